@@ -1,0 +1,1 @@
+//! Benchmarks; each file beside this one is one.

@@ -1,0 +1,1 @@
+//! Accurate, fused GELU-family activations for Burn.

@@ -1,0 +1,1 @@
+//! Complete programs to copy from; each file beside this one is one.
