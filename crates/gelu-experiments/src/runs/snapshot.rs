@@ -1,0 +1,132 @@
+use super::{EpochMetrics, Metric, Progress, RunKey, RunStatus, Split};
+use serde::{Deserialize, Serialize};
+
+/// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
+/// figures and the JSON document are made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonSnapshot {
+    /// Name of the recipe: `mnist-classifier`.
+    pub experiment: String,
+    /// One line for headings.
+    pub title: String,
+    /// Name of the data set: `mnist`, `digits`.
+    pub data: String,
+    /// Where it was read from; `None` for built-in data.
+    pub data_location: Option<String>,
+    /// Whether the data was generated rather than collected. Whatever shows results says so.
+    pub synthetic: bool,
+    /// Name of the device the runs were planned for.
+    pub device: String,
+    /// What the best learning rate of an activation is chosen by.
+    pub selection: Selection,
+    /// The figure of the paper, where the recipe has one.
+    pub figure: Option<FigureSpec>,
+    /// Every planned run, in plan order (activations in the order asked for).
+    pub runs: Vec<RunSnapshot>,
+}
+
+impl ComparisonSnapshot {
+    /// The activations, each once, in the order asked for.
+    pub fn activations(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for run in &self.runs {
+            if !names.contains(&run.key.activation.as_str()) {
+                names.push(run.key.activation.as_str());
+            }
+        }
+        names
+    }
+
+    /// The dropout rates, each once, ascending.
+    pub fn dropouts(&self) -> Vec<f64> {
+        distinct(self.runs.iter().map(|run| run.key.dropout))
+    }
+
+    /// The learning rates, each once, ascending.
+    pub fn learning_rates(&self) -> Vec<f64> {
+        distinct(self.runs.iter().map(|run| run.key.learning_rate))
+    }
+
+    /// Whether `metric` was measured on `split` in any epoch of any run.
+    pub fn has(&self, metric: Metric, split: Split) -> bool {
+        let mut epochs = self.runs.iter().flat_map(|run| &run.epochs);
+        epochs.any(|epoch| epoch.get(metric, split).is_some())
+    }
+}
+
+fn distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// One run as its folder shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSnapshot {
+    /// Which run.
+    pub key: RunKey,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// The finished epochs, in order, without gaps.
+    pub epochs: Vec<EpochMetrics>,
+    /// How many epochs it is to have.
+    pub epochs_planned: usize,
+    /// The epoch under way, while it runs.
+    pub progress: Option<Progress>,
+    /// Seconds spent training it so far, over all its sittings.
+    pub seconds: f64,
+}
+
+/// What "best" means when a setting is chosen: the lowest value of this, taken over epochs. Never
+/// the test split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Selection {
+    /// Lowest validation loss.
+    ValidLoss,
+    /// Lowest validation error.
+    ValidError,
+    /// Lowest training loss, for recipes without a validation split.
+    TrainLoss,
+}
+
+impl Selection {
+    /// The metric and the split it looks at.
+    pub fn measure(self) -> (Metric, Split) {
+        match self {
+            Self::ValidLoss => (Metric::Loss, Split::Valid),
+            Self::ValidError => (Metric::Error, Split::Valid),
+            Self::TrainLoss => (Metric::Loss, Split::Train),
+        }
+    }
+}
+
+/// How a figure of the paper is laid out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureSpec {
+    /// File name without extension: `figure-2`.
+    pub name: String,
+    /// What the vertical axis shows.
+    pub metric: Metric,
+    /// Which splits are drawn: the first darker, the second lighter.
+    pub splits: Vec<Split>,
+    /// What tells its panels apart.
+    pub panels: Panels,
+    /// Whether the vertical axis is logarithmic.
+    #[serde(default)]
+    pub logarithmic: bool,
+}
+
+/// What tells the panels of a figure apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Panels {
+    /// One panel; each activation at its best setting.
+    Single,
+    /// One panel per dropout rate; each activation at its best learning rate.
+    Dropout,
+    /// One panel per learning rate.
+    LearningRate,
+}
