@@ -1,1 +1,34 @@
-//! Accurate, fused GELU-family activations for Burn.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+//! Accurate GELU-family activations for Burn: right values and right derivatives on every backend.
+//!
+//! [`GeluLayer`] replaces `burn::nn::Gelu` in a model; [`Activation`] is the list to pick from by
+//! name; [`functional`] has plain functions. A backend is chosen by Burn's own feature names
+//! (`flex` by default, `ndarray`, `wgpu`, `vulkan`, `metal`, `cuda`, …), on this crate too.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use gelu_core::Activation;
+//!
+//! let x = Tensor::<2>::from_floats([[-1.0, 2.0]], &Device::default());
+//! let y = Activation::Gelu.forward(x).into_data().try_to_vec::<f32>().unwrap();
+//! assert_eq!(y, [-0.158_655_26, 1.954_499_7]);
+//! ```
+
+extern crate alloc;
+
+mod activation;
+mod backends;
+mod composed;
+pub mod functional;
+mod math;
+mod nn;
+mod ops;
+mod unit;
+
+pub use activation::{Activation, CustomActivation, UnknownActivation};
+pub use functional::{elu, gelu, gelu_sigmoid, gelu_tanh, relu, silu};
+pub use nn::{Approximation, GeluLayer, GeluLayerConfig};
+pub use ops::ActivationOps;
+pub use unit::Unit;

@@ -55,6 +55,10 @@ pub enum Error {
         problem: String,
     },
 
+    /// The device or Burn failed at something that has no file.
+    #[error("{0}")]
+    Device(String),
+
     /// A file could not be fetched from any mirror.
     #[error("{0}")]
     Download(String),
@@ -71,11 +75,7 @@ impl Error {
     /// An [`Error::Io`], for `map_err`: `fs::read(p).map_err(Error::io("read", p))`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
-        move |source| Self::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| Self::Io { action, path, source }
     }
 
     /// An [`Error::Data`].
@@ -131,11 +131,7 @@ struct AdviceLine<'a>(&'a str);
 
 impl fmt::Display for AdviceLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            write!(f, "; {}", self.0)
-        }
+        if self.0.is_empty() { Ok(()) } else { write!(f, "; {}", self.0) }
     }
 }
 
@@ -146,10 +142,7 @@ mod tests {
     #[test]
     fn data_error_says_file_place_problem_and_advice() {
         let error = Error::data("d/train", Place::Byte(4), "count is 9", "fetch it again");
-        assert_eq!(
-            error.to_string(),
-            "d/train: byte 4: count is 9; fetch it again"
-        );
+        assert_eq!(error.to_string(), "d/train: byte 4: count is 9; fetch it again");
         let whole = Error::data("d/train", Place::File, "is empty", "");
         assert_eq!(whole.to_string(), "d/train: is empty");
     }

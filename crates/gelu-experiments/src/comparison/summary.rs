@@ -20,18 +20,10 @@ impl Group<'_> {
     /// A diverged run counts as infinitely bad from the epoch it diverged in, so the median does
     /// not improve by losing it; runs that have not come so far are left out.
     pub fn median_curve(&self, metric: Metric, split: Split) -> Vec<(usize, f64)> {
-        let last = self
-            .runs
-            .iter()
-            .map(|run| run.epochs.len())
-            .max()
-            .unwrap_or(0);
+        let last = self.runs.iter().map(|run| run.epochs.len()).max().unwrap_or(0);
         (1..=last)
             .filter_map(|epoch| {
-                let values = self
-                    .runs
-                    .iter()
-                    .filter_map(|run| value_at(run, epoch, metric, split));
+                let values = self.runs.iter().filter_map(|run| value_at(run, epoch, metric, split));
                 median(values).map(|value| (epoch, value))
             })
             .collect()
@@ -45,10 +37,7 @@ impl Group<'_> {
             if matches!(run.status, RunStatus::Diverged { .. }) {
                 return Some(f64::INFINITY);
             }
-            run.epochs
-                .iter()
-                .filter_map(|e| e.get(metric, split))
-                .min_by(f64::total_cmp)
+            run.epochs.iter().filter_map(|e| e.get(metric, split)).min_by(f64::total_cmp)
         }))
     }
 

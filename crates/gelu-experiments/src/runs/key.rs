@@ -18,15 +18,7 @@ pub struct RunKey {
 impl fmt::Display for RunKey {
     /// `gelu lr 0.001 dropout 0.5 seed 1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            activation,
-            learning_rate,
-            dropout,
-            seed,
-        } = self;
-        write!(
-            f,
-            "{activation} lr {learning_rate} dropout {dropout} seed {seed}"
-        )
+        let Self { activation, learning_rate, dropout, seed } = self;
+        write!(f, "{activation} lr {learning_rate} dropout {dropout} seed {seed}")
     }
 }

@@ -3,14 +3,24 @@
 //! A *run* is one network trained once: one activation, learning rate, dropout rate and seed.
 //! A *comparison* is a set of runs. This module knows their folders and files; it trains nothing.
 
+mod comparison_folder;
+mod files;
+mod folder;
 mod key;
+mod lock;
 mod metrics;
 mod progress;
 mod snapshot;
+mod spec;
 mod status;
 
+pub use comparison_folder::{ComparisonFolder, Plan};
+pub use files::write_atomically;
+pub use folder::{Checkpoint, RunFolder, StatusFile};
 pub use key::RunKey;
+pub use lock::RunLock;
 pub use metrics::{EpochMetrics, Metric, Split};
 pub use progress::{Phase, Progress};
 pub use snapshot::{ComparisonSnapshot, FigureSpec, Panels, RunSnapshot, Selection};
+pub use spec::RunSpec;
 pub use status::RunStatus;

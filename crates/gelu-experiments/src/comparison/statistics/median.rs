@@ -1,10 +1,8 @@
 /// The median of `values`: the middle one in order, or the mean of the two middle ones. NaN counts
 /// as the largest value, so a diverged run cannot improve a median. `None` for no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values
-        .into_iter()
-        .map(|v| if v.is_nan() { f64::NAN } else { v })
-        .collect();
+    let mut values: Vec<f64> =
+        values.into_iter().map(|v| if v.is_nan() { f64::NAN } else { v }).collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() {
@@ -30,9 +28,6 @@ mod tests {
     fn nan_counts_as_the_worst_value() {
         assert_eq!(median([f64::NAN, 1.0, 2.0]), Some(2.0));
         assert_eq!(median([-f64::NAN, 1.0, 2.0]), Some(2.0));
-        assert_eq!(
-            median([f64::INFINITY, f64::INFINITY, 0.0, 1.0]),
-            Some(f64::INFINITY)
-        );
+        assert_eq!(median([f64::INFINITY, f64::INFINITY, 0.0, 1.0]), Some(f64::INFINITY));
     }
 }

@@ -1,0 +1,4 @@
+use crate::ActivationOps;
+use burn_cubecl::CubeBackend;
+
+impl ActivationOps for CubeBackend {}

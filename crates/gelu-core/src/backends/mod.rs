@@ -1,0 +1,16 @@
+//! One file a backend.
+
+#[cfg(feature = "autodiff")]
+mod autodiff;
+#[cfg(feature = "cubecl-backend")]
+mod cubecl;
+#[cfg(feature = "flex")]
+mod flex;
+#[cfg(feature = "fusion")]
+mod fusion;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(feature = "remote")]
+mod router;
+#[cfg(feature = "tch")]
+mod tch;

@@ -1,0 +1,122 @@
+use crate::{Unit, functional};
+use burn::config::Config;
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
+use burn::tensor::Tensor;
+use burn_core as burn;
+use serde::{Deserialize, Serialize};
+
+/// Which formula stands for the GELU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Approximation {
+    /// `x·Φ(x)`, exact.
+    #[default]
+    None,
+    /// `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`, as the paper's own networks were trained.
+    Tanh,
+    /// `x·σ(1.702·x)`.
+    Sigmoid,
+}
+
+/// Configuration of a [`GeluLayer`].
+#[derive(Config, Debug)]
+pub struct GeluLayerConfig {
+    /// Which formula.
+    #[config(default = "Approximation::None")]
+    pub approximation: Approximation,
+}
+
+impl GeluLayerConfig {
+    /// The layer. It has no parameters, so no device is needed.
+    pub fn init(&self) -> GeluLayer {
+        GeluLayer { approximation: self.approximation }
+    }
+}
+
+/// The Gaussian Error Linear Unit as a module: a drop-in for `burn::nn::Gelu` whose derivative is
+/// that of its own forward function, accurate for every input.
+///
+/// It has no parameters, so models with it load and save any weights they did before.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::GeluLayer;
+///
+/// let device = Device::default().autodiff();
+/// let x = Tensor::<1>::from_floats([-3.0], &device).require_grad();
+/// let gradients = GeluLayer::new().forward(x.clone()).sum().backward();
+/// let slope = x.grad(&gradients).unwrap().into_scalar::<f32>();
+/// assert_eq!(slope, -0.011_945_649); // the tanh form's is −0.011 584
+/// ```
+#[derive(Module, Debug, Default)]
+#[module(custom_display)]
+pub struct GeluLayer {
+    #[module(skip)]
+    approximation: Approximation,
+}
+
+impl GeluLayer {
+    /// The exact GELU.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The tanh form.
+    pub fn new_approximate() -> Self {
+        GeluLayerConfig::new().with_approximation(Approximation::Tanh).init()
+    }
+
+    /// Applies the GELU elementwise.
+    ///
+    /// # Shapes
+    ///
+    /// - input and output: `[..., any]`
+    pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        let unit = match self.approximation {
+            Approximation::None => Unit::Gelu,
+            Approximation::Tanh => Unit::GeluTanh,
+            Approximation::Sigmoid => Unit::GeluSigmoid,
+        };
+        functional::unit(input, unit)
+    }
+}
+
+impl ModuleDisplay for GeluLayer {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        content.add("approximation", &alloc::format!("{:?}", self.approximation)).optional()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use burn_core::tensor::Device;
+
+    #[test]
+    fn display_names_the_formula() {
+        assert_eq!(format!("{}", GeluLayer::new()), "GeluLayer {approximation: None}");
+        assert_eq!(format!("{}", GeluLayer::new_approximate()), "GeluLayer {approximation: Tanh}");
+    }
+
+    #[test]
+    fn layer_has_no_parameters() {
+        assert_eq!(GeluLayer::new().num_params(), 0);
+    }
+
+    #[test]
+    fn each_approximation_is_its_own_formula() {
+        // The formulas at −1 in 30 digits (mpmath).
+        let expected = [-0.158_655_25, -0.158_808_0, -0.154_204_23];
+        let forms = [Approximation::None, Approximation::Tanh, Approximation::Sigmoid];
+        for (approximation, expected) in forms.into_iter().zip(expected) {
+            let layer = GeluLayerConfig::new().with_approximation(approximation).init();
+            let x = Tensor::<1>::from_floats([-1.0], &Device::default());
+            let y = layer.forward(x).into_scalar::<f32>();
+            assert!((y - expected).abs() < 1e-7, "{approximation:?}: {y}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Modules for Burn models.
+
+mod gelu;
+
+pub use gelu::{Approximation, GeluLayer, GeluLayerConfig};

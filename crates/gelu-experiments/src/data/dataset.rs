@@ -1,0 +1,177 @@
+use crate::recipe::Pixels;
+use crate::{Error, Result};
+use burn::tensor::{Device, Tensor, TensorData};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+
+use super::Examples;
+
+/// Grey pictures of one size, each with its class. Bytes on the host, no tensors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Images {
+    /// Row-major, one picture after the other.
+    pub pixels: Vec<u8>,
+    /// Rows of a picture.
+    pub height: usize,
+    /// Columns of a picture.
+    pub width: usize,
+    /// The class of each picture.
+    pub labels: Vec<u8>,
+}
+
+impl Images {
+    /// How many pictures.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Pixels of one picture: the features of an input.
+    pub fn features(&self) -> usize {
+        self.height * self.width
+    }
+
+    /// Keeps the first `count` pictures.
+    pub fn truncate(&mut self, count: usize) {
+        self.labels.truncate(count);
+        self.pixels.truncate(self.labels.len() * self.features());
+    }
+
+    /// Splits the last `count` pictures off.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer.
+    pub fn split_last(mut self, count: usize) -> (Self, Self) {
+        let kept = self.len() - count;
+        let last = Self {
+            pixels: self.pixels.split_off(kept * self.features()),
+            labels: self.labels.split_off(kept),
+            ..self
+        };
+        (self, last)
+    }
+
+    /// The pictures as inputs of a network, on a device.
+    pub fn to_examples(&self, pixels: Pixels, device: &Device) -> Examples {
+        let scale = |byte: &u8| match pixels {
+            Pixels::ZeroToOne => f32::from(*byte) / 255.0,
+            Pixels::MinusOneToOne => f32::from(*byte) / 127.5 - 1.0,
+        };
+        let inputs: Vec<f32> = self.pixels.iter().map(scale).collect();
+        let labels: Vec<i32> = self.labels.iter().map(|&label| i32::from(label)).collect();
+        let inputs = TensorData::new(inputs, [self.len(), self.features()]);
+        Examples {
+            inputs: Tensor::from_data(inputs, device),
+            labels: Tensor::from_data(TensorData::new(labels, [self.len()]), device),
+        }
+    }
+}
+
+/// A data set of pictures in its customary two parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImageSet {
+    /// What to train (and validate) on.
+    pub train: Images,
+    /// What to report on.
+    pub test: Images,
+    /// Number of classes; every label is below it.
+    pub classes: usize,
+    /// Where it is from.
+    pub source: DataSource,
+}
+
+/// Where a data set is from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataSource {
+    /// Its name: `mnist`, `digits`.
+    pub name: String,
+    /// The folder it was read from; `None` for built-in data.
+    pub location: Option<PathBuf>,
+    /// Whether it was generated rather than collected.
+    pub synthetic: bool,
+    /// SHA-256 of its content: tells data sets apart, whatever they are called.
+    pub fingerprint: String,
+}
+
+impl ImageSet {
+    /// Puts a data set together, and takes its fingerprint.
+    ///
+    /// # Errors
+    ///
+    /// When the pictures of the two parts differ in size.
+    pub fn new(
+        name: &str,
+        location: Option<PathBuf>,
+        synthetic: bool,
+        classes: usize,
+        train: Images,
+        test: Images,
+    ) -> Result<Self> {
+        let size = |images: &Images| (images.height, images.width);
+        if size(&train) != size(&test) {
+            let (train, test) = (size(&train), size(&test));
+            return Err(Error::Usage(format!(
+                "the training pictures of {name} are {}×{}, the test pictures {}×{}",
+                train.0, train.1, test.0, test.1
+            )));
+        }
+        let mut digest = Sha256::new();
+        for part in [&train, &test] {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(&part.pixels);
+            digest.update(&part.labels);
+        }
+        let fingerprint = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let source = DataSource { name: name.to_owned(), location, synthetic, fingerprint };
+        Ok(Self { train, test, classes, source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn images(count: u8) -> Images {
+        let pixels = (0..count).flat_map(|i| [i, i, i, 255, 0, i]).collect();
+        Images { pixels, height: 2, width: 3, labels: (0..count).collect() }
+    }
+
+    #[test]
+    fn splitting_keeps_pictures_with_their_labels() {
+        let (first, last) = images(5).split_last(2);
+        assert_eq!((first.labels, last.labels), (vec![0, 1, 2], vec![3, 4]));
+        assert_eq!(last.pixels[..6], [3, 3, 3, 255, 0, 3]);
+        let mut few = images(5);
+        few.truncate(2);
+        assert_eq!(few, images(2));
+        few.truncate(9);
+        assert_eq!(few.len(), 2);
+    }
+
+    #[test]
+    fn pixels_are_scaled_as_the_recipe_says() {
+        let device = Device::default();
+        let scaled = |pixels| images(1).to_examples(pixels, &device).inputs.into_data();
+        let unit = scaled(Pixels::ZeroToOne).try_to_vec::<f32>().unwrap();
+        assert_eq!(unit, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+        let signed = scaled(Pixels::MinusOneToOne).try_to_vec::<f32>().unwrap();
+        assert_eq!(signed, [-1.0, -1.0, -1.0, 1.0, -1.0, -1.0]);
+    }
+
+    #[test]
+    fn fingerprint_changes_with_any_byte() {
+        let of = |train: Images| {
+            ImageSet::new("x", None, true, 10, train, images(2)).unwrap().source.fingerprint
+        };
+        let mut changed = images(3);
+        changed.pixels[7] ^= 1;
+        assert_eq!(of(images(3)), of(images(3)));
+        assert_ne!(of(images(3)), of(changed));
+    }
+}

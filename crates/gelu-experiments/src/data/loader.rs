@@ -1,0 +1,251 @@
+use crate::randomness::{Purpose, generator};
+use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
+use burn::data::dataset::DatasetError;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use rand::seq::SliceRandom;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Examples and their classes, as tensors on one device.
+///
+/// # Shapes
+///
+/// - `inputs`: `[examples, features]`
+/// - `labels`: `[examples]`
+#[derive(Clone, Debug)]
+pub struct Examples {
+    /// One row an example.
+    pub inputs: Tensor<2>,
+    /// The class of each.
+    pub labels: Tensor<1, Int>,
+}
+
+impl Examples {
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.labels.dims()[0]
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn rows(&self, rows: &Rows<'_>, device: &Device) -> Self {
+        let (inputs, labels) = (self.inputs.clone(), self.labels.clone());
+        match rows {
+            Rows::Range(range) => Self {
+                inputs: inputs.slice([range.clone()]),
+                labels: labels.slice([range.clone()]),
+            },
+            Rows::Indices(indices) => {
+                let data = TensorData::new(indices.to_vec(), [indices.len()]);
+                let indices = Tensor::<1, Int>::from_data(data, &device.clone().inner());
+                Self {
+                    inputs: inputs.select(0, indices.clone()),
+                    labels: labels.select(0, indices),
+                }
+            }
+        }
+    }
+}
+
+enum Rows<'a> {
+    Range(Range<usize>),
+    Indices(&'a [i32]),
+}
+
+/// The order in which batches are drawn.
+#[derive(Clone, Debug)]
+pub enum Order {
+    /// As they stand, for measuring.
+    Sequential,
+    /// Shuffled anew every epoch, for training.
+    Shuffled {
+        /// The order of an epoch is a function of this seed and the epoch's number alone.
+        seed: u64,
+        /// The epoch that the next pass belongs to, from 1; each pass counts it up. Shared by
+        /// the clones that Burn makes of a loader when it moves it to a device.
+        next_epoch: Arc<AtomicUsize>,
+    },
+}
+
+impl Order {
+    /// Shuffled by `seed`, the first pass being that of `epoch`.
+    pub fn shuffled(seed: u64, epoch: usize) -> Self {
+        Self::Shuffled { seed, next_epoch: Arc::new(AtomicUsize::new(epoch)) }
+    }
+}
+
+/// Yields batches of a data set that already lies on the device: a batch is a slice or one gather,
+/// and no example is touched on the host. The last batch holds what is left.
+#[derive(Clone, Debug)]
+pub struct BatchLoader {
+    examples: Examples,
+    range: Range<usize>,
+    batch_size: usize,
+    order: Order,
+    device: Device,
+}
+
+impl BatchLoader {
+    /// A loader over all of `examples`.
+    ///
+    /// # Panics
+    ///
+    /// If `batch_size` is 0, or there are more examples than an `i32` counts.
+    pub fn new(examples: Examples, batch_size: usize, order: Order) -> Self {
+        assert!(batch_size > 0, "a batch holds at least one example");
+        assert!(i32::try_from(examples.len()).is_ok(), "{} examples are too many", examples.len());
+        let device = examples.inputs.device();
+        Self { range: 0..examples.len(), examples, batch_size, order, device }
+    }
+
+    fn indices(&self) -> Option<Vec<i32>> {
+        let Order::Shuffled { seed, next_epoch } = &self.order else { return None };
+        let epoch = next_epoch.fetch_add(1, Ordering::Relaxed);
+        let mut indices: Vec<i32> = (self.range.start as i32..self.range.end as i32).collect();
+        indices.shuffle(&mut generator(*seed, Purpose::BatchOrder { epoch }));
+        Some(indices)
+    }
+}
+
+impl DataLoader<Examples> for BatchLoader {
+    fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Examples> + 'a> {
+        Box::new(Batches { loader: self, indices: self.indices(), done: 0 })
+    }
+
+    fn num_items(&self) -> usize {
+        self.range.len()
+    }
+
+    fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Examples>> {
+        let examples = Examples {
+            inputs: self.examples.inputs.clone().to_device(device),
+            labels: self.examples.labels.clone().to_device(device),
+        };
+        Arc::new(Self { examples, device: device.clone(), ..self.clone() })
+    }
+
+    fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Examples>> {
+        let offset = self.range.start;
+        let end = (offset + end).min(self.range.end);
+        let range = (offset + start).min(end)..end;
+        Arc::new(Self { range, ..self.clone() })
+    }
+}
+
+struct Batches<'a> {
+    loader: &'a BatchLoader,
+    indices: Option<Vec<i32>>,
+    done: usize,
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<Examples, DatasetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let BatchLoader { examples, range, batch_size, device, .. } = self.loader;
+        let end = (self.done + batch_size).min(range.len());
+        if self.done == end {
+            return None;
+        }
+        let rows = match &self.indices {
+            Some(indices) => Rows::Indices(&indices[self.done..end]),
+            None => Rows::Range(range.start + self.done..range.start + end),
+        };
+        self.done = end;
+        let batch = examples.rows(&rows, device);
+        Some(Ok(match device.is_autodiff() {
+            // Layers that act in training alone look at the device of what they are given.
+            true => Examples { inputs: batch.inputs.autodiff(), labels: batch.labels.autodiff() },
+            false => batch,
+        }))
+    }
+}
+
+impl DataLoaderIterator<Examples> for Batches<'_> {
+    fn progress(&self) -> Progress {
+        Progress::new(self.done, self.loader.range.len(), Some("examples".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn examples(count: usize) -> Examples {
+        let device = Device::default();
+        let values: Vec<f32> = (0..count * 2).map(|v| v as f32).collect();
+        let labels: Vec<i32> = (0..count as i32).collect();
+        Examples {
+            inputs: Tensor::from_data(TensorData::new(values, [count, 2]), &device),
+            labels: Tensor::from_data(TensorData::new(labels, [count]), &device),
+        }
+    }
+
+    fn pass(loader: &dyn DataLoader<Examples>) -> Vec<Vec<i64>> {
+        let labels = |batch: Examples| batch.labels.into_data().iter::<i64>().collect();
+        loader.iter().map(|batch| labels(batch.unwrap())).collect()
+    }
+
+    #[test]
+    fn every_example_comes_once_and_the_last_batch_holds_the_rest() {
+        let loader = BatchLoader::new(examples(10), 4, Order::shuffled(1, 1));
+        let batches = pass(&loader);
+        let sizes: Vec<usize> = batches.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [4, 4, 2]);
+        let seen: BTreeSet<i64> = batches.into_iter().flatten().collect();
+        assert_eq!(seen, (0..10).collect());
+    }
+
+    #[test]
+    fn inputs_stay_with_their_labels() {
+        let loader = BatchLoader::new(examples(9), 2, Order::shuffled(3, 1));
+        for batch in loader.iter() {
+            let batch = batch.unwrap();
+            let inputs: Vec<f32> = batch.inputs.into_data().iter::<f32>().collect();
+            let labels: Vec<f32> = batch.labels.into_data().iter::<f32>().collect();
+            for (row, label) in inputs.chunks(2).zip(labels) {
+                assert_eq!(row, [label * 2.0, label * 2.0 + 1.0]);
+            }
+        }
+    }
+
+    #[test]
+    fn order_is_a_function_of_seed_and_epoch_alone() {
+        let from = |seed, epoch| BatchLoader::new(examples(50), 7, Order::shuffled(seed, epoch));
+        let uninterrupted = from(5, 1);
+        let passes: Vec<_> = (0..3).map(|_| pass(&uninterrupted)).collect();
+        assert_eq!(pass(&from(5, 3)), passes[2], "resumed at epoch 3");
+        assert_ne!(passes[0], passes[1], "epochs differ");
+        assert_ne!(pass(&from(6, 1)), passes[0], "seeds differ");
+    }
+
+    #[test]
+    fn moved_loader_goes_on_counting_epochs() {
+        let loader = BatchLoader::new(examples(30), 30, Order::shuffled(2, 1));
+        let moved = loader.to_device(&Device::default().autodiff());
+        let first = pass(moved.as_ref());
+        assert_ne!(pass(moved.as_ref()), first);
+    }
+
+    #[test]
+    fn sequential_order_and_slices_keep_positions() {
+        let loader = BatchLoader::new(examples(10), 3, Order::Sequential);
+        assert_eq!(pass(&loader)[0], [0, 1, 2]);
+        let part = loader.slice(4, 9);
+        assert_eq!(part.num_items(), 5);
+        assert_eq!(pass(part.as_ref()), [vec![4, 5, 6], vec![7, 8]]);
+    }
+
+    #[test]
+    fn batches_for_training_are_on_the_autodiff_device() {
+        let loader = BatchLoader::new(examples(2), 2, Order::Sequential);
+        let training = loader.to_device(&Device::default().autodiff());
+        assert!(training.iter().next().unwrap().unwrap().inputs.is_autodiff());
+        assert!(!loader.iter().next().unwrap().unwrap().inputs.is_autodiff());
+    }
+}

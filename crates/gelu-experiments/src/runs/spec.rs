@@ -1,0 +1,127 @@
+use super::RunKey;
+use crate::recipe::{DataRecipe, NetworkRecipe, OptimizerRecipe, Recipe, TrainLoss};
+use gelu_core::Activation;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
+/// `run.toml`; its digest names the run's folder, so a changed setting is another run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// Version of this file's layout and of the training it stands for; raised when a change of
+    /// the program changes results.
+    pub version: u32,
+    /// Name of the recipe it comes from.
+    pub experiment: String,
+    /// What the hidden layers use.
+    pub activation: Activation,
+    /// Seed of the weights, the order of the batches and the dropout masks.
+    pub seed: u64,
+    /// Initial learning rate.
+    pub learning_rate: f64,
+    /// Dropout rate.
+    pub dropout: f64,
+    /// Passes over the training set.
+    pub epochs: usize,
+    /// Examples in a batch.
+    pub batch_size: usize,
+    /// How the training loss is measured.
+    pub train_loss: TrainLoss,
+    /// Name of the backend: results of two backends differ in their last digits.
+    pub backend: String,
+    /// SHA-256 of the data set's content.
+    pub data_fingerprint: String,
+    /// Which data, and how it is presented.
+    pub data: DataRecipe,
+    /// The network.
+    pub network: NetworkRecipe,
+    /// The optimiser.
+    pub optimizer: OptimizerRecipe,
+}
+
+impl RunSpec {
+    /// The current [`version`](Self::version).
+    pub const VERSION: u32 = 1;
+
+    /// The run of `recipe` at one combination of what it varies.
+    pub fn new(
+        recipe: &Recipe,
+        activation: &Activation,
+        learning_rate: f64,
+        dropout: f64,
+        seed: u64,
+        backend: &str,
+        data_fingerprint: &str,
+    ) -> Self {
+        Self {
+            version: Self::VERSION,
+            experiment: recipe.name.clone(),
+            activation: activation.clone(),
+            seed,
+            learning_rate,
+            dropout,
+            epochs: recipe.training.epochs,
+            batch_size: recipe.training.batch_size,
+            train_loss: recipe.training.train_loss,
+            backend: backend.to_owned(),
+            data_fingerprint: data_fingerprint.to_owned(),
+            data: recipe.data.clone(),
+            network: recipe.network.clone(),
+            optimizer: recipe.training.optimizer.clone(),
+        }
+    }
+
+    /// What tells it from the other runs of its comparison.
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            activation: self.activation.to_string(),
+            learning_rate: self.learning_rate,
+            dropout: self.dropout,
+            seed: self.seed,
+        }
+    }
+
+    /// Name of its folder: readable, and unique through the first 8 hex digits of the SHA-256 of
+    /// the specification: `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
+    pub fn folder_name(&self) -> String {
+        let RunKey { activation, learning_rate, dropout, seed } = self.key();
+        let digest = Sha256::digest(self.to_toml());
+        let tag: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        format!("{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}-{tag}")
+    }
+
+    /// The specification as the text of `run.toml`.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a specification holds plain values alone")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(seed: u64) -> RunSpec {
+        let recipe = Recipe::named("digits").unwrap();
+        RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.5, seed, "flex", "abc")
+    }
+
+    #[test]
+    fn folder_name_is_readable_and_changes_with_any_setting() {
+        let name = spec(1).folder_name();
+        assert!(name.starts_with("gelu-lr0.001-dropout0.5-seed1-"), "{name}");
+        assert_eq!(name, spec(1).folder_name());
+        let mut other = spec(1);
+        other.data_fingerprint = "abd".to_owned();
+        assert_ne!(name, other.folder_name());
+        let mut other = spec(1);
+        other.batch_size += 1;
+        assert_ne!(name, other.folder_name());
+    }
+
+    #[test]
+    fn specification_survives_being_written_and_read() {
+        let read: RunSpec = toml::from_str(&spec(3).to_toml()).unwrap();
+        assert_eq!(read, spec(3));
+    }
+}

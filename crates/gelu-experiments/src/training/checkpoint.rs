@@ -1,0 +1,125 @@
+//! Checkpoints between Burn, which saves a model, an optimiser and a scheduler separately and in
+//! the background, and a run's folder, which takes all three at once or nothing.
+
+use crate::error::Place;
+use crate::runs::RunFolder;
+use crate::{Error, Result};
+use burn::optim::OptimizerRecord;
+use burn::optim::lr_scheduler::LrSchedulerRecord;
+use burn::store::ModuleRecord;
+use burn::tensor::Bytes;
+use burn::train::checkpoint::{
+    Checkpoint as Record, Checkpointer, CheckpointerError, CheckpointingAction,
+    CheckpointingStrategy,
+};
+use burn::train::metric::store::EventStoreClient;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// File names of the three parts.
+const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
+
+/// Where Burn's background savers put their records, and the training loop picks them up.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    arrived: Mutex<[Option<Result<Bytes, String>>; 3]>,
+    more: Condvar,
+}
+
+impl Parts {
+    /// Waits for all three records, and takes them.
+    fn take(&self) -> Result<[Bytes; 3]> {
+        let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        while arrived.iter().any(Option::is_none) {
+            arrived = self.more.wait(arrived).unwrap_or_else(PoisonError::into_inner);
+        }
+        let taken = std::mem::take(&mut *arrived);
+        let bytes: Result<Vec<Bytes>, String> = taken.into_iter().flatten().collect();
+        let bytes = bytes.map_err(|problem| Error::Device(format!("cannot save: {problem}")))?;
+        Ok(bytes.try_into().expect("three parts were waited for"))
+    }
+
+    fn put(&self, part: usize, record: Result<Bytes, String>) {
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner)[part] = Some(record);
+        self.more.notify_all();
+    }
+
+    /// Waits for the three records of an epoch and puts them into the run's folder.
+    pub(super) fn write_to(&self, folder: &Path) -> Result<()> {
+        for (name, bytes) in PARTS.iter().zip(self.take()?) {
+            let path = folder.join(name);
+            fs::write(&path, &bytes[..]).map_err(Error::io("write", &path))?;
+        }
+        Ok(())
+    }
+}
+
+/// One of the three, as Burn wants it.
+#[derive(Debug)]
+pub(super) struct PartCheckpointer {
+    part: usize,
+    parts: Arc<Parts>,
+    /// The checkpoint to go on from.
+    source: Option<PathBuf>,
+}
+
+impl PartCheckpointer {
+    /// Savers of the model, the optimiser and the scheduler; they restore from `source`.
+    pub(super) fn all(parts: &Arc<Parts>, source: Option<&Path>) -> [Self; 3] {
+        [0, 1, 2].map(|part| Self {
+            part,
+            parts: parts.clone(),
+            source: source.map(Path::to_path_buf),
+        })
+    }
+}
+
+impl<R: Record> Checkpointer<R> for PartCheckpointer {
+    fn save(&self, _epoch: usize, record: R) -> Result<(), CheckpointerError> {
+        let bytes = record.checkpoint_into_bytes().map_err(|error| error.to_string());
+        self.parts.put(self.part, bytes);
+        Ok(())
+    }
+
+    fn restore(&self, epoch: usize) -> Result<R, CheckpointerError> {
+        let missing = || CheckpointerError::Unknown(format!("no checkpoint of epoch {epoch}"));
+        R::load(self.source.as_ref().ok_or_else(missing)?.join(PARTS[self.part]))
+    }
+
+    fn delete(&self, _epoch: usize) -> Result<(), CheckpointerError> {
+        Ok(()) // The folder removes old checkpoints once a new one is in place.
+    }
+}
+
+/// A checkpoint after every epoch: what is lost by a kill is the epoch under way.
+#[derive(Debug)]
+pub(super) struct EveryEpoch;
+
+impl CheckpointingStrategy for EveryEpoch {
+    fn checkpointing(&mut self, _: usize, _: &EventStoreClient) -> Vec<CheckpointingAction> {
+        vec![CheckpointingAction::Save]
+    }
+}
+
+/// Makes sure that a checkpoint can be loaded, before Burn, which panics when it cannot.
+pub(super) fn verify(folder: &RunFolder, checkpoint: &Path) -> Result<()> {
+    let readable = [
+        ModuleRecord::load(checkpoint.join(PARTS[0])).err(),
+        OptimizerRecord::load(checkpoint.join(PARTS[1])).err(),
+        LrSchedulerRecord::load(checkpoint.join(PARTS[2])).err(),
+    ];
+    for (name, error) in PARTS.iter().zip(readable) {
+        if let Some(error) = error {
+            let advice = format!("delete {} to train this run anew", folder.path().display());
+            return Err(Error::data(checkpoint.join(name), Place::File, error.to_string(), advice));
+        }
+    }
+    Ok(())
+}
+
+/// The trained network's bytes in a checkpoint.
+pub(super) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
+    let path = checkpoint.join(PARTS[0]);
+    fs::read(&path).map_err(Error::io("read", path))
+}

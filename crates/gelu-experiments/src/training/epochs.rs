@@ -1,0 +1,240 @@
+//! The training loop, as a learning strategy for Burn's learner.
+//!
+//! Beside Burn's own single-device strategy it measures every split as the recipe says, ends the
+//! run where the loss is no number any more, stops after an epoch when asked to, and commits each
+//! epoch to the run's folder before it counts.
+
+use super::checkpoint::Parts;
+use super::evaluate::{Measured, Score, evaluate, mean_losses};
+use super::session::Session;
+use crate::recipe::TrainLoss;
+use crate::runs::{EpochMetrics, Phase, RunStatus};
+use crate::{Error, Result};
+use burn::data::dataloader::Progress;
+use burn::tensor::Device;
+use burn::train::{
+    EventProcessorTraining, InferenceStep, Learner, LearnerEvent, LearnerModel,
+    SupervisedLearningStrategy, SupervisedTrainingEventProcessor, TrainLoader, TrainStep,
+    TrainingComponents, TrainingItem, ValidLoader,
+};
+use std::sync::Arc;
+
+/// What a model has to be to be trained here: the same batches for training and measuring, and
+/// outputs that can be scored.
+pub(super) trait Trainable:
+    LearnerModel
+    + TrainStep<Input = <Self as InferenceStep>::Input, Output: Measured>
+    + InferenceStep<Output: Measured>
+{
+}
+
+impl<M> Trainable for M where
+    M: LearnerModel
+        + TrainStep<Input = <M as InferenceStep>::Input, Output: Measured>
+        + InferenceStep<Output: Measured>
+{
+}
+
+/// The splits as they are measured, in order, with dropout off.
+pub(super) struct Measuring<M: Trainable> {
+    pub(super) train: ValidLoader<M>,
+    pub(super) valid: Option<ValidLoader<M>>,
+    pub(super) test: Option<ValidLoader<M>>,
+}
+
+/// See the [module](self).
+pub(super) struct EpochByEpoch<M: Trainable> {
+    pub(super) session: Arc<Session>,
+    pub(super) parts: Arc<Parts>,
+    pub(super) measuring: Measuring<M>,
+    pub(super) device: Device,
+}
+
+type Events<M> = SupervisedTrainingEventProcessor<M>;
+
+/// How the epoch loop goes on.
+enum Next {
+    Epoch,
+    End(RunStatus),
+}
+
+impl<M: Trainable> SupervisedLearningStrategy<M> for EpochByEpoch<M> {
+    fn fit(
+        &self,
+        mut components: TrainingComponents<M>,
+        mut learner: Learner<M>,
+        train: TrainLoader<M>,
+        _valid: ValidLoader<M>,
+        starting_epoch: usize,
+    ) -> (M, Events<M>) {
+        let device = self.device.clone().autodiff();
+        let train = train.to_device(&device);
+        learner.fork(&device);
+        for epoch in starting_epoch..=components.num_epochs {
+            match self.epoch(epoch, &mut components, &mut learner, &train) {
+                Ok(Next::Epoch) => {}
+                Ok(Next::End(status)) => {
+                    self.session.end(Ok(status));
+                    break;
+                }
+                Err(error) => {
+                    self.session.end(Err(error));
+                    break;
+                }
+            }
+        }
+        (learner.model(), components.event_processor)
+    }
+}
+
+impl<M: Trainable> EpochByEpoch<M> {
+    fn epoch(
+        &self,
+        epoch: usize,
+        components: &mut TrainingComponents<M>,
+        learner: &mut Learner<M>,
+        train: &TrainLoader<M>,
+    ) -> Result<Next> {
+        self.session.begin_epoch(epoch, &self.device);
+        let events = &mut components.event_processor;
+        let batch_loss = self.train(epoch, events, learner, train)?;
+        if components.interrupter.should_stop() {
+            return Ok(Next::End(RunStatus::Interrupted));
+        }
+        let metrics = self.measure(epoch, batch_loss, events, learner)?;
+        let losses = [Some(metrics.train_loss), metrics.valid_loss, metrics.test_loss];
+        if losses.into_iter().flatten().any(|loss| !loss.is_finite()) || !batch_loss.is_finite() {
+            return Ok(Next::End(RunStatus::Diverged { epoch }));
+        }
+        report(events.process_train(LearnerEvent::EndEpoch(epoch)))?;
+        let checkpointer = components.checkpointer.as_mut();
+        let checkpointer = checkpointer.expect("a run is always given its checkpointers");
+        checkpointer.checkpoint(learner, epoch, &components.event_store);
+        self.session.end_epoch(metrics, |folder| self.parts.write_to(folder))?;
+        match self.session.stops_after_epoch() && epoch < components.num_epochs {
+            true => Ok(Next::End(RunStatus::Interrupted)),
+            false => Ok(Next::Epoch),
+        }
+    }
+
+    /// One pass over the training batches; the mean of their losses.
+    fn train(
+        &self,
+        epoch: usize,
+        events: &mut Events<M>,
+        learner: &mut Learner<M>,
+        loader: &TrainLoader<M>,
+    ) -> Result<f64> {
+        let total_items = loader.num_items();
+        self.session.progress.update(|progress| {
+            (progress.epoch, progress.phase) = (epoch, Phase::Train);
+            (progress.done, progress.total) = (0, total_items);
+        });
+        report(
+            events.process_train(LearnerEvent::StartSplit { epoch_number: epoch, total_items }),
+        )?;
+        let mut losses = Vec::new();
+        let mut batches = loader.iter();
+        while let Some(batch) = batches.next() {
+            let batch = batch.map_err(|error| Error::Device(error.to_string()))?;
+            let output = learner.train_step(batch);
+            learner.lr_step();
+            learner.optimizer_step(output.grads);
+            losses.push(output.item.mean_loss());
+            let item = TrainingItem::new(
+                output.item,
+                batches.progress(),
+                Some(losses.len()),
+                Some(learner.lr_current()),
+            );
+            report(events.process_train(LearnerEvent::ProcessedItem(item)))?;
+            if self.session.control.interrupter().should_stop() {
+                break;
+            }
+        }
+        report(events.process_train(LearnerEvent::EndSplit(epoch)))?;
+        let losses = mean_losses(losses)?;
+        Ok(losses.iter().sum::<f64>() / losses.len() as f64)
+    }
+
+    /// Measures every split of the recipe with dropout off.
+    fn measure(
+        &self,
+        epoch: usize,
+        batch_loss: f64,
+        events: &mut Events<M>,
+        learner: &Learner<M>,
+    ) -> Result<EpochMetrics> {
+        let model = learner.model().valid();
+        let Measuring { train, valid, test } = &self.measuring;
+        let train = match self.session.spec.train_loss {
+            TrainLoss::DropoutOff => Some(train),
+            TrainLoss::Batches => None,
+        };
+        let splits = [train, valid.as_ref(), test.as_ref()];
+        let total = splits.iter().flatten().map(|split| split.num_items()).sum();
+        self.session.progress.update(|progress| {
+            (progress.phase, progress.done, progress.total) = (Phase::Evaluate, 0, total);
+        });
+        let count = |examples| self.session.progress.update(|progress| progress.done += examples);
+        let quietly = |split: Option<&ValidLoader<M>>| -> Result<Option<Score>> {
+            split.map(|split| evaluate(&model, split.as_ref(), |n, _| count(n))).transpose()
+        };
+        let train = quietly(train)?;
+        // Burn's own displays have one curve beside the training's: validation where there is
+        // one, else the test set.
+        let shown = valid.as_ref().or(test.as_ref());
+        let shown_score = shown.map(|split| self.show(epoch, events, &model, split, count));
+        let shown_score = shown_score.transpose()?;
+        let (valid, test) = match valid {
+            Some(_) => (shown_score, quietly(test.as_ref())?),
+            None => (None, shown_score),
+        };
+        let (loss, error) = (|s: Score| s.loss, |s: Score| s.error);
+        Ok(EpochMetrics {
+            epoch,
+            learning_rate: learner.lr_current().base(),
+            batch_loss,
+            train_loss: train.map_or(batch_loss, loss),
+            train_error: train.and_then(error),
+            valid_loss: valid.map(loss),
+            valid_error: valid.and_then(error),
+            test_loss: test.map(loss),
+            test_error: test.and_then(error),
+        })
+    }
+
+    /// Measures a split and tells Burn's metrics about every batch of it.
+    fn show(
+        &self,
+        epoch: usize,
+        events: &mut Events<M>,
+        model: &M,
+        split: &ValidLoader<M>,
+        count: impl Fn(usize),
+    ) -> Result<Score> {
+        let total_items = split.num_items();
+        report(
+            events.process_valid(LearnerEvent::StartSplit { epoch_number: epoch, total_items }),
+        )?;
+        let (mut done, mut batches, mut told) = (0, 0, Ok(()));
+        let score = evaluate(model, split.as_ref(), |examples, output| {
+            done += examples;
+            batches += 1;
+            count(examples);
+            let progress = Progress::new(done, total_items, Some("examples".to_owned()));
+            let item = TrainingItem::new(output, progress, Some(batches), None);
+            let result = report(events.process_valid(LearnerEvent::ProcessedItem(item)));
+            if told.is_ok() {
+                told = result;
+            }
+        })?;
+        told?;
+        report(events.process_valid(LearnerEvent::EndSplit(epoch)))?;
+        Ok(score)
+    }
+}
+
+fn report<E: std::fmt::Display>(result: std::result::Result<(), E>) -> Result<()> {
+    result.map_err(|error| Error::Device(error.to_string()))
+}
