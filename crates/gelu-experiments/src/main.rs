@@ -1,1 +1,7 @@
-fn main() {}
+//! The program `gelu`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gelu_experiments::cli::main()
+}

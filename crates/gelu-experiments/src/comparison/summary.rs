@@ -41,10 +41,27 @@ impl Group<'_> {
         }))
     }
 
-    /// The value of `metric` on `split` after each run's last epoch, one per run that has any.
+    /// The value of `metric` on `split` after each run's last epoch, one per run that has any and
+    /// did not diverge.
     pub fn last_values(&self, metric: Metric, split: Split) -> Vec<f64> {
         let last = |run: &&RunSnapshot| run.epochs.last().and_then(|e| e.get(metric, split));
-        self.runs.iter().filter_map(last).collect()
+        self.sound_runs().filter_map(last).collect()
+    }
+
+    /// The value of `metric` on `split` after the epoch that was each run's best by `selection`,
+    /// one per run that has any and did not diverge.
+    pub fn best_values(&self, selection: Selection, metric: Metric, split: Split) -> Vec<f64> {
+        let (by, on) = selection.measure();
+        let best = |run: &&RunSnapshot| {
+            let scored = run.epochs.iter().filter_map(|e| Some((e.get(by, on)?, e)));
+            let (_, epoch) = scored.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            epoch.get(metric, split)
+        };
+        self.sound_runs().filter_map(best).collect()
+    }
+
+    fn sound_runs(&self) -> impl Iterator<Item = &&RunSnapshot> {
+        self.runs.iter().filter(|run| !matches!(run.status, RunStatus::Diverged { .. }))
     }
 }
 
@@ -94,4 +111,65 @@ pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::example;
+
+    #[test]
+    fn groups_differ_by_everything_but_the_seed() {
+        let snapshot = example();
+        let groups = groups(&snapshot);
+        assert_eq!(groups.len(), 2 * 2 * 2);
+        assert!(groups.iter().all(|group| group.runs.len() == 3));
+    }
+
+    #[test]
+    fn best_learning_rate_is_chosen_by_validation_for_each_dropout_rate() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            if run.key.activation == "relu"
+                && run.key.dropout == 0.5
+                && run.key.learning_rate == 1e-3
+            {
+                run.epochs.iter_mut().for_each(|epoch| epoch.valid_loss = Some(9.0));
+            }
+        }
+        let chosen: Vec<_> = best_groups(&snapshot)
+            .iter()
+            .map(|g| (g.activation, g.dropout, g.learning_rate))
+            .collect();
+        let expected =
+            [("gelu", 0.0, 1e-3), ("relu", 0.0, 1e-3), ("gelu", 0.5, 1e-3), ("relu", 0.5, 1e-4)];
+        assert_eq!(chosen, expected);
+    }
+
+    #[test]
+    fn a_diverged_run_counts_as_the_worst() {
+        let snapshot = example();
+        let groups = groups(&snapshot);
+        let group =
+            groups.iter().find(|g| g.activation == "relu" && g.learning_rate == 1e-4).unwrap();
+        let curve = group.median_curve(Metric::Loss, Split::Valid);
+        let sound = |epoch: usize| -> Vec<f64> {
+            group.runs[..2].iter().map(|r| r.epochs[epoch - 1].valid_loss.unwrap()).collect()
+        };
+        // Of two sound runs and an infinitely bad one, the worse sound one is the median.
+        let worse = sound(6).into_iter().fold(0.0, f64::max);
+        assert_eq!(curve[5], (6, worse));
+        assert_eq!(curve.len(), 12);
+    }
+
+    #[test]
+    fn best_epoch_is_chosen_by_the_selection_not_by_the_measure_shown() {
+        let mut snapshot = example();
+        let run = &mut snapshot.runs[0];
+        run.epochs[3].valid_loss = Some(0.0);
+        run.epochs[3].test_error = Some(0.77);
+        let groups = groups(&snapshot);
+        let shown = groups[0].best_values(Selection::ValidLoss, Metric::Error, Split::Test);
+        assert_eq!(shown[0], 0.77);
+    }
 }

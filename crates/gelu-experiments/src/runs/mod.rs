@@ -21,6 +21,6 @@ pub use key::RunKey;
 pub use lock::RunLock;
 pub use metrics::{EpochMetrics, Metric, Split};
 pub use progress::{Phase, Progress};
-pub use snapshot::{ComparisonSnapshot, FigureSpec, Panels, RunSnapshot, Selection};
+pub use snapshot::{ComparisonSnapshot, FigureSpec, Panels, RunSnapshot, SecondSplit, Selection};
 pub use spec::RunSpec;
 pub use status::RunStatus;

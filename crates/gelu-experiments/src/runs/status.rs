@@ -31,6 +31,11 @@ impl RunStatus {
         matches!(self, Self::Finished | Self::Diverged { .. })
     }
 
+    /// Whether no process will go on with it by itself: complete, or failed.
+    pub fn is_over(&self) -> bool {
+        self.is_complete() || matches!(self, Self::Failed { .. })
+    }
+
     /// One word for tables and JSON: `waiting`, `running`, `interrupted`, `finished`, `diverged`,
     /// `failed`.
     pub fn word(&self) -> &'static str {

@@ -15,6 +15,6 @@ mod run;
 mod session;
 
 pub use classifier::{Classifier, classifier};
-pub use evaluate::{Score, evaluate};
-pub use run::{Display, Splits, load_model, train};
+pub use evaluate::Score;
+pub use run::{Display, Splits, evaluate_split, load_model, train};
 pub use session::Control;

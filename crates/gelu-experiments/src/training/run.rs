@@ -1,6 +1,7 @@
 use super::checkpoint::{EveryEpoch, PartCheckpointer, Parts, model_bytes, verify};
 use super::classifier::{Classifier, classifier};
 use super::epochs::{EpochByEpoch, Measuring};
+use super::evaluate::{Score, evaluate};
 use super::renderer::{ProgressSink, RunRenderer};
 use super::session::{Control, Session};
 use crate::data::{BatchLoader, Examples, ImageSet, Order};
@@ -44,41 +45,49 @@ pub struct Splits {
 }
 
 impl Splits {
-    /// Splits `data` as `spec` says and puts it on `device`.
+    /// Whether `data` can be split and trained on as `spec` says.
     ///
     /// # Errors
     ///
     /// When the data are not those of the run, or too few to set the validation examples aside or
     /// to fill a batch.
-    pub fn new(data: &ImageSet, spec: &RunSpec, device: &Device) -> Result<Self> {
+    pub fn check(data: &ImageSet, spec: &RunSpec) -> Result<()> {
+        let recipe = &spec.data;
+        let (name, available) = (&data.source.name, data.train.len());
         if data.source.fingerprint != spec.data_fingerprint {
             return Err(Error::Usage(format!(
-                "the run was made with other data than {} holds; name the same data set",
-                data.source
-                    .location
-                    .as_ref()
-                    .map_or("this", |p| p.to_str().unwrap_or("the folder"))
+                "the run was made with another content of {name}; name the data it was made with"
             )));
         }
-        let recipe = &spec.data;
-        let available = data.train.len();
         if recipe.validation >= available {
             return Err(Error::Usage(format!(
-                "the {available} training examples of {} leave none to train on after {} are set \
-                 aside for validation",
-                data.source.name, recipe.validation
+                "the {available} training examples of {name} leave none to train on after {} are \
+                 set aside for validation",
+                recipe.validation
             )));
         }
+        let rest = available - recipe.validation;
+        let left = recipe.train_limit.map_or(rest, |limit| limit.min(rest));
+        if spec.batch_size > left {
+            return Err(Error::Usage(format!(
+                "the batch size is {}, but there are only {left} examples to train on",
+                spec.batch_size
+            )));
+        }
+        Ok(())
+    }
+
+    /// Splits `data` as `spec` says and puts it on `device`.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Self::check).
+    pub fn new(data: &ImageSet, spec: &RunSpec, device: &Device) -> Result<Self> {
+        Self::check(data, spec)?;
+        let recipe = &spec.data;
         let (mut train, valid) = data.train.clone().split_last(recipe.validation);
         if let Some(limit) = recipe.train_limit {
             train.truncate(limit);
-        }
-        if spec.batch_size > train.len() {
-            return Err(Error::Usage(format!(
-                "the batch size is {}, but there are only {} examples to train on",
-                spec.batch_size,
-                train.len()
-            )));
         }
         Ok(Self {
             train: train.to_examples(recipe.pixels, device),
@@ -227,6 +236,15 @@ pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Resul
         .map_err(|error| Error::data(&path, Place::File, error.to_string(), ""))?;
     let network = classifier(&spec, splits.features(), splits.classes, device);
     Ok(network.load_record(record))
+}
+
+/// Measures a trained network on one split, with dropout off.
+///
+/// # Errors
+///
+/// When a result cannot be read back from the device.
+pub fn evaluate_split(model: &Classifier, examples: &Examples) -> Result<Score> {
+    evaluate(model, measuring_loader(examples).as_ref(), |_, _| ())
 }
 
 fn measuring_loader(examples: &Examples) -> Arc<dyn DataLoader<Examples>> {

@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(generate(100, 20).source.fingerprint, FINGERPRINT);
     }
 
-    const FINGERPRINT: &str = "";
+    const FINGERPRINT: &str = "TOFILL";
 
     #[test]
     fn classes_are_balanced_and_pictures_have_ink_and_paper() {

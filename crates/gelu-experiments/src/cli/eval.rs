@@ -1,0 +1,131 @@
+use super::print;
+use crate::comparison::label;
+use crate::device::DeviceName;
+use crate::report::table::number_table;
+use crate::runs::{ComparisonFolder, RunFolder, RunStatus};
+use crate::training::{Splits, evaluate_split, load_model};
+use crate::{Error, Result, data};
+use clap::Args;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+pub(super) struct Eval {
+    /// A comparison's folder, or that of one run
+    folder: PathBuf,
+    /// Folder that holds the data set's files
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Device to evaluate on
+    #[arg(long, value_name = "NAME")]
+    device: Option<DeviceName>,
+    /// Print one JSON document on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What one trained network achieves.
+#[derive(Debug, Serialize)]
+struct Evaluation {
+    run: PathBuf,
+    activation: String,
+    learning_rate: f64,
+    dropout: f64,
+    seed: u64,
+    train_loss: f64,
+    train_error: Option<f64>,
+    valid_loss: Option<f64>,
+    valid_error: Option<f64>,
+    test_loss: f64,
+    test_error: Option<f64>,
+}
+
+impl Eval {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        let runs = finished_runs(&self.folder)?;
+        let device = self.device.map_or_else(DeviceName::default_device, Ok)?.open();
+        let first = runs.first().expect("at least one run is finished").spec()?;
+        let data = data::load(&first.data.set, self.data.as_deref())?;
+        let mut evaluations = Vec::new();
+        for run in &runs {
+            let spec = run.spec()?;
+            let splits = Splits::new(&data, &spec, &device)?;
+            let model = load_model(run, &splits, &device)?;
+            let train = evaluate_split(&model, &splits.train)?;
+            let valid = splits.valid.as_ref().map(|s| evaluate_split(&model, s)).transpose()?;
+            let test = evaluate_split(&model, &splits.test)?;
+            evaluations.push(Evaluation {
+                run: run.path().to_path_buf(),
+                activation: spec.activation.to_string(),
+                learning_rate: spec.learning_rate,
+                dropout: spec.dropout,
+                seed: spec.seed,
+                train_loss: train.loss,
+                train_error: train.error,
+                valid_loss: valid.map(|score| score.loss),
+                valid_error: valid.and_then(|score| score.error),
+                test_loss: test.loss,
+                test_error: test.error,
+            });
+        }
+        print(&match self.json {
+            true => {
+                let list = serde_json::to_string_pretty(&evaluations);
+                format!("{}\n", list.expect("evaluations hold plain values"))
+            }
+            false => table(&evaluations, data.source.synthetic),
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The finished runs of a comparison, or the one run that a folder is.
+fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
+    let runs = match folder.join("run.toml").exists() {
+        true => vec![RunFolder::open(folder)?],
+        false => ComparisonFolder::open(folder)?.run_folders()?,
+    };
+    let mut finished = Vec::new();
+    for run in runs {
+        if run.status()?.status == RunStatus::Finished {
+            finished.push(run);
+        }
+    }
+    match finished.is_empty() {
+        true => Err(Error::Run {
+            run: folder.to_path_buf(),
+            problem: "no finished run here; the same `gelu compare` finishes what is missing"
+                .to_owned(),
+        }),
+        false => Ok(finished),
+    }
+}
+
+fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
+    let header = [
+        "activation",
+        "dropout",
+        "lr",
+        "seed",
+        "train loss",
+        "valid loss",
+        "test loss",
+        "test error",
+    ];
+    let loss = |loss: f64| format!("{loss:.4}");
+    let rows = evaluations.iter().map(|e| {
+        vec![
+            label(&e.activation),
+            e.dropout.to_string(),
+            format!("{:e}", e.learning_rate),
+            e.seed.to_string(),
+            loss(e.train_loss),
+            e.valid_loss.map_or_else(|| "–".to_owned(), loss),
+            loss(e.test_loss),
+            e.test_error.map_or_else(|| "–".to_owned(), |error| format!("{:.2} %", error * 100.0)),
+        ]
+    });
+    let mark = if synthetic { "SYNTHETIC DATA\n" } else { "" };
+    format!("{mark}{}\n", number_table(&header, rows))
+}

@@ -1,0 +1,37 @@
+use super::print;
+use crate::Result;
+use crate::report::{self, Document, table};
+use crate::runs::ComparisonFolder;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+pub(super) struct Report {
+    /// A comparison's folder
+    folder: PathBuf,
+    /// Folder to write to [default: the comparison's]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print the results as one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+impl Report {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        let folder = ComparisonFolder::open(&self.folder)?;
+        let snapshot = folder.snapshot()?;
+        let document = Document::of(&snapshot);
+        let out = self.out.unwrap_or(self.folder);
+        std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
+        let written = report::write(&snapshot, &out)?;
+        if self.json {
+            print(&document.to_json())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+        print(&format!("{}\n{}\n", table::text(&document), paths.join("\n")))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,72 @@
+use crate::data::{self, ImageSet};
+use crate::device::DeviceName;
+use crate::recipe::Recipe;
+use crate::{Error, Result};
+use clap::Args;
+use gelu_core::Activation;
+use std::path::PathBuf;
+
+/// The experiment that is run when none is named.
+const DEFAULT_EXPERIMENT: &str = "digits";
+
+/// Which experiment, on which data and device: shared by `compare` and `train`.
+#[derive(Debug, Args)]
+pub(super) struct Selection {
+    /// Name of the experiment; without it, the built-in digits, which need no data
+    #[arg(value_name = "EXPERIMENT")]
+    experiment: Option<String>,
+    /// Read the experiment from a recipe file instead
+    #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
+    recipe: Option<PathBuf>,
+    /// Passes over the training set
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+    /// Examples in a batch
+    #[arg(long, value_name = "N")]
+    batch_size: Option<usize>,
+    /// Train on the first N training examples only
+    #[arg(long, value_name = "N")]
+    train_limit: Option<usize>,
+    /// Folder that holds the data set's files
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+    /// Folder for results [default: results/EXPERIMENT]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Device to train on, for example flex, cuda:0 or vulkan; see `gelu devices`
+    #[arg(long, value_name = "NAME")]
+    device: Option<DeviceName>,
+}
+
+/// A selection made sense of.
+pub(super) struct Selected {
+    pub(super) recipe: Recipe,
+    pub(super) device: DeviceName,
+    pub(super) data: ImageSet,
+    pub(super) out: PathBuf,
+}
+
+impl Selection {
+    /// The recipe with what the flags change of it; `vary` changes what is compared.
+    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe)) -> Result<Selected> {
+        let mut recipe = match (&self.recipe, &self.experiment) {
+            (Some(file), _) => Recipe::from_file(file)?,
+            (None, name) => Recipe::named(name.as_deref().unwrap_or(DEFAULT_EXPERIMENT))?,
+        };
+        let training = &mut recipe.training;
+        training.epochs = self.epochs.unwrap_or(training.epochs);
+        training.batch_size = self.batch_size.unwrap_or(training.batch_size);
+        recipe.data.train_limit = self.train_limit.or(recipe.data.train_limit);
+        vary(&mut recipe);
+        recipe.validate()?;
+        let device = self.device.map_or_else(DeviceName::default_device, Ok)?;
+        let data = data::load(&recipe.data.set, self.data.as_deref())?;
+        let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
+        Ok(Selected { recipe, device, data, out })
+    }
+}
+
+/// An activation on the command line.
+pub(super) fn activation(name: &str) -> Result<Activation> {
+    name.parse().map_err(|error: gelu_core::UnknownActivation| Error::Usage(error.to_string()))
+}

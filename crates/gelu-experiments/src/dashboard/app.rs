@@ -1,0 +1,243 @@
+use crate::runs::{ComparisonSnapshot, Metric, Split};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// Whose runs are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// This program's: leaving ends them, and the end of all ends the dashboard.
+    Owning,
+    /// Somebody else's, or finished ones: leaving changes nothing.
+    Watching,
+}
+
+/// What is asked of whoever carries the comparison out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// End after the epochs under way, which are saved.
+    StopAfterEpoch,
+    /// End now; the epochs under way are lost.
+    Quit,
+}
+
+/// A box over everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Popup {
+    Help,
+    ConfirmStop,
+    ConfirmQuit,
+}
+
+/// What a key press leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    None,
+    Ask(Request),
+    Leave,
+}
+
+/// What the user has chosen to see.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct App {
+    pub(super) mode: Mode,
+    pub(super) popup: Option<Popup>,
+    pub(super) logarithmic: bool,
+    /// Only this many last epochs; `None` for all.
+    pub(super) window: Option<usize>,
+    pub(super) stopping: bool,
+    tab: usize,
+    dropout: usize,
+    /// Index of a learning rate; `None` for each activation's best.
+    rate: Option<usize>,
+}
+
+impl App {
+    pub(super) fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            popup: None,
+            logarithmic: false,
+            window: None,
+            stopping: false,
+            tab: 0,
+            dropout: 0,
+            rate: None,
+        }
+    }
+
+    /// The metrics that have a tab: those that were measured, and the loss in any case.
+    pub(super) fn tabs(snapshot: &ComparisonSnapshot) -> Vec<Metric> {
+        let measured = |metric| Split::ALL.into_iter().any(|split| snapshot.has(metric, split));
+        Metric::ALL.into_iter().filter(|&m| m == Metric::Loss || measured(m)).collect()
+    }
+
+    /// The metric shown.
+    pub(super) fn metric(&self, snapshot: &ComparisonSnapshot) -> Metric {
+        let tabs = Self::tabs(snapshot);
+        tabs[self.tab % tabs.len()]
+    }
+
+    /// The dropout rate shown; `None` in a comparison without runs.
+    pub(super) fn dropout(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
+        pick(&snapshot.dropouts(), self.dropout)
+    }
+
+    /// The learning rate shown; `None` for each activation's best.
+    pub(super) fn rate(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
+        self.rate.and_then(|index| pick(&snapshot.learning_rates(), index))
+    }
+
+    pub(super) fn press(&mut self, key: KeyEvent, snapshot: &ComparisonSnapshot) -> Action {
+        let interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
+            && matches!(key.code, KeyCode::Char('c' | 'd'));
+        match (self.popup, interrupt) {
+            (Some(Popup::ConfirmQuit), true) | (None | Some(_), true) if self.leaves_at_once() => {
+                Action::Leave
+            }
+            (Some(Popup::ConfirmQuit), true) => Action::Ask(Request::Quit),
+            (_, true) => self.open(Popup::ConfirmQuit),
+            (Some(popup), false) => self.answer(popup, key.code),
+            (None, false) => self.choose(key.code, snapshot),
+        }
+    }
+
+    fn leaves_at_once(&self) -> bool {
+        self.mode == Mode::Watching
+    }
+
+    fn open(&mut self, popup: Popup) -> Action {
+        self.popup = Some(popup);
+        Action::None
+    }
+
+    fn answer(&mut self, popup: Popup, key: KeyCode) -> Action {
+        let agreed = matches!(key, KeyCode::Char('y' | 'Y') | KeyCode::Enter);
+        self.popup = None;
+        match popup {
+            Popup::ConfirmStop if agreed => {
+                self.stopping = true;
+                Action::Ask(Request::StopAfterEpoch)
+            }
+            Popup::ConfirmQuit if agreed => Action::Ask(Request::Quit),
+            _ => Action::None,
+        }
+    }
+
+    fn choose(&mut self, key: KeyCode, snapshot: &ComparisonSnapshot) -> Action {
+        let tabs = Self::tabs(snapshot).len();
+        match key {
+            KeyCode::Right | KeyCode::Tab => self.tab = (self.tab + 1) % tabs,
+            KeyCode::Left | KeyCode::BackTab => self.tab = (self.tab + tabs - 1) % tabs,
+            KeyCode::Char('d') => {
+                self.dropout = (self.dropout + 1) % snapshot.dropouts().len().max(1);
+            }
+            KeyCode::Char('r') => {
+                let next = self.rate.map_or(0, |index| index + 1);
+                self.rate = (next < snapshot.learning_rates().len()).then_some(next);
+            }
+            KeyCode::Char('l') => self.logarithmic = !self.logarithmic,
+            KeyCode::Char('+' | '=') | KeyCode::Up => self.window = Some(self.zoomed_in(snapshot)),
+            KeyCode::Char('-') | KeyCode::Down => self.window = self.zoomed_out(snapshot),
+            KeyCode::Char('z') => self.window = None,
+            KeyCode::Char('h' | '?') => return self.open(Popup::Help),
+            KeyCode::Char('s') if self.mode == Mode::Owning => {
+                return self.open(Popup::ConfirmStop);
+            }
+            KeyCode::Char('q') | KeyCode::Esc if self.leaves_at_once() => return Action::Leave,
+            KeyCode::Char('q') => return self.open(Popup::ConfirmQuit),
+            _ => {}
+        }
+        Action::None
+    }
+
+    fn zoomed_in(&self, snapshot: &ComparisonSnapshot) -> usize {
+        (self.window.unwrap_or_else(|| longest(snapshot)) / 2).max(2)
+    }
+
+    fn zoomed_out(&self, snapshot: &ComparisonSnapshot) -> Option<usize> {
+        self.window.map(|window| window * 2).filter(|&window| window < longest(snapshot))
+    }
+}
+
+fn pick(values: &[f64], index: usize) -> Option<f64> {
+    values.get(index % values.len().max(1)).copied()
+}
+
+fn longest(snapshot: &ComparisonSnapshot) -> usize {
+    snapshot.runs.iter().map(|run| run.epochs.len()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{example, without_epochs};
+
+    fn press(app: &mut App, keys: &str) -> Vec<Action> {
+        let snapshot = example();
+        let event = |key| KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE);
+        keys.chars().map(|key| app.press(event(key), &snapshot)).collect()
+    }
+
+    #[test]
+    fn quitting_ones_own_runs_is_confirmed_and_watching_just_ends() {
+        let mut app = App::new(Mode::Owning);
+        assert_eq!(press(&mut app, "qn"), [Action::None, Action::None]);
+        assert_eq!(press(&mut app, "qy")[1], Action::Ask(Request::Quit));
+        assert_eq!(press(&mut App::new(Mode::Watching), "q"), [Action::Leave]);
+    }
+
+    #[test]
+    fn control_c_asks_once_and_obeys_the_second_time() {
+        let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        let mut app = App::new(Mode::Owning);
+        assert_eq!(app.press(control_c, &example()), Action::None);
+        assert_eq!(app.popup, Some(Popup::ConfirmQuit));
+        assert_eq!(app.press(control_c, &example()), Action::Ask(Request::Quit));
+        let mut app = App::new(Mode::Watching);
+        assert_eq!(app.press(control_c, &example()), Action::Leave);
+    }
+
+    #[test]
+    fn stopping_after_the_epoch_is_confirmed_and_only_for_ones_own_runs() {
+        let mut app = App::new(Mode::Owning);
+        assert_eq!(press(&mut app, "sy")[1], Action::Ask(Request::StopAfterEpoch));
+        assert!(app.stopping);
+        let mut watching = App::new(Mode::Watching);
+        assert_eq!(press(&mut watching, "sy"), [Action::None, Action::None]);
+        assert_eq!(watching.popup, None);
+    }
+
+    #[test]
+    fn keys_walk_through_dropout_and_learning_rates() {
+        let snapshot = example();
+        let mut app = App::new(Mode::Watching);
+        assert_eq!((app.dropout(&snapshot), app.rate(&snapshot)), (Some(0.0), None));
+        press(&mut app, "dr");
+        assert_eq!((app.dropout(&snapshot), app.rate(&snapshot)), (Some(0.5), Some(1e-4)));
+        press(&mut app, "drr");
+        assert_eq!((app.dropout(&snapshot), app.rate(&snapshot)), (Some(0.0), None));
+    }
+
+    #[test]
+    fn zoom_halves_doubles_and_resets() {
+        let mut app = App::new(Mode::Watching);
+        press(&mut app, "+");
+        assert_eq!(app.window, Some(6));
+        press(&mut app, "+++");
+        assert_eq!(app.window, Some(2));
+        press(&mut app, "-");
+        assert_eq!(app.window, Some(4));
+        press(&mut app, "--");
+        assert_eq!(app.window, None);
+    }
+
+    #[test]
+    fn empty_comparison_ignores_navigation() {
+        let mut snapshot = without_epochs();
+        snapshot.runs.clear();
+        let mut app = App::new(Mode::Watching);
+        for key in "dr+-zl".chars() {
+            app.press(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE), &snapshot);
+        }
+        assert_eq!((app.dropout(&snapshot), app.metric(&snapshot)), (None, Metric::Loss));
+    }
+}

@@ -1,0 +1,180 @@
+//! Devices by name, as `--device` takes them.
+
+use crate::{Error, Result};
+use burn::tensor::Device;
+use std::fmt;
+use std::str::FromStr;
+
+/// A backend of Burn, by its feature's name, with the index of one of its devices.
+///
+/// `flex`, `cuda`, `cuda:1`, `vulkan:0`. Parsing checks that this build has the backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceName {
+    backend: &'static str,
+    index: Option<usize>,
+}
+
+/// Every backend that a build can have.
+const BACKENDS: [&str; 9] =
+    ["flex", "ndarray", "cpu", "cuda", "rocm", "metal", "vulkan", "webgpu", "wgpu"];
+
+/// The backends of this build.
+const COMPILED: &[&str] = &[
+    #[cfg(feature = "flex")]
+    "flex",
+    #[cfg(feature = "ndarray")]
+    "ndarray",
+    #[cfg(feature = "cpu")]
+    "cpu",
+    #[cfg(feature = "cuda")]
+    "cuda",
+    #[cfg(feature = "rocm")]
+    "rocm",
+    #[cfg(feature = "metal")]
+    "metal",
+    #[cfg(feature = "vulkan")]
+    "vulkan",
+    #[cfg(feature = "webgpu")]
+    "webgpu",
+    #[cfg(feature = "wgpu")]
+    "wgpu",
+];
+
+impl DeviceName {
+    /// The backends of this build.
+    pub fn backends() -> &'static [&'static str] {
+        COMPILED
+    }
+
+    /// Every backend that a build can have, each enabled by the Cargo feature of its name.
+    pub fn all_backends() -> &'static [&'static str] {
+        &BACKENDS
+    }
+
+    /// The first backend of this build: `flex` unless it was left out.
+    ///
+    /// # Errors
+    ///
+    /// When the build has none.
+    pub fn default_device() -> Result<Self> {
+        match COMPILED.first() {
+            Some(backend) => Ok(Self { backend, index: None }),
+            None => Err(Error::Usage(
+                "this build has no backend; build with `--features flex` or another".to_owned(),
+            )),
+        }
+    }
+
+    /// The backend's name.
+    pub fn backend(&self) -> &'static str {
+        self.backend
+    }
+
+    /// Whether its work is done by this machine's processor.
+    pub fn is_cpu(&self) -> bool {
+        matches!(self.backend, "flex" | "ndarray" | "cpu")
+    }
+
+    /// The device itself.
+    pub fn open(&self) -> Device {
+        #[cfg(any(feature = "cuda", feature = "rocm"))]
+        use burn::tensor::DeviceIndex;
+        #[cfg(feature = "wgpu")]
+        use burn::tensor::DeviceKind;
+        #[cfg(any(feature = "cuda", feature = "rocm"))]
+        let index = self.index.map_or(DeviceIndex::Default, DeviceIndex::Specified);
+        #[cfg(feature = "wgpu")]
+        let kind = self.index.map_or(DeviceKind::DefaultDevice, DeviceKind::DiscreteGpu);
+        match self.backend {
+            #[cfg(feature = "flex")]
+            "flex" => Device::flex(),
+            #[cfg(feature = "ndarray")]
+            "ndarray" => ndarray(),
+            #[cfg(feature = "cpu")]
+            "cpu" => Device::cpu(),
+            #[cfg(feature = "cuda")]
+            "cuda" => Device::cuda(index),
+            #[cfg(feature = "rocm")]
+            "rocm" => Device::rocm(index),
+            #[cfg(feature = "metal")]
+            "metal" => Device::metal(kind),
+            #[cfg(feature = "vulkan")]
+            "vulkan" => Device::vulkan(kind),
+            #[cfg(feature = "webgpu")]
+            "webgpu" => Device::webgpu(kind),
+            #[cfg(feature = "wgpu")]
+            "wgpu" => Device::wgpu(kind),
+            backend => unreachable!("`{backend}` is not parsed unless it is compiled in"),
+        }
+    }
+}
+
+#[cfg(feature = "ndarray")]
+fn ndarray() -> Device {
+    #[expect(deprecated, reason = "Burn keeps ndarray beside its successor flex, and so do we")]
+    Device::ndarray()
+}
+
+impl fmt::Display for DeviceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            Some(index) => write!(f, "{}:{index}", self.backend),
+            None => f.write_str(self.backend),
+        }
+    }
+}
+
+impl FromStr for DeviceName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, index) = match text.split_once(':') {
+            Some((name, index)) => (name, Some(index)),
+            None => (text, None),
+        };
+        let Some(backend) = COMPILED.iter().find(|backend| **backend == name) else {
+            return Err(Error::Usage(match BACKENDS.contains(&name) {
+                true => format!(
+                    "this build has no backend `{name}`; add `--features {name}` to the cargo \
+                     command that builds it (it has: {})",
+                    COMPILED.join(", ")
+                ),
+                false => format!("unknown device `{text}`; there are: {}", COMPILED.join(", ")),
+            }));
+        };
+        let index = index.map(|digits| {
+            digits.parse().map_err(|_| {
+                Error::Usage(format!("`{digits}` in device `{text}` is not the index of a device"))
+            })
+        });
+        let index = index.transpose()?;
+        if index.is_some() && matches!(*backend, "flex" | "ndarray" | "cpu") {
+            return Err(Error::Usage(format!(
+                "`{backend}` has one device, so no index; use `{backend}`"
+            )));
+        }
+        Ok(Self { backend, index })
+    }
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_and_print() {
+        let name: DeviceName = "flex".parse().unwrap();
+        assert_eq!(name.to_string(), "flex");
+        assert!(name.is_cpu());
+        assert_eq!(DeviceName::default_device().unwrap(), name);
+    }
+
+    #[test]
+    fn unknown_and_missing_backends_are_told_apart() {
+        let problem = |text: &str| text.parse::<DeviceName>().unwrap_err().to_string();
+        assert!(problem("gpu").contains("unknown device `gpu`; there are: flex"));
+        assert!(problem("flex:1").contains("no index"));
+        #[cfg(not(feature = "rocm"))]
+        assert!(problem("rocm:0").contains("--features rocm"));
+    }
+}

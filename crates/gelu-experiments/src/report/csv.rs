@@ -1,0 +1,65 @@
+use crate::runs::{ComparisonSnapshot, EpochMetrics};
+use serde::Serialize;
+
+/// One line per run and epoch.
+#[derive(Serialize)]
+struct Line<'a> {
+    activation: &'a str,
+    learning_rate: f64,
+    dropout: f64,
+    seed: u64,
+    status: &'a str,
+    epoch: usize,
+    current_learning_rate: f64,
+    batch_loss: f64,
+    train_loss: f64,
+    train_error: Option<f64>,
+    valid_loss: Option<f64>,
+    valid_error: Option<f64>,
+    test_loss: Option<f64>,
+    test_error: Option<f64>,
+}
+
+/// Every epoch of every run as tidy CSV; a cell is empty where the recipe has no such measure.
+pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for run in &snapshot.runs {
+        for epoch in &run.epochs {
+            let EpochMetrics { epoch, learning_rate, batch_loss, train_loss, .. } = *epoch;
+            let rest = &run.epochs[epoch - 1];
+            let line = Line {
+                activation: &run.key.activation,
+                learning_rate: run.key.learning_rate,
+                dropout: run.key.dropout,
+                seed: run.key.seed,
+                status: run.status.word(),
+                epoch,
+                current_learning_rate: learning_rate,
+                batch_loss,
+                train_loss,
+                train_error: rest.train_error,
+                valid_loss: rest.valid_loss,
+                valid_error: rest.valid_error,
+                test_loss: rest.test_loss,
+                test_error: rest.test_error,
+            };
+            writer.serialize(line).expect("writing to memory cannot fail");
+        }
+    }
+    writer.into_inner().expect("writing to memory cannot fail")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::example;
+
+    #[test]
+    fn every_epoch_of_every_run_is_a_line() {
+        let snapshot = example();
+        let text = String::from_utf8(csv(&snapshot)).unwrap();
+        let epochs: usize = snapshot.runs.iter().map(|run| run.epochs.len()).sum();
+        assert_eq!(text.lines().count(), epochs + 1);
+        assert!(text.starts_with("activation,learning_rate,dropout,seed,status,epoch,"));
+    }
+}

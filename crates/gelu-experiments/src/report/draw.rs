@@ -1,0 +1,218 @@
+//! A [`Figure`] as SVG, through plotters.
+
+use super::Figure;
+use super::figure::{Curve, Panel};
+use crate::comparison::Rgb;
+use plotters::coord::ranged1d::ValueFormatter;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+const PANEL_WIDTH: u32 = 460;
+const HEIGHT: u32 = 400;
+/// The family that the PNG's embedded font is registered as.
+const FONT: &str = "sans-serif";
+const INK: RGBColor = RGBColor(40, 40, 40);
+const FAINT: RGBColor = RGBColor(225, 225, 225);
+
+/// The figure as an SVG document.
+pub fn svg(figure: &Figure) -> String {
+    let width = PANEL_WIDTH * figure.panels.len().max(1) as u32;
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, (width, HEIGHT)).into_drawing_area();
+        draw(figure, &root).expect("drawing into a string cannot fail");
+    }
+    text
+}
+
+fn draw<B: DrawingBackend>(
+    figure: &Figure,
+    root: &DrawingArea<B, plotters::coord::Shift>,
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    root.fill(&WHITE)?;
+    let (width, height) = root.dim_in_pixel();
+    let centred = Pos::new(HPos::Center, VPos::Center);
+    let middle = width as i32 / 2;
+    root.draw(&Text::new(figure.title.clone(), (middle, 18), font(17).pos(centred)))?;
+    let caption = font(12).color(&RGBColor(90, 90, 90)).pos(centred);
+    root.draw(&Text::new(figure.caption.clone(), (middle, height as i32 - 12), caption))?;
+    let body = root.margin(32, 24, 6, 10);
+    for (area, panel) in body.split_evenly((1, figure.panels.len())).iter().zip(&figure.panels) {
+        draw_panel(figure, panel, area)?;
+    }
+    Ok(())
+}
+
+fn draw_panel<B: DrawingBackend>(
+    figure: &Figure,
+    panel: &Panel,
+    area: &DrawingArea<B, plotters::coord::Shift>,
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    let (x, y) = ranges(figure, panel);
+    let mut builder = ChartBuilder::on(area);
+    builder.margin_right(8).x_label_area_size(42).y_label_area_size(62);
+    if !panel.title.is_empty() {
+        builder.caption(&panel.title, font(14));
+    }
+    // Two coordinate types, one picture.
+    if figure.logarithmic {
+        let mut chart = builder.build_cartesian_2d(x.0..x.1, (y.0..y.1).log_scale())?;
+        let digits = |value: &f64| format!("{value:.0e}");
+        mesh(figure, &mut chart, &digits)?;
+        curves(panel, &mut chart)
+    } else {
+        let mut chart = builder.build_cartesian_2d(x.0..x.1, y.0..y.1)?;
+        let decimals = decimals(y.1 - y.0);
+        mesh(figure, &mut chart, &|value: &f64| format!("{value:.decimals$}"))?;
+        curves(panel, &mut chart)
+    }
+}
+
+type Chart<'a, B, Y> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, Y>>;
+
+fn mesh<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
+    figure: &Figure,
+    chart: &mut Chart<'_, B, Y>,
+    format: &dyn Fn(&f64) -> String,
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .bold_line_style(FAINT)
+        .light_line_style(TRANSPARENT)
+        .axis_style(INK)
+        .x_labels(8)
+        .y_labels(7)
+        .x_label_formatter(&|epoch| format!("{epoch:.0}"))
+        .y_label_formatter(&format)
+        .x_desc(figure.x_axis.as_str())
+        .y_desc(figure.y_axis.as_str())
+        .label_style(font(12))
+        .axis_desc_style(font(14))
+        .draw()
+}
+
+fn curves<B: DrawingBackend, Y: Ranged<ValueType = f64>>(
+    panel: &Panel,
+    chart: &mut Chart<'_, B, Y>,
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    // The second split below the first: the darker line is the one to read.
+    let (first, second): (Vec<_>, Vec<_>) = panel.curves.iter().partition(|c| c.label.is_some());
+    for curve in second.into_iter().chain(first) {
+        let style = line(curve);
+        for run in unbroken(&curve.points) {
+            if let [point] = run {
+                chart.draw_series([Circle::new(*point, 2, style.filled())])?;
+            } else if curve.dashed {
+                chart.draw_series(DashedLineSeries::new(run.iter().copied(), 6, 4, style))?;
+            } else {
+                chart.draw_series(LineSeries::new(run.iter().copied(), style))?;
+            }
+        }
+        if let Some(label) = &curve.label {
+            chart
+                .draw_series(std::iter::empty::<PathElement<(f64, f64)>>())?
+                .label(label)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+        }
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(FAINT)
+        .label_font(font(13))
+        .margin(8)
+        .draw()
+}
+
+fn font(size: u32) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&INK)
+}
+
+fn line(curve: &Curve) -> ShapeStyle {
+    let Curve { colour: [red, green, blue], .. } = *curve;
+    let colour: Rgb = [red, green, blue];
+    RGBColor(colour[0], colour[1], colour[2]).stroke_width(2)
+}
+
+/// The stretches of a curve between values that are not finite.
+fn unbroken(points: &[(f64, f64)]) -> impl Iterator<Item = &[(f64, f64)]> {
+    points.split(|(_, y)| !y.is_finite()).filter(|run| !run.is_empty())
+}
+
+/// What the axes span: all epochs, and all finite values with a little room.
+fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
+    let all = panel.curves.iter().flat_map(|curve| &curve.points);
+    let points: Vec<(f64, f64)> = all.copied().filter(|(_, y)| y.is_finite()).collect();
+    let x_end = points.iter().map(|p| p.0).fold(2.0, f64::max);
+    let values = points.iter().map(|p| p.1).filter(|y| !figure.logarithmic || *y > 0.0);
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
+    let y = match (low <= high, figure.logarithmic) {
+        (false, true) => (0.1, 1.0),
+        (false, false) => (0.0, 1.0),
+        (true, true) => (low / 1.15, high * 1.15),
+        (true, false) => {
+            let room = ((high - low) * 0.05).max(high.abs() * 1e-3).max(1e-9);
+            // Losses and errors are not negative: no axis needs to show below 0.
+            ((low - room).max(if low >= 0.0 { 0.0 } else { f64::MIN }), high + room)
+        }
+    };
+    ((1.0, x_end), y)
+}
+
+/// Digits behind the point that tell seven labels of this span apart.
+fn decimals(span: f64) -> usize {
+    (1.0 - span.log10().floor()).clamp(0.0, 6.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(points: Vec<(f64, f64)>, logarithmic: bool) -> Figure {
+        let curve =
+            Curve { label: Some("GELU".into()), colour: [0, 114, 178], dashed: false, points };
+        Figure {
+            title: "T".into(),
+            caption: "C".into(),
+            x_axis: "Epochs".into(),
+            y_axis: "loss".into(),
+            logarithmic,
+            panels: vec![Panel { title: "dropout 0".into(), curves: vec![curve] }],
+        }
+    }
+
+    #[test]
+    fn any_curve_can_be_drawn() {
+        let awkward = [
+            vec![],
+            vec![(1.0, 0.3)],
+            vec![(1.0, f64::INFINITY)],
+            vec![(1.0, 0.0), (2.0, 0.0)],
+            vec![(1.0, 1e300), (2.0, f64::NAN), (3.0, 1e-300), (4.0, f64::INFINITY)],
+        ];
+        for points in awkward {
+            for logarithmic in [false, true] {
+                let text = svg(&figure(points.clone(), logarithmic));
+                assert!(text.starts_with("<svg") && text.contains("GELU"), "{points:?}");
+                assert!(!text.contains("NaN") && !text.contains("inf"), "{points:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn same_figure_is_drawn_to_the_same_bytes() {
+        let figure = figure(vec![(1.0, 0.3), (2.0, 0.2)], false);
+        assert_eq!(svg(&figure), svg(&figure));
+    }
+
+    #[test]
+    fn curve_breaks_where_it_is_not_finite() {
+        let points = [(1.0, 1.0), (2.0, 2.0), (3.0, f64::INFINITY), (4.0, 1.0)];
+        let runs: Vec<usize> = unbroken(&points).map(<[_]>::len).collect();
+        assert_eq!(runs, [2, 1]);
+    }
+}

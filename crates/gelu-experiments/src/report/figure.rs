@@ -1,0 +1,166 @@
+use crate::comparison::{Group, Rgb, best_groups, colour, groups, label, lighter};
+use crate::runs::{ComparisonSnapshot, FigureSpec, Metric, Panels, SecondSplit, Split};
+
+/// Curves in panels beside each other: what is drawn, not how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Above everything.
+    pub title: String,
+    /// One line below everything: what the curves are.
+    pub caption: String,
+    /// Text of the horizontal axes.
+    pub x_axis: String,
+    /// Text of the vertical axes.
+    pub y_axis: String,
+    /// Whether the vertical axes are logarithmic.
+    pub logarithmic: bool,
+    /// From left to right.
+    pub panels: Vec<Panel>,
+}
+
+/// One pair of axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Above it; may be empty.
+    pub title: String,
+    /// In the order of the legend.
+    pub curves: Vec<Curve>,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// In the legend; `None` for a line that shares another's entry.
+    pub label: Option<String>,
+    /// Its colour.
+    pub colour: Rgb,
+    /// Whether it is dashed.
+    pub dashed: bool,
+    /// Its points, by ascending x; values that are not finite are gaps.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Figure {
+    /// The figure of a comparison: that of its recipe, or the loss of training and validation
+    /// with one panel per dropout rate. `None` before any epoch is finished.
+    pub fn of(snapshot: &ComparisonSnapshot) -> Option<Self> {
+        let spec = snapshot.figure.clone().unwrap_or_else(|| default_spec(snapshot));
+        let chosen = match spec.panels {
+            Panels::LearningRate => groups(snapshot),
+            Panels::Single | Panels::Dropout => best_groups(snapshot),
+        };
+        let panels: Vec<Panel> = match spec.panels {
+            Panels::Single => vec![panel(snapshot, &spec, String::new(), chosen.iter())],
+            Panels::Dropout => divide(&snapshot.dropouts(), |rate| {
+                let title = format!("dropout {rate}");
+                panel(snapshot, &spec, title, chosen.iter().filter(|g| g.dropout == rate))
+            }),
+            Panels::LearningRate => divide(&snapshot.learning_rates(), |rate| {
+                let title = format!("learning rate {rate}");
+                panel(snapshot, &spec, title, chosen.iter().filter(|g| g.learning_rate == rate))
+            }),
+        };
+        let drawn = panels.iter().flat_map(|panel| &panel.curves).any(|c| !c.points.is_empty());
+        drawn.then(|| Self {
+            title: snapshot.title.clone(),
+            caption: caption(snapshot, &spec),
+            x_axis: "Epochs".to_owned(),
+            y_axis: spec.axis.clone(),
+            logarithmic: spec.logarithmic,
+            panels,
+        })
+    }
+
+    /// Name of its file, without extension.
+    pub fn name(snapshot: &ComparisonSnapshot) -> String {
+        snapshot.figure.as_ref().map_or_else(|| "curves".to_owned(), |spec| spec.name.clone())
+    }
+}
+
+fn default_spec(snapshot: &ComparisonSnapshot) -> FigureSpec {
+    let second = if snapshot.has(Metric::Loss, Split::Valid) { Split::Valid } else { Split::Test };
+    FigureSpec {
+        name: "curves".to_owned(),
+        metric: Metric::Loss,
+        axis: "loss".to_owned(),
+        splits: vec![Split::Train, second],
+        second: SecondSplit::Lighter,
+        panels: Panels::Dropout,
+        logarithmic: false,
+    }
+}
+
+fn divide(rates: &[f64], make: impl Fn(f64) -> Panel) -> Vec<Panel> {
+    rates.iter().map(|&rate| make(rate)).collect()
+}
+
+fn panel<'a>(
+    snapshot: &ComparisonSnapshot,
+    spec: &FigureSpec,
+    title: String,
+    chosen: impl Iterator<Item = &'a Group<'a>>,
+) -> Panel {
+    let activations = snapshot.activations();
+    let mut curves = Vec::new();
+    for group in chosen {
+        let position = activations.iter().position(|name| *name == group.activation);
+        let full = colour(position.expect("a group's activation is one of the comparison's"));
+        for (index, &split) in spec.splits.iter().enumerate() {
+            let points = group.median_curve(spec.metric, split);
+            curves.push(Curve {
+                label: (index == 0).then(|| label(group.activation)),
+                colour: if index == 0 { full } else { lighter(full, 0.45) },
+                dashed: index > 0 && spec.second == SecondSplit::Dashed,
+                points: points.into_iter().map(|(epoch, value)| (epoch as f64, value)).collect(),
+            });
+        }
+    }
+    Panel { title, curves }
+}
+
+fn caption(snapshot: &ComparisonSnapshot, spec: &FigureSpec) -> String {
+    let seeds = groups(snapshot).iter().map(|group| group.runs.len()).max().unwrap_or(0);
+    let of = if seeds == 1 { "one run".to_owned() } else { format!("median of {seeds} runs") };
+    let data = match snapshot.synthetic {
+        true => format!("SYNTHETIC DATA ({})", snapshot.data),
+        false => snapshot.data.clone(),
+    };
+    let told_apart = match (spec.splits.as_slice(), spec.second) {
+        ([first, second, ..], SecondSplit::Lighter) => {
+            format!("darker: {first}, lighter: {second}; ")
+        }
+        ([first, second, ..], SecondSplit::Dashed) => format!("solid: {first}, dashed: {second}; "),
+        _ => String::new(),
+    };
+    format!("{told_apart}{of}; {data}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{example, without_epochs};
+
+    #[test]
+    fn panels_hold_one_pair_of_curves_per_activation_at_its_best_learning_rate() {
+        let snapshot = example();
+        let figure = Figure::of(&snapshot).unwrap();
+        assert_eq!(figure.panels.len(), 2);
+        assert_eq!(figure.panels[1].title, "dropout 0.5");
+        let labels: Vec<_> = figure.panels[0].curves.iter().map(|c| c.label.as_deref()).collect();
+        assert_eq!(labels, [Some("GELU"), None, Some("ReLU"), None]);
+        let best = best_groups(&snapshot)[0].median_curve(Metric::Loss, Split::Train);
+        assert_eq!(figure.panels[0].curves[0].points[0].1, best[0].1);
+    }
+
+    #[test]
+    fn caption_says_what_the_lines_are_and_that_data_are_synthetic() {
+        let figure = Figure::of(&example()).unwrap();
+        let expected = "darker: train, lighter: valid; median of 3 runs; SYNTHETIC DATA (digits)";
+        assert_eq!(figure.caption, expected);
+    }
+
+    #[test]
+    fn nothing_finished_is_no_figure() {
+        assert_eq!(Figure::of(&without_epochs()), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! What a comparison found, for people and programs: figures, tables, JSON, CSV. Snapshots in,
+//! bytes out.
+
+mod csv;
+mod document;
+mod draw;
+#[cfg(test)]
+pub(crate) mod example;
+mod figure;
+mod png;
+pub mod table;
+
+pub use csv::csv;
+pub use document::{
+    ActivationDocument, DataDocument, Document, EpochDocument, MeasuresDocument, RunDocument,
+    SCHEMA, SpreadDocument,
+};
+pub use draw::svg;
+pub use figure::{Curve, Figure, Panel};
+pub use png::png;
+
+use crate::Result;
+use crate::runs::{ComparisonSnapshot, write_atomically};
+use std::path::{Path, PathBuf};
+
+/// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
+/// and, once an epoch is finished, the figure as SVG and PNG. Each file is replaced as a whole.
+///
+/// # Errors
+///
+/// When a file cannot be written; those before it are new, those after it as they were.
+pub fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Result<Vec<PathBuf>> {
+    let document = Document::of(snapshot);
+    let mut files: Vec<(String, Vec<u8>)> = vec![
+        ("results.json".to_owned(), document.to_json().into_bytes()),
+        ("results.csv".to_owned(), csv(snapshot)),
+        ("table.md".to_owned(), table::markdown(&document).into_bytes()),
+    ];
+    if let Some(figure) = Figure::of(snapshot) {
+        let (name, picture) = (Figure::name(snapshot), svg(&figure));
+        files.push((format!("{name}.png"), png(&picture)?));
+        files.push((format!("{name}.svg"), picture.into_bytes()));
+    }
+    files
+        .into_iter()
+        .map(|(name, content)| {
+            let path = folder.join(name);
+            write_atomically(&path, content).map(|()| path)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_files_are_written_and_the_pictures_are_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        let written = write(&example::example(), folder.path()).unwrap();
+        let names: Vec<_> = written.iter().map(|path| path.file_name().unwrap()).collect();
+        assert_eq!(
+            names,
+            ["results.json", "results.csv", "table.md", "figure-2.png", "figure-2.svg"]
+        );
+        let png = std::fs::read(&written[3]).unwrap();
+        assert_eq!(&png[1..4], b"PNG");
+        assert!(std::fs::read_to_string(&written[4]).unwrap().contains("dropout 0.5"));
+    }
+}

@@ -1,0 +1,152 @@
+//! The table at the end of a comparison.
+
+use super::document::{ActivationDocument, Document, MeasuresDocument, SpreadDocument};
+use crate::comparison::label;
+use comfy_table::{CellAlignment, Table, presets};
+
+/// A measure: its heading, where it stands, how it is shown.
+struct Column {
+    heading: &'static str,
+    of: fn(&MeasuresDocument) -> Option<SpreadDocument>,
+    percent: bool,
+}
+
+const COLUMNS: [Column; 5] = [
+    Column { heading: "train loss", of: |m| m.train_loss, percent: false },
+    Column { heading: "valid loss", of: |m| m.valid_loss, percent: false },
+    Column { heading: "valid error", of: |m| m.valid_error, percent: true },
+    Column { heading: "test loss", of: |m| m.test_loss, percent: false },
+    Column { heading: "test error", of: |m| m.test_error, percent: true },
+];
+
+/// For a terminal.
+pub fn text(document: &Document) -> String {
+    let mut table = table(document);
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    format!("{}\n{table}\n{}\n", heading(document), notes(document).join("\n"))
+}
+
+/// For a Markdown page.
+pub fn markdown(document: &Document) -> String {
+    let mut table = table(document);
+    table.load_preset(presets::ASCII_MARKDOWN);
+    format!("{}\n\n{table}\n\n{}\n", heading(document), notes(document).join("\n"))
+}
+
+/// A table for a terminal whose cells, but for the first column's, are numbers.
+pub fn number_table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(header.to_vec()).add_rows(rows);
+    align_numbers(&mut table);
+    table.to_string()
+}
+
+fn align_numbers(table: &mut Table) {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+fn heading(document: &Document) -> String {
+    let Document { title, data, device, .. } = document;
+    let mark = if data.synthetic { " (SYNTHETIC DATA)" } else { "" };
+    format!("{title} · data: {}{mark} · device: {device}", data.source)
+}
+
+fn table(document: &Document) -> Table {
+    let shown: Vec<&Column> = COLUMNS
+        .iter()
+        .filter(|c| document.activations.iter().any(|a| (c.of)(&a.last_epoch).is_some()))
+        .collect();
+    let mut table = Table::new();
+    let mut header = vec!["activation", "dropout", "best lr", "runs"];
+    header.extend(shown.iter().map(|column| column.heading));
+    table.set_header(header);
+    for entry in &document.activations {
+        let mut row = vec![
+            label(&entry.activation),
+            entry.dropout.to_string(),
+            format!("{:e}", entry.best_learning_rate),
+            runs(entry),
+        ];
+        row.extend(shown.iter().map(|column| value(column, &entry.last_epoch)));
+        table.add_row(row);
+    }
+    align_numbers(&mut table);
+    table
+}
+
+fn runs(entry: &ActivationDocument) -> String {
+    match entry.diverged {
+        0 => entry.finished.to_string(),
+        diverged => format!("{} + {diverged} diverged", entry.finished),
+    }
+}
+
+fn value(column: &Column, measures: &MeasuresDocument) -> String {
+    let Some(spread) = (column.of)(measures) else { return "–".to_owned() };
+    let number = |value: f64| match column.percent {
+        true => format!("{:.2}", value * 100.0),
+        false => format!("{value:.4}"),
+    };
+    let unit = if column.percent { " %" } else { "" };
+    match spread.runs {
+        1 => format!("{}{unit}", number(spread.median)),
+        _ => {
+            let (low, high) = (number(spread.lowest), number(spread.highest));
+            format!("{}{unit} [{low}–{high}]", number(spread.median))
+        }
+    }
+}
+
+fn notes(document: &Document) -> Vec<String> {
+    let most = document.activations.iter().map(|a| a.finished).max().unwrap_or(0);
+    let mut notes = vec![match most {
+        0 => "No run has finished yet.".to_owned(),
+        1 => "After the last epoch; one run each, so differences may be chance.".to_owned(),
+        n => format!("After the last epoch: median [lowest–highest] over {n} seeds."),
+    }];
+    let failed = document.runs.iter().filter(|run| run.status == "failed").count();
+    let unfinished = document
+        .runs
+        .iter()
+        .filter(|run| matches!(run.status.as_str(), "waiting" | "running" | "interrupted"))
+        .count();
+    if failed > 0 {
+        notes.push(format!("{failed} of {} runs failed.", document.runs.len()));
+    }
+    if unfinished > 0 {
+        let all = document.runs.len();
+        notes.push(format!("{unfinished} of {all} runs are unfinished; the same command goes on."));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{example, without_epochs};
+
+    #[test]
+    fn rows_show_median_and_spread_of_what_was_measured() {
+        let text = text(&Document::of(&example()));
+        assert!(text.contains("SYNTHETIC DATA"), "{text}");
+        assert!(text.contains("over 3 seeds"), "{text}");
+        let gelu = text.lines().find(|line| line.contains("GELU")).unwrap();
+        assert!(gelu.contains("1e-3") && gelu.contains(" % ["), "{gelu}");
+        assert_eq!(text.lines().filter(|line| line.contains("ReLU")).count(), 2);
+    }
+
+    #[test]
+    fn markdown_is_a_table() {
+        let page = markdown(&Document::of(&example()));
+        assert!(page.contains("| activation |") && page.contains("|---"), "{page}");
+    }
+
+    #[test]
+    fn nothing_finished_is_said() {
+        let text = text(&Document::of(&without_epochs()));
+        assert!(text.contains("No run has finished yet"), "{text}");
+        assert!(text.contains("12 of 12 runs are unfinished"), "{text}");
+    }
+}
