@@ -17,7 +17,7 @@ impl PlainReporter {
 
     /// A reporter that takes what is there already as told.
     pub fn after(snapshot: &ComparisonSnapshot) -> Self {
-        let told = |run: &RunSnapshot| (run.epochs.len(), run.status.is_complete());
+        let told = |run: &RunSnapshot| (run.epochs.len(), run.status.is_over());
         Self { told: snapshot.runs.iter().map(told).collect() }
     }
 
@@ -41,6 +41,8 @@ impl PlainReporter {
                 status if status.is_over() => Some(status.to_string()),
                 _ => None,
             };
+            // A run that failed before is taken up again.
+            told.1 &= run.status.is_over();
             if let Some(ended) = ended.filter(|_| !told.1) {
                 writeln!(lines, "{head}  {ended}").expect("writing to memory cannot fail");
                 told.1 = true;

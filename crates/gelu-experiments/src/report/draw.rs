@@ -93,9 +93,9 @@ fn mesh<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
         .draw()
 }
 
-fn curves<B: DrawingBackend, Y: Ranged<ValueType = f64>>(
+fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
     panel: &Panel,
-    chart: &mut Chart<'_, B, Y>,
+    chart: &mut Chart<'a, B, Y>,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
     // The second split below the first: the darker line is the one to read.
     let (first, second): (Vec<_>, Vec<_>) = panel.curves.iter().partition(|c| c.label.is_some());

@@ -9,26 +9,28 @@ struct Column {
     heading: &'static str,
     of: fn(&MeasuresDocument) -> Option<SpreadDocument>,
     percent: bool,
+    /// Whether a terminal of 80 columns has room for it.
+    essential: bool,
 }
 
 const COLUMNS: [Column; 5] = [
-    Column { heading: "train loss", of: |m| m.train_loss, percent: false },
-    Column { heading: "valid loss", of: |m| m.valid_loss, percent: false },
-    Column { heading: "valid error", of: |m| m.valid_error, percent: true },
-    Column { heading: "test loss", of: |m| m.test_loss, percent: false },
-    Column { heading: "test error", of: |m| m.test_error, percent: true },
+    Column { heading: "train loss", of: |m| m.train_loss, percent: false, essential: false },
+    Column { heading: "valid loss", of: |m| m.valid_loss, percent: false, essential: true },
+    Column { heading: "valid error", of: |m| m.valid_error, percent: true, essential: false },
+    Column { heading: "test loss", of: |m| m.test_loss, percent: false, essential: true },
+    Column { heading: "test error", of: |m| m.test_error, percent: true, essential: true },
 ];
 
 /// For a terminal.
 pub fn text(document: &Document) -> String {
-    let mut table = table(document);
+    let mut table = table(document, |column| column.essential, Spread::Below);
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
     format!("{}\n{table}\n{}\n", heading(document), notes(document).join("\n"))
 }
 
 /// For a Markdown page.
 pub fn markdown(document: &Document) -> String {
-    let mut table = table(document);
+    let mut table = table(document, |_| true, Spread::Beside);
     table.load_preset(presets::ASCII_MARKDOWN);
     format!("{}\n\n{table}\n\n{}\n", heading(document), notes(document).join("\n"))
 }
@@ -53,13 +55,21 @@ fn heading(document: &Document) -> String {
     format!("{title} · data: {}{mark} · device: {device}", data.source)
 }
 
-fn table(document: &Document) -> Table {
+/// Where the spread of a measure stands.
+#[derive(Clone, Copy)]
+enum Spread {
+    Below,
+    Beside,
+}
+
+fn table(document: &Document, wanted: impl Fn(&&Column) -> bool, spread: Spread) -> Table {
     let shown: Vec<&Column> = COLUMNS
         .iter()
+        .filter(wanted)
         .filter(|c| document.activations.iter().any(|a| (c.of)(&a.last_epoch).is_some()))
         .collect();
     let mut table = Table::new();
-    let mut header = vec!["activation", "dropout", "best lr", "runs"];
+    let mut header = vec!["activation", "dropout", "lr", "runs"];
     header.extend(shown.iter().map(|column| column.heading));
     table.set_header(header);
     for entry in &document.activations {
@@ -69,7 +79,7 @@ fn table(document: &Document) -> Table {
             format!("{:e}", entry.best_learning_rate),
             runs(entry),
         ];
-        row.extend(shown.iter().map(|column| value(column, &entry.last_epoch)));
+        row.extend(shown.iter().map(|column| value(column, &entry.last_epoch, spread)));
         table.add_row(row);
     }
     align_numbers(&mut table);
@@ -83,7 +93,7 @@ fn runs(entry: &ActivationDocument) -> String {
     }
 }
 
-fn value(column: &Column, measures: &MeasuresDocument) -> String {
+fn value(column: &Column, measures: &MeasuresDocument, place: Spread) -> String {
     let Some(spread) = (column.of)(measures) else { return "–".to_owned() };
     let number = |value: f64| match column.percent {
         true => format!("{:.2}", value * 100.0),
@@ -94,7 +104,10 @@ fn value(column: &Column, measures: &MeasuresDocument) -> String {
         1 => format!("{}{unit}", number(spread.median)),
         _ => {
             let (low, high) = (number(spread.lowest), number(spread.highest));
-            format!("{}{unit} [{low}–{high}]", number(spread.median))
+            match place {
+                Spread::Below => format!("{}{unit}\n{low}–{high}", number(spread.median)),
+                Spread::Beside => format!("{}{unit} [{low}–{high}]", number(spread.median)),
+            }
         }
     }
 }
@@ -104,7 +117,7 @@ fn notes(document: &Document) -> Vec<String> {
     let mut notes = vec![match most {
         0 => "No run has finished yet.".to_owned(),
         1 => "After the last epoch; one run each, so differences may be chance.".to_owned(),
-        n => format!("After the last epoch: median [lowest–highest] over {n} seeds."),
+        n => format!("After the last epoch: median over {n} seeds, with lowest and highest."),
     }];
     let failed = document.runs.iter().filter(|run| run.status == "failed").count();
     let unfinished = document
@@ -133,8 +146,10 @@ mod tests {
         assert!(text.contains("SYNTHETIC DATA"), "{text}");
         assert!(text.contains("over 3 seeds"), "{text}");
         let gelu = text.lines().find(|line| line.contains("GELU")).unwrap();
-        assert!(gelu.contains("1e-3") && gelu.contains(" % ["), "{gelu}");
+        assert!(gelu.contains("1e-3") && gelu.contains(" %"), "{gelu}");
         assert_eq!(text.lines().filter(|line| line.contains("ReLU")).count(), 2);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{text}");
     }
 
     #[test]

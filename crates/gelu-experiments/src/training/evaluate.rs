@@ -5,7 +5,7 @@ use burn::train::InferenceStep;
 
 /// What one batch tells about a split. The tensors stay on the device until the split is done.
 #[derive(Clone, Debug)]
-pub struct Measurement {
+pub(super) struct Measurement {
     /// How many examples.
     pub examples: usize,
     /// Their mean loss, of shape `[1]`.
@@ -15,7 +15,7 @@ pub struct Measurement {
 }
 
 /// An output of a network that can be scored.
-pub trait Measured {
+pub(super) trait Measured {
     /// Everything a split's score is made of.
     fn measure(&self) -> Measurement;
 
@@ -38,7 +38,7 @@ pub struct Score {
 /// # Errors
 ///
 /// When the loader fails, yields nothing, or a result cannot be read back from the device.
-pub fn evaluate<M: InferenceStep<Output: Measured>>(
+pub(super) fn evaluate<M: InferenceStep<Output: Measured>>(
     model: &M,
     loader: &dyn DataLoader<M::Input>,
     mut seen: impl FnMut(usize, M::Output),

@@ -187,7 +187,7 @@ fn launch(
     let strategy =
         EpochByEpoch { session: session.clone(), parts, measuring, device: device.clone() };
     let network = classifier(spec, splits.features(), splits.classes, device);
-    let learner = Learner::new(network, optimizer_of(&spec.optimizer), spec.learning_rate);
+    let learner = Learner::new(network.train(), optimizer_of(&spec.optimizer), spec.learning_rate);
     training.with_training_strategy(TrainingStrategy::Custom(Arc::new(strategy))).launch(learner);
 }
 
