@@ -1,5 +1,6 @@
 use super::panels::colour_of;
 use super::view::{ChartView, Series};
+use crate::runs::Metric;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::style::{Modifier, Style};
@@ -48,11 +49,16 @@ impl ChartView {
         let [first, last] = span(&mut all().map(|point| point.0));
         let [low, high] = span(&mut all().map(|point| point.1));
         let room = ((high - low) * 0.05).max(high.abs() * 1e-3).max(1e-9);
-        ([first, last.max(first + 1.0)], [low - room, high + room])
+        // Losses and errors are not negative: a linear axis needs not show below 0.
+        let floor = if self.logarithmic { f64::NEG_INFINITY } else { 0.0 };
+        ([first, last.max(first + 1.0)], [(low - room).max(floor), high + room])
     }
 
     fn value(&self, value: f64) -> String {
         let value = if self.logarithmic { 10f64.powf(value) } else { value };
+        if self.metric == Metric::Error {
+            return format!("{:.2} %", value * 100.0);
+        }
         match value.abs() {
             size if size >= 100.0 => format!("{value:.0}"),
             size if size >= 0.01 => format!("{value:.3}"),

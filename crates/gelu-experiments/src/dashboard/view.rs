@@ -25,6 +25,7 @@ pub(super) struct View {
 /// The curves of one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ChartView {
+    pub(super) metric: Metric,
     pub(super) logarithmic: bool,
     /// Which split the lines are, and which the symbols.
     pub(super) splits: (Split, Split),
@@ -139,6 +140,7 @@ fn chart(
         .collect();
     let empty = series.iter().all(|s| s.line.is_empty() && s.symbols.is_empty());
     ChartView {
+        metric,
         logarithmic: app.logarithmic,
         splits: (Split::Train, second),
         message: empty.then(|| waiting(snapshot)),

@@ -25,6 +25,9 @@ const COLUMNS: [Column; 5] = [
 pub fn text(document: &Document) -> String {
     let mut table = table(document, |column| column.essential, Spread::Below);
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
     format!("{}\n{table}\n{}\n", heading(document), notes(document).join("\n"))
 }
 
