@@ -2,6 +2,7 @@ use crate::{Unit, functional};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 use burn_core::tensor::Tensor;
 use core::fmt;
@@ -216,20 +217,24 @@ impl fmt::Display for UnknownActivation {
 
 impl core::error::Error for UnknownActivation {}
 
-/// How many characters have to be inserted, deleted or replaced (Levenshtein).
+/// How many characters have to be inserted, deleted, replaced or swapped with their neighbour
+/// (optimal string alignment).
 fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let replaced = rows[i][j] + usize::from(a[i] != b[j]);
+            let mut least = replaced.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -268,7 +273,7 @@ mod tests {
     #[test]
     fn unknown_name_lists_all_nearest_first() {
         let error = "rleu".parse::<Activation>().unwrap_err().to_string();
-        let expected = "unknown activation `rleu`; did you mean `elu`? There are: elu, relu, gelu, silu, gelu-tanh, gelu-sigmoid";
+        let expected = "unknown activation `rleu`; did you mean `relu`? There are: relu, gelu, elu, silu, gelu-tanh, gelu-sigmoid";
         assert_eq!(error, expected);
         let far = "transformer".parse::<Activation>().unwrap_err().to_string();
         assert!(!far.contains("did you mean"), "{far}");

@@ -61,7 +61,7 @@ impl ChartView {
         }
         match value.abs() {
             size if size >= 100.0 => format!("{value:.0}"),
-            size if size >= 0.01 => format!("{value:.3}"),
+            size if size >= 0.01 || size == 0.0 => format!("{value:.3}"),
             _ => format!("{value:.1e}"),
         }
     }

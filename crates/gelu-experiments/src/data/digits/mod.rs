@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(generate(100, 20).source.fingerprint, FINGERPRINT);
     }
 
-    const FINGERPRINT: &str = "TOFILL";
+    const FINGERPRINT: &str = "b4d348a1543f84440e4b73640be0e62bb4324c0b2bd4d3e62fc123c81fa9b4ae";
 
     #[test]
     fn classes_are_balanced_and_pictures_have_ink_and_paper() {

@@ -1,0 +1,139 @@
+//! `gelu compare` from one end to the other, by the real program.
+
+mod support;
+
+use gelu_experiments::report::Document;
+use std::fs;
+use support::{SMALL, Sandbox, results_of};
+
+#[test]
+fn comparison_trains_reports_and_repeats_nothing() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.run(SMALL).success();
+    for expected in ["epoch 3/3", "SYNTHETIC DATA", "GELU", "ReLU", "Results in results/digits"] {
+        assert!(text.contains(expected), "{expected:?} is missing in:\n{text}");
+    }
+    for name in ["results.json", "results.csv", "table.md", "curves.svg", "curves.png"] {
+        assert!(sandbox.path("results/digits").join(name).exists(), "{name} is missing");
+    }
+    let runs = sandbox.runs("results/digits");
+    let made: Vec<_> =
+        runs.iter().map(|r| fs::metadata(r.join("model.bpk")).unwrap().modified()).collect();
+    let again = sandbox.run(SMALL).success();
+    assert!(!again.contains("epoch 1/3"), "finished runs are not repeated:\n{again}");
+    let now: Vec<_> =
+        runs.iter().map(|r| fs::metadata(r.join("model.bpk")).unwrap().modified()).collect();
+    assert!(made.iter().zip(&now).all(|(a, b)| a.as_ref().unwrap() == b.as_ref().unwrap()));
+}
+
+#[test]
+fn json_is_one_document_and_nothing_else() {
+    let sandbox = Sandbox::new();
+    let arguments = [SMALL, &["--json", "--dropout", "0,0.5"]].concat();
+    let text = sandbox.run(&arguments).success();
+    let document: Document = serde_json::from_str(&text).unwrap();
+    assert_eq!(document.schema, "gelu-comparison/1");
+    assert!(document.data.synthetic);
+    assert_eq!((document.runs.len(), document.activations.len()), (4, 4));
+    for run in &document.runs {
+        assert_eq!((run.status.as_str(), run.epochs.len()), ("finished", 3));
+        let (first, last) = (&run.epochs[0], &run.epochs[2]);
+        assert!(last.train_loss < first.train_loss, "{} learns: {run:?}", run.activation);
+        for error in [last.train_error, last.valid_error, last.test_error] {
+            assert!((0.0..=1.0).contains(&error.unwrap()), "errors are fractions");
+        }
+    }
+    assert_eq!(text, fs::read_to_string(sandbox.path("results/digits/results.json")).unwrap());
+}
+
+#[test]
+fn one_seed_is_one_result_whatever_runs_beside_it() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&[SMALL, &["--out", "a", "--jobs", "1", "--dropout", "0.3"]].concat()).success();
+    sandbox.run(&[SMALL, &["--out", "b", "--jobs", "2", "--dropout", "0.3"]].concat()).success();
+    for (a, b) in sandbox.runs("a").iter().zip(&sandbox.runs("b")) {
+        assert_eq!(a.file_name(), b.file_name());
+        assert!(results_of(a) == results_of(b), "{} differs", a.display());
+    }
+}
+
+#[test]
+fn activations_with_one_seed_start_from_the_same_weights() {
+    let sandbox = Sandbox::new();
+    // At a learning rate this small, the first epoch leaves the weights as they were drawn.
+    let frozen = ["--learning-rates", "1e-30", "--epochs", "1", "--json"];
+    sandbox.run(&[SMALL, &frozen].concat()).success();
+    let weights: Vec<_> =
+        sandbox.runs("results/digits").iter().map(|run| results_of(run).1).collect();
+    assert_eq!(weights.len(), 2);
+    assert!(weights[0] == weights[1]);
+}
+
+#[test]
+fn diverged_runs_are_marked_and_the_others_go_on() {
+    let sandbox = Sandbox::new();
+    let rates = ["--learning-rates", "1e-3,1e30", "--json"];
+    let document: Document =
+        serde_json::from_str(&sandbox.run(&[SMALL, &rates].concat()).success()).unwrap();
+    for run in &document.runs {
+        let expected = if run.learning_rate > 1.0 { "diverged" } else { "finished" };
+        assert_eq!(run.status, expected, "{run:?}");
+        assert_eq!(run.diverged_in_epoch.is_some(), run.learning_rate > 1.0);
+    }
+    assert!(document.activations.iter().all(|entry| entry.best_learning_rate == 1e-3));
+}
+
+#[test]
+fn report_eval_and_watch_read_finished_runs() {
+    let sandbox = Sandbox::new();
+    let document: Document =
+        serde_json::from_str(&sandbox.run(&[SMALL, &["--json"]].concat()).success()).unwrap();
+    let folder = "results/digits";
+
+    let reported = sandbox.run(&["report", folder, "--out", "again", "--json"]).success();
+    assert_eq!(serde_json::from_str::<Document>(&reported).unwrap(), document);
+    assert!(sandbox.path("again/curves.png").exists());
+
+    let evaluated = sandbox.run(&["eval", folder, "--json"]).success();
+    let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+    for (evaluation, run) in evaluated.as_array().unwrap().iter().zip(&document.runs) {
+        let last = run.epochs.last().unwrap();
+        assert_eq!(
+            evaluation["test_loss"].as_f64(),
+            last.test_loss,
+            "the saved model is the trained one"
+        );
+        assert_eq!(evaluation["valid_error"].as_f64(), last.valid_error);
+    }
+
+    let watched = sandbox.run(&["watch", folder, "--plain"]).success();
+    assert_eq!(watched.matches("  epoch ").count(), 6);
+    sandbox.run(&["watch", folder, "--picture", "picture.svg"]).success();
+    assert!(fs::read_to_string(sandbox.path("picture.svg")).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn train_makes_the_same_run_as_compare() {
+    let sandbox = Sandbox::new();
+    sandbox.run(SMALL).success();
+    let mut arguments = vec!["train", "--epochs", "3", "--train-limit", "600", "--out", "single"];
+    arguments.extend(["--activation", "relu"]);
+    let text = sandbox.run(&arguments).success();
+    assert!(text.contains("relu lr 0.001 dropout 0 seed 1: finished"), "{text}");
+    let single = &sandbox.runs("single")[0];
+    let compared = sandbox.path("results/digits/runs").join(single.file_name().unwrap());
+    assert!(results_of(single) == results_of(&compared));
+    sandbox.run(&["report", "single"]).success();
+}
+
+#[test]
+fn recipes_can_be_files() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml").replace("depth = 8", "depth = 2");
+    fs::write(sandbox.path("mine.toml"), recipe.replace("name = \"digits\"", "name = \"mine\""))
+        .unwrap();
+    let mut arguments = SMALL.to_vec();
+    arguments.extend(["--recipe", "mine.toml"]);
+    let text = sandbox.run(&arguments).success();
+    assert!(text.contains("Results in results/mine"), "{text}");
+}

@@ -1,0 +1,157 @@
+//! The dashboard in a pseudo-terminal, as somebody at the keyboard sees it.
+
+#![cfg(unix)]
+
+mod support;
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use support::{PROGRAM, SMALL, Sandbox};
+
+/// A terminal with the program in it.
+struct Terminal {
+    screen: Arc<Mutex<vt100::Parser>>,
+    keyboard: Box<dyn Write + Send>,
+    master: Box<dyn MasterPty + Send>,
+    process: Box<dyn Child + Send + Sync>,
+}
+
+impl Terminal {
+    fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(PROGRAM);
+        command.args(arguments);
+        command.cwd(sandbox.path(""));
+        command.env("TERM", "xterm-256color");
+        let process = pair.slave.spawn_command(command).unwrap();
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(24, 80, 1000)));
+        let (mut output, shown) = (pair.master.try_clone_reader().unwrap(), screen.clone());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = output.read(&mut bytes) {
+                shown.lock().unwrap().process(&bytes[..read]);
+            }
+        });
+        let keyboard = pair.master.take_writer().unwrap();
+        Self { screen, keyboard, master: pair.master, process }
+    }
+
+    fn text(&self) -> String {
+        self.screen.lock().unwrap().screen().contents()
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// Waits until the screen shows all of these.
+    #[track_caller]
+    fn expect(&self, texts: &[&str]) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !texts.iter().all(|text| self.text().contains(text)) {
+            assert!(Instant::now() < deadline, "expected {texts:?} on:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The exit code, and whether the screen was given back.
+    fn end(mut self) -> (u32, bool) {
+        let code = self.process.wait().unwrap().exit_code();
+        std::thread::sleep(Duration::from_millis(200));
+        let screen = self.screen.lock().unwrap();
+        (code, !screen.screen().alternate_screen() && !screen.screen().hide_cursor())
+    }
+}
+
+/// A comparison that would go on for long.
+fn endless() -> Vec<&'static str> {
+    let mut arguments: Vec<&str> = SMALL.iter().copied().filter(|a| *a != "--plain").collect();
+    arguments.extend(["--epochs", "5000", "--dropout", "0,0.5"]);
+    arguments
+}
+
+#[test]
+fn dashboard_shows_the_comparison_obeys_keys_and_gives_the_screen_back() {
+    let sandbox = Sandbox::new();
+    let mut terminal = Terminal::start(&sandbox, &endless());
+    terminal.expect(&[
+        "SYNTHETIC DATA",
+        "● GELU",
+        "▲ ReLU",
+        "▶",
+        "epoch",
+        "/20000 epochs",
+        "dropout 0",
+    ]);
+    terminal.expect(&["lines: train   symbols: valid"]);
+    assert!(terminal.text().chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "curves");
+    terminal.press("d");
+    terminal.expect(&["dropout 0.5"]);
+    terminal.press("\t");
+    terminal.press("l");
+    terminal.expect(&["log", " %"]);
+    terminal.press("h");
+    terminal.expect(&["logarithmic scale"]);
+    terminal.press("x");
+
+    let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
+    terminal.screen.lock().unwrap().screen_mut().set_size(40, 120);
+    terminal.master.resize(size).unwrap();
+    let wide = || terminal.text().lines().any(|line| line.chars().count() > 100);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !wide() {
+        assert!(Instant::now() < deadline, "resized:\n{}", terminal.text());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+
+    terminal.press("q");
+    terminal.expect(&["The epochs under way are lost"]);
+    terminal.press("n");
+    terminal.press("\u{3}");
+    terminal.expect(&["The epochs under way are lost"]);
+    terminal.press("y");
+    terminal.expect(&["interrupted; everything finished so far is saved"]);
+    assert_eq!(terminal.end(), (130, true));
+}
+
+#[test]
+fn stopping_after_the_epoch_saves_it() {
+    let sandbox = Sandbox::new();
+    let mut terminal = Terminal::start(&sandbox, &endless());
+    terminal.expect(&["▶", "best so far", "symbols: valid"]);
+    terminal.press("s");
+    terminal.expect(&["Finish and save the epochs under way"]);
+    terminal.press("y");
+    terminal.expect(&["interrupted; everything finished so far is saved"]);
+    assert_eq!(terminal.end(), (130, true));
+    let status = |run: &std::path::PathBuf| std::fs::read_to_string(run.join("status.json"));
+    let statuses: Vec<String> =
+        sandbox.runs("results/digits").iter().filter_map(|run| status(run).ok()).collect();
+    assert_eq!(statuses.iter().filter(|text| text.contains("interrupted")).count(), statuses.len());
+    assert!(!statuses.is_empty());
+}
+
+#[test]
+fn a_signal_gives_the_screen_back() {
+    let sandbox = Sandbox::new();
+    let terminal = Terminal::start(&sandbox, &endless());
+    terminal.expect(&["GELU", "▶"]);
+    let id = terminal.process.process_id().unwrap().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    terminal.expect(&["interrupted"]);
+    assert_eq!(terminal.end(), (130, true));
+}
+
+#[test]
+fn watching_finished_runs_shows_them_until_one_leaves() {
+    let sandbox = Sandbox::new();
+    sandbox.run(SMALL).success();
+    let mut terminal = Terminal::start(&sandbox, &["watch", "results/digits"]);
+    terminal.expect(&["● GELU", "1/1", "6/6 epochs", "done", "q leave"]);
+    terminal.press("q");
+    assert_eq!(terminal.end(), (0, true));
+}

@@ -1,0 +1,138 @@
+//! Wrong input: a clear message, the right exit code, nothing lost.
+
+mod support;
+
+use std::fs;
+use support::{SMALL, Sandbox};
+
+#[test]
+fn wrong_usage_says_what_there_is() {
+    let sandbox = Sandbox::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&["compare", "mnist-clasifier"], "there are: digits, mnist-classifier"),
+        (&["compare", "--activations", "gelu,rleu"], "did you mean `relu`?"),
+        (&["compare", "--device", "gpu"], "unknown device `gpu`"),
+        (&["compare", "--seeds", "0"], "the number of seeds is 0"),
+        (&["compare", "--batch-size", "0"], "the batch size is 0"),
+        (&["compare", "--batch-size", "5001"], "only 5000 examples"),
+        (&["compare", "--epochs", "0"], "the number of epochs is 0"),
+        (&["compare", "--epochs", "-1"], "unexpected argument"),
+        (&["compare", "--train-limit", "0"], "train limit is 0"),
+        (&["compare", "--learning-rates", "1e-3,0"], "learning rate 0"),
+        (&["compare", "--learning-rates", "NaN"], "learning rate NaN"),
+        (&["compare", "--dropout", "1"], "dropout rate 1"),
+        (&["compare", "--data", "."], "gelu compare mnist-classifier --data"),
+        (&["data", "fetch", "imagenet"], "there are: digits, mnist"),
+        (&["data", "synth", "digits", "out", "--train", "0"], "at least one"),
+        (&["frobnicate"], "unrecognized subcommand"),
+    ];
+    for (arguments, expected) in cases {
+        sandbox.run(arguments).refused(2, expected);
+    }
+    assert!(!sandbox.path("results").exists(), "nothing is made for what is refused");
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.path("file"), "not a folder").unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&["compare", "mnist-classifier"], "gelu data fetch mnist"),
+        (&["compare", "mnist-classifier", "--data", "nowhere"], "nowhere: there is no such folder"),
+        (&["compare", "--recipe", "none.toml"], "cannot read none.toml"),
+        (&["compare", "--out", "file/out"], "cannot create the folder file/out"),
+        (&["report", "."], "holds no comparison"),
+        (&["watch", "nowhere"], "holds no comparison"),
+        (&["eval", "."], "holds no comparison"),
+    ];
+    for (arguments, expected) in cases {
+        sandbox.run(arguments).refused(1, expected);
+    }
+}
+
+#[test]
+fn recipe_with_an_unknown_key_is_refused_with_its_line() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml").replace("batch_size", "batchsize");
+    fs::write(sandbox.path("mine.toml"), recipe).unwrap();
+    let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(1, "batchsize");
+    assert!(said.contains("mine.toml") && said.contains("line"), "{said}");
+}
+
+#[test]
+fn damaged_data_are_refused_before_anything_is_made() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["data", "synth", "digits", "d", "--train", "5200", "--test", "50"]).success();
+    let images = sandbox.path("d/train-images-idx3-ubyte.gz");
+    let whole = fs::read(&images).unwrap();
+    let compare = ["compare", "mnist-classifier", "--data", "d", "--epochs", "1"];
+    let damages: &[(&[u8], &str)] = &[
+        (&whole[..whole.len() / 2], "compressed stream is damaged"),
+        (b"", "is empty"),
+        (b"\0\0\x08\x01\0\0\0\x01\0", "that is a file of labels"),
+        (b"\0\0\x08\x03\xff\xff\xff\xff\0\0\0\x1c\0\0\0\x1c", "announces 3367254359280 pixels"),
+    ];
+    for (content, expected) in damages {
+        fs::write(&images, content).unwrap();
+        sandbox.run(&compare).refused(1, expected);
+        let checked = sandbox.run(&["data", "check", "d"]);
+        assert_eq!(checked.code(), 1);
+        assert!(checked.stdout().contains(expected), "{}", checked.stdout());
+        assert!(checked.stdout().contains("ok       t10k-labels"), "{}", checked.stdout());
+    }
+    assert!(!sandbox.path("results").exists());
+    fs::write(&images, whole).unwrap();
+    assert!(sandbox.run(&["data", "check", "d"]).success().contains("SYNTHETIC"));
+}
+
+#[test]
+fn results_on_synthetic_files_are_marked_synthetic() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["data", "synth", "digits", "d", "--train", "5200", "--test", "50"]).success();
+    let text = sandbox
+        .run(&[
+            "compare",
+            "mnist-classifier",
+            "--data",
+            "d",
+            "--epochs",
+            "1",
+            "--seeds",
+            "1",
+            "--learning-rates",
+            "1e-3",
+            "--dropout",
+            "0",
+            "--activations",
+            "gelu",
+            "--plain",
+        ])
+        .success();
+    assert!(text.contains("data: mnist (SYNTHETIC DATA)"), "{text}");
+    let figure = fs::read_to_string(sandbox.path("results/mnist-classifier/figure-2.svg")).unwrap();
+    assert!(figure.contains("SYNTHETIC DATA"));
+}
+
+#[cfg(unix)]
+#[test]
+fn unreadable_files_and_folders_that_cannot_be_written_are_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let locked = sandbox.path("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o500)).unwrap();
+    if fs::write(locked.join("probe"), "x").is_ok() {
+        eprintln!("skipped: this user may write anywhere (root)");
+        return;
+    }
+    let arguments = [SMALL, &["--out", "locked/out"]].concat();
+    sandbox.run(&arguments).refused(1, "cannot create the folder locked/out");
+}
+
+#[test]
+fn offline_fetch_says_what_to_do_in_one_line() {
+    let sandbox = Sandbox::new();
+    let closed = ["data", "fetch", "mnist", "--mirror", "http://127.0.0.1:9/"];
+    let said = sandbox.run(&closed).refused(1, "gelu compare");
+    assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+}

@@ -1,0 +1,104 @@
+//! The real program in a folder of its own.
+
+#![allow(dead_code, unreachable_pub, reason = "every test file is a crate that uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gelu");
+
+/// A comparison on few digits that takes about a second, and what varies in it.
+pub const SMALL: &[&str] = &[
+    "compare",
+    "--plain",
+    "--epochs",
+    "3",
+    "--seeds",
+    "1",
+    "--activations",
+    "gelu,relu",
+    "--train-limit",
+    "600",
+];
+
+/// A folder that is gone after the test, and the program started in it.
+pub struct Sandbox {
+    folder: tempfile::TempDir,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A command that knows no data but what the test gives it.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("GELU_DATA", self.path("data-home"))
+            .env_remove("RAYON_NUM_THREADS");
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
+        Outcome(self.command(arguments).output().unwrap())
+    }
+
+    /// The folders of all runs below a comparison's folder, by name.
+    pub fn runs(&self, comparison: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.path(comparison).join("runs")).unwrap();
+        let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        runs.sort();
+        runs
+    }
+}
+
+/// How the program ended.
+pub struct Outcome(Output);
+
+impl Outcome {
+    pub fn code(&self) -> i32 {
+        self.0.status.code().unwrap_or(-1)
+    }
+
+    pub fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    /// Standard output of a run that has to succeed.
+    #[track_caller]
+    pub fn success(self) -> String {
+        assert_eq!(self.code(), 0, "{}{}", self.stdout(), self.stderr());
+        self.stdout()
+    }
+
+    /// Standard error of a run that has to end with `code` and say `text`.
+    #[track_caller]
+    pub fn refused(self, code: i32, text: &str) -> String {
+        let said = self.stderr();
+        assert_eq!(self.code(), code, "{said}");
+        assert!(said.contains(text), "expected {text:?} in: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+        said
+    }
+}
+
+/// Metrics and weights of a run, to the byte.
+pub fn results_of(run: &Path) -> (Vec<u8>, Vec<u8>) {
+    let read = |name: &str| {
+        let path = run.join(name);
+        std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    (read("metrics.csv"), read("model.bpk"))
+}
