@@ -4,12 +4,17 @@ mod support;
 
 use gelu_experiments::report::Document;
 use std::fs;
-use support::{SMALL, Sandbox, results_of};
+use support::{Sandbox, results_of, small};
+
+/// Both activations for three epochs.
+fn both<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    small("gelu,relu", "3", more)
+}
 
 #[test]
 fn comparison_trains_reports_and_repeats_nothing() {
     let sandbox = Sandbox::new();
-    let text = sandbox.run(SMALL).success();
+    let text = sandbox.run(&both(&["--plain"])).success();
     for expected in ["epoch 3/3", "SYNTHETIC DATA", "GELU", "ReLU", "Results in results/digits"] {
         assert!(text.contains(expected), "{expected:?} is missing in:\n{text}");
     }
@@ -19,7 +24,7 @@ fn comparison_trains_reports_and_repeats_nothing() {
     let runs = sandbox.runs("results/digits");
     let made: Vec<_> =
         runs.iter().map(|r| fs::metadata(r.join("model.bpk")).unwrap().modified()).collect();
-    let again = sandbox.run(SMALL).success();
+    let again = sandbox.run(&both(&["--plain"])).success();
     assert!(!again.contains("epoch 1/3"), "finished runs are not repeated:\n{again}");
     let now: Vec<_> =
         runs.iter().map(|r| fs::metadata(r.join("model.bpk")).unwrap().modified()).collect();
@@ -29,7 +34,7 @@ fn comparison_trains_reports_and_repeats_nothing() {
 #[test]
 fn json_is_one_document_and_nothing_else() {
     let sandbox = Sandbox::new();
-    let arguments = [SMALL, &["--json", "--dropout", "0,0.5"]].concat();
+    let arguments = both(&["--json", "--dropout", "0,0.5"]);
     let text = sandbox.run(&arguments).success();
     let document: Document = serde_json::from_str(&text).unwrap();
     assert_eq!(document.schema, "gelu-comparison/1");
@@ -49,8 +54,8 @@ fn json_is_one_document_and_nothing_else() {
 #[test]
 fn one_seed_is_one_result_whatever_runs_beside_it() {
     let sandbox = Sandbox::new();
-    sandbox.run(&[SMALL, &["--out", "a", "--jobs", "1", "--dropout", "0.3"]].concat()).success();
-    sandbox.run(&[SMALL, &["--out", "b", "--jobs", "2", "--dropout", "0.3"]].concat()).success();
+    sandbox.run(&both(&["--out", "a", "--jobs", "1", "--dropout", "0.3"])).success();
+    sandbox.run(&both(&["--out", "b", "--jobs", "2", "--dropout", "0.3"])).success();
     for (a, b) in sandbox.runs("a").iter().zip(&sandbox.runs("b")) {
         assert_eq!(a.file_name(), b.file_name());
         assert!(results_of(a) == results_of(b), "{} differs", a.display());
@@ -61,8 +66,8 @@ fn one_seed_is_one_result_whatever_runs_beside_it() {
 fn activations_with_one_seed_start_from_the_same_weights() {
     let sandbox = Sandbox::new();
     // At a learning rate this small, the first epoch leaves the weights as they were drawn.
-    let frozen = ["--learning-rates", "1e-30", "--epochs", "1", "--json"];
-    sandbox.run(&[SMALL, &frozen].concat()).success();
+    let frozen = small("gelu,relu", "1", &["--learning-rates", "1e-60"]);
+    sandbox.run(&frozen).success();
     let weights: Vec<_> =
         sandbox.runs("results/digits").iter().map(|run| results_of(run).1).collect();
     assert_eq!(weights.len(), 2);
@@ -72,9 +77,10 @@ fn activations_with_one_seed_start_from_the_same_weights() {
 #[test]
 fn diverged_runs_are_marked_and_the_others_go_on() {
     let sandbox = Sandbox::new();
-    let rates = ["--learning-rates", "1e-3,1e30", "--json"];
-    let document: Document =
-        serde_json::from_str(&sandbox.run(&[SMALL, &rates].concat()).success()).unwrap();
+    let document: Document = serde_json::from_str(
+        &sandbox.run(&both(&["--learning-rates", "1e-3,1e30", "--json"])).success(),
+    )
+    .unwrap();
     for run in &document.runs {
         let expected = if run.learning_rate > 1.0 { "diverged" } else { "finished" };
         assert_eq!(run.status, expected, "{run:?}");
@@ -87,7 +93,7 @@ fn diverged_runs_are_marked_and_the_others_go_on() {
 fn report_eval_and_watch_read_finished_runs() {
     let sandbox = Sandbox::new();
     let document: Document =
-        serde_json::from_str(&sandbox.run(&[SMALL, &["--json"]].concat()).success()).unwrap();
+        serde_json::from_str(&sandbox.run(&both(&["--json"])).success()).unwrap();
     let folder = "results/digits";
 
     let reported = sandbox.run(&["report", folder, "--out", "again", "--json"]).success();
@@ -115,7 +121,7 @@ fn report_eval_and_watch_read_finished_runs() {
 #[test]
 fn train_makes_the_same_run_as_compare() {
     let sandbox = Sandbox::new();
-    sandbox.run(SMALL).success();
+    sandbox.run(&both(&["--plain"])).success();
     let mut arguments = vec!["train", "--epochs", "3", "--train-limit", "600", "--out", "single"];
     arguments.extend(["--activation", "relu"]);
     let text = sandbox.run(&arguments).success();
@@ -132,8 +138,6 @@ fn recipes_can_be_files() {
     let recipe = include_str!("../recipes/digits.toml").replace("depth = 8", "depth = 2");
     fs::write(sandbox.path("mine.toml"), recipe.replace("name = \"digits\"", "name = \"mine\""))
         .unwrap();
-    let mut arguments = SMALL.to_vec();
-    arguments.extend(["--recipe", "mine.toml"]);
-    let text = sandbox.run(&arguments).success();
+    let text = sandbox.run(&both(&["--recipe", "mine.toml"])).success();
     assert!(text.contains("Results in results/mine"), "{text}");
 }

@@ -6,9 +6,14 @@ mod support;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::{PROGRAM, SMALL, Sandbox};
+use support::{PROGRAM, Sandbox, small};
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).unwrap()
+}
 
 /// A terminal with the program in it.
 struct Terminal {
@@ -27,7 +32,7 @@ impl Terminal {
         command.cwd(sandbox.path(""));
         command.env("TERM", "xterm-256color");
         let process = pair.slave.spawn_command(command).unwrap();
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(24, 80, 1000)));
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(cells(24), cells(80), 1000)));
         let (mut output, shown) = (pair.master.try_clone_reader().unwrap(), screen.clone());
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
@@ -69,9 +74,7 @@ impl Terminal {
 
 /// A comparison that would go on for long.
 fn endless() -> Vec<&'static str> {
-    let mut arguments: Vec<&str> = SMALL.iter().copied().filter(|a| *a != "--plain").collect();
-    arguments.extend(["--epochs", "5000", "--dropout", "0,0.5"]);
-    arguments
+    small("gelu,relu", "5000", &["--dropout", "0,0.5"])
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn dashboard_shows_the_comparison_obeys_keys_and_gives_the_screen_back() {
     terminal.press("x");
 
     let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
-    terminal.screen.lock().unwrap().screen_mut().set_size(40, 120);
+    terminal.screen.lock().unwrap().screen_mut().set_size(cells(40), cells(120));
     terminal.master.resize(size).unwrap();
     let wide = || terminal.text().lines().any(|line| line.chars().count() > 100);
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -149,7 +152,7 @@ fn a_signal_gives_the_screen_back() {
 #[test]
 fn watching_finished_runs_shows_them_until_one_leaves() {
     let sandbox = Sandbox::new();
-    sandbox.run(SMALL).success();
+    sandbox.run(&small("gelu,relu", "3", &[])).success();
     let mut terminal = Terminal::start(&sandbox, &["watch", "results/digits"]);
     terminal.expect(&["● GELU", "1/1", "6/6 epochs", "done", "q leave"]);
     terminal.press("q");

@@ -3,7 +3,7 @@
 mod support;
 
 use std::fs;
-use support::{SMALL, Sandbox};
+use support::{Sandbox, small};
 
 #[test]
 fn wrong_usage_says_what_there_is() {
@@ -125,8 +125,9 @@ fn unreadable_files_and_folders_that_cannot_be_written_are_named() {
         eprintln!("skipped: this user may write anywhere (root)");
         return;
     }
-    let arguments = [SMALL, &["--out", "locked/out"]].concat();
-    sandbox.run(&arguments).refused(1, "cannot create the folder locked/out");
+    sandbox
+        .run(&small("gelu", "1", &["--out", "locked/out"]))
+        .refused(1, "cannot create the folder locked/out");
 }
 
 #[test]

@@ -5,9 +5,7 @@ mod support;
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use support::{SMALL, Sandbox, results_of};
-
-const LONGER: &[&str] = &["--epochs", "8", "--dropout", "0.5"];
+use support::{Sandbox, results_of, small};
 
 /// Waits for something to become true.
 #[track_caller]
@@ -22,7 +20,7 @@ fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
 #[test]
 fn killed_and_resumed_runs_end_as_if_never_killed() {
     let sandbox = Sandbox::new();
-    let arguments = |out| [SMALL, LONGER, &["--out", out]].concat();
+    let arguments = |out| small("gelu,relu", "8", &["--dropout", "0.5", "--out", out]);
     sandbox.run(&arguments("whole")).success();
 
     // Killed again and again, each time after it has come a little further.
@@ -60,7 +58,7 @@ fn killed_and_resumed_runs_end_as_if_never_killed() {
 #[test]
 fn two_processes_never_work_on_the_same_run() {
     let sandbox = Sandbox::new();
-    let arguments = [SMALL, &["--epochs", "400", "--activations", "gelu"]].concat();
+    let arguments = small("gelu", "5000", &[]);
     let mut first = sandbox.command(&arguments).stdout(Stdio::null()).spawn().unwrap();
     wait_for("the first epoch", || {
         sandbox.path("results/digits/runs").exists()
@@ -80,7 +78,7 @@ fn two_processes_never_work_on_the_same_run() {
 #[test]
 fn half_written_files_are_never_trusted() {
     let sandbox = Sandbox::new();
-    let arguments = [SMALL, &["--activations", "gelu"]].concat();
+    let arguments = small("gelu", "3", &[]);
     sandbox.run(&arguments).success();
     let run = sandbox.runs("results/digits").remove(0);
     let whole = results_of(&run);
@@ -112,7 +110,7 @@ fn half_written_files_are_never_trusted() {
 #[test]
 fn a_termination_request_ends_with_130_and_loses_nothing_finished() {
     let sandbox = Sandbox::new();
-    let arguments = [SMALL, &["--epochs", "400", "--activations", "gelu"]].concat();
+    let arguments = small("gelu", "5000", &[]);
     let process = sandbox.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let process = process.unwrap();
     let metrics = || {

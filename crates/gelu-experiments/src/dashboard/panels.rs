@@ -78,7 +78,7 @@ impl View {
         let header = ["", "best so far", "train", "valid", "test", "lr", "runs"];
         let header = header.map(|text| Cell::from(Text::from(text).dim()));
         let widths = [
-            Constraint::Length(2),
+            Constraint::Length(1),
             Constraint::Fill(2),
             Constraint::Fill(1),
             Constraint::Fill(1),

@@ -60,12 +60,12 @@ fn draw_panel<B: DrawingBackend>(
         let mut chart = builder.build_cartesian_2d(x.0..x.1, (y.0..y.1).log_scale())?;
         let digits = |value: &f64| format!("{value:.0e}");
         mesh(figure, &mut chart, &digits)?;
-        curves(panel, &mut chart)
+        curves(figure, panel, &mut chart)
     } else {
         let mut chart = builder.build_cartesian_2d(x.0..x.1, y.0..y.1)?;
         let decimals = decimals(y.1 - y.0);
         mesh(figure, &mut chart, &|value: &f64| format!("{value:.decimals$}"))?;
-        curves(panel, &mut chart)
+        curves(figure, panel, &mut chart)
     }
 }
 
@@ -94,6 +94,7 @@ fn mesh<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
 }
 
 fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
+    figure: &Figure,
     panel: &Panel,
     chart: &mut Chart<'a, B, Y>,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
@@ -101,7 +102,7 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
     let (first, second): (Vec<_>, Vec<_>) = panel.curves.iter().partition(|c| c.label.is_some());
     for curve in second.into_iter().chain(first) {
         let style = line(curve);
-        for run in unbroken(&curve.points) {
+        for run in unbroken(figure, &curve.points) {
             if let [point] = run {
                 chart.draw_series([Circle::new(*point, 2, style.filled())])?;
             } else if curve.dashed {
@@ -137,17 +138,28 @@ fn line(curve: &Curve) -> ShapeStyle {
     RGBColor(colour[0], colour[1], colour[2]).stroke_width(2)
 }
 
-/// The stretches of a curve between values that are not finite.
-fn unbroken(points: &[(f64, f64)]) -> impl Iterator<Item = &[(f64, f64)]> {
-    points.split(|(_, y)| !y.is_finite()).filter(|run| !run.is_empty())
+/// Values beyond this say nothing in a figure, and axes that span them cannot be divided.
+const LARGEST: f64 = 1e9;
+
+/// Whether a value can stand in a figure.
+fn is_drawable(figure: &Figure, y: f64) -> bool {
+    y.abs() <= LARGEST && (!figure.logarithmic || y >= 1.0 / LARGEST)
+}
+
+/// The stretches of a curve between values that cannot be drawn.
+fn unbroken<'a>(
+    figure: &'a Figure,
+    points: &'a [(f64, f64)],
+) -> impl Iterator<Item = &'a [(f64, f64)]> {
+    points.split(|&(_, y)| !is_drawable(figure, y)).filter(|run| !run.is_empty())
 }
 
 /// What the axes span: all epochs, and all finite values with a little room.
 fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
     let all = panel.curves.iter().flat_map(|curve| &curve.points);
-    let points: Vec<(f64, f64)> = all.copied().filter(|(_, y)| y.is_finite()).collect();
+    let points: Vec<(f64, f64)> = all.copied().filter(|&(_, y)| is_drawable(figure, y)).collect();
     let x_end = points.iter().map(|p| p.0).fold(2.0, f64::max);
-    let values = points.iter().map(|p| p.1).filter(|y| !figure.logarithmic || *y > 0.0);
+    let values = points.iter().map(|p| p.1);
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
     let y = match (low <= high, figure.logarithmic) {
@@ -212,7 +224,8 @@ mod tests {
     #[test]
     fn curve_breaks_where_it_is_not_finite() {
         let points = [(1.0, 1.0), (2.0, 2.0), (3.0, f64::INFINITY), (4.0, 1.0)];
-        let runs: Vec<usize> = unbroken(&points).map(<[_]>::len).collect();
+        let figure = figure(Vec::new(), false);
+        let runs: Vec<usize> = unbroken(&figure, &points).map(<[_]>::len).collect();
         assert_eq!(runs, [2, 1]);
     }
 }

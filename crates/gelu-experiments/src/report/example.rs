@@ -60,17 +60,19 @@ pub(crate) fn without_epochs() -> ComparisonSnapshot {
 
 fn epoch(epoch: usize, level: f64, learning_rate: f64) -> EpochMetrics {
     let decay = (-(epoch as f64) / 3.0).exp();
+    // Multiples of 2^-16 have few decimals, which survive JSON exactly.
+    let short = |value: f64| (value * 65_536.0).round() / 65_536.0;
     let train = level * 0.5 + 0.6 * decay;
     let valid = level + 0.55 * decay + 0.001 * epoch as f64;
     EpochMetrics {
         epoch,
         learning_rate,
-        batch_loss: train * 1.2,
-        train_loss: train,
-        train_error: Some(train / 4.0),
-        valid_loss: Some(valid),
-        valid_error: Some(valid / 4.0),
-        test_loss: Some(valid * 1.05),
-        test_error: Some(valid / 3.8),
+        batch_loss: short(train * 1.2),
+        train_loss: short(train),
+        train_error: Some(short(train / 4.0)),
+        valid_loss: Some(short(valid)),
+        valid_error: Some(short(valid / 4.0)),
+        test_loss: Some(short(valid * 1.05)),
+        test_error: Some(short(valid / 3.8)),
     }
 }

@@ -8,19 +8,13 @@ use std::process::{Command, Output};
 /// The program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gelu");
 
-/// A comparison on few digits that takes about a second, and what varies in it.
-pub const SMALL: &[&str] = &[
-    "compare",
-    "--plain",
-    "--epochs",
-    "3",
-    "--seeds",
-    "1",
-    "--activations",
-    "gelu,relu",
-    "--train-limit",
-    "600",
-];
+/// A comparison of one seed on few digits: three epochs take about a second.
+pub fn small<'a>(activations: &'a str, epochs: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["compare", "--seeds", "1", "--train-limit", "600"];
+    arguments.extend(["--activations", activations, "--epochs", epochs]);
+    arguments.extend(more);
+    arguments
+}
 
 /// A folder that is gone after the test, and the program started in it.
 pub struct Sandbox {
