@@ -26,8 +26,10 @@ impl Widget for &ChartView {
             return text.render(area, buffer);
         }
         let (x, y) = self.bounds();
-        // Lines below symbols: a symbol says more than the piece of line it covers.
-        let datasets = self.series.iter().map(line).chain(self.series.iter().map(symbols_of));
+        // Lines below symbols: a symbol says more than the piece of line it covers. The first
+        // activation on top.
+        let series = || self.series.iter().rev();
+        let datasets = series().map(line).chain(series().map(symbols_of));
         Chart::new(datasets.collect())
             .block(block)
             .x_axis(Axis::default().bounds(x).labels(labels(x, &|epoch| format!("{epoch:.0}"))))

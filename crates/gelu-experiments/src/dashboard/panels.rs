@@ -92,18 +92,15 @@ impl View {
 
     fn gauge(&self, area: Rect, buffer: &mut Buffer) {
         let reading = &self.reading;
-        let left = match reading.left {
+        let elapsed = duration(reading.elapsed);
+        let time = match reading.left {
             Some(left) if left.is_zero() => "done".to_owned(),
-            Some(left) => format!("{} left", duration(left)),
-            None => "time left unknown".to_owned(),
+            Some(left) => format!("{elapsed} · {} left", duration(left)),
+            None => format!("{elapsed} · time left unknown"),
         };
         let stopping = if self.stopping { "stopping after this epoch · " } else { "" };
-        let label = format!(
-            "{stopping}{:.0}/{:.0} epochs · {} · {left}",
-            reading.done.floor(),
-            reading.total,
-            duration(reading.elapsed)
-        );
+        let label =
+            format!("{stopping}{:.0}/{:.0} epochs · {time}", reading.done.floor(), reading.total);
         Gauge::default()
             .ratio(reading.fraction())
             .gauge_style(Style::new().fg(Color::Indexed(33)).bg(Color::Indexed(238)))
