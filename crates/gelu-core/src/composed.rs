@@ -23,7 +23,7 @@ const U_MAX: f64 = 87.0;
 /// Where the tanh form's gate is as good as 0 or 1; the cube of more would overflow.
 const TANH_X_MAX: f64 = 15.0;
 
-const S: [f32; 11] = [
+const S: [f64; 11] = [
     0.999999989,
     -0.595765996,
     -0.191677761,
@@ -36,7 +36,7 @@ const S: [f32; 11] = [
     0.332849518,
     -0.0617778695,
 ];
-const P: [f32; 10] = [
+const P: [f64; 10] = [
     0.665078,
     -0.353308061,
     0.0369851591,
@@ -141,7 +141,7 @@ fn tanh_derivative<B: Backend>(x: Term<B>) -> Term<B> {
 
 fn elu<B: Backend>(x: Term<B>) -> Term<B> {
     // Near 0 the difference cancels; Taylor's series to x⁷ is exact enough there.
-    const SERIES: [f32; 7] =
+    const SERIES: [f64; 7] =
         [1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0, 1.0 / 5040.0];
     let below = x.clone().between(-U_MAX, 0.0);
     let near = below.clone().above(-0.25);
@@ -166,10 +166,10 @@ fn relu_derivative<B: Backend>(x: Term<B>) -> Term<B> {
     x.filled(negative, 0.0).filled(positive, 1.0)
 }
 
-fn horner<B: Backend>(coefficients: &[f32], v: Term<B>) -> Term<B> {
+fn horner<B: Backend>(coefficients: &[f64], v: Term<B>) -> Term<B> {
     let (last, rest) = coefficients.split_last().expect("a polynomial has a coefficient");
-    let start = v.clone().constant(f64::from(*last));
-    rest.iter().rev().fold(start, |sum, &c| sum * v.clone() + f64::from(c))
+    let start = v.clone().constant(*last);
+    rest.iter().rev().fold(start, |sum, &c| sum * v.clone() + c)
 }
 
 /// Runs `formula` in f32 where the tensor is narrower, and gives the tensor's type back.

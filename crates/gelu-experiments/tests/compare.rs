@@ -1,5 +1,7 @@
 //! `gelu compare` from one end to the other, by the real program.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use gelu_experiments::report::Document;

@@ -1,5 +1,6 @@
 //! The dashboard in a pseudo-terminal, as somebody at the keyboard sees it.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![cfg(unix)]
 
 mod support;

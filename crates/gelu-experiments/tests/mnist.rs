@@ -1,5 +1,7 @@
 //! The road from real MNIST files to a result. Skipped, and said so, where they are not.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use gelu_experiments::data::{idx, mnist};

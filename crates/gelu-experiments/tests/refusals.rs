@@ -1,5 +1,7 @@
 //! Wrong input: a clear message, the right exit code, nothing lost.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use std::fs;

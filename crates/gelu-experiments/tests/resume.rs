@@ -1,5 +1,7 @@
 //! Killing the program and starting it again.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 mod support;
 
 use std::fs;

@@ -3,6 +3,8 @@
 //! `reference.csv` is written by `generate.py` beside it. The bounds stand in one table; one that
 //! is far above what is measured fails too, so that it cannot go stale.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use gelu_core::{Activation, Unit};
 
@@ -162,7 +164,7 @@ fn any_layout_and_rank_gives_the_same_as_a_plain_tensor() {
         transposed.into_data().assert_eq(&whole.clone().into_data(), true);
         let sliced = activation.forward(x.clone().slice([0..2, 1..3, 0..4]));
         sliced.into_data().assert_eq(&whole.clone().slice([0..2, 1..3, 0..4]).into_data(), true);
-        let empty = activation.forward(x.clone().slice([0..0]));
+        let empty = activation.forward(x.clone().narrow(0, 0, 0));
         assert_eq!(empty.dims(), [0, 3, 4]);
     }
 }
