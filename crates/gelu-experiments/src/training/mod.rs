@@ -2,7 +2,7 @@
 //!
 //! Training goes through Burn's [`Learner`](burn::train::Learner) and
 //! [`SupervisedTraining`](burn::train::SupervisedTraining) with a learning strategy of its own
-//! ([`epochs`]), which measures every split after an epoch as the recipe says and ends the epoch
+//! (`epochs`), which measures every split after an epoch as the recipe says and ends the epoch
 //! with one atomic checkpoint.
 
 mod checkpoint;

@@ -1,7 +1,7 @@
 //! The built-in digits: drawn by this program, so that it can be tried with no data and no
 //! network. 28×28 grey, ten classes, deterministic.
 //!
-//! A digit is a few pen strokes ([`glyphs`]). Every picture bends them differently ([`pen`]): the
+//! A digit is a few pen strokes (`glyphs`). Every picture bends them differently (`pen`): the
 //! control points wander, a smooth field displaces them, an affine map turns, slants, squeezes and
 //! shifts them, the pen is thick or thin and sometimes runs dry, stray ink and noise come on top.
 //! Picture `i` is a function of `i` alone, whatever the size of the set, and uses only arithmetic
