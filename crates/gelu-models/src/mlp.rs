@@ -1,12 +1,3 @@
-//! The fully connected classifier of §3.1 (Figures 2 and 3).
-//!
-//! ```text
-//! [batch, d_input] → depth × (linear to width → activation → dropout) → linear → [batch, d_output]
-//! ```
-//!
-//! With the paper's 784 inputs, 10 classes, depth 8 and width 128 it has 217,354 parameters. It
-//! returns logits: the log-softmax belongs to the loss.
-
 use crate::unit_norm_linear;
 use burn::config::Config;
 use burn::module::Module;
@@ -73,7 +64,14 @@ impl MlpConfig {
     }
 }
 
-/// The fully connected classifier; see the [module](self) and [`MlpConfig`].
+/// The fully connected classifier of §3.1 (Figures 2 and 3).
+///
+/// ```text
+/// [batch, d_input] → depth × (linear to width → activation → dropout) → linear → [batch, d_output]
+/// ```
+///
+/// With the paper's 784 inputs, 10 classes, depth 8 and width 128 it has 217,354 parameters. It
+/// returns logits: the log-softmax belongs to the loss. Made by [`MlpConfig`].
 #[derive(Module, Debug)]
 pub struct Mlp {
     hidden: Vec<Linear>,
