@@ -45,7 +45,7 @@ impl GeluLayerConfig {
 /// let x = Tensor::<1>::from_floats([-3.0], &device).require_grad();
 /// let gradients = GeluLayer::new().forward(x.clone()).sum().backward();
 /// let slope = x.grad(&gradients).unwrap().into_scalar::<f32>();
-/// assert_eq!(slope, -0.011_945_649); // the tanh form's is −0.011 584
+/// assert_eq!(slope, -0.011_945_647); // the tanh form would give −0.011 584
 /// ```
 #[derive(Module, Debug, Default)]
 #[module(custom_display)]
