@@ -1,3 +1,5 @@
+#![forbid(unsafe_code)]
+
 //! Train and compare activation functions on the experiments of the GELU paper.
 
 pub mod cli;

@@ -1,3 +1,5 @@
+#![forbid(unsafe_code)]
+
 //! The networks of the GELU paper (arXiv 1606.08415), built on Burn.
 //!
 //! Every network is a `Config` with `init(&Device)`, a module with `forward`, and takes any

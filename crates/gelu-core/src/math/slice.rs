@@ -3,6 +3,8 @@
 //! The body is one plain loop; compiled once for each instruction set, the compiler vectorises it.
 //! As it adds and multiplies without fusing, every instruction set gives the same bits.
 
+#![allow(unsafe_code, reason = "functions compiled for an instruction set are unsafe to call")]
+
 /// Replaces every value by `f` of it, computed in f64 and rounded once.
 pub(crate) fn map(values: &mut [f32], f: impl Fn(f64) -> f64 + Copy) {
     dispatch(
