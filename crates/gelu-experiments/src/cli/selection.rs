@@ -12,8 +12,8 @@ const DEFAULT_EXPERIMENT: &str = "digits";
 /// Which experiment, on which data and device: shared by `compare` and `train`.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
-    /// Name of the experiment; without it, the built-in digits, which need no data
-    #[arg(value_name = "EXPERIMENT")]
+    /// What to run
+    #[arg(value_name = "EXPERIMENT", help = experiments())]
     experiment: Option<String>,
     /// Read the experiment from a recipe file instead
     #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
@@ -36,6 +36,11 @@ pub(super) struct Selection {
     /// Device to train on, for example flex, cuda:0 or vulkan; see `gelu devices`
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
+}
+
+fn experiments() -> String {
+    let names = Recipe::names().join(", ");
+    format!("Experiment: {names} [default: {DEFAULT_EXPERIMENT}, which needs no data]")
 }
 
 /// A selection made sense of.
