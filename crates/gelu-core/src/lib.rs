@@ -32,3 +32,8 @@ pub use functional::{elu, gelu, gelu_sigmoid, gelu_tanh, relu, silu};
 pub use nn::{Approximation, GeluLayer, GeluLayerConfig};
 pub use ops::ActivationOps;
 pub use unit::Unit;
+
+/// The code of the README, compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

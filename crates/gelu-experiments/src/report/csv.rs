@@ -1,4 +1,4 @@
-use crate::runs::{ComparisonSnapshot, EpochMetrics};
+use crate::runs::ComparisonSnapshot;
 use serde::Serialize;
 
 /// One line per run and epoch.
@@ -25,23 +25,21 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for run in &snapshot.runs {
         for epoch in &run.epochs {
-            let EpochMetrics { epoch, learning_rate, batch_loss, train_loss, .. } = *epoch;
-            let rest = &run.epochs[epoch - 1];
             let line = Line {
                 activation: &run.key.activation,
                 learning_rate: run.key.learning_rate,
                 dropout: run.key.dropout,
                 seed: run.key.seed,
                 status: run.status.word(),
-                epoch,
-                current_learning_rate: learning_rate,
-                batch_loss,
-                train_loss,
-                train_error: rest.train_error,
-                valid_loss: rest.valid_loss,
-                valid_error: rest.valid_error,
-                test_loss: rest.test_loss,
-                test_error: rest.test_error,
+                epoch: epoch.epoch,
+                current_learning_rate: epoch.learning_rate,
+                batch_loss: epoch.batch_loss,
+                train_loss: epoch.train_loss,
+                train_error: epoch.train_error,
+                valid_loss: epoch.valid_loss,
+                valid_error: epoch.valid_error,
+                test_loss: epoch.test_loss,
+                test_error: epoch.test_error,
             };
             writer.serialize(line).expect("writing to memory cannot fail");
         }

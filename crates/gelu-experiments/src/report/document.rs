@@ -2,7 +2,7 @@
 
 use crate::comparison::statistics::{Quartiles, median, quartiles};
 use crate::comparison::{Group, best_groups};
-use crate::runs::{ComparisonSnapshot, Metric, RunSnapshot, RunStatus, Split};
+use crate::runs::{ComparisonSnapshot, EpochMetrics, Metric, RunSnapshot, RunStatus, Split};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the schema. The version is raised when a field changes its meaning or
@@ -57,30 +57,7 @@ pub struct RunDocument {
     /// The epoch it diverged in; null otherwise.
     pub diverged_in_epoch: Option<usize>,
     /// The finished epochs.
-    pub epochs: Vec<EpochDocument>,
-}
-
-/// One finished epoch of a run. Losses and errors are null where the recipe has none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EpochDocument {
-    /// From 1.
-    pub epoch: usize,
-    /// Learning rate of its last step.
-    pub learning_rate: f64,
-    /// Mean loss of the batches as trained on, dropout on.
-    pub batch_loss: f64,
-    /// Training loss, dropout off (or `batch_loss`, where the recipe says so).
-    pub train_loss: f64,
-    /// Training error, a fraction.
-    pub train_error: Option<f64>,
-    /// Validation loss.
-    pub valid_loss: Option<f64>,
-    /// Validation error, a fraction.
-    pub valid_error: Option<f64>,
-    /// Test loss.
-    pub test_loss: Option<f64>,
-    /// Test error, a fraction.
-    pub test_error: Option<f64>,
+    pub epochs: Vec<EpochMetrics>,
 }
 
 /// The runs of one activation at one dropout rate and its best learning rate.
@@ -168,17 +145,6 @@ fn run(run: &RunSnapshot) -> RunDocument {
         RunStatus::Diverged { epoch } => (None, Some(*epoch)),
         _ => (None, None),
     };
-    let epoch = |e: &crate::runs::EpochMetrics| EpochDocument {
-        epoch: e.epoch,
-        learning_rate: e.learning_rate,
-        batch_loss: e.batch_loss,
-        train_loss: e.train_loss,
-        train_error: e.train_error,
-        valid_loss: e.valid_loss,
-        valid_error: e.valid_error,
-        test_loss: e.test_loss,
-        test_error: e.test_error,
-    };
     RunDocument {
         activation: run.key.activation.clone(),
         seed: run.key.seed,
@@ -187,7 +153,7 @@ fn run(run: &RunSnapshot) -> RunDocument {
         status: run.status.word().to_owned(),
         reason,
         diverged_in_epoch,
-        epochs: run.epochs.iter().map(epoch).collect(),
+        epochs: run.epochs.clone(),
     }
 }
 

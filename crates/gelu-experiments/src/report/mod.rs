@@ -12,8 +12,8 @@ pub mod table;
 
 pub use csv::csv;
 pub use document::{
-    ActivationDocument, DataDocument, Document, EpochDocument, MeasuresDocument, RunDocument,
-    SCHEMA, SpreadDocument,
+    ActivationDocument, DataDocument, Document, MeasuresDocument, RunDocument, SCHEMA,
+    SpreadDocument,
 };
 pub use draw::svg;
 pub use figure::{Curve, Figure, Panel};
