@@ -1,10 +1,10 @@
-use crate::{Unit, functional};
+use crate::{ActivationLayer, StochasticGelu, Unit, functional};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
-use burn_core::tensor::Tensor;
+use burn_core::tensor::{Device, Tensor};
 use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -35,12 +35,18 @@ pub enum Activation {
     Elu,
     /// ReLU.
     Relu,
+    /// The stochastic map whose mean is the GELU: drawn in training, the GELU otherwise.
+    Soi,
+    /// `x·Φ((x − μ)/σ)` with μ and σ learned.
+    LearnableGelu,
+    /// The unit with a Cauchy CDF, `x·(1/2 + atan(x)/π)`.
+    Cauchy,
     /// The user's own; see [`Activation::custom`].
     Custom(CustomActivation),
 }
 
 /// Name, label for people, other ecosystems' names.
-const NAMES: [(Activation, &str, &str, &[&str]); 6] = [
+const NAMES: [(Activation, &str, &str, &[&str]); 9] = [
     (Activation::Gelu, "gelu", "GELU", &["gelu-exact", "gelu-erf", "gelu-none", "gelu-python"]),
     (
         Activation::GeluTanh,
@@ -52,6 +58,9 @@ const NAMES: [(Activation, &str, &str, &[&str]); 6] = [
     (Activation::Silu, "silu", "SiLU", &["swish"]),
     (Activation::Elu, "elu", "ELU", &[]),
     (Activation::Relu, "relu", "ReLU", &[]),
+    (Activation::Soi, "soi", "SOI map", &["stochastic-gelu"]),
+    (Activation::LearnableGelu, "learnable-gelu", "GELU (learnable)", &[]),
+    (Activation::Cauchy, "cauchy", "Cauchy", &[]),
 ];
 
 impl Activation {
@@ -77,7 +86,16 @@ impl Activation {
         Self::Custom(CustomActivation { name: name.to_owned(), function: Arc::new(function) })
     }
 
-    /// The function on a tensor of any rank.
+    /// It as a module, for a network that is given any activation.
+    ///
+    /// `channels` is the size of dimension 1 of what it will be applied to: the learnable GELU has
+    /// a μ and a σ for each (or one for all, with 1).
+    pub fn init(&self, channels: usize, device: &Device) -> ActivationLayer {
+        ActivationLayer::new(self, channels, device)
+    }
+
+    /// The function on a tensor of any rank. The stochastic map is drawn on autodiff devices; the
+    /// learnable GELU is what it starts as, the GELU (it learns as a module: [`init`](Self::init)).
     ///
     /// # Shapes
     ///
@@ -89,11 +107,13 @@ impl Activation {
     pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Custom(custom) => custom.forward(x),
-            _ => functional::unit(x, self.unit().expect("all but custom activations are units")),
+            Self::Soi => StochasticGelu::new().forward(x),
+            Self::LearnableGelu => functional::gelu(x),
+            _ => functional::unit(x, self.unit().expect("the others are units")),
         }
     }
 
-    /// The kernel's name for it; `None` for a custom one.
+    /// The kernel's name for it; `None` for what is custom, learned or drawn.
     pub fn unit(&self) -> Option<Unit> {
         Some(match self {
             Self::Gelu => Unit::Gelu,
@@ -102,7 +122,8 @@ impl Activation {
             Self::Silu => Unit::Silu,
             Self::Elu => Unit::Elu,
             Self::Relu => Unit::Relu,
-            Self::Custom(_) => return None,
+            Self::Cauchy => Unit::Cauchy,
+            Self::Soi | Self::LearnableGelu | Self::Custom(_) => return None,
         })
     }
 
@@ -273,7 +294,7 @@ mod tests {
     #[test]
     fn unknown_name_lists_all_nearest_first() {
         let error = "rleu".parse::<Activation>().unwrap_err().to_string();
-        let expected = "unknown activation `rleu`; did you mean `relu`? There are: relu, gelu, elu, silu, gelu-tanh, gelu-sigmoid";
+        let expected = "unknown activation `rleu`; did you mean `relu`? There are: relu, gelu, elu, silu, soi, cauchy, gelu-tanh, gelu-sigmoid, learnable-gelu";
         assert_eq!(error, expected);
         let far = "transformer".parse::<Activation>().unwrap_err().to_string();
         assert!(!far.contains("did you mean"), "{far}");
@@ -282,7 +303,7 @@ mod tests {
     #[test]
     fn serde_uses_the_canonical_name() {
         let json = serde_json::to_string(&Activation::built_in()).unwrap();
-        assert_eq!(json, r#"["gelu","gelu-tanh","gelu-sigmoid","silu","elu","relu"]"#);
+        assert_eq!(json, r#"["gelu","gelu-tanh","gelu-sigmoid","silu","elu","relu","soi","learnable-gelu","cauchy"]"#);
         let read: Vec<Activation> = serde_json::from_str(&json).unwrap();
         assert_eq!(read, Activation::built_in());
         assert!(serde_json::from_str::<Activation>("\"nope\"").is_err());

@@ -8,7 +8,7 @@
 //! All let NaN through, give no NaN for finite input, and differentiate to the derivative of
 //! their own formula, keeping one tensor (the input) for the backward pass.
 
-use crate::{ActivationOps, Unit};
+use crate::{ActivationOps, Draw, Dropout, Unit};
 use burn_core::backend::Dispatch;
 use burn_core::tensor::Tensor;
 
@@ -54,4 +54,78 @@ pub fn elu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 /// ReLU, `max(x, 0)`, with derivative 0 at 0.
 pub fn relu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::Relu)
+}
+
+/// The unit with the CDF of the standard Cauchy distribution, `x·(1/2 + atan(x)/π)` (§4): tends to
+/// −1/π for x → −∞, as an ELU with α = 1/π does.
+pub fn cauchy<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    unit(x, Unit::Cauchy)
+}
+
+/// `Φ(x)`, the CDF of the standard normal distribution, with derivative `φ(x)`.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// // x·Φ((x − μ)/σ), the GELU of N(μ, σ²).
+/// let x = Tensor::<1>::from_floats([-3.0, 1.0], &Device::default());
+/// let y = x.clone() * gelu_core::normal_cdf((x - 0.5) / 2.0);
+/// let y = y.into_data().try_to_vec::<f32>().unwrap();
+/// assert_eq!(y, [-0.120_177_47, 0.598_706_3]);
+/// ```
+pub fn normal_cdf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    unit(x, Unit::NormalCdf)
+}
+
+/// The stochastic map whose mean is the GELU: `x` with probability Φ(x), else 0 (§2).
+///
+/// Its derivative is 1 where `x` was let through, and 0 elsewhere. Probabilities are multiples of
+/// 2⁻²⁴.
+pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, draw: Draw) -> Tensor<D> {
+    Tensor::from_dispatch(Dispatch::stochastic_map(x.into_dispatch(), draw))
+}
+
+/// `unit(x + bias)` with dropout, if there is one, in a single pass: what stands between two
+/// matrix products.
+///
+/// # Shapes
+///
+/// - x and output: `[..., columns]`
+/// - bias: `[columns]`
+///
+/// # Panics
+///
+/// If the last dimension of `x` is not the length of `bias`, or they are of different types.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::{Draw, Dropout, Unit, functional};
+///
+/// let x = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, -4.0]], &Device::default());
+/// let bias = Tensor::<1>::from_floats([0.5, -0.5], &Device::default());
+/// let dropout = Dropout::new(0.5, Draw { seed: 1, step: 0 });
+/// let y = functional::bias_activation_dropout(x, bias, Unit::Relu, Some(dropout));
+/// // What is kept is doubled.
+/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [0.0, 3.0, 7.0, 0.0]);
+/// ```
+pub fn bias_activation_dropout<const D: usize>(
+    x: Tensor<D>,
+    bias: Tensor<1>,
+    unit: Unit,
+    dropout: Option<Dropout>,
+) -> Tensor<D> {
+    let (shape, columns) = (x.dims(), bias.dims()[0]);
+    assert!(
+        shape.last() == Some(&columns),
+        "a bias of {columns} numbers needs rows as long, got a tensor of {shape:?}"
+    );
+    assert_eq!(x.dtype(), bias.dtype(), "a tensor and its bias are of one type");
+    let (x, bias) = (x.into_dispatch(), bias.into_dispatch());
+    Tensor::from_dispatch(Dispatch::bias_activation_dropout(x, bias, unit, dropout))
+}
+
+/// Dropout alone, with a mask that is drawn again in the backward pass instead of being stored.
+pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
+    let columns = x.dims().last().copied().unwrap_or(1);
+    let no_bias = Tensor::zeros([columns], (&x.device(), x.dtype()));
+    bias_activation_dropout(x, no_bias, Unit::Identity, Some(dropout))
 }

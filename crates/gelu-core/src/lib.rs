@@ -21,6 +21,7 @@ extern crate alloc;
 mod activation;
 mod backends;
 mod composed;
+mod dropout;
 pub mod functional;
 mod math;
 mod nn;
@@ -28,8 +29,12 @@ mod ops;
 mod unit;
 
 pub use activation::{Activation, CustomActivation, UnknownActivation};
-pub use functional::{elu, gelu, gelu_sigmoid, gelu_tanh, relu, silu};
-pub use nn::{Approximation, GeluLayer, GeluLayerConfig};
+pub use dropout::{Draw, Dropout, seed};
+pub use functional::{cauchy, elu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, relu, silu};
+pub use nn::{
+    ActivationLayer, Approximation, FeedForward, FeedForwardConfig, GeluLayer, GeluLayerConfig,
+    HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, StochasticGelu,
+};
 pub use ops::ActivationOps;
 pub use unit::Unit;
 

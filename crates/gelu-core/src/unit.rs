@@ -1,4 +1,5 @@
-use crate::math::{elu, logistic, normal, wide};
+use crate::math::formula::{self, Formula};
+use crate::math::wide;
 
 /// An elementwise function that the kernels know, with its derivative.
 ///
@@ -18,12 +19,28 @@ pub enum Unit {
     Elu,
     /// `max(x, 0)`.
     Relu,
+    /// `x·(1/2 + atan(x)/π)`, the unit with a Cauchy CDF.
+    Cauchy,
+    /// `x` itself: for dropout alone.
+    Identity,
+    /// `Φ(x)`, the CDF of the standard normal distribution: not an activation itself, but what
+    /// `x·Φ((x − μ)/σ)` is made of.
+    NormalCdf,
 }
 
 impl Unit {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Gelu, Self::GeluTanh, Self::GeluSigmoid, Self::Silu, Self::Elu, Self::Relu];
+    pub const ALL: [Self; 9] = [
+        Self::Gelu,
+        Self::GeluTanh,
+        Self::GeluSigmoid,
+        Self::Silu,
+        Self::Elu,
+        Self::Relu,
+        Self::Cauchy,
+        Self::Identity,
+        Self::NormalCdf,
+    ];
 
     /// The function on one number, in double precision throughout.
     pub fn value(self, x: f64) -> f64 {
@@ -33,7 +50,10 @@ impl Unit {
             Self::GeluSigmoid => wide::gelu_sigmoid(x),
             Self::Silu => wide::silu(x),
             Self::Elu => wide::elu(x),
-            Self::Relu => relu(x),
+            Self::Relu => formula::Relu.wide(x),
+            Self::Cauchy => wide::cauchy(x),
+            Self::Identity => x,
+            Self::NormalCdf => wide::cdf(x),
         }
     }
 
@@ -45,31 +65,40 @@ impl Unit {
             Self::GeluSigmoid => wide::gelu_sigmoid_derivative(x),
             Self::Silu => wide::silu_derivative(x),
             Self::Elu => wide::elu_derivative(x),
-            Self::Relu => relu_derivative(x),
+            Self::Relu => formula::ReluDerivative.wide(x),
+            Self::Cauchy => wide::cauchy_derivative(x),
+            Self::Identity => formula::One.wide(x),
+            Self::NormalCdf => wide::pdf(x),
         }
     }
 
-    /// Runs `job` with the function for narrow types: f64 inside, rounded once by the caller.
+    /// Runs `job` with the function.
     pub(crate) fn with_value<J: Job>(self, job: J) -> J::Output {
         match self {
-            Self::Gelu => job.run(normal::gelu),
-            Self::GeluTanh => job.run(logistic::gelu_tanh),
-            Self::GeluSigmoid => job.run(logistic::gelu_sigmoid),
-            Self::Silu => job.run(logistic::silu),
-            Self::Elu => job.run(elu::elu),
-            Self::Relu => job.run(relu),
+            Self::Gelu => job.run(formula::Gelu),
+            Self::GeluTanh => job.run(formula::GeluTanh),
+            Self::GeluSigmoid => job.run(formula::GeluSigmoid),
+            Self::Silu => job.run(formula::Silu),
+            Self::Cauchy => job.run(formula::Cauchy),
+            Self::Elu => job.run(formula::Elu),
+            Self::Relu => job.run(formula::Relu),
+            Self::Identity => job.run(formula::Identity),
+            Self::NormalCdf => job.run(formula::NormalCdf),
         }
     }
 
-    /// Runs `job` with the derivative for narrow types.
+    /// Runs `job` with the derivative.
     pub(crate) fn with_derivative<J: Job>(self, job: J) -> J::Output {
         match self {
-            Self::Gelu => job.run(normal::gelu_derivative),
-            Self::GeluTanh => job.run(logistic::gelu_tanh_derivative),
-            Self::GeluSigmoid => job.run(logistic::gelu_sigmoid_derivative),
-            Self::Silu => job.run(logistic::silu_derivative),
-            Self::Elu => job.run(elu::elu_derivative),
-            Self::Relu => job.run(relu_derivative),
+            Self::Gelu => job.run(formula::GeluDerivative),
+            Self::GeluTanh => job.run(formula::GeluTanhDerivative),
+            Self::GeluSigmoid => job.run(formula::GeluSigmoidDerivative),
+            Self::Silu => job.run(formula::SiluDerivative),
+            Self::Cauchy => job.run(formula::CauchyDerivative),
+            Self::Elu => job.run(formula::EluDerivative),
+            Self::Relu => job.run(formula::ReluDerivative),
+            Self::Identity => job.run(formula::One),
+            Self::NormalCdf => job.run(formula::NormalPdf),
         }
     }
 }
@@ -81,17 +110,5 @@ pub(crate) trait Job {
     type Output;
 
     /// Does it.
-    fn run(self, f: impl Fn(f64) -> f64 + Copy) -> Self::Output;
-}
-
-#[inline(always)]
-fn relu(x: f64) -> f64 {
-    // Lets NaN through, as `max` would not; −0 and negative numbers become +0.
-    if x <= 0.0 { 0.0 } else { x }
-}
-
-#[inline(always)]
-fn relu_derivative(x: f64) -> f64 {
-    let step = if x > 0.0 { 1.0 } else { 0.0 };
-    if x.is_nan() { x } else { step }
+    fn run<F: Formula>(self, formula: F) -> Self::Output;
 }

@@ -14,6 +14,7 @@
 //! relative error is 2^-35.8 for S and 2^-34.6 for P. Beyond 15 both functions are 0 in f32.
 
 use super::exp::exp;
+use super::horner;
 
 /// `T0` of the module's text: the derivative of the GELU is 0 at `−T0`.
 pub(crate) const DERIVATIVE_ZERO: f64 = 0.751_791_524_693_564_5;
@@ -76,20 +77,26 @@ pub(crate) fn gelu_derivative(x: f64) -> f64 {
     if x < 0.0 { slope } else { 1.0 - slope }
 }
 
+/// `Φ(x)`. 0 for −∞, 1 for +∞, NaN for NaN.
+#[inline(always)]
+pub(crate) fn cdf(x: f64) -> f64 {
+    let t = magnitude(x);
+    let w = 1.0 / (t + 2.0);
+    let tail = exp(-0.5 * (t * t)) * horner(&S, t * w) * w;
+    if x < 0.0 { tail } else { 1.0 - tail }
+}
+
+/// `φ(x)`, the derivative of [`cdf`]. 0 for ±∞, NaN for NaN.
+#[inline(always)]
+pub(crate) fn pdf(x: f64) -> f64 {
+    const FRAC_1_SQRT_2_PI: f64 = 0.398_942_280_401_432_7;
+    let t = magnitude(x);
+    exp(-0.5 * (t * t)) * FRAC_1_SQRT_2_PI
+}
+
 #[inline(always)]
 fn magnitude(x: f64) -> f64 {
     let t = x.abs();
     // Not `min`, which would lose a NaN.
     if t > T_MAX { T_MAX } else { t }
-}
-
-#[inline(always)]
-fn horner<const N: usize>(coefficients: &[f64; N], v: f64) -> f64 {
-    let mut sum = coefficients[N - 1];
-    let mut index = N - 1;
-    while index > 0 {
-        index -= 1;
-        sum = sum * v + coefficients[index];
-    }
-    sum
 }

@@ -4,8 +4,10 @@
 //! exponential turns an absolute error of its argument into a relative one of the result.
 
 use super::logistic::{SIGMOID_SLOPE, TANH_CUBIC, TANH_SLOPE};
-use core::f64::consts::FRAC_1_SQRT_2;
-use libm::{erfc, exp, expm1, fma};
+use core::f64::consts::{FRAC_1_PI, FRAC_1_SQRT_2};
+use libm::{atan, erfc, exp, expm1, fma};
+
+mod zero;
 
 /// What [`FRAC_1_SQRT_2`] lacks of 1/√2.
 const FRAC_1_SQRT_2_LOW: f64 = -4.833_646_656_726_457e-17;
@@ -42,9 +44,21 @@ pub(crate) fn gelu(x: f64) -> f64 {
 }
 
 pub(crate) fn gelu_derivative(x: f64) -> f64 {
+    if let Some(slope) = zero::GELU.series(Exact { high: x, low: 0.0 }) {
+        return slope;
+    }
     let t = magnitude(x);
     let slope = normal_tail(t) - t * FRAC_1_SQRT_2_PI * normal_exponential(t);
     if x < 0.0 { slope } else { 1.0 - slope }
+}
+
+pub(crate) fn cdf(x: f64) -> f64 {
+    let tail = normal_tail(magnitude(x));
+    if x < 0.0 { tail } else { 1.0 - tail }
+}
+
+pub(crate) fn pdf(x: f64) -> f64 {
+    normal_exponential(magnitude(x)) * FRAC_1_SQRT_2_PI
 }
 
 /// A product or sum as its rounded value and what the rounding lost.
@@ -119,7 +133,8 @@ pub(crate) fn silu(x: f64) -> f64 {
 }
 
 pub(crate) fn silu_derivative(x: f64) -> f64 {
-    gated_derivative(x, Exact { high: x, low: 0.0 }, 1.0)
+    let u = Exact { high: x, low: 0.0 };
+    zero::SILU.series(u).unwrap_or_else(|| gated_derivative(x, u, 1.0))
 }
 
 pub(crate) fn gelu_sigmoid(x: f64) -> f64 {
@@ -127,7 +142,9 @@ pub(crate) fn gelu_sigmoid(x: f64) -> f64 {
 }
 
 pub(crate) fn gelu_sigmoid_derivative(x: f64) -> f64 {
-    gated_derivative(x, sigmoid_argument(x), SIGMOID_SLOPE)
+    // The sigmoid form is silu(1.702·x)/1.702, so this is SiLU's derivative at 1.702·x.
+    let u = sigmoid_argument(x);
+    zero::SILU.series(u).unwrap_or_else(|| gated_derivative(x, u, SIGMOID_SLOPE))
 }
 
 pub(crate) fn gelu_tanh(x: f64) -> f64 {
@@ -135,6 +152,9 @@ pub(crate) fn gelu_tanh(x: f64) -> f64 {
 }
 
 pub(crate) fn gelu_tanh_derivative(x: f64) -> f64 {
+    if let Some(slope) = zero::GELU_TANH.series(Exact { high: x, low: 0.0 }) {
+        return slope;
+    }
     gated_derivative(x, tanh_argument(x), TANH_SLOPE * (1.0 + 3.0 * TANH_CUBIC * (x * x)))
 }
 
@@ -144,4 +164,36 @@ pub(crate) fn elu(x: f64) -> f64 {
 
 pub(crate) fn elu_derivative(x: f64) -> f64 {
     if x > 0.0 { 1.0 } else { exp(x) }
+}
+
+pub(crate) fn cauchy(x: f64) -> f64 {
+    let t = x.abs();
+    let tail = match t {
+        // t·P(C ≤ −t) tends to 1/π.
+        _ if t.is_infinite() => FRAC_1_PI,
+        _ if t > 1.0 => t * (atan(1.0 / t) * FRAC_1_PI),
+        _ => t * (0.5 - atan(t) * FRAC_1_PI),
+    };
+    let base = if -0.0 > x { -0.0 } else { x };
+    base - tail
+}
+
+pub(crate) fn cauchy_derivative(x: f64) -> f64 {
+    let t = x.abs();
+    let slope = if t > 1.0 { arc_excess(1.0 / t) } else { 0.5 - (atan(t) + t / (1.0 + t * t)) * FRAC_1_PI };
+    if x < 0.0 { slope } else { 1.0 - slope }
+}
+
+/// `(atan z − z/(1 + z²))/π` for 0 ≤ z ≤ 1: by its series where the difference would cancel.
+fn arc_excess(z: f64) -> f64 {
+    if z > 0.5 {
+        return (atan(z) - z / (1.0 + z * z)) * FRAC_1_PI;
+    }
+    // Σ (−1)^(k+1)·2k/(2k + 1)·z^(2k+1), to a term below 2^-56 of the first.
+    let y = z * z;
+    let sum = (1..=27).rev().fold(0.0, |sum, k| {
+        let k = f64::from(k);
+        2.0 * k / (2.0 * k + 1.0) - y * sum
+    });
+    z * y * sum * FRAC_1_PI
 }

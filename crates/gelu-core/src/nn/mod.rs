@@ -1,5 +1,15 @@
 //! Modules for Burn models.
 
+mod activation_layer;
+mod feed_forward;
 mod gelu;
+mod hidden_layer;
+mod learnable_gelu;
+mod stochastic_gelu;
 
+pub use activation_layer::ActivationLayer;
+pub use feed_forward::{FeedForward, FeedForwardConfig};
 pub use gelu::{Approximation, GeluLayer, GeluLayerConfig};
+pub use hidden_layer::{HiddenLayer, HiddenLayerConfig};
+pub use learnable_gelu::{LearnableGelu, LearnableGeluConfig};
+pub use stochastic_gelu::StochasticGelu;

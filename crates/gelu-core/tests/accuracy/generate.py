@@ -35,6 +35,11 @@ def logistic_form(argument, slope):
     return value, derivative
 
 
+def tail(x):
+    """P(C <= x), C standard Cauchy, without cancellation."""
+    return mp.atan(-1 / x) / mp.pi if x < 0 else 1 - mp.atan(1 / x) / mp.pi
+
+
 C, A, K = mp.mpf("1.702"), mp.mpf("0.044715"), 2 * mp.sqrt(2 / mp.pi)
 UNITS = {
     "gelu": (lambda x: x * mp.ncdf(x), lambda x: mp.ncdf(x) + x * mp.npdf(x)),
@@ -45,6 +50,11 @@ UNITS = {
         lambda x: x if x > 0 else mp.expm1(x),
         lambda x: mp.mpf(1) if x > 0 else mp.exp(x),
     ),
+    "cauchy": (
+        lambda x: x * tail(x),
+        lambda x: tail(x) + x / (mp.pi * (1 + x * x)),
+    ),
+    "normal-cdf": (mp.ncdf, mp.npdf),
     "relu": (lambda x: max(x, mp.mpf(0)), lambda x: mp.mpf(1 if x > 0 else 0)),
 }
 

@@ -1,0 +1,183 @@
+use crate::functional;
+use burn::config::Config;
+use burn::module::{Module, Param};
+use burn::tensor::{Device, Tensor};
+use burn_core as burn;
+use burn_nn::Initializer;
+
+/// Configuration of a [`LearnableGelu`].
+#[derive(Config, Debug)]
+pub struct LearnableGeluConfig {
+    /// 1 for one μ and σ in the layer; the size of dimension 1 for one pair a channel.
+    #[config(default = 1)]
+    pub channels: usize,
+    /// Where μ starts.
+    #[config(default = 0.0)]
+    pub mean: f64,
+    /// Where σ starts.
+    #[config(default = 1.0)]
+    pub standard_deviation: f64,
+}
+
+impl LearnableGeluConfig {
+    /// The layer.
+    ///
+    /// # Panics
+    ///
+    /// If there are no channels, σ is not positive, or one of μ and σ is not finite.
+    pub fn init(&self, device: &Device) -> LearnableGelu {
+        let Self { channels, mean, standard_deviation } = *self;
+        assert!(channels > 0, "a learnable GELU needs at least one channel");
+        assert!(
+            mean.is_finite() && standard_deviation.is_finite() && standard_deviation > 0.0,
+            "a learnable GELU starts from a finite μ and a positive σ, got {mean} and \
+             {standard_deviation}"
+        );
+        let log_standard_deviation = libm::log(standard_deviation);
+        LearnableGelu {
+            mean: Initializer::Constant { value: mean }.init([channels], device),
+            log_standard_deviation: Initializer::Constant { value: log_standard_deviation }
+                .init([channels], device),
+        }
+    }
+}
+
+/// `x·Φ((x − μ)/σ)` with μ and σ learned (§2: the CDF of N(μ, σ²) in the place of Φ).
+///
+/// σ is kept as its logarithm, and so stays positive. With μ = 0 it is the GELU for σ = 1 and
+/// tends to the ReLU for σ → 0 (§4). Made by [`LearnableGeluConfig`].
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::LearnableGeluConfig;
+///
+/// let device = Device::default();
+/// let layer = LearnableGeluConfig::new().with_standard_deviation(1e-3).init(&device);
+/// let y = layer.forward(Tensor::<2>::from_floats([[-2.0, 3.0]], &device));
+/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [-0.0, 3.0]);
+/// ```
+#[derive(Module, Debug)]
+pub struct LearnableGelu {
+    /// μ, `[channels]`.
+    pub mean: Param<Tensor<1>>,
+    /// ln σ, `[channels]`.
+    pub log_standard_deviation: Param<Tensor<1>>,
+}
+
+impl LearnableGelu {
+    /// Applies it elementwise.
+    ///
+    /// # Shapes
+    ///
+    /// - input and output: `[batch, channels, ...]`, or any with one channel
+    ///
+    /// # Panics
+    ///
+    /// If there are several channels and dimension 1 of the input is not as many.
+    pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        /// `e^±60`: finite in f32, and past it σ is 0 or ∞ for all that matters.
+        const LOG_MAX: f64 = 60.0;
+        let mut shape = [1; D];
+        let channels = self.mean.dims()[0];
+        if channels > 1 {
+            assert!(
+                D > 1 && input.dims()[1] == channels,
+                "a learnable GELU of {channels} channels got a tensor of {:?}",
+                input.dims()
+            );
+            shape[1] = channels;
+        }
+        let mean = self.mean.val().reshape(shape);
+        let slope = self.log_standard_deviation.val().clamp(-LOG_MAX, LOG_MAX).neg().exp();
+        let standardised = (input.clone() - mean) * slope.reshape(shape);
+        input * functional::normal_cdf(standardised)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unit;
+    use alloc::vec::Vec;
+
+    fn layer(mean: f64, standard_deviation: f64, device: &Device) -> LearnableGelu {
+        LearnableGeluConfig::new()
+            .with_mean(mean)
+            .with_standard_deviation(standard_deviation)
+            .init(device)
+    }
+
+    fn values(layer: &LearnableGelu, x: &[f32]) -> Vec<f32> {
+        let x = Tensor::<1>::from_floats(x, &Device::default());
+        layer.forward(x).into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn starts_as_the_gelu() {
+        let layer = LearnableGeluConfig::new().init(&Device::default());
+        for x in [-6.0f32, -1.0, 0.0, 2.5] {
+            let (got, exact) = (values(&layer, &[x])[0], Unit::Gelu.value(f64::from(x)));
+            assert!((f64::from(got) - exact).abs() <= 2e-7 * exact.abs(), "{got} {exact}");
+        }
+    }
+
+    #[test]
+    fn tends_to_the_relu_as_sigma_vanishes() {
+        let x: Vec<f32> = (-40..=40).map(|i| i as f32 * 0.1).collect();
+        let distance = |sigma| {
+            let y = values(&layer(0.0, sigma, &Device::default()), &x);
+            y.iter().zip(&x).map(|(y, x)| (y - x.max(0.0)).abs()).fold(0.0, f32::max)
+        };
+        // max over x of x·Φ(−x/σ) is 0.1699…·σ, at x = 0.7518·σ.
+        assert!(distance(1.0) > 0.15 && distance(0.1) < 0.017_1);
+        assert_eq!(distance(1e-4), 0.0);
+        assert_eq!(distance(1e-300), 0.0);
+    }
+
+    #[test]
+    fn gradients_are_the_difference_quotients() {
+        let (mean, sigma) = (0.3, 0.7);
+        let exact = |x: f64, mean: f64, log: f64| x * Unit::NormalCdf.value((x - mean) / log.exp());
+        let (h, log) = (1e-5, f64::ln(sigma));
+        let device = Device::default().autodiff();
+        for x in [-2.0f64, -0.4, 0.3, 1.7] {
+            let layer = layer(mean, sigma, &device);
+            let input = Tensor::<1>::from_data([x], &device).require_grad();
+            let gradients = layer.forward(input.clone()).sum().backward();
+            let scalar = |gradient: Option<Tensor<1>>| f64::from(gradient.unwrap().into_scalar::<f32>());
+            for (got, quotient) in [
+                (scalar(input.grad(&gradients)), exact(x + h, mean, log) - exact(x - h, mean, log)),
+                (
+                    scalar(layer.mean.val().grad(&gradients)),
+                    exact(x, mean + h, log) - exact(x, mean - h, log),
+                ),
+                (
+                    scalar(layer.log_standard_deviation.val().grad(&gradients)),
+                    exact(x, mean, log + h) - exact(x, mean, log - h),
+                ),
+            ] {
+                let quotient = quotient / (2.0 * h);
+                assert!((got - quotient).abs() < 1e-5, "{got}, quotient {quotient} at {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_channel_has_its_own_parameters() {
+        let device = Device::default();
+        let mut layer = LearnableGeluConfig::new().with_channels(2).init(&device);
+        layer.mean = Param::from_tensor(Tensor::from_floats([0.0, 100.0], &device));
+        let y = layer.forward(Tensor::<3>::ones([1, 2, 3], &device));
+        let y = y.into_data().try_to_vec::<f32>().unwrap();
+        assert!(y[..3].iter().all(|&y| (y - 0.841_344_75).abs() < 1e-6) && y[3..] == [0.0; 3]);
+        assert_eq!(layer.num_params(), 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "2 channels got a tensor of [4, 3]")]
+    fn other_channels_are_refused() {
+        let device = Device::default();
+        let layer = LearnableGeluConfig::new().with_channels(2).init(&device);
+        layer.forward(Tensor::<2>::ones([4, 3], &device));
+    }
+}
