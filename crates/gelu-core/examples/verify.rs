@@ -64,7 +64,7 @@ fn sweep(bound: &Bound, stride: u64) -> Errors {
             let x: Vec<f32> = x.filter(|x| x.is_finite()).collect();
             let results = bound.of.compute(bound.unit, &x, &device);
             let least = least(bound.unit, bound.of);
-            errors = errors.and(Errors::of(bound.of, bound.unit, &x, &results, least));
+            errors = both(errors, Errors::of(bound.of, bound.unit, &x, &results, least));
         }
         errors
     };
@@ -72,6 +72,11 @@ fn sweep(bound: &Bound, stride: u64) -> Errors {
         let workers: Vec<_> =
             (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
         let all = workers.into_iter().map(|worker| worker.join().expect("a worker panicked"));
-        all.fold(Errors::default(), Errors::and)
+        all.fold(Errors::default(), both)
     })
+}
+
+fn both(a: Errors, b: Errors) -> Errors {
+    let worse = if a.worst >= b.worst { a } else { b };
+    Errors { over: [0, 1, 2].map(|i| a.over[i] + b.over[i]), count: a.count + b.count, ..worse }
 }

@@ -17,6 +17,17 @@ pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
     Tensor::from_dispatch(Dispatch::activation(x.into_dispatch(), unit))
 }
 
+/// `dy·unit′(x)`, elementwise: the backward pass by itself, for who differentiates by hand.
+///
+/// # Panics
+///
+/// If the shapes differ.
+pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) -> Tensor<D> {
+    assert_eq!(x.dims(), dy.dims(), "a gradient has the shape of what it is the gradient of");
+    let (x, dy) = (x.into_dispatch(), dy.into_dispatch());
+    Tensor::from_dispatch(Dispatch::activation_backward(x, dy, unit))
+}
+
 /// The exact GELU, `x·Φ(x)` with Φ the CDF of the standard normal distribution.
 ///
 /// −0 for −0 and −∞; +∞ for +∞. Hendrycks & Gimpel, arXiv 1606.08415, §2.

@@ -214,7 +214,7 @@ impl Half for f16 {
     }
 
     fn round(value: f64) -> Self {
-        Self::from_f64(value)
+        Self::from_f64(sticky(value))
     }
 }
 
@@ -224,8 +224,16 @@ impl Half for bf16 {
     }
 
     fn round(value: f64) -> Self {
-        Self::from_f64(value)
+        Self::from_f64(sticky(value))
     }
+}
+
+/// The value with 20 bits behind the point, the last of them set if anything was cut off. The
+/// conversions to 16 bits look at no more, or go through f32; so they round as if they saw all.
+fn sticky(value: f64) -> f64 {
+    const CUT: u64 = (1 << 32) - 1;
+    let bits = value.to_bits();
+    f64::from_bits(bits & !CUT | u64::from(bits & CUT != 0) << 32)
 }
 
 /// `f(x)`, times `dy` if there is one, on 16-bit floats.

@@ -12,7 +12,7 @@ const U_MAX: f64 = 150.0;
 /// Slope of the sigmoid form.
 pub(crate) const SIGMOID_SLOPE: f64 = 1.702;
 /// `2·√(2/π)`.
-pub(crate) const TANH_SLOPE: f64 = 1.595_769_121_605_730_7;
+pub(crate) const TANH_SLOPE: f64 = 1.595_769_121_605_730_8;
 /// The cubic term's factor in the tanh form.
 pub(crate) const TANH_CUBIC: f64 = 0.044_715;
 

@@ -21,11 +21,18 @@ pub(crate) trait Real:
     /// `self·b + c`, rounded once.
     fn mul_add(self, b: Self, c: Self) -> Self;
 
+    /// As [`mul_add`](Self::mul_add), where the sum is known to need no more digits than an f64
+    /// has, as what a rounding lost never does: there is nothing to doubt.
+    fn mul_add_exact(self, b: Self, c: Self) -> Self;
+
     /// `|self|`.
     fn abs(self) -> Self;
 
     /// Whether `self < 0`.
     fn is_negative(self) -> bool;
+
+    /// `max(self, −0)`, which keeps the sign of a zero and lets NaN pass.
+    fn positive_part(self) -> Self;
 
     /// Whether `self > limit`.
     fn exceeds(self, limit: f32) -> bool;
@@ -33,9 +40,9 @@ pub(crate) trait Real:
     /// The f32 whose exponent field is what stands in the low nine bits of `self`'s bits.
     fn low_bits_as_exponent(self) -> Self;
 
-    /// Whether a rounding on the way here may have gone wrong, so that the result has to be
-    /// computed again in another way.
-    fn is_doubtful(self) -> bool;
+    /// Has the highest bit set where a rounding on the way here may have gone wrong, so that the
+    /// result has to be computed again in another way.
+    fn doubt(self) -> u64;
 }
 
 impl Real for f32 {
@@ -58,6 +65,11 @@ impl Real for f32 {
     }
 
     #[inline(always)]
+    fn mul_add_exact(self, b: Self, c: Self) -> Self {
+        Real::mul_add(self, b, c)
+    }
+
+    #[inline(always)]
     fn abs(self) -> Self {
         self.abs()
     }
@@ -65,6 +77,12 @@ impl Real for f32 {
     #[inline(always)]
     fn is_negative(self) -> bool {
         self < 0.0
+    }
+
+    #[inline(always)]
+    fn positive_part(self) -> Self {
+        // In this order it is one instruction.
+        if -0.0 > self { -0.0 } else { self }
     }
 
     #[inline(always)]
@@ -78,8 +96,8 @@ impl Real for f32 {
     }
 
     #[inline(always)]
-    fn is_doubtful(self) -> bool {
-        false
+    fn doubt(self) -> u64 {
+        0
     }
 }
 
@@ -90,12 +108,13 @@ impl Real for f32 {
 #[derive(Clone, Copy)]
 pub(crate) struct Emulated {
     value: f64,
-    doubt: bool,
+    /// As of [`Real::doubt`].
+    doubt: u64,
 }
 
 impl Emulated {
     #[inline(always)]
-    fn round(value: f64, doubt: bool) -> Self {
+    fn round(value: f64, doubt: u64) -> Self {
         Self { value: f64::from(value as f32), doubt }
     }
 }
@@ -103,7 +122,7 @@ impl Emulated {
 impl Real for Emulated {
     #[inline(always)]
     fn of(value: f32) -> Self {
-        Self { value: f64::from(value), doubt: false }
+        Self { value: f64::from(value), doubt: 0 }
     }
 
     #[inline(always)]
@@ -117,8 +136,14 @@ impl Real for Emulated {
         const BELOW: u64 = (1 << 29) - 1;
         const HALF: u64 = 1 << 28;
         let sum = self.value * b.value + c.value;
-        let halfway = sum.to_bits() & BELOW == HALF;
+        // 0 − 1 where the bits are those of a half, else a small number less 1.
+        let halfway = ((sum.to_bits() & BELOW) ^ HALF).wrapping_sub(1);
         Self::round(sum, self.doubt | b.doubt | c.doubt | halfway)
+    }
+
+    #[inline(always)]
+    fn mul_add_exact(self, b: Self, c: Self) -> Self {
+        Self::round(self.value * b.value + c.value, self.doubt | b.doubt | c.doubt)
     }
 
     #[inline(always)]
@@ -129,6 +154,11 @@ impl Real for Emulated {
     #[inline(always)]
     fn is_negative(self) -> bool {
         self.value < 0.0
+    }
+
+    #[inline(always)]
+    fn positive_part(self) -> Self {
+        Self { value: if -0.0 > self.value { -0.0 } else { self.value }, ..self }
     }
 
     #[inline(always)]
@@ -143,7 +173,7 @@ impl Real for Emulated {
     }
 
     #[inline(always)]
-    fn is_doubtful(self) -> bool {
+    fn doubt(self) -> u64 {
         self.doubt
     }
 }
@@ -193,6 +223,12 @@ impl Neg for Emulated {
     }
 }
 
+/// Whether a [`Real::doubt`], or several joined by `|`, says so.
+#[inline(always)]
+pub(crate) fn is_doubtful(doubt: u64) -> bool {
+    doubt >> 63 != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,7 +250,7 @@ mod tests {
             }
             let fused = x.mul_add(y, z);
             let exact = libm::fmaf(a, b, c);
-            if !fused.is_doubtful() {
+            if !is_doubtful(fused.doubt()) {
                 let got = fused.to_f32();
                 prop_assert!(got.to_bits() == exact.to_bits() || got.is_nan() && exact.is_nan());
             }
@@ -224,7 +260,7 @@ mod tests {
         fn near_cancellation_is_fused_too(a in -4.0f32..4.0, b in -4.0f32..4.0, steps in -3i32..=3) {
             let near = f32::from_bits((-(a * b)).to_bits().wrapping_add_signed(steps));
             let fused = Emulated::of(a).mul_add(Emulated::of(b), Emulated::of(near));
-            prop_assert!(fused.is_doubtful() || fused.to_f32() == libm::fmaf(a, b, near));
+            prop_assert!(is_doubtful(fused.doubt()) || fused.to_f32() == libm::fmaf(a, b, near));
         }
     }
 
@@ -233,8 +269,8 @@ mod tests {
         // 1 + 2^-24 exactly, and a hair more: f64 cannot tell them apart, the rounded f32 differ.
         let (half, hair) = (2f32.powi(-24), 2f32.powi(-90));
         let product = Emulated::of(half).mul_add(Emulated::of(1.0), Emulated::of(1.0));
-        assert!(product.is_doubtful());
+        assert!(is_doubtful(product.doubt()));
         let tiny = Emulated::of(hair).mul_add(Emulated::of(1.0), Emulated::of(1.0));
-        assert!(!tiny.is_doubtful());
+        assert!(!is_doubtful(tiny.doubt()));
     }
 }

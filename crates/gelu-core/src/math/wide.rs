@@ -13,6 +13,12 @@ mod zero;
 const FRAC_1_SQRT_2_LOW: f64 = -4.833_646_656_726_457e-17;
 const FRAC_1_SQRT_PI: f64 = 0.564_189_583_547_756_3;
 const FRAC_1_SQRT_2_PI: f64 = 0.398_942_280_401_432_7;
+/// What [`SIGMOID_SLOPE`] lacks of 1.702.
+const SIGMOID_SLOPE_LOW: f64 = 4.263256414560601e-17;
+/// What [`TANH_SLOPE`] lacks of 2√(2/π).
+const TANH_SLOPE_LOW: f64 = -9.96930880911092e-17;
+/// What [`TANH_CUBIC`] lacks of 0.044715.
+const TANH_CUBIC_LOW: f64 = 2.1960211427085595e-18;
 /// Where the normal tail is 0 even as a subnormal.
 const T_MAX: f64 = 39.0;
 /// Where the logistic tail is 0 even as a subnormal.
@@ -79,6 +85,11 @@ impl Exact {
         Self { high, low: low + self.low * b }
     }
 
+    /// With something small added to the low part.
+    fn and(self, low: f64) -> Self {
+        Self { low: self.low + low, ..self }
+    }
+
     fn plus(self, b: f64) -> Self {
         let high = self.high + b;
         let from_b = high - self.high;
@@ -88,13 +99,17 @@ impl Exact {
 }
 
 fn sigmoid_argument(x: f64) -> Exact {
-    Exact::product(SIGMOID_SLOPE, x)
+    let Exact { high, low } = Exact::product(SIGMOID_SLOPE, x);
+    Exact { high, low: low + x * SIGMOID_SLOPE_LOW }
 }
 
 fn tanh_argument(x: f64) -> Exact {
     // Past this the gate is 0 or 1, and the cube would overflow.
     let x = x.clamp(-30.0, 30.0);
-    Exact::product(x, x).times(TANH_CUBIC).plus(1.0).times(x).times(TANH_SLOPE)
+    let square = Exact::product(x, x);
+    let cubic = square.times(TANH_CUBIC).and(square.high * TANH_CUBIC_LOW);
+    let slope = cubic.plus(1.0).times(x);
+    slope.times(TANH_SLOPE).and(slope.high * TANH_SLOPE_LOW)
 }
 
 /// σ(u) and σ(−u).
@@ -108,7 +123,17 @@ fn gate(u: Exact) -> (f64, f64) {
     if u.high < 0.0 { (small, large) } else { (large, small) }
 }
 
+/// `√e^u` for u so far below 0, where e^u is subnormal or nearly so: multiplied by it twice, a
+/// result is rounded into the subnormals once.
+fn root_of_tiny(u: Exact) -> Option<f64> {
+    const TINY: f64 = -690.0;
+    (u.high < TINY && u.high > -U_MAX).then(|| exp(0.5 * u.high) * (1.0 + 0.5 * u.low))
+}
+
 fn gated(x: f64, u: Exact) -> f64 {
+    if let Some(root) = root_of_tiny(u) {
+        return (x * root) * root;
+    }
     let (sigma, _) = gate(u);
     match (x.is_nan(), sigma == 0.0) {
         (true, _) => x,
@@ -118,6 +143,9 @@ fn gated(x: f64, u: Exact) -> f64 {
 }
 
 fn gated_derivative(x: f64, u: Exact, du: f64) -> f64 {
+    if let Some(root) = root_of_tiny(u) {
+        return ((1.0 + x * du) * root) * root;
+    }
     let (sigma, other) = gate(u);
     if x.is_nan() {
         return x;

@@ -65,7 +65,9 @@ def inputs():
     points += [0.25, 0.5, 1.0, 2.0, 5.5, 6.0, 9.8, 12.5, 13.2, 13.9, 14.1, 14.6, 15.0, 40.0, 88.0, 104.0]
     points += [1e4, 1e13, 3.4e38]
     points = [sign * f32(p) for p in points for sign in (1, -1)]
-    points += [next_up(f32(-0.7517915), k) for k in range(-20, 21)]
+    # The zeros of the derivatives: exact form, tanh form, sigmoid form, SiLU.
+    for zero in (-0.7517915, -0.7524614, -0.7511542, -1.2784645):
+        points += [next_up(f32(zero), k) for k in range(-20, 21)]
     return sorted(set(points))
 
 

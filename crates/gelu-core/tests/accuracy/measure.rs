@@ -6,14 +6,14 @@ use gelu_core::{Unit, functional};
 
 /// A unit or its derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub(crate) enum Of {
     Value,
     Derivative,
 }
 
 impl Of {
     /// The result in f32 on a device.
-    pub fn compute(self, unit: Unit, x: &[f32], device: &Device) -> Vec<f32> {
+    pub(crate) fn compute(self, unit: Unit, x: &[f32], device: &Device) -> Vec<f32> {
         let results = match self {
             Self::Value => functional::unit(Tensor::<1>::from_floats(x, device), unit),
             Self::Derivative => {
@@ -27,7 +27,7 @@ impl Of {
     }
 
     /// The result in f64, good to 1e-6 of an f32's last place.
-    pub fn exact(self, unit: Unit, x: f32) -> f64 {
+    pub(crate) fn exact(self, unit: Unit, x: f32) -> f64 {
         match self {
             Self::Value => unit.value(f64::from(x)),
             Self::Derivative => unit.derivative(f64::from(x)),
@@ -36,7 +36,7 @@ impl Of {
 }
 
 /// The spacing of the f32 at the exact result rounded to f32; 2^-149 for subnormals.
-pub fn spacing(exact: f64) -> f64 {
+pub(crate) fn spacing(exact: f64) -> f64 {
     let rounded = (exact.abs() as f32).min(f32::MAX);
     let exponent = (rounded.to_bits() >> 23).max(1) as i32;
     2f64.powi(exponent - 127 - 23)
@@ -44,20 +44,20 @@ pub fn spacing(exact: f64) -> f64 {
 
 /// The largest error over some inputs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Errors {
+pub(crate) struct Errors {
     /// In units of the last place.
-    pub worst: f64,
+    pub(crate) worst: f64,
     /// The input that has it.
-    pub at: f32,
+    pub(crate) at: f32,
     /// How many are more than 0.5, 1 and 2 of them off.
-    pub over: [u64; 3],
+    pub(crate) over: [u64; 3],
     /// How many were compared.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 impl Errors {
     /// Compares results; where `least` is given, an error counts in units of at least it.
-    pub fn of(of: Of, unit: Unit, x: &[f32], results: &[f32], least: impl Fn(f32) -> f64) -> Self {
+    pub(crate) fn of(of: Of, unit: Unit, x: &[f32], results: &[f32], least: impl Fn(f32) -> f64) -> Self {
         let mut errors = Self::default();
         for (&x, &result) in x.iter().zip(results) {
             let exact = of.exact(unit, x);
@@ -72,12 +72,5 @@ impl Errors {
             errors.count += 1;
         }
         errors
-    }
-
-    /// Both together.
-    pub fn and(self, other: Self) -> Self {
-        let worse = if self.worst >= other.worst { self } else { other };
-        let over = [0, 1, 2].map(|i| self.over[i] + other.over[i]);
-        Self { over, count: self.count + other.count, ..worse }
     }
 }

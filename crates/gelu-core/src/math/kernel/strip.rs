@@ -1,8 +1,7 @@
 use super::{Pass, Places};
-use crate::Dropout;
 use crate::math::formula::Formula;
 use crate::math::philox;
-use crate::math::real::Real;
+use crate::math::real::{Real, is_doubtful};
 use core::ops::Range;
 
 /// How many numbers are loaded, worked on and stored together: two registers of the widest kind.
@@ -18,6 +17,16 @@ pub(super) struct Strip<'a, F> {
     range: Range<usize>,
 }
 
+/// What is done to `BLOCK` numbers besides the formula.
+struct Around<'a> {
+    /// −0 for none: adding it changes nothing.
+    bias: &'a [f32; BLOCK],
+    numbers: &'a [u32; BLOCK],
+    /// The numbers below it drop.
+    threshold: u32,
+    scale: f32,
+}
+
 impl<'a, F: Formula> Strip<'a, F> {
     /// # Safety
     ///
@@ -30,9 +39,40 @@ impl<'a, F: Formula> Strip<'a, F> {
     /// Does the work, and adds each column's results to `sums`, if that is not empty.
     #[inline(always)]
     pub(super) fn run<R: Real>(self, sums: &mut [f32]) {
+        let full = !self.pass.bias.is_empty() || self.pass.dropout.is_some();
+        match (full, self.places.dy.is_some()) {
+            (false, false) => self.plain::<R, false>(),
+            (false, true) => self.plain::<R, true>(),
+            (true, false) => self.full::<R, false>(sums),
+            (true, true) => self.full::<R, true>(sums),
+        }
+    }
+
+    /// The formula, and `dy` if `FACTOR`.
+    #[inline(always)]
+    fn plain<R: Real, const FACTOR: bool>(self) {
+        let nothing =
+            Around { bias: &[-0.0; BLOCK], numbers: &[0; BLOCK], threshold: 0, scale: 1.0 };
+        let Range { mut start, end } = self.range;
+        while end - start >= BLOCK {
+            self.prefetch::<FACTOR>(start);
+            // SAFETY: the block lies within the range.
+            unsafe { self.block::<R, FACTOR, false>(start, &nothing) };
+            start += BLOCK;
+        }
+        if start < end {
+            // SAFETY: the rest lies within the range.
+            unsafe { self.rest::<R, FACTOR, false>(start, end - start, &nothing) };
+        }
+    }
+
+    /// With bias and dropout.
+    #[inline(always)]
+    fn full<R: Real, const FACTOR: bool>(self, sums: &mut [f32]) {
         let Pass { bias, dropout, .. } = *self.pass;
-        let mut laid_out_bias = [0.0; LAID_OUT];
+        let mut laid_out_bias = [-0.0; LAID_OUT];
         let mut numbers = [0; LAID_OUT];
+        let (threshold, scale) = dropout.map_or((0, 1.0), |d| (d.threshold(), d.scale()));
         let mut start = self.range.start;
         while start < self.range.end {
             let length = LAID_OUT.min(self.range.end - start);
@@ -44,11 +84,21 @@ impl<'a, F: Formula> Strip<'a, F> {
             if let Some(dropout) = dropout {
                 philox::fill(dropout.stream(), start as u64, &mut numbers[..length]);
             }
-            let mut at = 0;
-            while at < length {
-                let count = BLOCK.min(length - at);
-                self.block::<R>(start + at, count, &laid_out_bias[at..], &numbers[at..]);
-                at += count;
+            let around = |index: usize| Around {
+                bias: &laid_out_bias.as_chunks().0[index],
+                numbers: &numbers.as_chunks().0[index],
+                threshold,
+                scale,
+            };
+            let (blocks, rest) = (length / BLOCK, length % BLOCK);
+            for index in 0..blocks {
+                // SAFETY: the block lies within the range.
+                unsafe { self.block::<R, FACTOR, true>(start + index * BLOCK, &around(index)) };
+            }
+            if rest > 0 {
+                let at = start + blocks * BLOCK;
+                // SAFETY: the rest lies within the range.
+                unsafe { self.rest::<R, FACTOR, true>(at, rest, &around(blocks)) };
             }
             if !sums.is_empty() {
                 // SAFETY: these elements were just written.
@@ -64,52 +114,116 @@ impl<'a, F: Formula> Strip<'a, F> {
         }
     }
 
-    /// Elements `start..start + count`, `count ≤ BLOCK`; bias and numbers begin with theirs.
+    /// Elements `start..start + BLOCK`. Everything is read before anything is written.
+    ///
+    /// # Safety
+    ///
+    /// They must lie within the range, which `new` was promised is ours.
     #[inline(always)]
-    fn block<R: Real>(&self, start: usize, count: usize, bias: &[f32], numbers: &[u32]) {
-        let Pass { formula, dropout, .. } = *self.pass;
-        // SAFETY: `start..start + count` lies within the range, of which `new` was promised that
-        // it is ours. Everything is read before anything is written.
-        let (mut values, factors) = unsafe {
-            let values = load(self.places.x.add(start), count);
-            (values, self.places.dy.map(|dy| load(dy.add(start), count)))
-        };
-        if !self.pass.bias.is_empty() {
-            for (value, bias) in values.iter_mut().zip(bias) {
-                *value += bias;
+    unsafe fn block<R: Real, const FACTOR: bool, const FULL: bool>(
+        &self,
+        start: usize,
+        around: &Around<'_>,
+    ) {
+        let Places { x, dy, out } = self.places;
+        // SAFETY: as the caller promises.
+        unsafe {
+            let (x, dy) = (x.add(start), dy.unwrap_or(x).add(start));
+            let results = compute::<R, F, FACTOR, FULL>(self.pass.formula, x, dy, around);
+            out.add(start).cast::<[f32; BLOCK]>().write(results);
+        }
+    }
+
+    /// Elements `start..start + count`, fewer than `BLOCK`: copied, so that there are as many.
+    ///
+    /// # Safety
+    ///
+    /// As for [`block`](Self::block).
+    #[inline(always)]
+    unsafe fn rest<R: Real, const FACTOR: bool, const FULL: bool>(
+        &self,
+        start: usize,
+        count: usize,
+        around: &Around<'_>,
+    ) {
+        let Places { x, dy, out } = self.places;
+        let (mut padded_x, mut padded_dy) = ([0.0; BLOCK], [0.0; BLOCK]);
+        // SAFETY: as the caller promises; `count` is less than `BLOCK`.
+        unsafe {
+            let dy = dy.unwrap_or(x);
+            core::ptr::copy_nonoverlapping(x.add(start), padded_x.as_mut_ptr(), count);
+            core::ptr::copy_nonoverlapping(dy.add(start), padded_dy.as_mut_ptr(), count);
+            let (x, dy) = (padded_x.as_ptr(), padded_dy.as_ptr());
+            let results = compute::<R, F, FACTOR, FULL>(self.pass.formula, x, dy, around);
+            core::ptr::copy_nonoverlapping(results.as_ptr(), out.add(start), count);
+        }
+    }
+
+    /// Fetches what comes a page later: the processor's own prefetching stops at a page's end.
+    #[inline(always)]
+    fn prefetch<const FACTOR: bool>(&self, start: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
+            /// In numbers: 4 KiB.
+            const AHEAD: usize = 1024;
+            /// Numbers in a cache line.
+            const LINE: usize = 16;
+            let Places { x, dy, out } = self.places;
+            for line in (0..BLOCK).step_by(LINE) {
+                let at = start + AHEAD + line;
+                // SAFETY: prefetching never faults, whatever the address.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(x.wrapping_add(at).cast());
+                    _mm_prefetch::<_MM_HINT_ET0>(out.wrapping_add(at).cast_const().cast());
+                    if FACTOR {
+                        _mm_prefetch::<_MM_HINT_T0>(dy.unwrap_or(x).wrapping_add(at).cast());
+                    }
+                }
             }
         }
-        values = evaluate::<R, F>(formula, values);
-        if let Some(factors) = factors {
-            for (value, factor) in values.iter_mut().zip(factors) {
-                *value *= factor;
-            }
-        }
-        if let Some(dropout) = dropout {
-            let scale = dropout.scale();
-            for (value, &number) in values.iter_mut().zip(numbers) {
-                // A choice, not a product: what is dropped is 0 even if it was NaN or infinite.
-                *value = if Dropout::keeps(dropout, number) { *value * scale } else { 0.0 };
-            }
-        }
-        // SAFETY: as above.
-        unsafe { store(self.places.out.add(start), count, &values) }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = start;
     }
 }
 
-/// `f` of each; a second time, in the slow way, where the fast one might have rounded wrongly.
+/// One block, in one loop that the compiler vectorises, into an array that nothing else points to.
+///
+/// # Safety
+///
+/// `BLOCK` numbers must be readable at `x` and at `dy`.
 #[inline(always)]
-fn evaluate<R: Real, F: Formula>(formula: F, x: [f32; BLOCK]) -> [f32; BLOCK] {
+unsafe fn compute<R: Real, F: Formula, const FACTOR: bool, const FULL: bool>(
+    formula: F,
+    x: *const f32,
+    dy: *const f32,
+    around: &Around<'_>,
+) -> [f32; BLOCK] {
     let mut results = [0.0; BLOCK];
-    let mut doubt = false;
-    for (result, &x) in results.iter_mut().zip(&x) {
-        let value = formula.single(R::of(x));
-        *result = value.to_f32();
-        doubt |= value.is_doubtful();
+    let mut doubts = [0; BLOCK];
+    let mut any_doubt = 0;
+    let finished = |i: usize, value: f32| {
+        // SAFETY: as the caller promises.
+        let value = if FACTOR { value * unsafe { *dy.add(i) } } else { value };
+        // A choice, not a product: what is dropped is 0 even if it was NaN or infinite.
+        let kept = !FULL || around.numbers[i] >= around.threshold;
+        let value = if FULL { value * around.scale } else { value };
+        if kept { value } else { 0.0 }
+    };
+    let argument = |i: usize| {
+        // SAFETY: as the caller promises.
+        let x = unsafe { *x.add(i) };
+        if FULL { x + around.bias[i] } else { x }
+    };
+    for i in 0..BLOCK {
+        let value = formula.single(R::of(argument(i)));
+        doubts[i] = value.doubt();
+        any_doubt |= value.doubt();
+        results[i] = finished(i, value.to_f32());
     }
-    if doubt {
-        for (result, &x) in results.iter_mut().zip(&x) {
-            *result = formula.single::<f32>(x);
+    if is_doubtful(any_doubt) {
+        for i in (0..BLOCK).filter(|&i| is_doubtful(doubts[i])) {
+            results[i] = finished(i, formula.single::<f32>(argument(i)));
         }
     }
     results
@@ -132,28 +246,4 @@ fn for_each_row(
         at += count;
         column = 0;
     }
-}
-
-/// `count` numbers from `place`, the rest 0.
-#[inline(always)]
-unsafe fn load(place: *const f32, count: usize) -> [f32; BLOCK] {
-    if count == BLOCK {
-        // SAFETY: the caller vouches for `count` numbers; an array has a number's alignment.
-        return unsafe { place.cast::<[f32; BLOCK]>().read() };
-    }
-    let mut values = [0.0; BLOCK];
-    // SAFETY: the caller vouches for `count` numbers.
-    unsafe { core::ptr::copy_nonoverlapping(place, values.as_mut_ptr(), count) };
-    values
-}
-
-/// The first `count` of `values` to `place`.
-#[inline(always)]
-unsafe fn store(place: *mut f32, count: usize, values: &[f32; BLOCK]) {
-    if count == BLOCK {
-        // SAFETY: the caller vouches for `count` numbers; an array has a number's alignment.
-        return unsafe { place.cast::<[f32; BLOCK]>().write(*values) };
-    }
-    // SAFETY: the caller vouches for `count` numbers.
-    unsafe { core::ptr::copy_nonoverlapping(values.as_ptr(), place, count) };
 }

@@ -20,7 +20,7 @@ pub(crate) fn for_each_chunk<T: Send>(
     let range = |index: usize| index * chunk..((index + 1) * chunk).min(length);
     let chunks = 0..length.div_ceil(chunk);
     #[cfg(feature = "rayon")]
-    if length >= PARALLEL {
+    if length >= PARALLEL && rayon::current_num_threads() > 1 {
         use rayon::iter::{IntoParallelIterator, ParallelIterator};
         return chunks.into_par_iter().map(|index| work(range(index))).collect();
     }

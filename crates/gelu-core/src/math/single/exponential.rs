@@ -44,8 +44,8 @@ impl<R: Real> Exponential<R> {
         let round = R::of(ROUND + (127 + BIAS) as f32);
         let shifted = high.mul_add(R::of((-1.0 / step) as f32), round);
         let n = shifted - round;
-        // The first is exact, since the fused operation does not round the product.
-        let r = n.mul_add(R::of(step_high), high) + n.mul_add(R::of(step_low), low);
+        // The first sum is exact: it cancels, and the fused operation does not round the product.
+        let r = n.mul_add_exact(R::of(step_high), high) + n.mul_add(R::of(step_low), low);
         Self { s: r * horner(series, r), scale: shifted.low_bits_as_exponent() }
     }
 }

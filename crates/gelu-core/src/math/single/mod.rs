@@ -27,8 +27,12 @@ fn at_most<R: Real>(t: R, limit: f32) -> R {
     if t.exceeds(limit) { R::of(limit) } else { t }
 }
 
-/// `max(x, −0)` that lets NaN pass and keeps the sign of a zero.
+/// Adds a tail to what the function is without it on that side: `below + tail·unbias` for x < 0,
+/// `above − tail·unbias` otherwise.
 #[inline(always)]
-fn positive_part<R: Real>(x: R) -> R {
-    if x.is_negative() { R::of(-0.0) } else { x }
+fn on_its_side<R: Real>(x: R, tail: R, unbias: R, below: f32, above: f32) -> R {
+    // Selecting operands costs less than computing both.
+    let (factor, base) =
+        if x.is_negative() { (unbias, R::of(below)) } else { (-unbias, R::of(above)) };
+    tail.mul_add(factor, base)
 }

@@ -12,7 +12,7 @@
 //! what is lost of them would be multiplied in the tail.
 
 use super::exponential::{Exponential, unbias};
-use super::{at_most, positive_part};
+use super::{at_most, on_its_side};
 use crate::math::real::Real;
 
 /// Where `E` is 0 with the power of two's bias.
@@ -37,7 +37,7 @@ pub(crate) fn gelu_tanh<R: Real>(x: R) -> R {
     let e = exponential(Square::of(t));
     let gated = t / (R::of(1.0) + value(e));
     let tail = gated.mul_add(e.s, gated);
-    (tail * e.scale).mul_add(-unbias::<R, BIAS>(), positive_part(x))
+    (tail * e.scale).mul_add(-unbias::<R, BIAS>(), x.positive_part())
 }
 
 /// The derivative of [`gelu_tanh`]. 0 for −∞, 1 for +∞, NaN for NaN.
@@ -52,18 +52,14 @@ pub(crate) fn gelu_tanh_derivative<R: Real>(x: R) -> R {
     let w = (-small).mul_add(one / (one + small), one);
     // t·u′
     let rise = square.high.mul_add(R::of(CUBIC_SLOPE), R::of(SLOPE_HIGH));
-    let rise_low = square.high.mul_add(R::of(CUBIC_SLOPE), R::of(SLOPE_HIGH) - rise)
+    let rise_low = square.high.mul_add_exact(R::of(CUBIC_SLOPE), R::of(SLOPE_HIGH) - rise)
         + square.low.mul_add(R::of(CUBIC_SLOPE), R::of(SLOPE_LOW));
     let product = t * rise;
-    let product_low = t.mul_add(rise_low, t.mul_add(rise, -product));
+    let product_low = t.mul_add(rise_low, t.mul_add_exact(rise, -product));
     let bracket = (-product_low).mul_add(w, (-product).mul_add(w, one));
     let gated = w * bracket;
-    let slope = (gated + gated.mul_add(e.s, w.mul_add(bracket, -gated))) * e.scale;
-    if x.is_negative() {
-        slope.mul_add(unbias::<R, BIAS>(), R::of(0.0))
-    } else {
-        slope.mul_add(-unbias::<R, BIAS>(), one)
-    }
+    let slope = (gated + gated.mul_add(e.s, w.mul_add_exact(bracket, -gated))) * e.scale;
+    on_its_side(x, slope, unbias::<R, BIAS>(), 0.0, 1.0)
 }
 
 /// `t²` and what its rounding lost.
@@ -78,7 +74,7 @@ impl<R: Real> Square<R> {
     #[inline(always)]
     fn of(t: R) -> Self {
         let high = t * t;
-        Self { t, high, low: t.mul_add(t, -high) }
+        Self { t, high, low: t.mul_add_exact(t, -high) }
     }
 }
 
@@ -87,10 +83,10 @@ impl<R: Real> Square<R> {
 fn exponential<R: Real>(square: Square<R>) -> Exponential<R> {
     let Square { t, high, low } = square;
     let slope = high.mul_add(R::of(CUBIC_HIGH), R::of(SLOPE_HIGH));
-    let slope_low = high.mul_add(R::of(CUBIC_HIGH), R::of(SLOPE_HIGH) - slope)
+    let slope_low = high.mul_add_exact(R::of(CUBIC_HIGH), R::of(SLOPE_HIGH) - slope)
         + low.mul_add(R::of(CUBIC_HIGH), high.mul_add(R::of(CUBIC_LOW), R::of(SLOPE_LOW)));
     let u = t * slope;
-    Exponential::of::<BIAS>(u, t.mul_add(slope_low, t.mul_add(slope, -u)))
+    Exponential::of::<BIAS>(u, t.mul_add(slope_low, t.mul_add_exact(slope, -u)))
 }
 
 /// `E` as a number, 0 where it would be subnormal.
