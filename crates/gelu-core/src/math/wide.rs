@@ -103,24 +103,39 @@ fn sigmoid_argument(x: f64) -> Exact {
     Exact { high, low: low + x * SIGMOID_SLOPE_LOW }
 }
 
-fn tanh_argument(x: f64) -> Exact {
+/// `2√(2/π)·(x + factor·0.044715·x³)`.
+fn tanh_argument(x: f64, factor: f64) -> Exact {
     // Past this the gate is 0 or 1, and the cube would overflow.
     let x = x.clamp(-30.0, 30.0);
     let square = Exact::product(x, x);
-    let cubic = square.times(TANH_CUBIC).and(square.high * TANH_CUBIC_LOW);
+    let cubic = square.times(TANH_CUBIC).and(square.high * TANH_CUBIC_LOW).times(factor);
     let slope = cubic.plus(1.0).times(x);
     slope.times(TANH_SLOPE).and(slope.high * TANH_SLOPE_LOW)
 }
 
-/// σ(u) and σ(−u).
-fn gate(u: Exact) -> (f64, f64) {
-    let magnitude = u.high.abs();
-    let e = match magnitude > U_MAX {
-        true => 0.0,
-        false => exp(-magnitude) * (1.0 - if u.high < 0.0 { -u.low } else { u.low }),
-    };
-    let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
-    if u.high < 0.0 { (small, large) } else { (large, small) }
+/// σ(u) and σ(−u), the larger of them with what its rounding lost.
+struct Gate {
+    sigma: f64,
+    other: Exact,
+}
+
+impl Gate {
+    fn of(u: Exact) -> Self {
+        let magnitude = u.high.abs();
+        let e = match magnitude > U_MAX {
+            true => 0.0,
+            false => exp(-magnitude) * (1.0 - if u.high < 0.0 { -u.low } else { u.low }),
+        };
+        let sum = 1.0 + e;
+        let large = 1.0 / sum;
+        let lost = fma(-large, sum, 1.0) - large * (e - (sum - 1.0));
+        let (small, large) = (e * large, Exact { high: large, low: large * lost });
+        if u.high < 0.0 {
+            Self { sigma: small, other: large }
+        } else {
+            Self { sigma: large.high, other: Exact { high: small, low: 0.0 } }
+        }
+    }
 }
 
 /// `√e^u` for u so far below 0, where e^u is subnormal or nearly so: multiplied by it twice, a
@@ -134,7 +149,7 @@ fn gated(x: f64, u: Exact) -> f64 {
     if let Some(root) = root_of_tiny(u) {
         return (x * root) * root;
     }
-    let (sigma, _) = gate(u);
+    let Gate { sigma, .. } = Gate::of(u);
     match (x.is_nan(), sigma == 0.0) {
         (true, _) => x,
         (_, true) => -0.0,
@@ -142,18 +157,21 @@ fn gated(x: f64, u: Exact) -> f64 {
     }
 }
 
-fn gated_derivative(x: f64, u: Exact, du: f64) -> f64 {
+/// `σ(u)·(1 + x·u′·σ(−u))`, given `x·u′`.
+fn gated_derivative(x: f64, u: Exact, rise: Exact) -> f64 {
     if let Some(root) = root_of_tiny(u) {
-        return ((1.0 + x * du) * root) * root;
+        return ((1.0 + rise.high) * root) * root;
     }
-    let (sigma, other) = gate(u);
+    let Gate { sigma, other } = Gate::of(u);
     if x.is_nan() {
         return x;
     }
-    if sigma == 0.0 || other == 0.0 {
+    if sigma == 0.0 || other.high == 0.0 {
         return sigma;
     }
-    sigma * (1.0 + x * du * other)
+    // Fused, and with the low parts, since it cancels around the derivative's zero.
+    let low = rise.low * other.high + rise.high * other.low;
+    sigma * (fma(rise.high, other.high, 1.0) + low)
 }
 
 pub(crate) fn silu(x: f64) -> f64 {
@@ -162,7 +180,7 @@ pub(crate) fn silu(x: f64) -> f64 {
 
 pub(crate) fn silu_derivative(x: f64) -> f64 {
     let u = Exact { high: x, low: 0.0 };
-    zero::SILU.series(u).unwrap_or_else(|| gated_derivative(x, u, 1.0))
+    zero::SILU.series(u).unwrap_or_else(|| gated_derivative(x, u, u))
 }
 
 pub(crate) fn gelu_sigmoid(x: f64) -> f64 {
@@ -172,18 +190,18 @@ pub(crate) fn gelu_sigmoid(x: f64) -> f64 {
 pub(crate) fn gelu_sigmoid_derivative(x: f64) -> f64 {
     // The sigmoid form is silu(1.702·x)/1.702, so this is SiLU's derivative at 1.702·x.
     let u = sigmoid_argument(x);
-    zero::SILU.series(u).unwrap_or_else(|| gated_derivative(x, u, SIGMOID_SLOPE))
+    zero::SILU.series(u).unwrap_or_else(|| gated_derivative(x, u, u))
 }
 
 pub(crate) fn gelu_tanh(x: f64) -> f64 {
-    gated(x, tanh_argument(x))
+    gated(x, tanh_argument(x, 1.0))
 }
 
 pub(crate) fn gelu_tanh_derivative(x: f64) -> f64 {
     if let Some(slope) = zero::GELU_TANH.series(Exact { high: x, low: 0.0 }) {
         return slope;
     }
-    gated_derivative(x, tanh_argument(x), TANH_SLOPE * (1.0 + 3.0 * TANH_CUBIC * (x * x)))
+    gated_derivative(x, tanh_argument(x, 1.0), tanh_argument(x, 3.0))
 }
 
 pub(crate) fn elu(x: f64) -> f64 {
