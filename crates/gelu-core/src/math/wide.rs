@@ -232,12 +232,12 @@ pub(crate) fn cauchy_derivative(x: f64) -> f64 {
 
 /// `(atan z − z/(1 + z²))/π` for 0 ≤ z ≤ 1: by its series where the difference would cancel.
 fn arc_excess(z: f64) -> f64 {
-    if z > 0.75 {
+    if z > 0.5 {
         return (atan(z) - z / (1.0 + z * z)) * FRAC_1_PI;
     }
     // Σ (−1)^(k+1)·2k/(2k + 1)·z^(2k+1), to a term below 2^-56 of the first.
     let y = z * z;
-    let sum = (1..=68).rev().fold(0.0, |sum, k| {
+    let sum = (1..=27).rev().fold(0.0, |sum, k| {
         let k = f64::from(k);
         2.0 * k / (2.0 * k + 1.0) - y * sum
     });
