@@ -303,7 +303,10 @@ mod tests {
     #[test]
     fn serde_uses_the_canonical_name() {
         let json = serde_json::to_string(&Activation::built_in()).unwrap();
-        assert_eq!(json, r#"["gelu","gelu-tanh","gelu-sigmoid","silu","elu","relu","soi","learnable-gelu","cauchy"]"#);
+        assert_eq!(
+            json,
+            r#"["gelu","gelu-tanh","gelu-sigmoid","silu","elu","relu","soi","learnable-gelu","cauchy"]"#
+        );
         let read: Vec<Activation> = serde_json::from_str(&json).unwrap();
         assert_eq!(read, Activation::built_in());
         assert!(serde_json::from_str::<Activation>("\"nope\"").is_err());

@@ -84,6 +84,12 @@ impl Dropout {
         Self { draw, threshold }
     }
 
+    /// From what [`draw`](Self::draw) and [`threshold`](Self::threshold) give.
+    #[cfg(any(feature = "fusion", feature = "router"))]
+    pub(crate) fn from_parts(draw: Draw, threshold: u32) -> Self {
+        Self { draw, threshold }
+    }
+
     /// Which random numbers decide.
     pub fn draw(self) -> Draw {
         self.draw

@@ -36,7 +36,7 @@ pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) ->
 /// use burn::tensor::{Device, Tensor};
 /// let x = Tensor::<1>::from_floats([-3.0, 1.0], &Device::default());
 /// let y = gelu_core::gelu(x).into_data().try_to_vec::<f32>().unwrap();
-/// assert_eq!(y, [-0.004_049_694, 0.841_344_75]);
+/// assert_eq!(y, [-0.004_049_694, 0.841_344_7]);
 /// ```
 pub fn gelu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::Gelu)
@@ -116,7 +116,7 @@ pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, draw: Draw) -> Tensor<D> {
 /// let dropout = Dropout::new(0.5, Draw { seed: 1, step: 0 });
 /// let y = functional::bias_activation_dropout(x, bias, Unit::Relu, Some(dropout));
 /// // What is kept is doubled.
-/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [0.0, 3.0, 7.0, 0.0]);
+/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [3.0, 3.0, 7.0, 0.0]);
 /// ```
 pub fn bias_activation_dropout<const D: usize>(
     x: Tensor<D>,

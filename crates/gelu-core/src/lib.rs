@@ -21,6 +21,8 @@ extern crate alloc;
 mod activation;
 mod backends;
 mod composed;
+#[cfg(any(feature = "fusion", feature = "router"))]
+mod custom;
 mod dropout;
 pub mod functional;
 mod math;
@@ -29,6 +31,8 @@ mod ops;
 mod unit;
 
 pub use activation::{Activation, CustomActivation, UnknownActivation};
+#[cfg(feature = "router")]
+pub use backends::router::register_activation_ops;
 pub use dropout::{Draw, Dropout, seed};
 pub use functional::{cauchy, elu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, relu, silu};
 pub use nn::{

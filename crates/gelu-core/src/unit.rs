@@ -1,11 +1,12 @@
 use crate::math::formula::{self, Formula};
 use crate::math::wide;
+use serde::{Deserialize, Serialize};
 
 /// An elementwise function that the kernels know, with its derivative.
 ///
 /// This is what the backend extension [`ActivationOps`](crate::ActivationOps) is told to compute;
 /// [`Activation`](crate::Activation) is what people pick from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Unit {
     /// `x·Φ(x)`, exact.
     Gelu,

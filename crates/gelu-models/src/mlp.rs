@@ -1,9 +1,9 @@
 use crate::unit_norm_linear;
 use burn::config::Config;
 use burn::module::Module;
-use burn::nn::{Dropout, DropoutConfig, Linear};
+use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
-use gelu_core::Activation;
+use gelu_core::{Activation, HiddenLayer};
 
 /// Configuration of an [`Mlp`]; the defaults are the paper's MNIST classifier.
 #[derive(Config, Debug)]
@@ -43,12 +43,8 @@ impl MlpConfig {
             .map(|(inputs, outputs)| unit_norm_linear(inputs, outputs, device))
             .collect();
         let output = layers.pop().expect("layer_sizes always ends with the output layer");
-        Mlp {
-            hidden: layers,
-            output,
-            activation: self.activation.clone(),
-            dropout: DropoutConfig::new(self.dropout).init(),
-        }
+        let hidden = |linear| HiddenLayer::new(linear, &self.activation, self.dropout);
+        Mlp { hidden: layers.into_iter().map(hidden).collect(), output }
     }
 
     /// Number of trainable parameters: Σ (inputs + 1) · outputs over the layers.
@@ -71,14 +67,11 @@ impl MlpConfig {
 /// ```
 ///
 /// With the paper's 784 inputs, 10 classes, depth 8 and width 128 it has 217,354 parameters. It
-/// returns logits: the log-softmax belongs to the loss. Made by [`MlpConfig`].
+/// returns logits: the log-softmax belongs to the loss. (A learnable activation adds its own.) Made by [`MlpConfig`].
 #[derive(Module, Debug)]
 pub struct Mlp {
-    hidden: Vec<Linear>,
+    hidden: Vec<HiddenLayer>,
     output: Linear,
-    dropout: Dropout,
-    #[module(skip)]
-    activation: Activation,
 }
 
 impl Mlp {
@@ -89,9 +82,7 @@ impl Mlp {
     /// - input: `[batch, d_input]`
     /// - output: `[batch, d_output]`
     pub fn forward(&self, input: Tensor<2>) -> Tensor<2> {
-        let features = self.hidden.iter().fold(input, |x, layer| {
-            self.dropout.forward(self.activation.forward(layer.forward(x)))
-        });
+        let features = self.hidden.iter().fold(input, |x, layer| layer.forward(x));
         self.output.forward(features)
     }
 }

@@ -1,5 +1,39 @@
-use crate::ActivationOps;
-use burn_fusion::{Fusion, FusionBackend};
+use crate::custom::{self, Op, register_operations};
+use crate::{ActivationOps, Draw, Dropout, Unit};
+use burn_core::backend::tensor::FloatTensor;
+use burn_fusion::custom::{
+    CustomOpIr, HandleContainer, Operation, OperationIr, OperationOutput, StreamId,
+};
+use burn_fusion::{ExecutionError, Fusion, FusionBackend, FusionRuntime};
+use core::marker::PhantomData;
 
-// The composed bodies are made of fusable operations.
-impl<B: FusionBackend + ActivationOps> ActivationOps for Fusion<B> {}
+#[derive(Debug)]
+struct Node<B> {
+    desc: CustomOpIr,
+    _backend: PhantomData<B>,
+}
+
+impl<B: FusionBackend + ActivationOps> Operation<B::FusionRuntime> for Node<B> {
+    fn execute(
+        &self,
+        handles: &mut HandleContainer<<B::FusionRuntime as FusionRuntime>::FusionHandle>,
+    ) -> Result<(), ExecutionError> {
+        custom::execute::<B>(handles, &self.desc);
+        Ok(())
+    }
+}
+
+fn register<B: FusionBackend + ActivationOps, const IN: usize, const OUT: usize>(
+    op: Op,
+    inputs: [FloatTensor<Fusion<B>>; IN],
+) -> [FloatTensor<Fusion<B>>; OUT] {
+    let client = inputs[0].client.clone();
+    let inputs = inputs.map(|input| input.into_ir());
+    let desc = op.describe(&inputs, || client.create_empty_handle());
+    let node = Node::<B> { desc: desc.clone(), _backend: PhantomData };
+    client.register(StreamId::current(), OperationIr::Custom(desc), node).outputs()
+}
+
+impl<B: FusionBackend + ActivationOps> ActivationOps for Fusion<B> {
+    register_operations!(register::<B, _, _>);
+}

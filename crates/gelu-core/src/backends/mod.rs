@@ -10,7 +10,7 @@ mod flex;
 mod fusion;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-#[cfg(feature = "remote")]
-mod router;
+#[cfg(feature = "router")]
+pub(crate) mod router;
 #[cfg(feature = "tch")]
 mod tch;

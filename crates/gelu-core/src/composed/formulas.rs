@@ -3,9 +3,9 @@
 //! and 2^-26 for P (degree 9).
 
 use super::term::Term;
+use crate::math::cauchy::Q as ARC;
 use crate::math::logistic::{TANH_CUBIC, TANH_SLOPE};
 use crate::math::normal::DERIVATIVE_ZERO;
-use crate::math::cauchy::Q as ARC;
 use burn_core::backend::{Backend, tensor::BoolTensor};
 use core::f64::consts::FRAC_1_PI;
 

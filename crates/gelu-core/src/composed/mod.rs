@@ -13,8 +13,7 @@ use crate::math::logistic::SIGMOID_SLOPE;
 use crate::{ActivationOps, Draw, Dropout, Unit};
 use alloc::vec::Vec;
 use burn_core::backend::{
-    Backend, TensorMetadata, get_or_init_device_settings,
-    tensor::FloatTensor,
+    Backend, TensorMetadata, get_or_init_device_settings, tensor::FloatTensor,
 };
 use burn_core::tensor::{DType, FloatDType, Shape, TensorData};
 use formulas::Gate;
@@ -138,4 +137,3 @@ fn in_f32<B: Backend>(
         _ => formula(Term(x)).0,
     }
 }
-

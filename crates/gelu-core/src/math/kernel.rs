@@ -84,16 +84,10 @@ impl<'a, F: Formula> Pass<'a, F> {
     }
 
     /// As [`scale_in_place`](Self::scale_in_place), into `out`.
-    pub(crate) fn scale(
-        &self,
-        x: &[f32],
-        dy: &[f32],
-        out: &mut [MaybeUninit<f32>],
-    ) -> Vec<f32> {
+    pub(crate) fn scale(&self, x: &[f32], dy: &[f32], out: &mut [MaybeUninit<f32>]) -> Vec<f32> {
         assert_eq!(x.len(), dy.len(), "a factor for every input");
         assert_eq!(x.len(), out.len(), "a result for every input");
-        let places =
-            Places { x: x.as_ptr(), dy: Some(dy.as_ptr()), out: out.as_mut_ptr().cast() };
+        let places = Places { x: x.as_ptr(), dy: Some(dy.as_ptr()), out: out.as_mut_ptr().cast() };
         self.run(x.len(), places, !self.bias.is_empty())
     }
 

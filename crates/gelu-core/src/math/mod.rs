@@ -25,7 +25,7 @@ pub(crate) mod logistic;
 pub(crate) mod normal;
 pub(crate) mod philox;
 mod real;
-mod single;
+pub(crate) mod single;
 pub(crate) mod wide;
 
 /// `Σ coefficients[k]·v^k`.

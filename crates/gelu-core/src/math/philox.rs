@@ -4,9 +4,9 @@
 //! doi:10.1145/2063384.2063405. It passes all of TestU01's BigCrush. The known answers below are
 //! those of the authors' Random123 library.
 
-const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-const ROUNDS: usize = 10;
+pub(crate) const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+pub(crate) const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+pub(crate) const ROUNDS: usize = 10;
 
 /// Which stream of numbers: a key of 64 bits and the upper half of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

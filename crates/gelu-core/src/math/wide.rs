@@ -226,7 +226,8 @@ pub(crate) fn cauchy(x: f64) -> f64 {
 
 pub(crate) fn cauchy_derivative(x: f64) -> f64 {
     let t = x.abs();
-    let slope = if t > 1.0 { arc_excess(1.0 / t) } else { 0.5 - (atan(t) + t / (1.0 + t * t)) * FRAC_1_PI };
+    let slope =
+        if t > 1.0 { arc_excess(1.0 / t) } else { 0.5 - (atan(t) + t / (1.0 + t * t)) * FRAC_1_PI };
     if x < 0.0 { slope } else { 1.0 - slope }
 }
 

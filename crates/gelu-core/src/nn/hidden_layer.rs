@@ -213,9 +213,8 @@ mod tests {
         let device = Device::default();
         let layer = HiddenLayerConfig::new(4, 32).with_dropout(0.9).init(&device);
         let plain = layer.forward(input(&device)).into_data();
-        let zeros = |data: burn_core::tensor::TensorData| {
-            data.iter::<f32>().filter(|&y| y == 0.0).count()
-        };
+        let zeros =
+            |data: burn_core::tensor::TensorData| data.iter::<f32>().filter(|&y| y == 0.0).count();
         assert_eq!(zeros(plain), 0);
         let trained = layer.clone().train();
         assert!(zeros(trained.forward(input(&device.clone().autodiff())).into_data()) > 50);

@@ -7,12 +7,14 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod bounds;
+mod errors;
 mod measure;
 
 use bounds::{BOUNDS, least};
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
+use errors::Errors;
 use gelu_core::{Activation, Unit, functional};
-use measure::{Errors, Of, spacing};
+use measure::{Of, spacing};
 
 /// The arbitrary-precision references of a unit: input, value and derivative.
 fn references(unit: Unit) -> Vec<(f32, f64, f64)> {
@@ -43,9 +45,37 @@ fn references(unit: Unit) -> Vec<(f32, f64, f64)> {
 fn inputs() -> Vec<f32> {
     const NEAR: i32 = 20_000;
     let special = [
-        0.0, 1e-40, 1.2e-38, 1e-30, 1e-19, 1e-12, 3e-8, 0.35, 0.5, 0.751_791_5, 0.752_461_4,
-        0.832_55, 1.0, 1.278_464_5, 2.0, 4.0, 5.5, 8.3, 8.6, 10.0, 11.0, 13.2, 13.9, 14.6, 14.625,
-        15.0, 87.5, 103.9, 150.0, 1e13, 3.4e38,
+        0.0,
+        1e-40,
+        1.2e-38,
+        1e-30,
+        1e-19,
+        1e-12,
+        3e-8,
+        0.35,
+        0.5,
+        0.751_791_5,
+        0.752_461_4,
+        0.832_55,
+        1.0,
+        1.278_464_5,
+        2.0,
+        4.0,
+        5.5,
+        8.3,
+        8.6,
+        10.0,
+        11.0,
+        13.2,
+        13.9,
+        14.6,
+        14.625,
+        15.0,
+        87.5,
+        103.9,
+        150.0,
+        1e13,
+        3.4e38,
     ];
     let near = special
         .into_iter()
@@ -96,7 +126,10 @@ fn f64_is_close_to_arbitrary_precision() {
             for (got, exact) in [(results.0, value), (results.1, derivative)] {
                 let spacing = exact.abs().next_up() - exact.abs();
                 let ulps = (got - exact).abs() / spacing;
-                assert!(ulps <= bound(unit), "{unit:?} at {x:e}: {got:e}, not {exact:e} ({ulps} ULP)");
+                assert!(
+                    ulps <= bound(unit),
+                    "{unit:?} at {x:e}: {got:e}, not {exact:e} ({ulps} ULP)"
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How far a unit's results on tensors are from the exact ones. Shared with the verifier,
+//! A unit's results on a tensor and the exact ones. Shared with `tests/backend.rs` and
 //! `examples/verify.rs`.
 
 use burn::tensor::{Device, Tensor};
@@ -40,37 +40,4 @@ pub(crate) fn spacing(exact: f64) -> f64 {
     let rounded = (exact.abs() as f32).min(f32::MAX);
     let exponent = (rounded.to_bits() >> 23).max(1) as i32;
     2f64.powi(exponent - 127 - 23)
-}
-
-/// The largest error over some inputs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Errors {
-    /// In units of the last place.
-    pub(crate) worst: f64,
-    /// The input that has it.
-    pub(crate) at: f32,
-    /// How many are more than 0.5, 1 and 2 of them off.
-    pub(crate) over: [u64; 3],
-    /// How many were compared.
-    pub(crate) count: u64,
-}
-
-impl Errors {
-    /// Compares results; where `least` is given, an error counts in units of at least it.
-    pub(crate) fn of(of: Of, unit: Unit, x: &[f32], results: &[f32], least: impl Fn(f32) -> f64) -> Self {
-        let mut errors = Self::default();
-        for (&x, &result) in x.iter().zip(results) {
-            let exact = of.exact(unit, x);
-            let ulps = (f64::from(result) - exact).abs() / spacing(exact).max(least(x));
-            // Not `>`, which would pass over a NaN.
-            if !(ulps <= errors.worst) {
-                (errors.worst, errors.at) = (ulps, x);
-            }
-            for (over, bound) in errors.over.iter_mut().zip([0.5, 1.0, 2.0]) {
-                *over += u64::from(ulps > bound);
-            }
-            errors.count += 1;
-        }
-        errors
-    }
 }

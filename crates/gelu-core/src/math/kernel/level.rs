@@ -32,7 +32,11 @@ impl Level {
             (Self::Avx2, Self::has_avx2()),
             #[cfg(all(
                 feature = "std",
-                any(target_arch = "aarch64", target_feature = "fma", target_feature = "relaxed-simd")
+                any(
+                    target_arch = "aarch64",
+                    target_feature = "fma",
+                    target_feature = "relaxed-simd"
+                )
             ))]
             (Self::Fused, true),
             (Self::Portable, true),
@@ -87,7 +91,11 @@ impl Level {
             Self::Avx2 => unsafe { avx2(strip, sums) },
             #[cfg(all(
                 feature = "std",
-                any(target_arch = "aarch64", target_feature = "fma", target_feature = "relaxed-simd")
+                any(
+                    target_arch = "aarch64",
+                    target_feature = "fma",
+                    target_feature = "relaxed-simd"
+                )
             ))]
             Self::Fused => strip.run::<f32>(sums),
             Self::Portable => strip.run::<Emulated>(sums),

@@ -102,9 +102,8 @@ impl<'a, F: Formula> Strip<'a, F> {
             }
             if !sums.is_empty() {
                 // SAFETY: these elements were just written.
-                let written = unsafe {
-                    core::slice::from_raw_parts(self.places.out.add(start), length)
-                };
+                let written =
+                    unsafe { core::slice::from_raw_parts(self.places.out.add(start), length) };
                 for_each_row(start, length, sums.len(), |inside, columns| {
                     let rows = sums[columns].iter_mut().zip(&written[inside]);
                     rows.for_each(|(sum, value)| *sum += value);

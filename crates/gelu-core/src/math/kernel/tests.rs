@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 fn inputs() -> Vec<f32> {
     let special = [0.0, 1e-45, 1e-38, 1e-30, 1e-19, 0.25, 0.751_791_5, 1.0, 5.0, 8.5, 11.0, 13.3];
     let special = special.into_iter().chain([14.5, 14.625, 88.0, 104.0, f32::MAX, f32::INFINITY]);
-    let near = special.flat_map(|x| (-40..=40).map(move |step| x.to_bits().wrapping_add_signed(step)));
+    let near =
+        special.flat_map(|x| (-40..=40).map(move |step| x.to_bits().wrapping_add_signed(step)));
     let all = (0..=u32::MAX).step_by(65_521).chain(near.flat_map(|bits| [bits, bits | 1 << 31]));
     all.map(f32::from_bits).collect()
 }
@@ -42,9 +43,18 @@ fn every_level_gives_the_same_bits() {
         let expected = [unit.with_value(portable), unit.with_derivative(portable)];
         for level in Level::available() {
             let got = [unit.with_value(job(level)), unit.with_derivative(job(level))];
-            for (got, expected) in got.iter().flatten().zip(expected.iter().flatten()).zip(x.iter().cycle()) .map(|((g, e), x)| ((g, x), e)) {
+            for (got, expected) in got
+                .iter()
+                .flatten()
+                .zip(expected.iter().flatten())
+                .zip(x.iter().cycle())
+                .map(|((g, e), x)| ((g, x), e))
+            {
                 let ((got, x), expected) = (got, expected);
-                assert!(same(*got, *expected), "{unit:?} {level:?} at {x:e}: {got:e}, {expected:e}");
+                assert!(
+                    same(*got, *expected),
+                    "{unit:?} {level:?} at {x:e}: {got:e}, {expected:e}"
+                );
             }
         }
     }
@@ -67,9 +77,10 @@ fn expected(x: &[f32], dy: &[f32], pass: &Pass<'_, crate::math::formula::Gelu>) 
     let scaled = values.zip(dy).map(|(value, dy)| value * dy);
     match mask {
         None => scaled.collect(),
-        Some(mask) => {
-            scaled.zip(mask).map(|(value, mask)| if mask == 0.0 { 0.0 } else { value * mask }).collect()
-        }
+        Some(mask) => scaled
+            .zip(mask)
+            .map(|(value, mask)| if mask == 0.0 { 0.0 } else { value * mask })
+            .collect(),
     }
 }
 
@@ -95,7 +106,10 @@ fn a_pass_is_the_plain_formula_for_any_length_bias_and_mask() {
                 for (column, sum) in sums.iter().enumerate() {
                     let exact: f64 =
                         expected.iter().skip(column).step_by(columns).map(|&v| f64::from(v)).sum();
-                    assert!((f64::from(*sum) - exact).abs() < 1e-4 * (1.0 + exact.abs()) + 1e-2, "{sum} {exact}");
+                    assert!(
+                        (f64::from(*sum) - exact).abs() < 1e-4 * (1.0 + exact.abs()) + 1e-2,
+                        "{sum} {exact}"
+                    );
                 }
             }
         }

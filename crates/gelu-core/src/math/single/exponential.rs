@@ -16,15 +16,16 @@ pub(crate) struct Exponential<R> {
 /// 1.5·2^23: adding it rounds to an integer, which is left in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
+/// `(e^(−r/2) − 1)/r` on |r| ≤ ln 2; the error of `e^(−r/2)` is below 2^-28.2.
+pub(crate) const SERIES_HALF: [f32; 6] =
+    [-0.5, 0.124_999_985, -0.020_833_151, 0.002_604_266_6, -0.000_261_521_17, 2.159_489_3e-5];
+
 impl<R: Real> Exponential<R> {
     /// `e^(−(high + low)/2)` for `0 ≤ high ≤ 2·107`; `low` is what rounding took from `high`.
     #[inline(always)]
     pub(crate) fn of_half<const BIAS: u32>(high: R, low: R) -> Self {
-        /// `(e^(−r/2) − 1)/r` on |r| ≤ ln 2; the error of `e^(−r/2)` is below 2^-28.2.
-        const SERIES: [f32; 6] =
-            [-0.5, 0.124_999_985, -0.020_833_151, 0.002_604_266_6, -0.000_261_521_17, 2.159_489_3e-5];
         const STEP: f64 = 2.0 * core::f64::consts::LN_2;
-        Self::reduced::<BIAS>(high, low, STEP, &SERIES)
+        Self::reduced::<BIAS>(high, low, STEP, &SERIES_HALF)
     }
 
     /// `e^−(high + low)` for `0 ≤ high ≤ 113`.

@@ -3,7 +3,7 @@
 //! Written on [`Real`](super::real::Real), so that processors with and without a fused
 //! multiply-add get the same bits. Branch-free, so that a loop over them vectorises.
 
-mod exponential;
+pub(crate) mod exponential;
 pub(crate) mod normal;
 pub(crate) mod tanh;
 

@@ -1,4 +1,0 @@
-use crate::ActivationOps;
-use burn_cubecl::CubeBackend;
-
-impl ActivationOps for CubeBackend {}

@@ -1,0 +1,198 @@
+//! What one unit of a kernel does: it reads a vector, works on it and writes it.
+
+#![allow(missing_docs, reason = "the macro makes public items without documentation")]
+#![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
+
+use super::formulas;
+use crate::Unit;
+use crate::math::philox::{MULTIPLIERS, ROUNDS, WEYL};
+use burn_cubecl::cubecl;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
+
+/// Which random numbers a kernel draws: those of a [`Draw`](crate::Draw), in halves.
+#[derive(CubeType, CubeLaunch, Clone, Copy)]
+pub(super) struct Stream {
+    key_low: u32,
+    key_high: u32,
+    step_low: u32,
+    step_high: u32,
+}
+
+#[cube(launch_unchecked)]
+pub(super) fn map<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    #[comptime] unit: Unit,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
+    out.write(ABSOLUTE_POS, Vector::cast_from(formulas::value::<N>(x, unit)));
+}
+
+#[cube(launch_unchecked)]
+pub(super) fn scale<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    dy: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    #[comptime] unit: Unit,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
+    let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
+    out.write(ABSOLUTE_POS, Vector::cast_from(dy * formulas::derivative::<N>(x, unit)));
+}
+
+#[cube(launch_unchecked)]
+pub(super) fn step<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    bias: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    stream: Stream,
+    threshold: u32,
+    scale: f32,
+    #[comptime] unit: Unit,
+    #[comptime] drops: bool,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let biased = x.read(ABSOLUTE_POS) + bias.read(ABSOLUTE_POS % bias.shape());
+    let value = formulas::value::<N>(Vector::cast_from(biased), unit);
+    let kept = kept::<N>(value, stream, threshold, scale, drops);
+    out.write(ABSOLUTE_POS, Vector::cast_from(kept));
+}
+
+#[cube(launch_unchecked)]
+pub(super) fn step_backward<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    bias: LinearView<'_, Vector<F, N>>,
+    dy: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    stream: Stream,
+    threshold: u32,
+    scale: f32,
+    #[comptime] unit: Unit,
+    #[comptime] drops: bool,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let biased = x.read(ABSOLUTE_POS) + bias.read(ABSOLUTE_POS % bias.shape());
+    let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
+    let slope = dy * formulas::derivative::<N>(Vector::cast_from(biased), unit);
+    let kept = kept::<N>(slope, stream, threshold, scale, drops);
+    out.write(ABSOLUTE_POS, Vector::cast_from(kept));
+}
+
+#[cube(launch_unchecked)]
+pub(super) fn gate<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    y: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    stream: Stream,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
+    let probability = formulas::value::<N>(x, comptime!(Unit::NormalCdf));
+    let upper = numbers::<N>(stream) >> Vector::new(8u32);
+    let uniform = Vector::<f32, N>::cast_from(upper) * Vector::new(1.0f32 / 16777216.0f32);
+    let open = uniform.less_than(&probability);
+    let y = y.read(ABSOLUTE_POS);
+    out.write(ABSOLUTE_POS, select_many(open, y, Vector::new(F::new(0.0f32))));
+}
+
+/// Dropout, if the kernel drops.
+#[cube]
+fn kept<N: Size>(
+    value: Vector<f32, N>,
+    stream: Stream,
+    threshold: u32,
+    scale: f32,
+    #[comptime] drops: bool,
+) -> Vector<f32, N> {
+    if comptime!(drops) {
+        let dropped = numbers::<N>(stream).less_than(&Vector::new(threshold));
+        select_many(dropped, Vector::new(0.0f32), value * Vector::new(scale))
+    } else {
+        value
+    }
+}
+
+/// The random numbers of this unit's elements.
+#[cube]
+fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
+    let (key_low, key_high) = (stream.key_low, stream.key_high);
+    let (step_low, step_high) = (stream.step_low, stream.step_high);
+    let width = N::value();
+    let first = ABSOLUTE_POS as u32 * width as u32;
+    let mut numbers = Vector::<u32, N>::new(0u32);
+    if comptime!(width % 4 == 0) {
+        #[unroll]
+        for block in 0..width / 4 {
+            let words = philox(first / 4u32 + block as u32, step_low, step_high, key_low, key_high);
+            #[unroll]
+            for word in 0..4usize {
+                numbers.insert(comptime!(block * 4 + word), words.extract(word));
+            }
+        }
+    } else {
+        #[unroll]
+        for lane in 0..width {
+            let position = first + lane as u32;
+            let words = philox(position / 4u32, step_low, step_high, key_low, key_high);
+            let word = position % 4u32;
+            let low = select(word == 0u32, words.extract(0usize), words.extract(1usize));
+            let high = select(word == 2u32, words.extract(2usize), words.extract(3usize));
+            numbers.insert(lane, select(word < 2u32, low, high));
+        }
+    }
+    numbers
+}
+
+/// One block of Philox4x32-10; see `math::philox`.
+#[cube]
+fn philox(
+    counter: u32,
+    step_low: u32,
+    step_high: u32,
+    key_low: u32,
+    key_high: u32,
+) -> Vector<u32, Const<4>> {
+    let mut a = counter;
+    let mut b = 0u32.runtime();
+    let mut c = step_low;
+    let mut d = step_high;
+    let mut key_low = key_low;
+    let mut key_high = key_high;
+    let left = comptime!(MULTIPLIERS[0]).runtime();
+    let right = comptime!(MULTIPLIERS[1]).runtime();
+    #[unroll]
+    for _ in 0..comptime!(ROUNDS) {
+        let first = u32::mul_hi(right, c) ^ b ^ key_low;
+        let third = u32::mul_hi(left, a) ^ d ^ key_high;
+        b = right * c;
+        d = left * a;
+        a = first;
+        c = third;
+        key_low += comptime!(WEYL[0]);
+        key_high += comptime!(WEYL[1]);
+    }
+    let mut words = Vector::<u32, Const<4>>::new(a);
+    words.insert(1usize, b);
+    words.insert(2usize, c);
+    words.insert(3usize, d);
+    words
+}

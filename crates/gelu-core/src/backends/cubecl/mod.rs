@@ -1,0 +1,86 @@
+//! Kernels for every GPU that CubeCL compiles to, and its CPU.
+//!
+//! `launch` knows shapes, `kernel` what one unit of work does, `formulas` the mathematics, in f32
+//! whatever the tensor's type.
+
+mod formulas;
+mod kernel;
+mod launch;
+
+use crate::{ActivationOps, Draw, Dropout, Unit, composed};
+use burn_core::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
+use burn_core::tensor::{DType, Shape};
+use burn_cubecl::CubeBackend;
+
+/// f64 has no kernel: the formulas are fitted for f32.
+fn has_kernel(x: &FloatTensor<CubeBackend>) -> bool {
+    matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)
+}
+
+impl ActivationOps for CubeBackend {
+    fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::forward::<Self>(x, unit);
+        }
+        launch::map(x, unit)
+    }
+
+    fn activation_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::backward::<Self>(x, dy, unit);
+        }
+        launch::scale(x, dy, unit)
+    }
+
+    fn bias_activation_dropout(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        unit: Unit,
+        dropout: Option<Dropout>,
+    ) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::bias_activation_dropout::<Self>(x, bias, unit, dropout);
+        }
+        launch::step(x, bias, unit, dropout)
+    }
+
+    fn bias_activation_dropout_backward(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+        dropout: Option<Dropout>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        if !has_kernel(&x) {
+            return composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, dropout);
+        }
+        let shape = bias.shape();
+        let dx = launch::step_backward(x, bias, dy, unit, dropout);
+        let columns = shape[0];
+        let rows = dx.shape().num_elements().checked_div(columns).unwrap_or(0);
+        let flat = Self::float_reshape(dx.clone(), Shape::from([rows, columns]));
+        (dx, Self::float_reshape(Self::float_sum_dim(flat, 0), shape))
+    }
+
+    fn stochastic_map(x: FloatTensor<Self>, draw: Draw) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::stochastic_gate::<Self>(x.clone(), x, draw);
+        }
+        launch::gate(x.clone(), x, draw)
+    }
+
+    fn stochastic_map_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        draw: Draw,
+    ) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::stochastic_gate::<Self>(x, dy, draw);
+        }
+        launch::gate(x, dy, draw)
+    }
+}

@@ -1,0 +1,43 @@
+//! How far results are from the exact ones. Shared with `examples/verify.rs`.
+
+use super::measure::{Of, spacing};
+use gelu_core::Unit;
+
+/// The largest error over some inputs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Errors {
+    /// In units of the last place.
+    pub(crate) worst: f64,
+    /// The input that has it.
+    pub(crate) at: f32,
+    /// How many are more than 0.5, 1 and 2 of them off.
+    pub(crate) over: [u64; 3],
+    /// How many were compared.
+    pub(crate) count: u64,
+}
+
+impl Errors {
+    /// Compares results; where `least` is given, an error counts in units of at least it.
+    pub(crate) fn of(
+        of: Of,
+        unit: Unit,
+        x: &[f32],
+        results: &[f32],
+        least: impl Fn(f32) -> f64,
+    ) -> Self {
+        let mut errors = Self::default();
+        for (&x, &result) in x.iter().zip(results) {
+            let exact = of.exact(unit, x);
+            let ulps = (f64::from(result) - exact).abs() / spacing(exact).max(least(x));
+            // A NaN is the worst there is.
+            if ulps > errors.worst || ulps.is_nan() {
+                (errors.worst, errors.at) = (ulps, x);
+            }
+            for (over, bound) in errors.over.iter_mut().zip([0.5, 1.0, 2.0]) {
+                *over += u64::from(ulps > bound);
+            }
+            errors.count += 1;
+        }
+        errors
+    }
+}

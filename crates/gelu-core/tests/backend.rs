@@ -1,0 +1,208 @@
+//! One suite for every backend: it runs on the default device, which `BURN_DEVICE` chooses among
+//! the backends that are compiled in:
+//!
+//! ```text
+//! BURN_DEVICE=vulkan cargo test --release -p gelu-core --features vulkan --test backend
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "accuracy/measure.rs"]
+mod measure;
+
+use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData, Tolerance};
+use gelu_core::{Activation, Draw, Dropout, HiddenLayerConfig, Unit, functional};
+use measure::{Of, spacing};
+
+/// −13 to 13, the neighbourhood of the derivatives' zeros, and small numbers.
+fn inputs() -> Vec<f32> {
+    let sweep = (-26_000..=26_000).map(|step| step as f32 * 5e-4 + 1.7e-5);
+    let zeros = [0.751_791_5f32, 0.752_461_4, 1.278_464_5]
+        .map(|zero| (0..400).map(move |step| -f32::from_bits(zero.to_bits() - 200 + step)));
+    let small = (0..80).flat_map(|power| [1.0, -1.0].map(|sign| sign * 0.7f32.powi(power)));
+    sweep.chain(zeros.into_iter().flatten()).chain(small).collect()
+}
+
+#[test]
+fn values_and_derivatives_are_within_their_bounds() {
+    let (x, device) = (inputs(), Device::default());
+    for unit in Unit::ALL {
+        // In units of the last place; what all backends with kernels keep everywhere, and those
+        // without from −5 on.
+        let bound = if unit == Unit::Gelu { 4.0 } else { 8.0 };
+        for of in [Of::Value, Of::Derivative] {
+            let least = if of == Of::Value || unit == Unit::Gelu { 0.0 } else { 2f64.powi(-24) };
+            for (&x, result) in x.iter().zip(of.compute(unit, &x, &device)) {
+                let exact = of.exact(unit, x);
+                let error = (f64::from(result) - exact).abs();
+                let ulps = error / spacing(exact).max(least);
+                let small = exact.abs() < f64::from(f32::MIN_POSITIVE);
+                assert!(
+                    ulps <= bound
+                        || small && result.abs() < f32::MIN_POSITIVE
+                        || (x < -5.0 && error < 1e-7),
+                    "{unit:?} {of:?} at {x:e}: {result:e}, not {exact:e}: {ulps} ULP"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn special_values_are_the_limits_and_nan_stays_nan() {
+    let x = [f32::NEG_INFINITY, -1e30, -0.0, 0.0, 1e30, f32::INFINITY, f32::NAN];
+    for unit in Unit::ALL {
+        for of in [Of::Value, Of::Derivative] {
+            let got = of.compute(unit, &x, &Device::default());
+            for (&x, &got) in x.iter().zip(&got).take(6) {
+                let exact = of.exact(unit, x) as f32;
+                assert!((got - exact).abs() <= 2e-7 || got == exact, "{unit:?} {of:?} {x}: {got}");
+            }
+            assert!(got[6].is_nan(), "{unit:?} {of:?} of NaN is {}", got[6]);
+        }
+    }
+}
+
+#[test]
+fn derivatives_are_the_difference_quotients_with_and_without_gradient_checkpointing() {
+    let plain = Device::default().autodiff();
+    for device in [plain.clone(), plain.gradient_checkpointing()] {
+        for unit in Unit::ALL {
+            let x: Vec<f32> = (-60..=60).map(|step| step as f32 * 0.13 + 0.011).collect();
+            let input = Tensor::<1>::from_floats(x.as_slice(), &device).require_grad();
+            let output = functional::unit(input.clone() * 1.0, unit) * 2.0;
+            let slopes = input.grad(&output.sum().backward()).unwrap().into_data();
+            for (x, slope) in x.iter().zip(slopes.iter::<f64>()) {
+                let (x, h) = (f64::from(*x), 1e-5);
+                let quotient = (unit.value(x + h) - unit.value(x - h)) / h;
+                assert!((slope - quotient).abs() < 1e-6, "{unit:?}′({x}): {slope}, {quotient}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dropout_drops_the_same_elements_on_every_backend() {
+    let device = Device::default();
+    for (rows, columns) in [(1, 1), (3, 5), (7, 4), (16, 64), (129, 66)] {
+        let draw = Draw { seed: 0x1234_5678_9abc_def0, step: 0xfeed_0000_0007 };
+        let dropout = Dropout::new(0.3, draw);
+        let dropped = functional::dropout(Tensor::<2>::ones([rows, columns], &device), dropout);
+        let expected = TensorData::new(dropout.mask(rows * columns), [rows, columns]);
+        dropped.into_data().assert_eq(&expected, true);
+        let x = Tensor::<2>::ones([rows, columns], &device) * 1e30;
+        let open = functional::stochastic_gelu(x, draw).into_data();
+        assert!(open.iter::<f32>().all(|y| y > 0.0), "Φ(1e30) is 1");
+        let x = Tensor::<2>::zeros([rows, columns], &device) + 1e-30;
+        let gates = functional::stochastic_gelu(x, draw).into_data();
+        let uniforms = draw.uniforms(rows * columns);
+        let expected = uniforms.iter().map(|&uniform| uniform < 0.5);
+        assert!(gates.iter::<f32>().map(|y| y > 0.0).eq(expected), "Φ(0) is 1/2");
+    }
+}
+
+#[test]
+fn fused_step_is_the_separate_steps() {
+    let device = Device::default();
+    let arange = |count: i64| Tensor::<1, Int>::arange(0..count, &device).float();
+    let dropout = Dropout::new(0.5, Draw { seed: 1, step: 1 });
+    for [batch, rows, columns] in [[1, 2, 3], [2, 3, 4], [3, 5, 16]] {
+        let count = (batch * rows * columns) as i64;
+        let x = (arange(count) * 0.37).sin().reshape([batch, rows, columns]) * 4.0;
+        let dy = (arange(count) * 0.73).cos().reshape([batch, rows, columns]);
+        let bias = arange(columns as i64) * 0.1 - 0.2;
+        let mask = TensorData::new(dropout.mask(count as usize), [batch, rows, columns]);
+        let mask = Tensor::<3>::from_data(mask, &device);
+        for unit in Unit::ALL {
+            let tolerance = Tolerance::relative(1e-5).set_absolute(1e-6);
+            let ad = device.clone().autodiff();
+            let inputs = || {
+                let x = Tensor::<3>::from_data(x.to_data(), &ad).require_grad();
+                let bias = Tensor::<1>::from_data(bias.to_data(), &ad).require_grad();
+                (x, bias, Tensor::<3>::from_data(dy.to_data(), &ad))
+            };
+            let (x, bias, dy) = inputs();
+            let fused =
+                functional::bias_activation_dropout(x.clone(), bias.clone(), unit, Some(dropout));
+            let got = (fused.clone() * dy).sum().backward();
+            let (x2, bias2, dy) = inputs();
+            let separate = functional::unit(x2.clone() + bias2.clone().reshape([1, 1, -1]), unit)
+                * Tensor::<3>::from_data(mask.to_data(), &ad);
+            let expected = (separate.clone() * dy).sum().backward();
+            fused.into_data().assert_approx_eq::<f32>(&separate.into_data(), tolerance);
+            let (dx, dx2) = (x.grad(&got).unwrap(), x2.grad(&expected).unwrap());
+            dx.into_data().assert_approx_eq::<f32>(&dx2.into_data(), tolerance);
+            let (db, db2) = (bias.grad(&got).unwrap(), bias2.grad(&expected).unwrap());
+            db.into_data().assert_approx_eq::<f32>(&db2.into_data(), tolerance);
+        }
+    }
+}
+
+#[test]
+fn any_layout_and_rank_gives_the_same_as_a_plain_tensor() {
+    let device = Device::default();
+    let plain: Vec<f32> = (0..24).map(|i| i as f32 * 0.5 - 6.0).collect();
+    let x = Tensor::<3>::from_data(TensorData::new(plain, [2, 3, 4]), &device);
+    for activation in Activation::built_in() {
+        let whole = activation.forward(x.clone()).into_data();
+        let transposed = activation.forward(x.clone().swap_dims(0, 2)).swap_dims(0, 2);
+        transposed.into_data().assert_eq(&whole, true);
+        let expanded = activation.forward(x.clone().reshape([2, 1, 3, 4]).expand([2, 5, 3, 4]));
+        let one = expanded.slice([0..2, 3..4, 0..3, 0..4]).reshape([2, 3, 4]);
+        one.into_data().assert_eq(&whole, true);
+        let second = activation.forward(x.clone().slice([1..2, 0..3, 1..3])).into_data();
+        let expected = activation.forward(x.clone()).slice([1..2, 0..3, 1..3]).into_data();
+        second.assert_eq(&expected, true);
+        assert_eq!(activation.forward(Tensor::<3>::zeros([0, 3, 4], &device)).dims(), [0, 3, 4]);
+    }
+}
+
+#[test]
+fn shared_tensors_are_not_overwritten() {
+    let x = Tensor::<1>::from_floats([-1.0, 2.0], &Device::default());
+    let ones = x.ones_like();
+    let _ = functional::unit(x.clone(), Unit::Gelu);
+    let _ = functional::unit_backward(x.clone(), ones.clone(), Unit::Gelu);
+    assert_eq!(x.into_data().try_to_vec::<f32>().unwrap(), [-1.0, 2.0]);
+    assert_eq!(ones.into_data().try_to_vec::<f32>().unwrap(), [1.0, 1.0]);
+}
+
+#[test]
+fn half_precision_is_rounded_from_f32() {
+    let device = Device::default();
+    for (dtype, digits) in [(FloatDType::F16, 10), (FloatDType::BF16, 7)] {
+        if !device.supports_dtype(DType::from(dtype)) {
+            eprintln!("skipped: the device has no {dtype:?}");
+            continue;
+        }
+        let x = Tensor::<1>::from_floats([-5.5, -3.0, -0.75, 0.1, 1.0, 7.0], &device).cast(dtype);
+        for unit in Unit::ALL {
+            let y = functional::unit(x.clone(), unit);
+            assert_eq!(y.dtype(), DType::from(dtype));
+            let (x, y) = (x.clone().into_data(), y.into_data());
+            for (x, y) in x.iter::<f64>().zip(y.iter::<f64>()) {
+                let exact = unit.value(x);
+                let error = (y - exact).abs();
+                assert!(
+                    error <= 0.51 * 2f64.powi(-digits) * exact.abs() + 1e-7,
+                    "{unit:?}({x}): {y}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_network_of_hidden_layers_trains() {
+    let device = Device::default().autodiff();
+    device.seed(1);
+    let layer = HiddenLayerConfig::new(4, 8).with_dropout(0.5).init(&device);
+    let loss = layer.forward(Tensor::<2>::ones([16, 4], &device)).powf_scalar(2.0).mean();
+    let gradients = loss.backward();
+    for gradient in [
+        layer.linear.weight.val().grad(&gradients).unwrap().abs().sum(),
+        layer.linear.bias.as_ref().unwrap().val().grad(&gradients).unwrap().abs().sum().unsqueeze(),
+    ] {
+        assert!(gradient.into_scalar::<f32>() > 0.0);
+    }
+}
