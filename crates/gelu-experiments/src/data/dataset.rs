@@ -7,11 +7,18 @@ use std::path::PathBuf;
 
 use super::Examples;
 
-/// Grey pictures of one size, each with its class. Bytes on the host, no tensors.
+/// Pictures of one size, each with its class. Bytes on the host, no tensors.
+///
+/// # Shapes
+///
+/// - `pixels`: `[pictures, channels, height, width]`, flat
+/// - `labels`: `[pictures]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Images {
-    /// Row-major, one picture after the other.
+    /// One picture after the other, channel by channel, row-major.
     pub pixels: Vec<u8>,
+    /// 1 for grey, 3 for red, green and blue.
+    pub channels: usize,
     /// Rows of a picture.
     pub height: usize,
     /// Columns of a picture.
@@ -31,9 +38,9 @@ impl Images {
         self.labels.is_empty()
     }
 
-    /// Pixels of one picture: the features of an input.
+    /// Bytes of one picture: the features of an input.
     pub fn features(&self) -> usize {
-        self.height * self.width
+        self.channels * self.height * self.width
     }
 
     /// Keeps the first `count` pictures.
@@ -99,6 +106,23 @@ pub struct DataSource {
     pub fingerprint: String,
 }
 
+impl DataSource {
+    /// Describes data by name, place and the fingerprint of its content, given piece by piece.
+    pub fn new(
+        name: &str,
+        location: Option<PathBuf>,
+        synthetic: bool,
+        content: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Self {
+        let mut digest = Sha256::new();
+        for piece in content {
+            digest.update(piece);
+        }
+        let fingerprint = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { name: name.to_owned(), location, synthetic, fingerprint }
+    }
+}
+
 impl ImageSet {
     /// Puts a data set together, and takes its fingerprint.
     ///
@@ -113,22 +137,18 @@ impl ImageSet {
         train: Images,
         test: Images,
     ) -> Result<Self> {
-        let size = |images: &Images| (images.height, images.width);
+        let size = |images: &Images| (images.channels, images.height, images.width);
         if size(&train) != size(&test) {
             let (train, test) = (size(&train), size(&test));
             return Err(Error::Usage(format!(
-                "the training pictures of {name} are {}×{}, the test pictures {}×{}",
-                train.0, train.1, test.0, test.1
+                "the training pictures of {name} are {}×{}×{}, the test pictures {}×{}×{}",
+                train.0, train.1, train.2, test.0, test.1, test.2
             )));
         }
-        let mut digest = Sha256::new();
-        for part in [&train, &test] {
-            digest.update((part.len() as u64).to_le_bytes());
-            digest.update(&part.pixels);
-            digest.update(&part.labels);
-        }
-        let fingerprint = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        let source = DataSource { name: name.to_owned(), location, synthetic, fingerprint };
+        let counts = [&train, &test].map(|part| (part.len() as u64).to_le_bytes());
+        let content: [&[u8]; 6] =
+            [&counts[0], &train.pixels, &train.labels, &counts[1], &test.pixels, &test.labels];
+        let source = DataSource::new(name, location, synthetic, content);
         Ok(Self { train, test, classes, source })
     }
 }
@@ -139,7 +159,7 @@ mod tests {
 
     fn images(count: u8) -> Images {
         let pixels = (0..count).flat_map(|i| [i, i, i, 255, 0, i]).collect();
-        Images { pixels, height: 2, width: 3, labels: (0..count).collect() }
+        Images { pixels, channels: 1, height: 2, width: 3, labels: (0..count).collect() }
     }
 
     #[test]

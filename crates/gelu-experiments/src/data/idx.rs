@@ -47,7 +47,7 @@ pub fn read(images: &Path, labels: &Path, classes: usize) -> Result<Images> {
             "the two files are not of one set",
         ));
     }
-    Ok(Images { pixels, height, width, labels: classes_read })
+    Ok(Images { pixels, channels: 1, height, width, labels: classes_read })
 }
 
 /// Reads a file of pictures: their bytes, rows and columns.
@@ -188,7 +188,7 @@ impl Header<'_> {
     }
 }
 
-/// Pictures as the content of an IDX file.
+/// Grey pictures as the content of an IDX file.
 pub fn images_to_bytes(images: &Images) -> Vec<u8> {
     let mut bytes = IMAGES_MAGIC.to_vec();
     for size in [images.len(), images.height, images.width] {
@@ -216,7 +216,8 @@ mod tests {
 
     fn images(count: usize, height: usize, width: usize) -> Images {
         let pixels = (0..count * height * width).map(|i| i as u8).collect();
-        Images { pixels, height, width, labels: (0..count).map(|i| (i % 10) as u8).collect() }
+        let labels = (0..count).map(|i| (i % 10) as u8).collect();
+        Images { pixels, channels: 1, height, width, labels }
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -1,6 +1,8 @@
-//! Data sets: readers of real file formats, downloads, the built-in digits, and the batch loader.
+//! Data sets: readers of real file formats, downloads, generated sets, and the batch loader.
 
+pub mod audio;
 mod catalogue;
+pub mod cifar;
 mod dataset;
 pub mod digits;
 pub mod download;
@@ -8,8 +10,15 @@ mod home;
 pub mod idx;
 mod loader;
 pub mod mnist;
+pub mod spoken_digits;
+pub mod synthetic;
+mod text;
+pub mod timit;
+pub mod tweets;
+mod windows;
 
 pub use catalogue::{Availability, DataSetInfo, catalogue, load};
 pub use dataset::{DataSource, ImageSet, Images};
 pub use home::data_home;
 pub use loader::{BatchLoader, Examples, Order};
+pub use windows::{WindowSet, Windows};

@@ -47,7 +47,7 @@ fn draw(first: u64, count: usize) -> Images {
         pixels.extend(pen::draw(glyphs::strokes(label, &mut rng), &mut rng));
         labels.push(label as u8);
     }
-    Images { pixels, height: SIDE, width: SIDE, labels }
+    Images { pixels, channels: 1, height: SIDE, width: SIDE, labels }
 }
 
 #[cfg(test)]

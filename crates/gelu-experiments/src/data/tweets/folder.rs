@@ -1,0 +1,143 @@
+use super::super::idx::read_bytes;
+use super::super::{DataSource, WindowSet, Windows, synthetic};
+use super::{TAGS, WordVectors, parse_tweets};
+use crate::error::Place;
+use crate::{Error, Result};
+use std::path::{Path, PathBuf};
+
+/// The files of the three parts.
+pub const FILES: [&str; 3] = ["tweets-train.txt", "tweets-dev.txt", "tweets-devtest.txt"];
+
+/// Whether the three files of tweets are in `folder`.
+pub fn is_present(folder: &Path) -> bool {
+    FILES.iter().all(|name| find(folder, name).is_some())
+}
+
+fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let paths = [folder.join(name), folder.join(format!("{name}.gz"))];
+    paths.into_iter().find(|path| path.exists())
+}
+
+/// Reads the three files of tweets in `folder`, and word vectors from `vectors` or from the one
+/// file there whose name begins with `embeddings`.
+///
+/// # Errors
+///
+/// When a file is missing or damaged, or several files of vectors are there and none was named.
+pub fn read(folder: &Path, vectors: Option<&Path>) -> Result<WindowSet> {
+    let mut contents = Vec::new();
+    for name in FILES {
+        let path = find(folder, name).ok_or_else(|| {
+            let advice =
+                "the folder must hold tweets-train.txt, tweets-dev.txt and tweets-devtest.txt";
+            Error::data(folder, Place::File, format!("{name} is not in it"), advice)
+        })?;
+        contents.push((read_bytes(&path)?, path));
+    }
+    let vectors = match vectors {
+        Some(path) => path.to_path_buf(),
+        None => find_vectors(folder)?,
+    };
+    let vector_bytes = read_bytes(&vectors)?;
+    let embedding = WordVectors::parse(&vectors, &vector_bytes)?;
+    let part = |index: usize| -> Result<Windows> {
+        let (bytes, path) = &contents[index];
+        embedding.windows(&parse_tweets(path, bytes)?)
+    };
+    let (train, validation, test) = (part(0)?, part(1)?, part(2)?);
+    let content = contents.iter().map(|(bytes, _)| bytes).chain([&vector_bytes]);
+    let location = Some(folder.to_path_buf());
+    let source = DataSource::new("tweets", location, synthetic::is_marked(folder), content);
+    Ok(WindowSet { train, validation, test, classes: TAGS.len(), source })
+}
+
+fn find_vectors(folder: &Path) -> Result<PathBuf> {
+    let entries = std::fs::read_dir(folder).map_err(Error::io("list", folder))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with("embeddings") && (name.ends_with(".txt") || name.ends_with(".txt.gz")) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    match &found[..] {
+        [path] => Ok(path.clone()),
+        [] => Err(Error::data(
+            folder,
+            Place::File,
+            "no embeddings*.txt or embeddings*.txt.gz is in it",
+            "put the word vectors there, `word<TAB>v1 v2 …` a line",
+        )),
+        [first, second, ..] => Err(Error::data(
+            folder,
+            Place::File,
+            format!("{} and {} are both in it", first.display(), second.display()),
+            "name the word vectors to use",
+        )),
+    }
+}
+
+/// Writes generated tweets and vectors as files, marked synthetic.
+///
+/// # Errors
+///
+/// When the folder holds real data, or a file cannot be written.
+pub fn write_synthetic(folder: &Path, corpus: &synthetic::tweets::Corpus) -> Result<()> {
+    use flate2::{Compression, write::GzEncoder};
+    use std::io::Write;
+    synthetic::begin(folder, synthetic::tweets::NAME, is_present(folder))?;
+    for (name, tweets) in FILES.iter().zip([&corpus.train, &corpus.validation, &corpus.test]) {
+        let mut text = String::new();
+        for tweet in tweets {
+            for (word, tag) in tweet {
+                text.push_str(&format!("{word}\t{}\n", TAGS[usize::from(*tag)]));
+            }
+            text.push('\n');
+        }
+        crate::runs::write_atomically(&folder.join(name), text)?;
+    }
+    let path = folder.join("embeddings-synthetic.txt.gz");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut lines = String::new();
+    for (word, vector) in &corpus.vectors {
+        let numbers: Vec<String> = vector.iter().map(|value| format!("{value:.3}")).collect();
+        lines.push_str(&format!("{word}\t{}\n", numbers.join(" ")));
+    }
+    let packed = encoder.write_all(lines.as_bytes()).and_then(|()| encoder.finish());
+    crate::runs::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn written_tweets_are_read_back_marked_synthetic() {
+        let folder = tempfile::tempdir().unwrap();
+        let corpus = synthetic::tweets::generate(40, 12, 15);
+        write_synthetic(folder.path(), &corpus).unwrap();
+        let set = read(folder.path(), None).unwrap();
+        assert!(set.source.synthetic);
+        assert_eq!([&set.train, &set.validation, &set.test].map(Windows::groups), [40, 12, 15]);
+        let tags: Vec<u8> = corpus.validation.iter().flatten().map(|(_, tag)| *tag).collect();
+        assert_eq!(set.validation.labels(), tags);
+
+        fs::copy(
+            folder.path().join("embeddings-synthetic.txt.gz"),
+            folder.path().join("embeddings2.txt.gz"),
+        )
+        .unwrap();
+        assert!(read(folder.path(), None).unwrap_err().to_string().contains("are both in it"));
+        assert!(read(folder.path(), Some(&folder.path().join("embeddings2.txt.gz"))).is_ok());
+        fs::remove_file(folder.path().join("tweets-dev.txt")).unwrap();
+        assert!(
+            read(folder.path(), None)
+                .unwrap_err()
+                .to_string()
+                .contains("tweets-dev.txt is not in it")
+        );
+    }
+}

@@ -1,0 +1,184 @@
+use super::DataSource;
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Labelled windows over a table of vectors: the words of tweets, the frames of recordings.
+///
+/// An example is `window` rows of the table, one behind the other, and a label. Rows are named, not
+/// copied: the inputs of a whole speech corpus would take eleven times the memory of its frames,
+/// and on a device a batch is one gather from the table. Examples come in groups (a tweet, a
+/// sentence), so that a batch can be a number of those.
+///
+/// # Shapes
+///
+/// - table: `[rows, width]`
+/// - rows: `[examples, window]`
+/// - labels: `[examples]`
+/// - inputs: `[examples, window · width]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Windows {
+    table: Arc<[f32]>,
+    width: usize,
+    window: usize,
+    rows: Vec<u32>,
+    labels: Vec<u8>,
+    group_ends: Vec<usize>,
+}
+
+impl Windows {
+    /// No examples yet, over a table of rows of `width` numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when the table has more rows than an `i32` counts, as tensors index by it.
+    ///
+    /// # Panics
+    ///
+    /// If the table is not whole rows, or `width` or `window` is 0.
+    pub fn new(table: Arc<[f32]>, width: usize, window: usize) -> Result<Self> {
+        assert!(width > 0 && window > 0, "rows and windows hold something");
+        assert!(table.len().is_multiple_of(width), "{} is no multiple of {width}", table.len());
+        let rows = table.len() / width;
+        if i32::try_from(rows).is_err() {
+            return Err(Error::Usage(format!("{rows} vectors are more than a tensor can index")));
+        }
+        let (rows, labels, group_ends) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { table, width, window, rows, labels, group_ends })
+    }
+
+    /// Adds a group of examples: their rows, `window` each, and their labels.
+    ///
+    /// # Panics
+    ///
+    /// If rows and labels do not belong together, or a row is not in the table.
+    pub fn push_group(&mut self, rows: &[u32], labels: &[u8]) {
+        assert_eq!(rows.len(), labels.len() * self.window, "every label has its window");
+        let height = self.table.len() / self.width;
+        assert!(rows.iter().all(|&row| (row as usize) < height), "rows lie in the table");
+        self.rows.extend(rows);
+        self.labels.extend(labels);
+        self.group_ends.push(self.labels.len());
+    }
+
+    /// How many examples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Numbers of an input: `window · width`.
+    pub fn features(&self) -> usize {
+        self.window * self.width
+    }
+
+    /// The vectors, row after row.
+    pub fn table(&self) -> &[f32] {
+        &self.table
+    }
+
+    /// Numbers in a row of the table.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows in a window.
+    pub fn window(&self) -> usize {
+        self.window
+    }
+
+    /// The rows of every example, `window` each.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The label of every example.
+    pub fn labels(&self) -> &[u8] {
+        &self.labels
+    }
+
+    /// How many groups.
+    pub fn groups(&self) -> usize {
+        self.group_ends.len()
+    }
+
+    /// The examples of a group.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such group.
+    pub fn group(&self, index: usize) -> Range<usize> {
+        let start = if index == 0 { 0 } else { self.group_ends[index - 1] };
+        start..self.group_ends[index]
+    }
+
+    /// The inputs of some examples, flat: `[examples, features]`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such examples.
+    pub fn inputs(&self, examples: Range<usize>) -> Vec<f32> {
+        let mut inputs = Vec::with_capacity(examples.len() * self.features());
+        for &row in &self.rows[examples.start * self.window..examples.end * self.window] {
+            let start = row as usize * self.width;
+            inputs.extend(&self.table[start..start + self.width]);
+        }
+        inputs
+    }
+}
+
+/// A data set of windows in its customary three parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowSet {
+    /// What to train on.
+    pub train: Windows,
+    /// What to choose by.
+    pub validation: Windows,
+    /// What to report on.
+    pub test: Windows,
+    /// Number of classes; every label is below it.
+    pub classes: usize,
+    /// Where it is from.
+    pub source: DataSource,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows() -> Windows {
+        let table: Vec<f32> = (0..8).map(|v| v as f32).collect();
+        let mut windows = Windows::new(table.into(), 2, 3).unwrap();
+        windows.push_group(&[0, 0, 1, 0, 1, 2], &[5, 6]);
+        windows.push_group(&[], &[]);
+        windows.push_group(&[3, 2, 1], &[7]);
+        windows
+    }
+
+    #[test]
+    fn inputs_are_the_rows_of_the_window_in_order() {
+        let windows = windows();
+        assert_eq!((windows.len(), windows.features()), (3, 6));
+        assert_eq!(windows.inputs(2..3), [6.0, 7.0, 4.0, 5.0, 2.0, 3.0]);
+        assert_eq!(windows.inputs(0..1), [0.0, 1.0, 0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(windows.inputs(0..3).len(), 18);
+    }
+
+    #[test]
+    fn groups_partition_the_examples() {
+        let windows = windows();
+        let groups: Vec<_> = (0..windows.groups()).map(|index| windows.group(index)).collect();
+        assert_eq!(groups, [0..2, 2..2, 2..3]);
+        assert_eq!(windows.labels(), [5, 6, 7]);
+    }
+
+    #[test]
+    #[should_panic(expected = "rows lie in the table")]
+    fn row_outside_the_table_is_a_programming_error() {
+        windows().push_group(&[0, 0, 4], &[1]);
+    }
+}

@@ -1,0 +1,8 @@
+//! The readers of foreign files: against an independent reference, on real data, and on garbage.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod features;
+mod fuzz;
+mod learnable;
+mod real;
