@@ -1,6 +1,41 @@
-use burn::module::Param;
-use burn::nn::Linear;
+use burn::module::{Module, Param};
+use burn::nn::conv::{Conv2d, Conv2dConfig};
+use burn::nn::{Initializer, Linear, LinearConfig};
 use burn::tensor::{Device, Distribution, Tensor};
+
+/// He et al.'s normal initialisation before a rectifier: N(0, 2 / inputs).
+pub(crate) const HE_NORMAL: Initializer =
+    Initializer::KaimingNormal { gain: std::f64::consts::SQRT_2, fan_out_only: false };
+/// The same where no nonlinearity follows: N(0, 1 / inputs).
+pub(crate) const HE_NORMAL_LINEAR: Initializer =
+    Initializer::KaimingNormal { gain: 1.0, fan_out_only: false };
+/// Glorot and Bengio's uniform initialisation: ±√(6 / (inputs + outputs)).
+pub(crate) const GLOROT_UNIFORM: Initializer = Initializer::XavierUniform { gain: 1.0 };
+
+/// A convolution with weights drawn at once (Burn would draw them at first use, after whatever
+/// else is drawn by then) and biases 0.
+pub(crate) fn convolution(
+    config: Conv2dConfig,
+    initializer: Initializer,
+    device: &Device,
+) -> Conv2d {
+    let outputs = config.channels[1];
+    let biased = config.bias;
+    let layer = config.with_initializer(initializer).with_bias(false).init(device).materialize();
+    Conv2d { bias: biased.then(|| zeros(outputs, device)), ..layer }
+}
+
+/// A linear layer with weights drawn at once and biases 0; see [`convolution`].
+pub(crate) fn linear(config: LinearConfig, initializer: Initializer, device: &Device) -> Linear {
+    let outputs = config.d_output;
+    let biased = config.bias;
+    let layer = config.with_initializer(initializer).with_bias(false).init(device).materialize();
+    Linear { bias: biased.then(|| zeros(outputs, device)), ..layer }
+}
+
+fn zeros(length: usize, device: &Device) -> Param<Tensor<1>> {
+    Param::from_tensor(Tensor::zeros([length], device))
+}
 
 /// A linear layer whose every neuron's incoming weight vector is drawn from N(0, 1) and scaled to
 /// L2 norm 1, with biases 0: the paper's "unit norm weights" (§3.1).
@@ -15,10 +50,7 @@ pub fn unit_norm_linear(d_input: usize, d_output: usize, device: &Device) -> Lin
     let normal = Distribution::Normal(0.0, 1.0);
     let weight: Tensor<2> = Tensor::random([d_input, d_output], normal, device);
     let norms = weight.clone().square().sum_dim(0).sqrt();
-    Linear {
-        weight: Param::from_tensor(weight / norms),
-        bias: Some(Param::from_tensor(Tensor::zeros([d_output], device))),
-    }
+    Linear { weight: Param::from_tensor(weight / norms), bias: Some(zeros(d_output, device)) }
 }
 
 #[cfg(test)]
@@ -33,6 +65,31 @@ mod tests {
         assert!(norms.unwrap().iter().all(|norm| (norm - 1.0).abs() < 1e-6));
         let bias = layer.bias.unwrap().val().into_data().try_to_vec::<f32>().unwrap();
         assert_eq!(bias, vec![0.0; 20]);
+    }
+
+    #[test]
+    fn he_normal_and_glorot_uniform_have_their_variances_and_biases_are_zero() {
+        let device = Device::default();
+        let variance = |weight: Tensor<4>| {
+            weight.clone().square().mean().into_scalar::<f32>()
+                - weight.mean().into_scalar::<f32>().powi(2)
+        };
+        let config = Conv2dConfig::new([20, 40], [3, 3]);
+        for (initializer, expected) in [
+            (HE_NORMAL, 2.0 / 180.0),
+            (HE_NORMAL_LINEAR, 1.0 / 180.0),
+            // Uniform in ±a has variance a²/3.
+            (GLOROT_UNIFORM, 2.0 / (180.0 + 360.0)),
+        ] {
+            let layer = convolution(config.clone(), initializer.clone(), &device);
+            let ratio = variance(layer.weight.val()) / expected;
+            assert!((ratio - 1.0).abs() < 0.07, "{initializer:?}: variance off by {ratio}");
+            assert_eq!(layer.bias.unwrap().val().abs().sum().into_scalar::<f32>(), 0.0);
+        }
+        let layer = linear(LinearConfig::new(400, 30), HE_NORMAL_LINEAR, &device);
+        let ratio = variance(layer.weight.val().unsqueeze()) * 400.0;
+        assert!((ratio - 1.0).abs() < 0.07, "linear: variance off by {ratio}");
+        assert_eq!(layer.bias.unwrap().val().abs().sum().into_scalar::<f32>(), 0.0);
     }
 
     #[test]

@@ -2,8 +2,18 @@
 
 //! The networks of the GELU paper (arXiv 1606.08415), built on Burn.
 //!
+//! | network | of | made by |
+//! |---|---|---|
+//! | fully connected classifier | §3.1, MNIST | [`MlpConfig::new`] |
+//! | deep autoencoder | §3.2, MNIST | [`AutoencoderConfig`] |
+//! | part-of-speech tagger | §3.3, tweets | [`MlpConfig::tagger`] |
+//! | frame classifier | §3.4, TIMIT | [`MlpConfig::frame_classifier`] |
+//! | nine-layer convolutional network | §3.5, CIFAR-10 | [`CnnConfig`], on images whitened by [`Zca`] |
+//! | wide residual network | §3.5, CIFAR-100 | [`WideResNetConfig::wrn_40_4`] |
+//!
 //! Every network is a `Config` with `init(&Device)`, a module with `forward`, and takes any
-//! [`Activation`](gelu_core::Activation). Nothing here knows a data set or how to train.
+//! [`Activation`](gelu_core::Activation). [`StateDict`] loads the weights of a PyTorch twin. Nothing
+//! here knows a data set or how to train.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -16,8 +26,22 @@
 //! assert_eq!(config.parameter_count(), 217_354);
 //! ```
 
+mod autoencoder;
+mod cnn;
+mod frame_classifier;
 mod init;
 mod mlp;
+mod residual_block;
+mod state_dict;
+mod tagger;
+mod wide_resnet;
+mod zca;
 
+pub use autoencoder::{Autoencoder, AutoencoderConfig};
+pub use cnn::{Cnn, CnnConfig};
 pub use init::unit_norm_linear;
 pub use mlp::{Mlp, MlpConfig};
+pub use residual_block::BlockOrder;
+pub use state_dict::{StateDict, StateDictError};
+pub use wide_resnet::{WideResNet, WideResNetConfig};
+pub use zca::{Zca, ZcaConfig, ZcaError};

@@ -1,0 +1,185 @@
+//! The two residual blocks of [`WideResNet`](crate::WideResNet): the paper's and the original one.
+
+use crate::init::{HE_NORMAL, HE_NORMAL_LINEAR, convolution};
+use burn::config::Config;
+use burn::module::Module;
+use burn::nn::conv::{Conv2d, Conv2dConfig};
+use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, PaddingConfig2d};
+use burn::tensor::{Device, Tensor};
+use gelu_core::Activation;
+
+/// What stands in a residual block, and in which order.
+#[derive(Config, Copy, Debug, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// The GELU paper's, "to be charitable to ELUs" (§3.5):
+    ///
+    /// ```text
+    /// y = norm(act(conv(dropout(act(conv(x)))))) + shortcut(x)
+    /// ```
+    Paper,
+    /// The original one of Zagoruyko and Komodakis (arXiv 1605.07146):
+    ///
+    /// ```text
+    /// h = act(norm(x));  y = conv(dropout(act(norm(conv(h))))) + (x, or shortcut(h) if widened)
+    /// ```
+    PreActivation,
+}
+
+/// Where a block stands in the network.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockPlace {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    pub(crate) stride: usize,
+    /// Whether it is the first of its group.
+    pub(crate) first: bool,
+}
+
+impl BlockOrder {
+    /// Trainable parameters of one block.
+    pub(crate) fn parameter_count(self, place: BlockPlace) -> usize {
+        let BlockPlace { inputs, outputs, .. } = place;
+        let weights = 9 * (inputs + outputs) * outputs;
+        let shortcut = if self.projects(place) { inputs * outputs } else { 0 };
+        let others = match self {
+            Self::Paper => 2 * outputs + 2 * outputs,
+            Self::PreActivation => 2 * inputs + 2 * outputs,
+        };
+        weights + shortcut + others
+    }
+
+    /// Whether the shortcut is a 1×1 convolution: where the shape changes, and in the paper's
+    /// order in the very first block too.
+    fn projects(self, place: BlockPlace) -> bool {
+        match self {
+            Self::Paper => place.first,
+            Self::PreActivation => place.inputs != place.outputs,
+        }
+    }
+}
+
+/// Two 3×3 convolutions and the shortcut around them.
+#[derive(Module, Debug)]
+pub(crate) struct ResidualBlock {
+    conv1: Conv2d,
+    conv2: Conv2d,
+    /// In the paper's order the one at the end; in the original, one before each convolution.
+    norms: Vec<BatchNorm>,
+    shortcut: Option<Conv2d>,
+    dropout: Dropout,
+    #[module(skip)]
+    order: BlockOrder,
+}
+
+impl ResidualBlock {
+    /// Convolutions He-normal. Those of the paper's order have biases, as nothing normalises
+    /// before their activation; the shortcut has none.
+    pub(crate) fn new(order: BlockOrder, place: BlockPlace, dropout: f64, device: &Device) -> Self {
+        let BlockPlace { inputs, outputs, stride, .. } = place;
+        let three_by_three = |inputs, stride| {
+            let config = Conv2dConfig::new([inputs, outputs], [3, 3])
+                .with_stride([stride, stride])
+                .with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1))
+                .with_bias(order == BlockOrder::Paper);
+            convolution(config, HE_NORMAL, device)
+        };
+        let one_by_one = || {
+            let config = Conv2dConfig::new([inputs, outputs], [1, 1])
+                .with_stride([stride, stride])
+                .with_bias(false);
+            convolution(config, HE_NORMAL_LINEAR, device)
+        };
+        let normed = match order {
+            BlockOrder::Paper => vec![outputs],
+            BlockOrder::PreActivation => vec![inputs, outputs],
+        };
+        Self {
+            conv1: three_by_three(inputs, stride),
+            conv2: three_by_three(outputs, 1),
+            norms: normed.into_iter().map(|n| BatchNormConfig::new(n).init(device)).collect(),
+            shortcut: order.projects(place).then(one_by_one),
+            dropout: DropoutConfig::new(dropout).init(),
+            order,
+        }
+    }
+
+    /// # Shapes
+    ///
+    /// - input: `[batch, inputs, height, width]`
+    /// - output: `[batch, outputs, ⌈height / stride⌉, ⌈width / stride⌉]`
+    pub(crate) fn forward(&self, x: Tensor<4>, activation: &Activation) -> Tensor<4> {
+        match self.order {
+            BlockOrder::Paper => {
+                let h = activation.forward(self.conv1.forward(x.clone()));
+                let h = activation.forward(self.conv2.forward(self.dropout.forward(h)));
+                self.norms[0].forward(h) + self.shortcut(x)
+            }
+            BlockOrder::PreActivation => {
+                let h = activation.forward(self.norms[0].forward(x.clone()));
+                let past = self.shortcut(if self.shortcut.is_some() { h.clone() } else { x });
+                let h = activation.forward(self.norms[1].forward(self.conv1.forward(h)));
+                self.conv2.forward(self.dropout.forward(h)) + past
+            }
+        }
+    }
+
+    fn shortcut(&self, x: Tensor<4>) -> Tensor<4> {
+        match &self.shortcut {
+            Some(projection) => projection.forward(x),
+            None => x,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(inputs: usize, outputs: usize, stride: usize, first: bool) -> BlockPlace {
+        BlockPlace { inputs, outputs, stride, first }
+    }
+
+    #[test]
+    fn counted_parameters_are_those_a_block_has() {
+        for order in [BlockOrder::Paper, BlockOrder::PreActivation] {
+            for place in [place(3, 4, 1, true), place(4, 4, 1, false), place(4, 8, 2, true)] {
+                let block = ResidualBlock::new(order, place, 0.0, &Device::default());
+                // Burn counts the running mean and variance of each batch norm too.
+                let running: usize = block.norms.iter().map(|norm| 2 * norm.gamma.dims()[0]).sum();
+                assert_eq!(block.num_params(), order.parameter_count(place) + running);
+            }
+        }
+    }
+
+    #[test]
+    fn stride_halves_rounding_up() {
+        for order in [BlockOrder::Paper, BlockOrder::PreActivation] {
+            let device = Device::default();
+            let block = ResidualBlock::new(order, place(2, 4, 2, true), 0.0, &device);
+            let output = block.forward(Tensor::ones([1, 2, 8, 5], &device), &Activation::Gelu);
+            assert_eq!(output.dims(), [1, 4, 4, 3]);
+        }
+    }
+
+    #[test]
+    fn identity_shortcut_passes_the_input_where_the_convolutions_give_nothing() {
+        let device = Device::default();
+        let mut block =
+            ResidualBlock::new(BlockOrder::PreActivation, place(2, 2, 1, false), 0.0, &device);
+        block.conv2.weight = block.conv2.weight.map(|weight| weight.zeros_like());
+        let x = Tensor::<4>::random([2, 2, 3, 3], burn::tensor::Distribution::Default, &device);
+        let output = block.forward(x.clone(), &Activation::Gelu);
+        assert_eq!((output - x).abs().max().into_scalar::<f32>(), 0.0);
+    }
+
+    #[test]
+    fn first_block_of_the_paper_projects_though_no_shape_changes() {
+        let projected = |order, place| {
+            ResidualBlock::new(order, place, 0.0, &Device::default()).shortcut.is_some()
+        };
+        assert!(projected(BlockOrder::Paper, place(4, 4, 1, true)));
+        assert!(!projected(BlockOrder::PreActivation, place(4, 4, 1, true)));
+        assert!(!projected(BlockOrder::Paper, place(4, 4, 1, false)));
+        assert!(projected(BlockOrder::PreActivation, place(4, 8, 2, true)));
+    }
+}

@@ -1,0 +1,291 @@
+//! Weights of a plain PyTorch twin, from the safetensors file of its `state_dict`.
+//!
+//! In PyTorch: `safetensors.torch.save_file(model.state_dict(), "weights.safetensors")`. A twin
+//! whose submodules carry the names below loads as it is; for any other, and for files that hold
+//! more than the weights, [`StateDict::map_names`] translates.
+//!
+//! | network | submodules of the twin |
+//! |---|---|
+//! | [`Mlp`](crate::Mlp) | `hidden.{layer}`, `output`: `nn.Linear` |
+//! | [`Autoencoder`](crate::Autoencoder) | `encoder.{layer}`, `decoder.{layer}`: `nn.Linear` |
+//! | [`Cnn`](crate::Cnn) | `stages.{0–2}.{0–2}.conv`: `nn.Conv2d` and `.norm`: `nn.BatchNorm2d`; `output`: `nn.Linear`; `output_norm`: `nn.BatchNorm1d` |
+//! | [`WideResNet`](crate::WideResNet) | `stem`, `groups.{0–2}.{block}.conv1`, `.conv2`, `.shortcut`: `nn.Conv2d`; `stem_norms.{0, 1}`, `groups.{0–2}.{block}.norms.{0, 1}`, `norm`: `nn.BatchNorm2d`; `output`: `nn.Linear` |
+//!
+//! What differs between the two frameworks is translated here: a linear layer's weight is
+//! `[outputs, inputs]` there and `[inputs, outputs]` in Burn, so it is transposed; a batch norm's
+//! `weight` and `bias` are Burn's `gamma` and `beta`; its `num_batches_tracked` has no counterpart
+//! and is passed over. Half-precision and double weights are converted to the model's type.
+
+use burn::module::Module;
+use burn::store::burn_pack::Tensor;
+use burn::store::{
+    BurnToPyTorchAdapter, FloatCastAdapter, ModuleAdapter, ModuleSnapshot, ModuleStore,
+    PyTorchToBurnAdapter, SafetensorsStore,
+};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// PyTorch's count of the batches a batch norm has seen; Burn has none.
+const BATCH_COUNTER: &str = "num_batches_tracked";
+
+/// The tensors of a safetensors file, by PyTorch's names.
+///
+/// ```no_run
+/// use burn::tensor::Device;
+/// use gelu_models::{MlpConfig, StateDict};
+///
+/// // An nn.Sequential numbers its members: linear layers at 0, 2, 4.
+/// let mut model = MlpConfig::new(784, 10).with_depth(2).init(&Device::default());
+/// StateDict::open("weights.safetensors")?
+///     .map_names(|name| {
+///         let (layer, parameter) = name.split_once('.')?;
+///         let ours = ["hidden.0", "hidden.1", "output"];
+///         let index = layer.parse::<usize>().ok()? / 2;
+///         Some(format!("{}.{parameter}", ours.get(index)?))
+///     })?
+///     .load_into(&mut model)?;
+/// # Ok::<(), gelu_models::StateDictError>(())
+/// ```
+#[derive(Clone)]
+pub struct StateDict {
+    path: PathBuf,
+    tensors: BTreeMap<String, Tensor>,
+}
+
+/// Why weights cannot be loaded. Every message names the file and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StateDictError {
+    /// The file cannot be read at all.
+    #[error("cannot read the weights {}: {source}; check the path and its permissions", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no safetensors file, or a damaged one.
+    #[error(
+        "{} is not a sound safetensors file ({reason}); write it again with \
+         safetensors.torch.save_file(model.state_dict(), …)",
+        path.display()
+    )]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Two tensors were given one name.
+    #[error(
+        "{}: the tensors `{first}` and `{second}` were both mapped to `{name}`; make the names \
+         given to map_names unique",
+        path.display()
+    )]
+    SameName {
+        /// The file.
+        path: PathBuf,
+        /// The name both were given.
+        name: String,
+        /// The one that had it.
+        first: String,
+        /// The one that was given it too.
+        second: String,
+    },
+    /// The model has a parameter that the file has not.
+    #[error(
+        "{}: no tensor `{name}` of shape {expected:?}; the file has {}; if it is there under \
+         another name, translate with map_names",
+        path.display(),
+        listed(available)
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The parameter, by PyTorch's name.
+        name: String,
+        /// Its shape, in PyTorch's layout.
+        expected: Vec<usize>,
+        /// The names the file has and the model has not.
+        available: Vec<String>,
+    },
+    /// A tensor belongs to a network of another size.
+    #[error(
+        "{}: tensor `{name}` has shape {found:?}, the model expects {expected:?}; give the model \
+         the sizes of its twin",
+        path.display()
+    )]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// The parameter, by PyTorch's name.
+        name: String,
+        /// The model's shape, in PyTorch's layout.
+        expected: Vec<usize>,
+        /// The file's.
+        found: Vec<usize>,
+    },
+    /// A tensor does not hold floating-point numbers.
+    #[error(
+        "{}: tensor `{name}` holds {found}, weights are floating-point numbers; save the \
+         unquantized model",
+        path.display()
+    )]
+    Type {
+        /// The file.
+        path: PathBuf,
+        /// The parameter, by PyTorch's name.
+        name: String,
+        /// The file's type.
+        found: String,
+    },
+    /// The file has a tensor that the model has no place for.
+    #[error(
+        "{}: the model has no parameter for tensor `{name}` of shape {found:?}; give it the sizes \
+         of its twin, or leave the tensor out with map_names",
+        path.display()
+    )]
+    Unexpected {
+        /// The file.
+        path: PathBuf,
+        /// The tensor's name.
+        name: String,
+        /// Its shape.
+        found: Vec<usize>,
+    },
+}
+
+impl StateDict {
+    /// Reads a file. It is read whole, so that a change to it afterwards does no harm.
+    ///
+    /// # Errors
+    ///
+    /// [`Read`](StateDictError::Read) and [`Format`](StateDictError::Format).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StateDictError> {
+        let path = path.as_ref().to_path_buf();
+        let bytes = std::fs::read(&path)
+            .map_err(|source| StateDictError::Read { path: path.clone(), source })?;
+        let mut store = SafetensorsStore::from_bytes(Some(bytes));
+        match store.get_all_tensors() {
+            Ok(tensors) => Ok(Self { tensors: tensors.clone(), path }),
+            Err(error) => Err(StateDictError::Format { path, reason: error.to_string() }),
+        }
+    }
+
+    /// Renames every tensor; one that is given no name is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`SameName`](StateDictError::SameName) if two are given the same.
+    pub fn map_names(
+        self,
+        mut rename: impl FnMut(&str) -> Option<String>,
+    ) -> Result<Self, StateDictError> {
+        let mut renamed: BTreeMap<String, (String, Tensor)> = BTreeMap::new();
+        for (old, tensor) in self.tensors {
+            let Some(new) = rename(&old) else { continue };
+            if let Some((first, _)) = renamed.get(&new) {
+                let first = first.clone();
+                return Err(StateDictError::SameName {
+                    path: self.path,
+                    name: new,
+                    first,
+                    second: old,
+                });
+            }
+            renamed.insert(new, (old, tensor));
+        }
+        let tensors = renamed.into_iter().map(|(name, (_, tensor))| (name, tensor)).collect();
+        Ok(Self { tensors, ..self })
+    }
+
+    /// The tensors' names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// Gives a model these weights, and a batch norm its running means and variances. Parameters
+    /// keep their device, type and identity. All is checked before anything is changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Missing`](StateDictError::Missing), [`Shape`](StateDictError::Shape) or
+    /// [`Type`](StateDictError::Type) for the first parameter that cannot be filled,
+    /// [`Unexpected`](StateDictError::Unexpected) for the first tensor without a parameter, and
+    /// [`Format`](StateDictError::Format) if a tensor's bytes cannot be read.
+    pub fn load_into<M: Module>(&self, model: &mut M) -> Result<(), StateDictError> {
+        let expected = model.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true);
+        self.check(&expected)?;
+        let Some(parameter) = expected.first() else { return Ok(()) };
+        let adapter = PyTorchToBurnAdapter.chain(FloatCastAdapter::to(parameter.dtype));
+        let tensors = expected.iter().filter_map(|parameter| {
+            let mut tensor = self.tensors.get(&parameter.name)?.clone();
+            tensor.name.clone_from(&parameter.name);
+            Some(tensor)
+        });
+        let result = model.apply(tensors.collect(), None, Some(adapter.clone_box()), true);
+        match result.errors.first() {
+            None => Ok(()),
+            Some(error) => {
+                Err(StateDictError::Format { path: self.path.clone(), reason: error.to_string() })
+            }
+        }
+    }
+
+    /// That every parameter has its tensor, and every tensor its parameter.
+    fn check(&self, expected: &[Tensor]) -> Result<(), StateDictError> {
+        let path = || self.path.clone();
+        let mut unused = self.tensors.clone();
+        unused.retain(|name, _| name.rsplit('.').next() != Some(BATCH_COUNTER));
+        let mut missing = None;
+        for parameter in expected {
+            let (name, expected) = (parameter.name.clone(), parameter.shape.to_vec());
+            let Some(tensor) = unused.remove(&name) else {
+                missing = missing.or(Some((name, expected)));
+                continue;
+            };
+            let found = tensor.shape.to_vec();
+            if found != expected {
+                return Err(StateDictError::Shape { path: path(), name, expected, found });
+            }
+            if !tensor.dtype.is_float() {
+                let found = format!("{:?}", tensor.dtype);
+                return Err(StateDictError::Type { path: path(), name, found });
+            }
+        }
+        if let Some((name, expected)) = missing {
+            let available = unused.into_keys().collect();
+            return Err(StateDictError::Missing { path: path(), name, expected, available });
+        }
+        match unused.into_iter().next() {
+            None => Ok(()),
+            Some((name, tensor)) => {
+                let found = tensor.shape.to_vec();
+                Err(StateDictError::Unexpected { path: path(), name, found })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for StateDict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shapes = self.tensors.iter().map(|(name, tensor)| (name, &tensor.shape));
+        f.debug_struct("StateDict")
+            .field("path", &self.path)
+            .field("tensors", &shapes.collect::<BTreeMap<_, _>>())
+            .finish()
+    }
+}
+
+/// Some of the names, for a message.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    match names {
+        [] => "no other tensor".to_owned(),
+        names if names.len() <= SHOWN => format!("besides: {}", names.join(", ")),
+        names => {
+            let more = names.len() - SHOWN;
+            format!("besides: {} and {more} more", names[..SHOWN].join(", "))
+        }
+    }
+}

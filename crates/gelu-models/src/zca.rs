@@ -1,0 +1,289 @@
+//! ZCA whitening, the first layer of Table 1.
+//!
+//! For examples x with mean m and covariance U·diag(λ)·Uᵀ (divided by their number),
+//!
+//! ```text
+//! whiten(x) = (x − m) · U·diag(1/√(λ + ε))·Uᵀ
+//! ```
+//!
+//! The whitened examples have mean 0 and covariance U·diag(λ/(λ + ε))·Uᵀ: the identity, but for the
+//! regulariser ε, and stay as near to the originals as any such map allows (Krizhevsky, *Learning
+//! multiple layers of features from tiny images*, 2009, appendix A).
+//!
+//! It is fitted once on the training set and never trained. Sums and decomposition are carried out
+//! in f64: with ε = 1e-5 beside eigenvalues of a few hundred, f32 would lose the small ones.
+
+use burn::config::Config;
+use burn::tensor::{Tensor, TensorData};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatRef, Side, get_global_parallelism};
+
+/// Examples read from the device at a time.
+const CHUNK: usize = 1024;
+
+/// How to fit a [`Zca`]; the default is the authors' regulariser, 1e-5.
+#[derive(Config, Debug)]
+pub struct ZcaConfig {
+    /// ε, added to every eigenvalue of the covariance.
+    #[config(default = 1e-5)]
+    pub regulariser: f64,
+}
+
+/// Why a set of examples cannot be whitened.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ZcaError {
+    /// There is nothing to take statistics of.
+    #[error(
+        "ZCA whitening needs at least one example with at least one value, got shape {shape:?}"
+    )]
+    NoExamples {
+        /// Shape of the tensor of examples.
+        shape: Vec<usize>,
+    },
+    /// A NaN or an infinity would spread to every whitened example.
+    #[error(
+        "example {example} holds a value that is not finite; repair or drop it before whitening"
+    )]
+    NotFinite {
+        /// Index of the first such example.
+        example: usize,
+    },
+    /// Directions without variance would be scaled by infinity.
+    #[error("the regulariser of ZCA whitening has to be positive and finite, got {regulariser}")]
+    Regulariser {
+        /// The value given.
+        regulariser: f64,
+    },
+    /// The eigendecomposition gave up.
+    #[error("the eigenvalues of the {size} × {size} covariance did not converge")]
+    NoConvergence {
+        /// Number of values an example has.
+        size: usize,
+    },
+}
+
+impl ZcaConfig {
+    /// Fits the whitening to examples, on whose device it stays.
+    ///
+    /// An example of 3·32·32 values takes about 700 MB of memory besides the examples.
+    ///
+    /// # Shapes
+    ///
+    /// - examples: `[examples, ...]`, everything after the first axis is one example
+    ///
+    /// # Errors
+    ///
+    /// [`ZcaError`] if there is no example, a value or the regulariser is not finite, the
+    /// regulariser is not positive, or the eigenvalues do not converge.
+    pub fn fit<const D: usize>(&self, examples: &Tensor<D>) -> Result<Zca, ZcaError> {
+        let regulariser = self.regulariser;
+        if !(regulariser.is_finite() && regulariser > 0.0) {
+            return Err(ZcaError::Regulariser { regulariser });
+        }
+        let shape = examples.dims();
+        let (count, size) = (shape[0], shape[1..].iter().product::<usize>());
+        if count == 0 || size == 0 {
+            return Err(ZcaError::NoExamples { shape: shape.to_vec() });
+        }
+        let rows: Tensor<2> = examples.clone().reshape([count, size]);
+        let mean = mean(&rows)?;
+        let matrix = whitening_matrix(covariance(&rows, &mean), regulariser)?;
+
+        let device = examples.device();
+        Ok(Zca {
+            mean: Tensor::from_data(TensorData::new(mean, [1, size]), &device),
+            matrix: Tensor::from_data(TensorData::new(matrix, [size, size]), &device),
+        })
+    }
+}
+
+/// A fitted ZCA whitening. Made by [`ZcaConfig::fit`].
+#[derive(Clone, Debug)]
+pub struct Zca {
+    mean: Tensor<2>,
+    matrix: Tensor<2>,
+}
+
+impl Zca {
+    /// Whitens a batch.
+    ///
+    /// # Shapes
+    ///
+    /// - input and output: `[batch, ...]`, as many values an example as it was fitted to
+    ///
+    /// # Panics
+    ///
+    /// If the examples have another number of values.
+    pub fn forward<const D: usize>(&self, examples: Tensor<D>) -> Tensor<D> {
+        let shape = examples.dims();
+        let (size, fitted) = (shape[1..].iter().product::<usize>(), self.matrix.dims()[0]);
+        assert_eq!(size, fitted, "this ZCA whitening was fitted to examples of {fitted} values");
+        let rows: Tensor<2> = examples.reshape([shape[0], size]);
+        (rows - self.mean.clone()).matmul(self.matrix.clone()).reshape(shape)
+    }
+
+    /// The mean that is subtracted, `[1, size]`.
+    pub fn mean(&self) -> Tensor<2> {
+        self.mean.clone()
+    }
+
+    /// The symmetric matrix U·diag(1/√(λ + ε))·Uᵀ, `[size, size]`.
+    pub fn matrix(&self) -> Tensor<2> {
+        self.matrix.clone()
+    }
+}
+
+/// The rows in f64, some at a time: index of the first, and the chunk, row by row.
+fn chunks(rows: &Tensor<2>) -> impl Iterator<Item = (usize, Vec<f64>)> {
+    let count = rows.dims()[0];
+    (0..count).step_by(CHUNK).map(move |start| {
+        let chunk = rows.clone().narrow(0, start, CHUNK.min(count - start));
+        (start, chunk.into_data().iter::<f64>().collect())
+    })
+}
+
+fn mean(rows: &Tensor<2>) -> Result<Vec<f64>, ZcaError> {
+    let [count, size] = rows.dims();
+    let mut sum = vec![0.0; size];
+    for (start, chunk) in chunks(rows) {
+        for (index, row) in chunk.chunks_exact(size).enumerate() {
+            if row.iter().any(|value| !value.is_finite()) {
+                return Err(ZcaError::NotFinite { example: start + index });
+            }
+            sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+        }
+    }
+    Ok(sum.into_iter().map(|sum| sum / count as f64).collect())
+}
+
+/// The lower half of Σ (x − m)ᵀ(x − m) / count.
+fn covariance(rows: &Tensor<2>, mean: &[f64]) -> Mat<f64> {
+    let [count, size] = rows.dims();
+    let mut covariance = Mat::zeros(size, size);
+    for (_, mut chunk) in chunks(rows) {
+        for row in chunk.chunks_exact_mut(size) {
+            row.iter_mut().zip(mean).for_each(|(value, mean)| *value -= mean);
+        }
+        let centred = MatRef::from_row_major_slice(&chunk, chunk.len() / size, size);
+        triangular::matmul(
+            covariance.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            centred.transpose(),
+            BlockStructure::Rectangular,
+            centred,
+            BlockStructure::Rectangular,
+            1.0 / count as f64,
+            get_global_parallelism(),
+        );
+    }
+    covariance
+}
+
+/// U·diag(1/√(λ + ε))·Uᵀ of a symmetric matrix given by its lower half, row by row.
+fn whitening_matrix(covariance: Mat<f64>, regulariser: f64) -> Result<Vec<f64>, ZcaError> {
+    let size = covariance.nrows();
+    let eigen = covariance
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_no_convergence| ZcaError::NoConvergence { size })?;
+    // With F = U·diag((λ + ε)^(−1/4)) the matrix is F·Fᵀ. Rounding may leave an eigenvalue that is
+    // 0 slightly negative.
+    let mut factor = eigen.U().to_owned();
+    for (column, &eigenvalue) in factor.col_iter_mut().zip(eigen.S().column_vector().iter()) {
+        let scale = (eigenvalue.max(0.0) + regulariser).powf(-0.25);
+        column.iter_mut().for_each(|value| *value *= scale);
+    }
+    let matrix = &factor * factor.transpose();
+    Ok((0..size).flat_map(|row| matrix.row(row).iter().copied().collect::<Vec<_>>()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::{Device, Distribution};
+
+    const EXAMPLES: [[f32; 3]; 5] =
+        [[1.0, 2.0, 0.5], [-1.0, 0.0, 2.0], [3.0, 1.0, -1.0], [0.5, -2.0, 1.0], [2.0, 2.5, 0.0]];
+
+    fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+        tensor.into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn matrix_is_that_of_numpy() {
+        // s = (x − x.mean(0)).T @ (x − x.mean(0)) / 5; l, u = numpy.linalg.eigh(s);
+        // u @ numpy.diag(1 / numpy.sqrt(l + ε)) @ u.T
+        #[rustfmt::skip]
+        let references = [
+            (1e-5, [4.917_223, -0.159_655_88, 5.774_969_4,
+                    -0.159_655_88, 0.689_188_2, 0.067_632_14,
+                    5.774_969_4, 0.067_632_14, 8.473_44]),
+            (0.1, [1.494_730_3, -0.131_609_02, 1.162_242_5,
+                   -0.131_609_02, 0.670_710_8, 0.087_185_38,
+                   1.162_242_5, 0.087_185_38, 2.211_306_5]),
+        ];
+        let examples = Tensor::<2>::from_data(EXAMPLES, &Device::default());
+        for (regulariser, expected) in references {
+            let zca = ZcaConfig::new().with_regulariser(regulariser).fit(&examples).unwrap();
+            for (found, expected) in values(zca.matrix()).into_iter().zip(expected) {
+                assert!((found - expected).abs() < 2e-6_f32, "{found} for {expected}");
+            }
+            for (found, expected) in values(zca.mean()).into_iter().zip([1.1, 0.7, 0.5]) {
+                assert!((found - expected).abs() < 1e-6_f32, "{found} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn whitened_examples_have_mean_zero_and_covariance_one() {
+        // More examples than one chunk, correlated by a random mixing matrix.
+        let device = Device::default();
+        device.seed(1);
+        let count = CHUNK + 500;
+        let normal = Distribution::Normal(0.0, 1.0);
+        let sources = Tensor::<2>::random([count, 12], normal, &device);
+        let images: Tensor<4> = (sources.matmul(Tensor::random([12, 12], normal, &device)) + 3.0)
+            .reshape([count, 3, 2, 2]);
+        let zca = ZcaConfig::new().fit(&images).unwrap();
+        let white = zca.forward(images.clone());
+        assert_eq!(white.dims(), images.dims());
+        let white: Tensor<2> = white.reshape([count, 12]);
+        let mean = white.clone().mean_dim(0).abs().max().into_scalar::<f32>();
+        assert!(mean < 1e-4, "mean {mean}");
+        let covariance = white.clone().transpose().matmul(white) / count as f32;
+        let error = (covariance - Tensor::eye(12, &device)).abs().max().into_scalar::<f32>();
+        // λ/(λ + ε) with the smallest λ near 1e-2 of this mixture, and f32 products.
+        assert!(error < 2e-3, "covariance is off by {error}");
+    }
+
+    #[test]
+    fn direction_without_variance_stays_finite() {
+        let device = Device::default();
+        let flat = Tensor::<2>::from_data([[1.0, 5.0], [2.0, 5.0], [6.0, 5.0]], &device);
+        let white = values(ZcaConfig::new().fit(&flat).unwrap().forward(flat));
+        assert!(white.iter().all(|value| value.is_finite()), "{white:?}");
+        assert!([white[1], white[3], white[5]].iter().all(|value| value.abs() < 1e-3));
+    }
+
+    #[test]
+    fn bad_examples_are_refused_with_their_reason() {
+        let device = Device::default();
+        let fit = |examples: Tensor<2>| ZcaConfig::new().fit(&examples).unwrap_err();
+        let nan = Tensor::from_data([[1.0, 2.0], [f32::NAN, 0.0]], &device);
+        assert_eq!(fit(nan), ZcaError::NotFinite { example: 1 });
+        assert_eq!(fit(Tensor::zeros([0, 4], &device)), ZcaError::NoExamples { shape: vec![0, 4] });
+        let examples = Tensor::<2>::from_data(EXAMPLES, &device);
+        for regulariser in [0.0, -1.0, f64::INFINITY] {
+            let error = ZcaConfig::new().with_regulariser(regulariser).fit(&examples).unwrap_err();
+            assert_eq!(error, ZcaError::Regulariser { regulariser });
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "fitted to examples of 3 values")]
+    fn other_sizes_are_refused() {
+        let device = Device::default();
+        let zca = ZcaConfig::new().fit(&Tensor::<2>::from_data(EXAMPLES, &device)).unwrap();
+        zca.forward(Tensor::<2>::ones([1, 4], &device));
+    }
+}

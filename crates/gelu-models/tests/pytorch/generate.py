@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Writes the reference files beside this script: tiny PyTorch twins of the networks.
+
+    python3 generate.py        (needs PyTorch; made with 2.15)
+
+and prints the parameter counts of the full-size networks.
+
+A file <network>-<activation>.safetensors holds, by name,
+
+    model.<name>       the twin's state_dict: parameters, running means and variances
+    input, target      one batch; targets are class indices, or missing for the autoencoder
+    train.logits       the output in training mode (a batch norm uses the batch's statistics)
+    eval.logits        the output in evaluation mode (a batch norm uses the running ones)
+    loss               of train.logits: mean cross entropy, or mean squared error to the input
+    gradient.<name>    of the loss, for every parameter
+
+Weights and inputs are drawn in f32; everything is computed from them in f64, so the references
+carry none of PyTorch's own f32 rounding (its exact GELU cancels for negative inputs). There is no
+dropout and no noise: they are random.
+"""
+
+import json
+import pathlib
+import struct
+
+import torch
+from torch import nn
+
+FOLDER = pathlib.Path(__file__).parent
+ACTIVATIONS = {
+    "gelu": nn.GELU(),
+    "gelu-tanh": nn.GELU(approximate="tanh"),
+    "relu": nn.ReLU(),
+    "elu": nn.ELU(),
+    "silu": nn.SiLU(),
+}
+
+
+class Mlp(nn.Module):
+    def __init__(self, sizes, activation):
+        super().__init__()
+        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes[:-2], sizes[1:-1]))
+        self.output = nn.Linear(sizes[-2], sizes[-1])
+        self.activation = activation
+
+    def forward(self, x):
+        for layer in self.hidden:
+            x = self.activation(layer(x))
+        return self.output(x)
+
+
+class Autoencoder(nn.Module):
+    def __init__(self, sizes, activation):
+        super().__init__()
+        back = sizes[::-1]
+        self.encoder = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes[:-1], sizes[1:]))
+        self.decoder = nn.ModuleList(nn.Linear(a, b) for a, b in zip(back[:-1], back[1:]))
+        self.activation = activation
+
+    def forward(self, x):
+        layers = [*self.encoder, *self.decoder]
+        for layer in layers[:-1]:
+            x = self.activation(layer(x))
+        return layers[-1](x)
+
+
+class ConvolutionBlock(nn.Module):
+    def __init__(self, inputs, outputs, kernel, padding):
+        super().__init__()
+        self.conv = nn.Conv2d(inputs, outputs, kernel, padding=padding, bias=False)
+        self.norm = nn.BatchNorm2d(outputs)
+
+    def forward(self, x):
+        return self.norm(self.conv(x))
+
+
+class Cnn(nn.Module):
+    def __init__(self, narrow, wide, classes, activation):
+        super().__init__()
+        sizes = [
+            [(3, narrow, 3, 1), (narrow, narrow, 3, 1), (narrow, narrow, 3, 1)],
+            [(narrow, wide, 3, 1), (wide, wide, 3, 1), (wide, wide, 3, 1)],
+            [(wide, wide, 3, 0), (wide, wide, 1, 0), (wide, wide, 1, 0)],
+        ]
+        self.stages = nn.ModuleList(
+            nn.ModuleList(ConvolutionBlock(*size) for size in stage) for stage in sizes
+        )
+        self.output = nn.Linear(wide, classes, bias=False)
+        self.output_norm = nn.BatchNorm1d(classes)
+        self.activation = activation
+
+    def forward(self, x):
+        for index, stage in enumerate(self.stages):
+            for block in stage:
+                x = self.activation(block(x))
+            if index < 2:
+                x = nn.functional.max_pool2d(x, 2)
+        return self.output_norm(self.output(x.mean((2, 3))))
+
+
+class PaperBlock(nn.Module):
+    def __init__(self, inputs, outputs, stride, first, activation):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1)
+        self.norms = nn.ModuleList([nn.BatchNorm2d(outputs)])
+        if first:
+            self.shortcut = nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False)
+        self.first = first
+        self.activation = activation
+
+    def forward(self, x):
+        y = self.activation(self.conv2(self.activation(self.conv1(x))))
+        return self.norms[0](y) + (self.shortcut(x) if self.first else x)
+
+
+class PreActivationBlock(nn.Module):
+    def __init__(self, inputs, outputs, stride, _first, activation):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        self.norms = nn.ModuleList([nn.BatchNorm2d(inputs), nn.BatchNorm2d(outputs)])
+        self.widens = inputs != outputs
+        if self.widens:
+            self.shortcut = nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False)
+        self.activation = activation
+
+    def forward(self, x):
+        h = self.activation(self.norms[0](x))
+        y = self.conv2(self.activation(self.norms[1](self.conv1(h))))
+        return y + (self.shortcut(h) if self.widens else x)
+
+
+class WideResNet(nn.Module):
+    def __init__(self, block, blocks, stem, width, classes, activation):
+        super().__init__()
+        self.stem = nn.Conv2d(3, stem, 3, padding=1, bias=False)
+        norms = 2 if block is PaperBlock else 0
+        self.stem_norms = nn.ModuleList(nn.BatchNorm2d(stem) for _ in range(norms))
+        groups, inputs = [], stem
+        for factor, stride in [(1, 1), (2, 2), (4, 2)]:
+            outputs = factor * width * stem
+            group = [block(inputs, outputs, stride, True, activation)]
+            group += [block(outputs, outputs, 1, False, activation) for _ in range(blocks - 1)]
+            groups.append(nn.ModuleList(group))
+            inputs = outputs
+        self.groups = nn.ModuleList(groups)
+        self.norm = nn.BatchNorm2d(inputs)
+        self.output = nn.Linear(inputs, classes)
+        self.activation = activation
+
+    def forward(self, x):
+        x = self.stem(x)
+        if self.stem_norms:
+            x = self.stem_norms[1](self.activation(self.stem_norms[0](x)))
+        for group in self.groups:
+            for block in group:
+                x = block(x)
+        return self.output(self.activation(self.norm(x)).mean((2, 3)))
+
+
+def randomise(model):
+    """Gives every bias, scale and running statistic a value that shows when it is misplaced, and
+    weights large enough to reach the activations' curved parts."""
+    for name, tensor in model.state_dict().items():
+        if name.endswith("num_batches_tracked"):
+            continue
+        if name.endswith("running_var") or (tensor.dim() == 1 and name.endswith("weight")):
+            tensor.uniform_(0.5, 1.5)
+        elif tensor.dim() == 1:
+            tensor.uniform_(-0.5, 0.5)
+        else:
+            nn.init.kaiming_normal_(tensor)
+
+
+def save(path, tensors):
+    """The safetensors format: length of the header, JSON header, bytes one after the other."""
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        kind = {torch.float32: "F32", torch.int64: "I64"}[tensor.dtype]
+        raw = tensor.detach().contiguous().numpy().tobytes()
+        offsets = [len(data), len(data) + len(raw)]
+        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": offsets}
+        data += raw
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def reference(name, model, shape, classes):
+    """Runs one batch through a twin and writes its file; classes None: the loss is the MSE."""
+    randomise(model)
+    tensors = {f"model.{key}": value.clone() for key, value in model.state_dict().items()}
+    batch = 2 * torch.randn(shape)
+    model = model.double()
+    model.eval()
+    tensors["eval.logits"] = model(batch.double()).float()
+    model.train()
+    logits = model(batch.double())
+    if classes is None:
+        loss = nn.functional.mse_loss(logits, batch.double())
+    else:
+        target = torch.randint(classes, (shape[0],))
+        loss = nn.functional.cross_entropy(logits, target)
+        tensors["target"] = target
+    loss.backward()
+    tensors |= {"input": batch, "train.logits": logits.float(), "loss": loss.float().reshape(1)}
+    for key, parameter in model.named_parameters():
+        tensors[f"gradient.{key}"] = parameter.grad.float()
+    save(FOLDER / f"{name}.safetensors", tensors)
+
+
+def print_parameter_counts():
+    """Of the paper's networks at full size: what the crate's unit tests expect."""
+    twins = {
+        "classifier": Mlp([784] + [128] * 8 + [10], None),
+        "autoencoder": Autoencoder([784, 1000, 500, 250, 30], None),
+        "tagger": Mlp([150, 256, 256, 25], None),
+        "frame classifier": Mlp([286] + [2048] * 5 + [39], None),
+        "cnn": Cnn(96, 192, 10, None),
+        "wrn 40-4, paper": WideResNet(PaperBlock, 6, 16, 4, 100, None),
+        "wrn 40-4, original": WideResNet(PreActivationBlock, 6, 16, 4, 100, None),
+    }
+    for name, twin in twins.items():
+        print(f"{name}: {sum(parameter.numel() for parameter in twin.parameters()):,} parameters")
+
+
+def main():
+    print_parameter_counts()
+    torch.manual_seed(1606_08415)
+    for name, act in ACTIVATIONS.items():
+        reference(f"mlp-{name}", Mlp([6, 8, 8, 8, 5], act), (7, 6), 5)
+    for name in ["gelu", "silu"]:
+        act = ACTIVATIONS[name]
+        reference(f"tagger-{name}", Mlp([6, 8, 8, 25], act), (9, 6), 25)
+        reference(f"frame-{name}", Mlp([286, 8, 8, 8, 8, 8, 39], act), (5, 286), 39)
+    for name in ["gelu", "elu"]:
+        reference(f"autoencoder-{name}", Autoencoder([9, 7, 5, 3], ACTIVATIONS[name]), (6, 9), None)
+    for name in ["gelu", "gelu-tanh", "relu", "elu"]:
+        act = ACTIVATIONS[name]
+        reference(f"cnn-{name}", Cnn(3, 4, 5, act), (4, 3, 14, 12), 5)
+        for order, block in [("paper", PaperBlock), ("original", PreActivationBlock)]:
+            twin = WideResNet(block, 2, 3, 1, 5, act)
+            reference(f"wrn-{order}-{name}", twin, (4, 3, 9, 8), 5)
+
+
+if __name__ == "__main__":
+    main()

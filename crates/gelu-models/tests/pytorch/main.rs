@@ -1,0 +1,226 @@
+//! The networks against PyTorch's: the same weights and batch have to give the same logits, in
+//! training and in evaluation, the same loss and the same gradient of every parameter.
+//!
+//! `generate.py` beside this file made the references and says what is in them.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use burn::module::{Module, ModuleMapper, Param};
+use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
+use burn::store::{BurnToPyTorchAdapter, ModuleSnapshot, ModuleStore, SafetensorsStore, bridge};
+use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
+use gelu_core::Activation;
+use gelu_models::{
+    Autoencoder, AutoencoderConfig, BlockOrder, Cnn, CnnConfig, Mlp, MlpConfig, StateDict,
+    WideResNet, WideResNetConfig,
+};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Largest difference allowed, relative to the largest entry of the tensor it occurs in: an entry
+/// that is a sum of cancelling terms is only as exact as the terms, and those are as large as the
+/// tensor's other entries.
+const TOLERANCE: f32 = 1e-4;
+
+/// The one gradient that is 0: the last batch norm of the paper's order subtracts whatever the one
+/// before it adds to a channel.
+const CANCELLED: &str = "gradient.groups.2.1.norms.0.bias";
+/// Below this a gradient of these networks, whose entries are around 0.01, counts as 0.
+const ZERO: f32 = 1e-7;
+
+/// One file of references.
+struct Reference {
+    path: PathBuf,
+    store: SafetensorsStore,
+}
+
+impl Reference {
+    fn open(name: &str) -> Self {
+        let file = format!("tests/pytorch/{name}.safetensors");
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
+        let store = SafetensorsStore::from_file(&path);
+        Self { path, store }
+    }
+
+    fn weights(&self) -> StateDict {
+        let model = |name: &str| name.strip_prefix("model.").map(str::to_owned);
+        StateDict::open(&self.path).unwrap().map_names(model).unwrap()
+    }
+
+    fn data(&mut self, name: &str) -> TensorData {
+        let tensor = self.store.get_tensor(name).unwrap();
+        bridge::to_data(tensor.unwrap_or_else(|| panic!("no {name} in the file"))).unwrap()
+    }
+
+    fn input<const D: usize>(&mut self, device: &Device) -> Tensor<D> {
+        Tensor::from_data(self.data("input"), device)
+    }
+
+    fn names_below(&mut self, prefix: &str) -> BTreeSet<String> {
+        let names = self.store.keys().unwrap();
+        names.iter().filter_map(|name| name.strip_prefix(prefix).map(str::to_owned)).collect()
+    }
+
+    /// Whether `found` is what PyTorch gave under this name.
+    fn assert_close(&mut self, name: &str, found: TensorData) {
+        let expected = self.data(name);
+        assert_eq!(found.shape(), expected.shape(), "shape of {name}");
+        let expected = expected.try_into_vec::<f32>().unwrap();
+        let found = found.try_into_vec::<f32>().unwrap();
+        let largest = expected.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        if name == CANCELLED && largest < ZERO {
+            assert!(found.iter().all(|value| value.abs() < ZERO), "{name} is not 0: {found:?}");
+            return;
+        }
+        assert!(
+            largest > 1e4 * ZERO,
+            "{name} is next to 0 in {}: it proves nothing",
+            self.path.display()
+        );
+        for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let difference = (found - expected).abs() / largest;
+            assert!(
+                difference <= TOLERANCE,
+                "{}, {name}, entry {index}: {found}, PyTorch has {expected} (off by {difference:e} \
+                 of the largest entry, {largest})",
+                self.path.display()
+            );
+        }
+    }
+}
+
+/// Puts each parameter's gradient in its place, so that it can be collected by name.
+struct GradientsAsParameters(Gradients);
+
+impl ModuleMapper for GradientsAsParameters {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, tensor, mapper) = param.consume();
+        // A running mean has none and stays.
+        let gradient = match tensor.grad(&self.0) {
+            Some(gradient) => Tensor::from_inner(gradient),
+            None => tensor,
+        };
+        Param::from_mapped_value(id, gradient, mapper)
+    }
+}
+
+/// Loads the weights, runs the batch and compares everything there is.
+fn compare<const D: usize, M: Module>(
+    file: &str,
+    model: impl FnOnce(&Device) -> M,
+    forward: impl Fn(&M, Tensor<D>) -> Tensor<2>,
+) {
+    let mut reference = Reference::open(file);
+    let plain = Device::default();
+    let training = plain.clone().autodiff();
+    let mut model = model(&training);
+    reference.weights().load_into(&mut model).unwrap();
+
+    let output = forward(&model.valid(), reference.input(&plain));
+    reference.assert_close("eval.logits", output.into_data());
+
+    let input = reference.input::<D>(&training);
+    let output = forward(&model, input.clone());
+    reference.assert_close("train.logits", output.clone().into_data());
+
+    let loss = if reference.names_below("target").is_empty() {
+        let target = input.reshape(output.dims());
+        MseLoss::new().forward(output, target, Reduction::Mean)
+    } else {
+        let target = Tensor::<1, Int>::from_data(reference.data("target"), &training);
+        CrossEntropyLossConfig::new().init(&training).forward(output, target)
+    };
+    reference.assert_close("loss", loss.clone().into_data());
+
+    let gradients = model.map(&mut GradientsAsParameters(loss.backward()));
+    let mut compared = BTreeSet::new();
+    for tensor in gradients.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true) {
+        if tensor.name.contains("running_") {
+            continue;
+        }
+        let gradient = bridge::to_data(&tensor).unwrap();
+        reference.assert_close(&format!("gradient.{}", tensor.name), gradient);
+        compared.insert(tensor.name);
+    }
+    assert_eq!(compared, reference.names_below("gradient."), "gradients compared in {file}");
+}
+
+fn named(activation: &str) -> Activation {
+    activation.parse().unwrap()
+}
+
+#[test]
+fn mlp_is_pytorchs() {
+    for name in ["gelu", "gelu-tanh", "relu", "elu", "silu"] {
+        let config = MlpConfig::new(6, 5).with_depth(3).with_width(8).with_activation(named(name));
+        compare(&format!("mlp-{name}"), |device| config.init(device), Mlp::forward);
+    }
+}
+
+#[test]
+fn tagger_and_frame_classifier_are_pytorchs() {
+    for name in ["gelu", "silu"] {
+        for (file, preset) in
+            [("tagger", MlpConfig::tagger(2)), ("frame", MlpConfig::frame_classifier())]
+        {
+            let config = preset.with_width(8).with_dropout(0.0).with_activation(named(name));
+            compare(&format!("{file}-{name}"), |device| config.init(device), Mlp::forward);
+        }
+    }
+}
+
+#[test]
+fn autoencoder_is_pytorchs() {
+    for name in ["gelu", "elu"] {
+        let config =
+            AutoencoderConfig::new(9).with_encoder(vec![7, 5, 3]).with_activation(named(name));
+        compare(&format!("autoencoder-{name}"), |device| config.init(device), Autoencoder::forward);
+    }
+}
+
+#[test]
+fn cnn_is_pytorchs() {
+    for name in ["gelu", "gelu-tanh", "relu", "elu"] {
+        let config = CnnConfig::new()
+            .with_classes(5)
+            .with_widths([3, 4])
+            .with_noise(0.0)
+            .with_dropout(0.0)
+            .with_activation(named(name));
+        compare(&format!("cnn-{name}"), |device| config.init(device), Cnn::forward);
+    }
+}
+
+#[test]
+fn wide_resnet_is_pytorchs_in_both_orders() {
+    for (file, order) in
+        [("wrn-paper", BlockOrder::Paper), ("wrn-original", BlockOrder::PreActivation)]
+    {
+        for name in ["gelu", "gelu-tanh", "relu", "elu"] {
+            let config = WideResNetConfig::new(5)
+                .with_depth(16)
+                .with_width(1)
+                .with_stem(3)
+                .with_dropout(0.0)
+                .with_order(order)
+                .with_activation(named(name));
+            compare(&format!("{file}-{name}"), |device| config.init(device), WideResNet::forward);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "PyTorch has")]
+fn another_activation_fails() {
+    let config = MlpConfig::new(6, 5).with_depth(3).with_width(8);
+    let wrong = config.with_activation(Activation::GeluTanh);
+    compare("mlp-gelu", |device| wrong.init(device), Mlp::forward);
+}
+
+#[test]
+fn every_reference_is_compared() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pytorch");
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.extension().is_some_and(|e| e == "safetensors"));
+    assert_eq!(files.count(), 5 + 2 * 2 + 2 + 4 + 2 * 4);
+}
