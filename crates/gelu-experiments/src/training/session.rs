@@ -72,7 +72,9 @@ impl Session {
 
     /// Begins an epoch: whatever the network draws in it depends on seed and epoch alone.
     pub(super) fn begin_epoch(&self, epoch: usize, device: &Device) {
-        device.seed(device_seed(self.spec.seed, Purpose::Training { epoch }));
+        let seed = device_seed(self.spec.seed, Purpose::Training { epoch });
+        device.seed(seed);
+        gelu_core::seed(seed);
         self.state().epoch_started = Instant::now();
     }
 
