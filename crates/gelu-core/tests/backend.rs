@@ -32,20 +32,28 @@ fn values_and_derivatives_are_within_their_bounds() {
         let bound = if unit == Unit::Gelu { 4.0 } else { 8.0 };
         for of in [Of::Value, Of::Derivative] {
             let least = if of == Of::Value || unit == Unit::Gelu { 0.0 } else { 2f64.powi(-24) };
+            let mut worst = (0.0, 0.0);
             for (&x, result) in x.iter().zip(of.compute(unit, &x, &device)) {
                 let exact = of.exact(unit, x);
                 let error = (f64::from(result) - exact).abs();
-                let ulps = error / spacing(exact).max(least);
                 let small = exact.abs() < f64::from(f32::MIN_POSITIVE);
-                assert!(
-                    ulps <= bound
-                        || small && result.abs() < f32::MIN_POSITIVE
-                        || (x < -5.0 && error < 1e-7),
-                    "{unit:?} {of:?} at {x:e}: {result:e}, not {exact:e}: {ulps} ULP"
-                );
+                let allowed = (small && result.abs() < f32::MIN_POSITIVE)
+                    || (x < -5.0 && !has_kernel(&device) && error < 1e-7);
+                let ulps = if allowed { 0.0 } else { error / spacing(exact).max(least) };
+                if ulps > worst.0 || ulps.is_nan() {
+                    worst = (ulps, x);
+                }
             }
+            let (ulps, at) = worst;
+            println!("{unit:?} {of:?}: {ulps:.2} ULP at {at:e}");
+            assert!(ulps <= bound, "{unit:?} {of:?} at {at:e}: {ulps} ULP");
         }
     }
+}
+
+/// Whether the device's backend computes with kernels of this crate.
+fn has_kernel(device: &Device) -> bool {
+    !format!("{device:?}").contains("NdArray")
 }
 
 #[test]
@@ -71,7 +79,7 @@ fn derivatives_are_the_difference_quotients_with_and_without_gradient_checkpoint
             let x: Vec<f32> = (-60..=60).map(|step| step as f32 * 0.13 + 0.011).collect();
             let input = Tensor::<1>::from_floats(x.as_slice(), &device).require_grad();
             let output = functional::unit(input.clone() * 1.0, unit) * 2.0;
-            let slopes = input.grad(&output.sum().backward()).unwrap().into_data();
+            let slopes = input.grad(&output.sum_dim(0).backward()).unwrap().into_data();
             for (x, slope) in x.iter().zip(slopes.iter::<f64>()) {
                 let (x, h) = (f64::from(*x), 1e-5);
                 let quotient = (unit.value(x + h) - unit.value(x - h)) / h;
@@ -124,11 +132,11 @@ fn fused_step_is_the_separate_steps() {
             let (x, bias, dy) = inputs();
             let fused =
                 functional::bias_activation_dropout(x.clone(), bias.clone(), unit, Some(dropout));
-            let got = (fused.clone() * dy).sum().backward();
+            let got = (fused.clone() * dy).flatten::<1>(0, 2).sum_dim(0).backward();
             let (x2, bias2, dy) = inputs();
             let separate = functional::unit(x2.clone() + bias2.clone().reshape([1, 1, -1]), unit)
                 * Tensor::<3>::from_data(mask.to_data(), &ad);
-            let expected = (separate.clone() * dy).sum().backward();
+            let expected = (separate.clone() * dy).flatten::<1>(0, 2).sum_dim(0).backward();
             fused.into_data().assert_approx_eq::<f32>(&separate.into_data(), tolerance);
             let (dx, dx2) = (x.grad(&got).unwrap(), x2.grad(&expected).unwrap());
             dx.into_data().assert_approx_eq::<f32>(&dx2.into_data(), tolerance);

@@ -19,7 +19,8 @@ impl Of {
             Self::Derivative => {
                 let device = device.clone().autodiff();
                 let x = Tensor::<1>::from_floats(x, &device).require_grad();
-                let gradients = functional::unit(x.clone(), unit).sum().backward();
+                // Along the dimension: some old Vulkan drivers crash on Burn's whole sum.
+                let gradients = functional::unit(x.clone(), unit).sum_dim(0).backward();
                 x.grad(&gradients).expect("the sum depends on x")
             }
         };

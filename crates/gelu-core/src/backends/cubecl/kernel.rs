@@ -136,12 +136,12 @@ fn kept<N: Size>(
 fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
     let (key_low, key_high) = (stream.key_low, stream.key_high);
     let (step_low, step_high) = (stream.step_low, stream.step_high);
-    let width = N::value();
+    let width = N::value().comptime();
     let first = ABSOLUTE_POS as u32 * width as u32;
     let mut numbers = Vector::<u32, N>::new(0u32);
     if comptime!(width % 4 == 0) {
         #[unroll]
-        for block in 0..width / 4 {
+        for block in 0..comptime!(width / 4) {
             let words = philox(first / 4u32 + block as u32, step_low, step_high, key_low, key_high);
             #[unroll]
             for word in 0..4usize {

@@ -33,7 +33,7 @@ impl<R: Real> Exponential<R> {
     pub(crate) fn of<const BIAS: u32>(high: R, low: R) -> Self {
         /// `(e^−r − 1)/r` on |r| ≤ ln 2 / 2; the error of `e^−r` is below 2^-28.2.
         const SERIES: [f32; 6] =
-            [-1.0, 0.499_999_94, -0.166_665_21, 0.041_668_27, -0.008_368_68, 0.001_382_042];
+            [-1.0, 0.499_999_94, -0.166_665_21, 0.041_668_27, -0.008_368_68, 0.001_382_073_2];
         Self::reduced::<BIAS>(high, low, core::f64::consts::LN_2, &SERIES)
     }
 

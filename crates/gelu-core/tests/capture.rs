@@ -1,0 +1,40 @@
+//! Captured graphs hold the operations as single nodes.
+//!
+//! ```text
+//! cargo test --release -p gelu-core --features capture --test capture
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use burn::tensor::{Device, Tensor};
+use burn_core::backend::Capture;
+use burn_core::backend::ir::{OperationIr, ScalarIr};
+use gelu_core::{Draw, Dropout, Unit, functional};
+
+#[test]
+fn captured_graph_has_one_node_an_operation() {
+    let device = Device::capture();
+    let captured = device
+        .capture_scope(|scope| {
+            let x = Tensor::<2>::from_floats([[1.0, -2.0, 3.0]], &device);
+            let bias = Tensor::<1>::from_floats([0.5, 0.0, -0.5], &device);
+            let dropout = Dropout::new(0.5, Draw { seed: 7, step: 3 });
+            let y = functional::bias_activation_dropout(x, bias, Unit::Gelu, Some(dropout));
+            assert_eq!(y.dims(), [1, 3]);
+            let y = functional::silu(y);
+            let id = y.try_into_primitive::<Capture>().unwrap().id();
+            scope.complete([], [id])
+        })
+        .unwrap();
+    let nodes = captured.graph.operations.iter().filter_map(|operation| match operation {
+        OperationIr::Custom(node) => Some(node),
+        _ => None,
+    });
+    let nodes: Vec<_> = nodes.collect();
+    assert_eq!(nodes.len(), 2);
+    assert_eq!(nodes[0].id, "gelu::bias_activation_dropout");
+    let half = 1 << 31;
+    assert_eq!(nodes[0].scalars, [0, 7, 3, half].map(ScalarIr::UInt));
+    assert_eq!((nodes[0].inputs.len(), nodes[0].outputs.len()), (2, 1));
+    assert_eq!(nodes[1].id, "gelu::activation");
+}

@@ -1,0 +1,70 @@
+//! The operations on a remote device: a real server, on this machine, over a socket.
+//!
+//! ```text
+//! cargo test --release -p gelu-core --features remote-tests --test remote
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use burn::backend::Flex;
+use burn::tensor::{Device, Tensor, TensorData};
+use burn_core::tensor::remote::RemoteHost;
+use burn_remote::server::{BackendServer, WebSocketTransport};
+use gelu_core::{Draw, Dropout, Unit, functional};
+
+/// A server that knows the operations, and a device on it.
+fn remote() -> (tokio::runtime::Runtime, Device) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_io().build().unwrap();
+    let mut registry = burn_router::CustomOpRegistry::<Flex>::new();
+    gelu_core::register_activation_ops(&mut registry);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = RemoteHost::websocket(&format!("ws://{}", listener.local_addr().unwrap()));
+    runtime.spawn(
+        BackendServer::<Flex>::new([Default::default()])
+            .with_custom_ops(registry)
+            .serve_async(WebSocketTransport::from_listener(listener)),
+    );
+    let device = Device::remote_options(&host).init().unwrap();
+    (runtime, device)
+}
+
+/// Every operation and its gradients.
+fn everything(device: &Device) -> Vec<TensorData> {
+    let device = device.clone().autodiff();
+    let x: Vec<f32> = (0..96).map(|index| index as f32 * 0.125 - 6.0).collect();
+    let draw = Draw { seed: 5, step: 1 };
+    let input = || Tensor::<1>::from_floats(x.as_slice(), &device).reshape([8, 12]).require_grad();
+    let bias = Tensor::<1>::from_floats([0.25; 12], &device).require_grad();
+    let mut results = Vec::new();
+    for unit in Unit::ALL {
+        let input = input();
+        let y = functional::unit(input.clone(), unit);
+        results.push(y.clone().into_data());
+        results.push(input.grad(&y.sum().backward()).unwrap().into_data());
+    }
+    for dropout in [None, Some(Dropout::new(0.5, draw))] {
+        let input = input();
+        let y =
+            functional::bias_activation_dropout(input.clone(), bias.clone(), Unit::Gelu, dropout);
+        results.push(y.clone().into_data());
+        let gradients = y.sum().backward();
+        results.push(input.grad(&gradients).unwrap().into_data());
+        results.push(bias.grad(&gradients).unwrap().into_data());
+    }
+    let input = input();
+    let y = functional::stochastic_gelu(input.clone(), draw);
+    results.push(y.clone().into_data());
+    results.push(input.grad(&y.sum().backward()).unwrap().into_data());
+    results
+}
+
+#[test]
+fn remote_device_computes_what_its_server_would() {
+    let (runtime, remote) = remote();
+    let (there, here) = (everything(&remote), everything(&Device::flex()));
+    assert_eq!(there.len(), 2 * Unit::ALL.len() + 8);
+    for (there, here) in there.iter().zip(&here) {
+        there.assert_eq(here, true);
+    }
+    runtime.shutdown_background();
+}
