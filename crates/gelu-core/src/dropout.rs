@@ -1,5 +1,5 @@
 use crate::math::philox::Stream;
-use core::sync::atomic::{AtomicU64, Ordering};
+use portable_atomic::{AtomicU64, Ordering};
 
 /// Names a sequence of random numbers, so that it can be drawn again instead of being stored.
 ///

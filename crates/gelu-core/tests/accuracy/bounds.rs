@@ -23,7 +23,7 @@ pub(crate) const BOUNDS: [Bound; 18] = [
     bound(Unit::Gelu, Of::Value, 2.5),
     bound(Unit::Gelu, Of::Derivative, 2.1),
     bound(Unit::GeluTanh, Of::Value, 2.7),
-    bound(Unit::GeluTanh, Of::Derivative, 2.1),
+    bound(Unit::GeluTanh, Of::Derivative, 3.5),
     bound(Unit::GeluSigmoid, Of::Value, 0.51),
     bound(Unit::GeluSigmoid, Of::Derivative, 0.51),
     bound(Unit::Silu, Of::Value, 0.51),

@@ -11,6 +11,9 @@ pub(crate) enum Level {
     /// 8 numbers at once.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2,
+    /// 8 numbers at once, the fused multiply-add emulated with 4.
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    Avx,
     /// The target's baseline has a fused multiply-add: NEON on AArch64, or a build for a given
     /// processor.
     #[cfg(all(
@@ -24,12 +27,15 @@ pub(crate) enum Level {
 
 impl Level {
     /// All that this processor has, the best first.
+    #[cfg(any(feature = "std", test))]
     pub(crate) fn available() -> impl Iterator<Item = Self> {
         let levels: &[(Self, bool)] = &[
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             (Self::Avx512, is_x86_feature_detected!("avx512f") && Self::has_avx2()),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             (Self::Avx2, Self::has_avx2()),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            (Self::Avx, is_x86_feature_detected!("avx")),
             #[cfg(all(
                 feature = "std",
                 any(
@@ -47,7 +53,8 @@ impl Level {
     }
 
     /// What tensors are computed with: the best there is, or the one that the environment
-    /// variable `GELU_SIMD` names (`avx512`, `avx2`, `fused`, `portable`), if the processor has it.
+    /// variable `GELU_SIMD` names (`avx512`, `avx2`, `avx`, `fused`,
+    /// `portable`), if the processor has it.
     #[cfg(feature = "std")]
     pub(crate) fn best() -> Self {
         static BEST: std::sync::LazyLock<Level> = std::sync::LazyLock::new(|| {
@@ -82,6 +89,11 @@ impl Level {
         fn avx2<F: Formula>(strip: Strip<'_, F>, sums: &mut [f32]) {
             strip.run::<f32>(sums);
         }
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        #[target_feature(enable = "avx")]
+        fn avx<F: Formula>(strip: Strip<'_, F>, sums: &mut [f32]) {
+            strip.run::<Emulated>(sums);
+        }
         match self {
             // SAFETY: `available`, the only maker of levels, has detected the instructions.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -89,6 +101,9 @@ impl Level {
             // SAFETY: as above.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2 => unsafe { avx2(strip, sums) },
+            // SAFETY: as above.
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx => unsafe { avx(strip, sums) },
             #[cfg(all(
                 feature = "std",
                 any(

@@ -48,10 +48,8 @@ pub(crate) fn gelu_tanh_derivative<R: Real>(x: R) -> R {
     let square = Square::of(t);
     let e = exponential(square);
     let small = value(e);
-    // w = 1/(1 + E), and what the addition and the division lost of it.
-    let sum = one + small;
-    let w = one / sum;
-    let w_low = w * (-w).mul_add(small - (sum - one), (-w).mul_add_exact(sum, one));
+    // 1/(1 + E) as 1 − E/(1 + E): where E is small, so is what the division loses.
+    let w = (-small).mul_add(one / (one + small), one);
     // t·u′
     let rise = square.high.mul_add(R::of(CUBIC_SLOPE), R::of(SLOPE_HIGH));
     let rise_low = square.high.mul_add_exact(R::of(CUBIC_SLOPE), R::of(SLOPE_HIGH) - rise)
@@ -59,9 +57,8 @@ pub(crate) fn gelu_tanh_derivative<R: Real>(x: R) -> R {
     let product = t * rise;
     let product_low = t.mul_add(rise_low, t.mul_add_exact(rise, -product));
     let bracket = (-product).mul_add(w, one);
-    let bracket_low = (-product).mul_add(w_low, -product_low * w);
     let gated = w * bracket;
-    let gated_low = w.mul_add_exact(bracket, -gated) + w.mul_add(bracket_low, w_low * bracket);
+    let gated_low = w.mul_add(-product_low * w, w.mul_add_exact(bracket, -gated));
     let slope = (gated + gated.mul_add(e.s, gated_low.mul_add(e.s, gated_low))) * e.scale;
     on_its_side(x, slope, unbias::<R, BIAS>(), 0.0, 1.0)
 }
