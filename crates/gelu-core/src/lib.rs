@@ -1,5 +1,9 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    feature = "ndarray",
+    allow(deprecated, reason = "Burn deprecates its ndarray backend, but ships it")
+)]
 
 //! Accurate GELU-family activations for Burn: right values and right derivatives on every backend.
 //!
