@@ -22,7 +22,21 @@ pub enum Purpose {
         /// From 1.
         epoch: usize,
     },
+    /// Where the pictures of an epoch are cropped.
+    Augmentation {
+        /// From 1.
+        epoch: usize,
+    },
+    /// Noise added to test inputs.
+    Noise {
+        /// Which of the amplitudes, from 0.
+        level: usize,
+    },
 }
+
+/// Streams beyond those of any epoch.
+const AUGMENTATION: u64 = 1 << 62;
+const NOISE: u64 = 1 << 63;
 
 /// The generator of a seed for one purpose.
 pub fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
@@ -31,6 +45,8 @@ pub fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
         Purpose::Weights => 0,
         Purpose::BatchOrder { epoch } => 2 * epoch as u64 + 1,
         Purpose::Training { epoch } => 2 * epoch as u64,
+        Purpose::Augmentation { epoch } => AUGMENTATION | epoch as u64,
+        Purpose::Noise { level } => NOISE | level as u64,
     });
     generator
 }
@@ -53,8 +69,10 @@ mod tests {
             for epoch in 1..=20 {
                 drawn.insert(device_seed(seed, Purpose::BatchOrder { epoch }));
                 drawn.insert(device_seed(seed, Purpose::Training { epoch }));
+                drawn.insert(device_seed(seed, Purpose::Augmentation { epoch }));
+                drawn.insert(device_seed(seed, Purpose::Noise { level: epoch }));
             }
         }
-        assert_eq!(drawn.len(), 20 * 41);
+        assert_eq!(drawn.len(), 20 * 81);
     }
 }

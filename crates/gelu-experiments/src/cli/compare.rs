@@ -62,9 +62,12 @@ impl Compare {
             varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
         })?;
         let Selected { recipe, device, data, .. } = &selected;
-        let specs = comparison::specs(recipe, device.backend(), &data.source.fingerprint);
+        let mut specs = comparison::specs(recipe, device.backend(), &data.source().fingerprint);
         let (folder, runs) = prepare(&selected, &specs)?;
-        folder.set_plan(&comparison::plan(recipe, &device.to_string(), &data.source, &specs))?;
+        let plan = |specs: &[RunSpec]| {
+            folder.set_plan(&comparison::plan(recipe, &device.to_string(), data.source(), specs))
+        };
+        plan(&specs)?;
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let options = WorkerOptions {
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
@@ -76,11 +79,23 @@ impl Compare {
         };
         let stop = super::signals::interrupted()?;
         let mut reporter = PlainReporter::after(&folder.snapshot()?);
-        let workers = Workers::start(runs, options)?;
-        let end = match !self.plain && !self.json && std::io::stdout().is_terminal() {
-            true => with_dashboard(&folder, workers, &stop)?,
-            false => with_lines(&folder, workers, &stop, &mut reporter, self.json)?,
+        let fullscreen = !self.plain && !self.json && std::io::stdout().is_terminal();
+        let mut carry_out = |runs: Vec<RunFolder>| {
+            let workers = Workers::start(runs, options.clone())?;
+            match fullscreen {
+                true => with_dashboard(&folder, workers, &stop),
+                false => with_lines(&folder, workers, &stop, &mut reporter, self.json),
+            }
         };
+        let mut end = carry_out(runs)?;
+        // What is trained in the end follows from what the tuning runs found.
+        let last = comparison::final_specs(recipe, &folder.snapshot()?, &specs);
+        if !end.interrupted && !last.is_empty() {
+            let (_, runs) = prepare(&selected, &last)?;
+            specs.extend(last);
+            plan(&specs)?;
+            end = carry_out(runs)?;
+        }
         conclude(&folder, &end, self.json)
     }
 }

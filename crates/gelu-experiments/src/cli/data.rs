@@ -1,6 +1,7 @@
 use super::print;
 use crate::data::download::{Fetched, MNIST_MIRRORS, fetch_mnist_file};
-use crate::data::{self, Availability, digits, mnist};
+use crate::data::synthetic::files;
+use crate::data::{self, Availability, mnist};
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -28,24 +29,33 @@ enum Command {
         #[arg(long = "mirror", value_name = "URL")]
         mirrors: Vec<String>,
     },
-    /// Check the files of a folder
+    /// Read a data set whole, and say what is in it
+    Info {
+        /// Name of the data set
+        name: String,
+        /// Folder that holds its files [default: where experiments look for it]
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
+    /// Check the files of MNIST in a folder
     Check {
         /// The folder
         folder: PathBuf,
     },
     /// Write a generated data set in the files of a real one
     Synth {
-        /// Name of the generated data set
+        /// The data set whose files are written; `digits` stands for mnist
         #[arg(default_value = "digits")]
         name: String,
         /// Folder to write to
         out: PathBuf,
-        /// Training examples
-        #[arg(long, value_name = "N", default_value_t = digits::TRAIN)]
-        train: usize,
-        /// Test examples
-        #[arg(long, value_name = "N", default_value_t = digits::TEST)]
-        test: usize,
+        /// Training examples: pictures or tweets; speakers of timit; recordings of each digit by
+        /// each of three voices [default: a small set]
+        #[arg(long, value_name = "N")]
+        train: Option<usize>,
+        /// Test examples of the same kind (spoken digits have five)
+        #[arg(long, value_name = "N")]
+        test: Option<usize>,
     },
 }
 
@@ -54,8 +64,12 @@ impl Data {
         match self.command {
             Command::List => list(),
             Command::Fetch { name, out, mirrors } => fetch(&name, out, mirrors),
+            Command::Info { name, data } => info(&name, data.as_deref()),
             Command::Check { folder } => check(&folder),
-            Command::Synth { name, out, train, test } => synth(&name, &out, train, test),
+            Command::Synth { name, out, train, test } => {
+                print(&format!("{}\n", files::write(&name, &out, train, test)?))?;
+                Ok(ExitCode::SUCCESS)
+            }
         }
     }
 }
@@ -66,7 +80,9 @@ fn list() -> Result<ExitCode> {
         let place = match info.availability() {
             Availability::BuiltIn => "built in".to_owned(),
             Availability::Present(folder) => folder.display().to_string(),
-            Availability::Absent(_) => format!("not here; `gelu data fetch {}`", info.name),
+            Availability::Absent(folder) => {
+                format!("not in {}; {}", folder.display(), info.how)
+            }
         };
         let mark = if info.synthetic { " (synthetic)" } else { "" };
         lines.push_str(&format!(
@@ -78,8 +94,28 @@ fn list() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn info(name: &str, folder: Option<&Path>) -> Result<ExitCode> {
+    let info = data::DataSetInfo::named(name)?;
+    let set = data::load(name, folder)?;
+    let source = set.source();
+    let mark = if source.synthetic { " (SYNTHETIC DATA)" } else { "" };
+    let place = match &source.location {
+        Some(folder) => folder.display().to_string(),
+        None => "built in".to_owned(),
+    };
+    print(&format!(
+        "{name}{mark}\n  {}\n  {}\n  {place}\n  {}\n  content {}\n",
+        info.what,
+        info.origin,
+        set.describe(),
+        source.fingerprint
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn fetch(name: &str, out: Option<PathBuf>, mirrors: Vec<String>) -> Result<ExitCode> {
-    let folder = match (data::DataSetInfo::named(name)?.availability(), out) {
+    let info = data::DataSetInfo::named(name)?;
+    let folder = match (info.availability(), out) {
         (Availability::BuiltIn, _) => {
             print(&format!("{name} is built in; there is nothing to fetch\n"))?;
             return Ok(ExitCode::SUCCESS);
@@ -87,6 +123,10 @@ fn fetch(name: &str, out: Option<PathBuf>, mirrors: Vec<String>) -> Result<ExitC
         (_, Some(folder)) => folder,
         (Availability::Present(folder) | Availability::Absent(folder), None) => folder,
     };
+    if name != "mnist" {
+        let problem = format!("{name} cannot be fetched: {}: {}", folder.display(), info.how);
+        return Err(Error::Usage(problem));
+    }
     let mirrors = match mirrors.is_empty() {
         true => MNIST_MIRRORS.map(str::to_owned).to_vec(),
         false => mirrors,
@@ -137,30 +177,6 @@ fn check(folder: &Path) -> Result<ExitCode> {
         set.test.len(),
         set.train.height,
         set.train.width
-    ))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn synth(name: &str, out: &Path, train: usize, test: usize) -> Result<ExitCode> {
-    if name != "digits" {
-        return Err(Error::Usage(format!("unknown generated data set `{name}`; there is: digits")));
-    }
-    if train == 0 || test == 0 {
-        return Err(Error::Usage(
-            "a data set needs at least one training and one test example".to_owned(),
-        ));
-    }
-    let here = mnist::is_present(out) && !out.join(mnist::SYNTHETIC_MARK).exists();
-    if here {
-        return Err(Error::Usage(format!(
-            "{} holds real data; generated files go into a folder of their own",
-            out.display()
-        )));
-    }
-    mnist::write(out, &digits::generate(train, test))?;
-    print(&format!(
-        "{train} training and {test} test digits are in {}, marked synthetic\n",
-        out.display()
     ))?;
     Ok(ExitCode::SUCCESS)
 }

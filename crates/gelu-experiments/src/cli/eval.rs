@@ -2,8 +2,8 @@ use super::print;
 use crate::comparison::label;
 use crate::device::DeviceName;
 use crate::report::table::number_table;
-use crate::runs::{ComparisonFolder, RunFolder, RunStatus};
-use crate::training::{Splits, evaluate_split, load_model};
+use crate::runs::{ComparisonFolder, NoiseMetrics, RunFolder, RunStatus};
+use crate::training::{Splits, evaluate_split, load_model, measure_noise};
 use crate::{Error, Result, data};
 use clap::Args;
 use serde::Serialize;
@@ -20,6 +20,10 @@ pub(super) struct Eval {
     /// Device to evaluate on
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
+    /// Measure under noise from Unif[-a, a] too, for each of these a, and keep the results for
+    /// `gelu report`
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    noise: Vec<f64>,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -39,10 +43,16 @@ struct Evaluation {
     valid_error: Option<f64>,
     test_loss: f64,
     test_error: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    noise: Vec<NoiseMetrics>,
 }
 
 impl Eval {
     pub(super) fn run(self) -> Result<ExitCode> {
+        if let Some(amplitude) = self.noise.iter().find(|a| !(a.is_finite() && **a >= 0.0)) {
+            let problem = format!("noise amplitude {amplitude} has to be at least 0 and finite");
+            return Err(Error::Usage(problem));
+        }
         let runs = finished_runs(&self.folder)?;
         let device = self.device.map_or_else(DeviceName::default_device, Ok)?.open();
         let first = runs.first().expect("at least one run is finished").spec()?;
@@ -52,9 +62,14 @@ impl Eval {
             let spec = run.spec()?;
             let splits = Splits::new(&data, &spec, &device)?;
             let model = load_model(run, &splits, &device)?;
-            let train = evaluate_split(&model, &splits.train)?;
-            let valid = splits.valid.as_ref().map(|s| evaluate_split(&model, s)).transpose()?;
-            let test = evaluate_split(&model, &splits.test)?;
+            let measure = |samples| evaluate_split(&model, &spec.network, samples);
+            let train = measure(&splits.train)?;
+            let valid = splits.valid.as_ref().map(measure).transpose()?;
+            let test = measure(&splits.test)?;
+            let noise = measure_noise(&model, &spec, &splits, &self.noise, &device)?;
+            if !noise.is_empty() {
+                run.set_noise(&noise)?;
+            }
             evaluations.push(Evaluation {
                 run: run.path().to_path_buf(),
                 activation: spec.activation.to_string(),
@@ -67,6 +82,7 @@ impl Eval {
                 valid_error: valid.and_then(|score| score.error),
                 test_loss: test.loss,
                 test_error: test.error,
+                noise,
             });
         }
         print(&match self.json {
@@ -74,7 +90,7 @@ impl Eval {
                 let list = serde_json::to_string_pretty(&evaluations);
                 format!("{}\n", list.expect("evaluations hold plain values"))
             }
-            false => table(&evaluations, data.source.synthetic),
+            false => table(&evaluations, data.source().synthetic),
         })?;
         Ok(ExitCode::SUCCESS)
     }

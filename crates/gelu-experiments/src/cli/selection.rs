@@ -1,4 +1,4 @@
-use crate::data::{self, ImageSet};
+use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::recipe::Recipe;
 use crate::{Error, Result};
@@ -24,9 +24,15 @@ pub(super) struct Selection {
     /// Examples in a batch
     #[arg(long, value_name = "N")]
     batch_size: Option<usize>,
-    /// Train on the first N training examples only
+    /// Train on N training examples only (of tweets, sentences, recordings: N of those)
     #[arg(long, value_name = "N")]
     train_limit: Option<usize>,
+    /// Measure on N validation and N test examples only
+    #[arg(long, value_name = "N")]
+    test_limit: Option<usize>,
+    /// Set N training examples aside for validation
+    #[arg(long, value_name = "N")]
+    validation: Option<usize>,
     /// Folder that holds the data set's files
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
@@ -47,7 +53,7 @@ fn experiments() -> String {
 pub(super) struct Selected {
     pub(super) recipe: Recipe,
     pub(super) device: DeviceName,
-    pub(super) data: ImageSet,
+    pub(super) data: DataSet,
     pub(super) out: PathBuf,
 }
 
@@ -61,7 +67,10 @@ impl Selection {
         let training = &mut recipe.training;
         training.epochs = self.epochs.unwrap_or(training.epochs);
         training.batch_size = self.batch_size.unwrap_or(training.batch_size);
-        recipe.data.train_limit = self.train_limit.or(recipe.data.train_limit);
+        let limits = &mut recipe.data;
+        limits.train_limit = self.train_limit.or(limits.train_limit);
+        limits.test_limit = self.test_limit.or(limits.test_limit);
+        limits.validation = self.validation.unwrap_or(limits.validation);
         vary(&mut recipe);
         recipe.validate()?;
         let device = self.device.map_or_else(DeviceName::default_device, Ok)?;

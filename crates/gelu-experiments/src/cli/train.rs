@@ -47,7 +47,7 @@ impl Train {
             varied.dropout[0],
             seed,
             device.backend(),
-            &data.source.fingerprint,
+            &data.source().fingerprint,
         );
         let specs = [spec];
         let (folder, runs) = prepare(&selected, &specs)?;
@@ -56,7 +56,7 @@ impl Train {
             folder.set_plan(&comparison::plan(
                 recipe,
                 &device.to_string(),
-                &data.source,
+                data.source(),
                 &specs,
             ))?;
         }

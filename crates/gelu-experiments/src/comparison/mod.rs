@@ -9,6 +9,6 @@ mod workers;
 
 pub use label::label;
 pub use palette::{Rgb, colour, lighter};
-pub use plan::{plan, specs};
+pub use plan::{final_specs, plan, specs};
 pub use summary::{Group, best_groups, groups};
 pub use workers::{Failure, STOP_AFTER_EPOCH, STOPPED, WorkerOptions, Workers};

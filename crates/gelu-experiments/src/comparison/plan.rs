@@ -1,19 +1,25 @@
+use super::best_groups;
 use crate::data::DataSource;
 use crate::recipe::Recipe;
-use crate::runs::{Plan, RunSpec};
+use crate::runs::{ComparisonSnapshot, Plan, RunSpec, RunStatus, Stage};
 
-/// Every run of a comparison: activations × dropout rates × learning rates × seeds.
+/// Every run of a comparison: activations × dropout rates × learning rates × seeds. Where the
+/// recipe retrains after tuning, these are the runs that tune; [`final_specs`] are the others.
 ///
 /// Seeds come outermost, so that all activations have their first run before any has its second:
 /// whoever watches, or stops early, sees a comparison rather than one finished activation.
 pub fn specs(recipe: &Recipe, backend: &str, data_fingerprint: &str) -> Vec<RunSpec> {
     let varied = &recipe.comparison;
+    let (stage, seeds) = match varied.retrain {
+        Some(retrain) => (Stage::Tuning, retrain.tuning_seeds),
+        None => (Stage::Only, varied.seeds),
+    };
     let mut specs = Vec::new();
-    for seed in 1..=varied.seeds {
+    for seed in 1..=seeds {
         for &dropout in &varied.dropout {
             for &rate in &varied.learning_rates {
                 for activation in &varied.activations {
-                    specs.push(RunSpec::new(
+                    let spec = RunSpec::new(
                         recipe,
                         activation,
                         rate,
@@ -21,9 +27,39 @@ pub fn specs(recipe: &Recipe, backend: &str, data_fingerprint: &str) -> Vec<RunS
                         seed,
                         backend,
                         data_fingerprint,
-                    ));
+                    );
+                    specs.push(spec.of_stage(stage));
                 }
             }
+        }
+    }
+    specs
+}
+
+/// The runs that follow tuning: every activation and dropout rate at its best learning rate, on the
+/// whole training set. None where the recipe does not retrain, or a tuning run is not complete.
+pub fn final_specs(
+    recipe: &Recipe,
+    tuned: &ComparisonSnapshot,
+    tuning: &[RunSpec],
+) -> Vec<RunSpec> {
+    let complete = |status: &RunStatus| status.is_complete();
+    if recipe.comparison.retrain.is_none() || !tuned.runs.iter().all(|run| complete(&run.status)) {
+        return Vec::new();
+    }
+    let best = best_groups(tuned);
+    let mut specs = Vec::new();
+    for seed in 1..=recipe.comparison.seeds {
+        for group in &best {
+            let same = |spec: &&RunSpec| {
+                spec.activation.name() == group.activation
+                    && spec.learning_rate == group.learning_rate
+                    && spec.dropout == group.dropout
+            };
+            let tuned = tuning.iter().find(same);
+            let mut spec = tuned.expect("what was tuned was planned").clone();
+            spec.seed = seed;
+            specs.push(spec.of_stage(Stage::Final));
         }
     }
     specs
@@ -39,6 +75,8 @@ pub fn plan(recipe: &Recipe, device: &str, source: &DataSource, specs: &[RunSpec
         synthetic: source.synthetic,
         device: device.to_owned(),
         selection: recipe.comparison.selection,
+        reported: recipe.comparison.reported,
+        loss: recipe.network.loss(),
         runs: specs.iter().map(RunSpec::folder_name).collect(),
         figure: recipe.figure.clone(),
     }

@@ -1,5 +1,5 @@
 use super::statistics::median;
-use crate::runs::{ComparisonSnapshot, Metric, RunSnapshot, RunStatus, Selection, Split};
+use crate::runs::{ComparisonSnapshot, Metric, RunSnapshot, RunStatus, Selection, Split, Stage};
 
 /// The runs of a comparison that differ by seed alone.
 #[derive(Clone, Debug)]
@@ -10,6 +10,8 @@ pub struct Group<'a> {
     pub learning_rate: f64,
     /// Their dropout rate.
     pub dropout: f64,
+    /// What they are for.
+    pub stage: Stage,
     /// One run a seed, in plan order.
     pub runs: Vec<&'a RunSnapshot>,
 }
@@ -81,6 +83,7 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
             g.activation == key.activation
                 && g.learning_rate == key.learning_rate
                 && g.dropout == key.dropout
+                && g.stage == key.stage
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.runs.push(run),
@@ -88,6 +91,7 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
                 activation: &key.activation,
                 learning_rate: key.learning_rate,
                 dropout: key.dropout,
+                stage: key.stage,
                 runs: vec![run],
             }),
         }
@@ -96,7 +100,8 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 }
 
 /// For every activation and dropout rate, the group whose learning rate scores best, in plan
-/// order. Groups without a finished epoch are chosen only where no other is left.
+/// order. Groups without a finished epoch are chosen only where no other is left. Where there are
+/// final runs, they are the best: their learning rate was chosen by the tuning ones.
 pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
     let score = |group: &Group<'_>| group.score(snapshot.selection).unwrap_or(f64::INFINITY);
     let mut best: Vec<Group<'_>> = Vec::new();
@@ -105,8 +110,17 @@ pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
             .iter()
             .position(|b| b.activation == group.activation && b.dropout == group.dropout);
         match rival {
-            Some(index) if score(&group) < score(&best[index]) => best[index] = group,
-            Some(_) => {}
+            Some(index) => {
+                let final_runs = |group: &Group<'_>| group.stage == Stage::Final;
+                let better = match (final_runs(&group), final_runs(&best[index])) {
+                    (true, false) => true,
+                    (false, true) => false,
+                    _ => score(&group) < score(&best[index]),
+                };
+                if better {
+                    best[index] = group;
+                }
+            }
             None => best.push(group),
         }
     }
@@ -144,6 +158,22 @@ mod tests {
         let expected =
             [("gelu", 0.0, 1e-3), ("relu", 0.0, 1e-3), ("gelu", 0.5, 1e-3), ("relu", 0.5, 1e-4)];
         assert_eq!(chosen, expected);
+    }
+
+    #[test]
+    fn final_runs_stand_for_their_activation_whatever_tuning_runs_score() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.key.stage = Stage::Tuning;
+        }
+        let mut last = snapshot.runs[0].clone();
+        last.key.stage = Stage::Final;
+        last.epochs.iter_mut().for_each(|epoch| epoch.valid_loss = None);
+        snapshot.runs.push(last);
+        let best = best_groups(&snapshot);
+        let stages: Vec<_> = best.iter().map(|g| (g.activation, g.stage)).collect();
+        assert_eq!(stages[..2], [("gelu", Stage::Final), ("relu", Stage::Tuning)]);
+        assert_eq!(best[0].runs.len(), 1);
     }
 
     #[test]

@@ -66,11 +66,7 @@ impl Images {
 
     /// The pictures as inputs of a network, on a device.
     pub fn to_examples(&self, pixels: Pixels, device: &Device) -> Examples {
-        let scale = |byte: &u8| match pixels {
-            Pixels::ZeroToOne => f32::from(*byte) / 255.0,
-            Pixels::MinusOneToOne => f32::from(*byte) / 127.5 - 1.0,
-        };
-        let inputs: Vec<f32> = self.pixels.iter().map(scale).collect();
+        let inputs: Vec<f32> = self.pixels.iter().map(|&byte| pixels.scale(byte)).collect();
         let labels: Vec<i32> = self.labels.iter().map(|&label| i32::from(label)).collect();
         let inputs = TensorData::new(inputs, [self.len(), self.features()]);
         Examples {

@@ -1,13 +1,16 @@
+use super::augmentation::Crops;
+use super::samples::{Chosen, Samples};
 use crate::randomness::{Purpose, generator};
+use crate::recipe::Augmentation;
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor};
 use rand::seq::SliceRandom;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Examples and their classes, as tensors on one device.
+/// Examples and their classes, as tensors on one device: a batch.
 ///
 /// # Shapes
 ///
@@ -31,29 +34,6 @@ impl Examples {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    fn rows(&self, rows: &Rows<'_>, device: &Device) -> Self {
-        let (inputs, labels) = (self.inputs.clone(), self.labels.clone());
-        match rows {
-            Rows::Range(range) => Self {
-                inputs: inputs.slice([range.clone()]),
-                labels: labels.slice([range.clone()]),
-            },
-            Rows::Indices(indices) => {
-                let data = TensorData::new(indices.to_vec(), [indices.len()]);
-                let indices = Tensor::<1, Int>::from_data(data, &device.clone().inner());
-                Self {
-                    inputs: inputs.select(0, indices.clone()),
-                    labels: labels.select(0, indices),
-                }
-            }
-        }
-    }
-}
-
-enum Rows<'a> {
-    Range(Range<usize>),
-    Indices(&'a [i32]),
 }
 
 /// The order in which batches are drawn.
@@ -78,42 +58,64 @@ impl Order {
     }
 }
 
-/// Yields batches of a data set that already lies on the device: a batch is a slice or one gather,
+/// Yields batches of a data set that already lies on the device: a batch is a slice or a gather,
 /// and no example is touched on the host. The last batch holds what is left.
 #[derive(Clone, Debug)]
 pub struct BatchLoader {
-    examples: Examples,
+    samples: Samples,
+    /// Of what the batches are made: examples (with their mirror images behind them) or groups.
     range: Range<usize>,
     batch_size: usize,
     order: Order,
+    augmentation: Option<(Augmentation, [usize; 3])>,
     device: Device,
 }
 
 impl BatchLoader {
-    /// A loader over all of `examples`.
+    /// A loader over all of `samples`, batches of `batch_size` examples (or groups).
     ///
     /// # Panics
     ///
     /// If `batch_size` is 0, or there are more examples than an `i32` counts.
-    pub fn new(examples: Examples, batch_size: usize, order: Order) -> Self {
+    pub fn new(samples: impl Into<Samples>, batch_size: usize, order: Order) -> Self {
+        let samples = samples.into();
         assert!(batch_size > 0, "a batch holds at least one example");
-        assert!(i32::try_from(examples.len()).is_ok(), "{} examples are too many", examples.len());
-        let device = examples.inputs.device();
-        Self { range: 0..examples.len(), examples, batch_size, order, device }
+        assert!(i32::try_from(samples.len()).is_ok(), "{} examples are too many", samples.len());
+        let device = samples.device();
+        let range = 0..samples.units();
+        Self { samples, range, batch_size, order, augmentation: None, device }
     }
 
-    fn indices(&self) -> Option<Vec<i32>> {
+    /// Varies pictures of these channels, height and width in every shuffled pass.
+    pub fn with_augmentation(mut self, augmentation: Augmentation, picture: [usize; 3]) -> Self {
+        let pictures = self.samples.len();
+        self.range = 0..if augmentation.mirrored { 2 * pictures } else { pictures };
+        self.augmentation = Some((augmentation, picture));
+        self
+    }
+
+    /// How many batches a pass has.
+    pub fn batches(&self) -> usize {
+        self.range.len().div_ceil(self.batch_size)
+    }
+
+    /// The shuffled order of the next pass, and its crops; `None` for a sequential one.
+    fn next_pass(&self) -> Option<(Vec<i32>, Option<Crops>)> {
         let Order::Shuffled { seed, next_epoch } = &self.order else { return None };
         let epoch = next_epoch.fetch_add(1, Ordering::Relaxed);
-        let mut indices: Vec<i32> = (self.range.start as i32..self.range.end as i32).collect();
-        indices.shuffle(&mut generator(*seed, Purpose::BatchOrder { epoch }));
-        Some(indices)
+        let mut units: Vec<i32> = (self.range.start as i32..self.range.end as i32).collect();
+        units.shuffle(&mut generator(*seed, Purpose::BatchOrder { epoch }));
+        let crops = self.augmentation.map(|(augmentation, picture)| {
+            Crops::of_epoch(augmentation, picture, units.len(), *seed, epoch)
+        });
+        Some((units, crops))
     }
 }
 
 impl DataLoader<Examples> for BatchLoader {
     fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Examples> + 'a> {
-        Box::new(Batches { loader: self, indices: self.indices(), done: 0 })
+        let (units, crops) = self.next_pass().map_or((None, None), |(u, c)| (Some(u), c));
+        Box::new(Batches { loader: self, units, crops, done: 0 })
     }
 
     fn num_items(&self) -> usize {
@@ -121,11 +123,8 @@ impl DataLoader<Examples> for BatchLoader {
     }
 
     fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Examples>> {
-        let examples = Examples {
-            inputs: self.examples.inputs.clone().to_device(device),
-            labels: self.examples.labels.clone().to_device(device),
-        };
-        Arc::new(Self { examples, device: device.clone(), ..self.clone() })
+        let samples = self.samples.to_device(device);
+        Arc::new(Self { samples, device: device.clone(), ..self.clone() })
     }
 
     fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<Examples>> {
@@ -138,25 +137,40 @@ impl DataLoader<Examples> for BatchLoader {
 
 struct Batches<'a> {
     loader: &'a BatchLoader,
-    indices: Option<Vec<i32>>,
+    units: Option<Vec<i32>>,
+    crops: Option<Crops>,
     done: usize,
+}
+
+impl Batches<'_> {
+    fn gather(&self, units: Range<usize>) -> Examples {
+        let BatchLoader { samples, range, .. } = self.loader;
+        let Some(order) = &self.units else {
+            let chosen = Chosen::Range(range.start + units.start..range.start + units.end);
+            return samples.take(&samples.resolve(&chosen));
+        };
+        let chosen = order[units.clone()].to_vec();
+        let Some(crops) = &self.crops else {
+            return samples.take(&samples.resolve(&Chosen::Indices(chosen)));
+        };
+        let pictures = samples.len() as i32;
+        let mirrored: Vec<bool> = chosen.iter().map(|&unit| unit >= pictures).collect();
+        let chosen = chosen.into_iter().map(|unit| unit % pictures).collect();
+        crops.apply(samples.take(&Chosen::Indices(chosen)), units.start, &mirrored)
+    }
 }
 
 impl Iterator for Batches<'_> {
     type Item = Result<Examples, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let BatchLoader { examples, range, batch_size, device, .. } = self.loader;
+        let BatchLoader { range, batch_size, device, .. } = self.loader;
         let end = (self.done + batch_size).min(range.len());
         if self.done == end {
             return None;
         }
-        let rows = match &self.indices {
-            Some(indices) => Rows::Indices(&indices[self.done..end]),
-            None => Rows::Range(range.start + self.done..range.start + end),
-        };
+        let batch = self.gather(self.done..end);
         self.done = end;
-        let batch = examples.rows(&rows, device);
         Some(Ok(match device.is_autodiff() {
             // Layers that act in training alone look at the device of what they are given.
             true => Examples { inputs: batch.inputs.autodiff(), labels: batch.labels.autodiff() },
@@ -174,6 +188,7 @@ impl DataLoaderIterator<Examples> for Batches<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn::tensor::TensorData;
     use std::collections::BTreeSet;
 
     fn examples(count: usize) -> Examples {
@@ -247,5 +262,22 @@ mod tests {
         let training = loader.to_device(&Device::default().autodiff());
         assert!(training.iter().next().unwrap().unwrap().inputs.is_autodiff());
         assert!(!loader.iter().next().unwrap().unwrap().inputs.is_autodiff());
+    }
+
+    #[test]
+    fn mirror_images_come_beside_every_picture() {
+        let augmentation = Augmentation { mirrored: true, crop_padding: 0 };
+        let loader = BatchLoader::new(examples(5), 4, Order::shuffled(1, 1))
+            .with_augmentation(augmentation, [1, 1, 2]);
+        assert_eq!((loader.num_items(), loader.batches()), (10, 3));
+        let mut seen: Vec<Vec<i64>> = Vec::new();
+        for batch in loader.iter() {
+            let batch = batch.unwrap();
+            let inputs: Vec<i64> = batch.inputs.int().into_data().iter::<i64>().collect();
+            seen.extend(inputs.chunks(2).map(<[i64]>::to_vec));
+        }
+        seen.sort();
+        let both = (0..5).flat_map(|i| [vec![2 * i, 2 * i + 1], vec![2 * i + 1, 2 * i]]);
+        assert_eq!(seen, both.collect::<Vec<_>>());
     }
 }

@@ -1,6 +1,7 @@
 //! Data sets: readers of real file formats, downloads, generated sets, and the batch loader.
 
 pub mod audio;
+mod augmentation;
 mod catalogue;
 pub mod cifar;
 mod dataset;
@@ -10,6 +11,8 @@ mod home;
 pub mod idx;
 mod loader;
 pub mod mnist;
+mod samples;
+mod set;
 pub mod spoken_digits;
 pub mod synthetic;
 mod text;
@@ -17,8 +20,10 @@ pub mod timit;
 pub mod tweets;
 mod windows;
 
-pub use catalogue::{Availability, DataSetInfo, catalogue, load};
+pub use catalogue::{Availability, DataKind, DataSetInfo, catalogue, load};
 pub use dataset::{DataSource, ImageSet, Images};
 pub use home::data_home;
 pub use loader::{BatchLoader, Examples, Order};
+pub use samples::Samples;
+pub use set::DataSet;
 pub use windows::{WindowSet, Windows};

@@ -116,6 +116,30 @@ impl Windows {
         start..self.group_ends[index]
     }
 
+    /// Where each group ends, as an index of examples.
+    pub fn group_ends(&self) -> &[usize] {
+        &self.group_ends
+    }
+
+    /// As many groups, evenly spread; all, where there are no more.
+    ///
+    /// Data sets are sorted by what they are recordings of, and their first ones would be of one
+    /// kind.
+    pub fn spread(&self, count: usize) -> Self {
+        let all = self.groups();
+        if count >= all {
+            return self.clone();
+        }
+        let (rows, labels, group_ends) = (Vec::new(), Vec::new(), Vec::new());
+        let mut chosen = Self { rows, labels, group_ends, ..self.clone() };
+        for index in 0..count {
+            let Range { start, end } = self.group(index * all / count);
+            let rows = &self.rows[start * self.window..end * self.window];
+            chosen.push_group(rows, &self.labels[start..end]);
+        }
+        chosen
+    }
+
     /// The inputs of some examples, flat: `[examples, features]`.
     ///
     /// # Panics
@@ -174,6 +198,16 @@ mod tests {
         let groups: Vec<_> = (0..windows.groups()).map(|index| windows.group(index)).collect();
         assert_eq!(groups, [0..2, 2..2, 2..3]);
         assert_eq!(windows.labels(), [5, 6, 7]);
+    }
+
+    #[test]
+    fn spread_groups_come_from_all_over() {
+        let mut windows = windows();
+        windows.push_group(&[1, 1, 1], &[8]);
+        let half = windows.spread(2);
+        assert_eq!((half.labels(), half.group_ends()), (&[5, 6, 7][..], &[2, 3][..]));
+        assert_eq!(half.inputs(2..3), windows.inputs(2..3));
+        assert_eq!(windows.spread(9), windows);
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use crate::comparison::statistics::{Quartiles, median, quartiles};
 use crate::comparison::{Group, best_groups};
-use crate::runs::{ComparisonSnapshot, EpochMetrics, Metric, RunSnapshot, RunStatus, Split};
+use crate::runs::{
+    ComparisonSnapshot, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, RunSnapshot,
+    RunStatus, Split, Stage,
+};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the schema. The version is raised when a field changes its meaning or
@@ -22,6 +25,12 @@ pub struct Document {
     pub data: DataDocument,
     /// Name of the device.
     pub device: String,
+    /// What the loss is.
+    #[serde(default)]
+    pub loss: LossKind,
+    /// Which epoch of a run its results are those of.
+    #[serde(default)]
+    pub reported: Reported,
     /// Every planned run.
     pub runs: Vec<RunDocument>,
     /// One entry per activation and dropout rate, at its best learning rate.
@@ -50,6 +59,9 @@ pub struct RunDocument {
     pub learning_rate: f64,
     /// Dropout rate.
     pub dropout: f64,
+    /// What it is for.
+    #[serde(default)]
+    pub stage: Stage,
     /// `waiting`, `running`, `interrupted`, `finished`, `diverged` or `failed`.
     pub status: String,
     /// Why it failed; null otherwise.
@@ -58,6 +70,9 @@ pub struct RunDocument {
     pub diverged_in_epoch: Option<usize>,
     /// The finished epochs.
     pub epochs: Vec<EpochMetrics>,
+    /// What it achieves under noise; empty where that was not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise: Vec<NoiseMetrics>,
 }
 
 /// The runs of one activation at one dropout rate and its best learning rate.
@@ -113,6 +128,16 @@ pub struct SpreadDocument {
     pub upper_quartile: f64,
 }
 
+impl ActivationDocument {
+    /// What is reported: the measures of the last epoch, or of the best.
+    pub fn reported(&self, reported: Reported) -> &MeasuresDocument {
+        match reported {
+            Reported::LastEpoch => &self.last_epoch,
+            Reported::BestEpoch => &self.best_epoch,
+        }
+    }
+}
+
 impl Document {
     /// The document of a snapshot.
     pub fn of(snapshot: &ComparisonSnapshot) -> Self {
@@ -126,6 +151,8 @@ impl Document {
                 synthetic: snapshot.synthetic,
             },
             device: snapshot.device.clone(),
+            loss: snapshot.loss,
+            reported: snapshot.reported,
             runs: snapshot.runs.iter().map(run).collect(),
             activations: best_groups(snapshot).iter().map(|g| activation(g, snapshot)).collect(),
         }
@@ -150,10 +177,12 @@ fn run(run: &RunSnapshot) -> RunDocument {
         seed: run.key.seed,
         learning_rate: run.key.learning_rate,
         dropout: run.key.dropout,
+        stage: run.key.stage,
         status: run.status.word().to_owned(),
         reason,
         diverged_in_epoch,
         epochs: run.epochs.clone(),
+        noise: run.noise.clone(),
     }
 }
 

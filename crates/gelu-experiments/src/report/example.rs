@@ -1,7 +1,9 @@
 //! A comparison to test reports on: plausible curves, made without training.
 
 use crate::recipe::Recipe;
-use crate::runs::{ComparisonSnapshot, EpochMetrics, RunKey, RunSnapshot, RunStatus};
+use crate::runs::{
+    ComparisonSnapshot, EpochMetrics, LossKind, Reported, RunKey, RunSnapshot, RunStatus, Stage,
+};
 
 const EPOCHS: usize = 12;
 
@@ -19,13 +21,20 @@ pub(crate) fn example() -> ComparisonSnapshot {
                     let diverges = slow > 1.0 && seed == 3 && index == 1;
                     let length = if diverges { 4 } else { EPOCHS };
                     runs.push(RunSnapshot {
-                        key: RunKey { activation: activation.into(), learning_rate, dropout, seed },
+                        key: RunKey {
+                            activation: activation.into(),
+                            learning_rate,
+                            dropout,
+                            seed,
+                            stage: Stage::Only,
+                        },
                         status: match diverges {
                             true => RunStatus::Diverged { epoch: 5 },
                             false => RunStatus::Finished,
                         },
                         epochs: (1..=length).map(|e| epoch(e, level, learning_rate)).collect(),
                         epochs_planned: EPOCHS,
+                        noise: Vec::new(),
                         progress: None,
                         seconds: 2.0 * length as f64,
                     });
@@ -42,6 +51,8 @@ pub(crate) fn example() -> ComparisonSnapshot {
         synthetic: true,
         device: "flex".into(),
         selection: crate::runs::Selection::ValidLoss,
+        reported: Reported::LastEpoch,
+        loss: LossKind::LogLoss,
         figure,
         runs,
     }

@@ -2,11 +2,12 @@
 
 use super::document::{ActivationDocument, Document, MeasuresDocument, SpreadDocument};
 use crate::comparison::label;
+use crate::runs::Reported;
 use comfy_table::{CellAlignment, Table, presets};
 
-/// A measure: its heading, where it stands, how it is shown.
+/// A measure: its split, where it stands, how it is shown.
 struct Column {
-    heading: &'static str,
+    split: &'static str,
     of: fn(&MeasuresDocument) -> Option<SpreadDocument>,
     percent: bool,
     /// Whether a terminal of 80 columns has room for it.
@@ -14,12 +15,20 @@ struct Column {
 }
 
 const COLUMNS: [Column; 5] = [
-    Column { heading: "train loss", of: |m| m.train_loss, percent: false, essential: false },
-    Column { heading: "valid loss", of: |m| m.valid_loss, percent: false, essential: true },
-    Column { heading: "valid error", of: |m| m.valid_error, percent: true, essential: false },
-    Column { heading: "test loss", of: |m| m.test_loss, percent: false, essential: true },
-    Column { heading: "test error", of: |m| m.test_error, percent: true, essential: true },
+    Column { split: "train", of: |m| m.train_loss, percent: false, essential: false },
+    Column { split: "valid", of: |m| m.valid_loss, percent: false, essential: true },
+    Column { split: "valid", of: |m| m.valid_error, percent: true, essential: false },
+    Column { split: "test", of: |m| m.test_loss, percent: false, essential: true },
+    Column { split: "test", of: |m| m.test_error, percent: true, essential: true },
 ];
+
+impl Column {
+    /// `test loss`, `test MSE`, `test error`.
+    fn heading(&self, document: &Document) -> String {
+        let measure = if self.percent { "error" } else { document.loss.heading() };
+        format!("{} {measure}", self.split)
+    }
+}
 
 /// For a terminal.
 pub fn text(document: &Document) -> String {
@@ -69,11 +78,13 @@ fn table(document: &Document, wanted: impl Fn(&&Column) -> bool, spread: Spread)
     let shown: Vec<&Column> = COLUMNS
         .iter()
         .filter(wanted)
-        .filter(|c| document.activations.iter().any(|a| (c.of)(&a.last_epoch).is_some()))
+        .filter(|c| {
+            document.activations.iter().any(|a| (c.of)(a.reported(document.reported)).is_some())
+        })
         .collect();
     let mut table = Table::new();
-    let mut header = vec!["activation", "dropout", "lr", "runs"];
-    header.extend(shown.iter().map(|column| column.heading));
+    let mut header = ["activation", "dropout", "lr", "runs"].map(str::to_owned).to_vec();
+    header.extend(shown.iter().map(|column| column.heading(document)));
     table.set_header(header);
     for entry in &document.activations {
         let mut row = vec![
@@ -82,7 +93,8 @@ fn table(document: &Document, wanted: impl Fn(&&Column) -> bool, spread: Spread)
             format!("{:e}", entry.best_learning_rate),
             runs(entry),
         ];
-        row.extend(shown.iter().map(|column| value(column, &entry.last_epoch, spread)));
+        let measures = entry.reported(document.reported);
+        row.extend(shown.iter().map(|column| value(column, measures, spread)));
         table.add_row(row);
     }
     align_numbers(&mut table);
@@ -117,10 +129,14 @@ fn value(column: &Column, measures: &MeasuresDocument, place: Spread) -> String 
 
 fn notes(document: &Document) -> Vec<String> {
     let most = document.activations.iter().map(|a| a.finished).max().unwrap_or(0);
+    let epoch = match document.reported {
+        Reported::LastEpoch => "last epoch",
+        Reported::BestEpoch => "epoch that was best on validation",
+    };
     let mut notes = vec![match most {
         0 => "No run has finished yet.".to_owned(),
-        1 => "After the last epoch; one run each, so differences may be chance.".to_owned(),
-        n => format!("After the last epoch: median over {n} seeds, with lowest and highest."),
+        1 => format!("After the {epoch}; one run each, so differences may be chance."),
+        n => format!("After the {epoch}: median over {n} seeds, with lowest and highest."),
     }];
     let failed = document.runs.iter().filter(|run| run.status == "failed").count();
     let unfinished = document

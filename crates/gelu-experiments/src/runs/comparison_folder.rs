@@ -1,5 +1,5 @@
 use super::files::write_atomically;
-use super::{ComparisonSnapshot, FigureSpec, RunFolder, RunSpec, Selection};
+use super::{ComparisonSnapshot, FigureSpec, LossKind, Reported, RunFolder, RunSpec, Selection};
 use crate::error::Place;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,12 @@ pub struct Plan {
     pub device: String,
     /// What the best learning rate is chosen by.
     pub selection: Selection,
+    /// Which epoch of a run its results are those of.
+    #[serde(default)]
+    pub reported: Reported,
+    /// What the loss is.
+    #[serde(default)]
+    pub loss: LossKind,
     /// Folder names of the runs, in the order they are shown.
     pub runs: Vec<String>,
     /// The figure of the paper.
@@ -152,6 +158,8 @@ impl ComparisonFolder {
             synthetic: plan.synthetic,
             device: plan.device,
             selection: plan.selection,
+            reported: plan.reported,
+            loss: plan.loss,
             figure: plan.figure,
             runs,
         })
@@ -188,6 +196,8 @@ mod tests {
             synthetic: false,
             device: "flex".to_owned(),
             selection: recipe.comparison.selection,
+            reported: recipe.comparison.reported,
+            loss: recipe.network.loss(),
             runs: names,
             figure: recipe.figure.clone(),
         };

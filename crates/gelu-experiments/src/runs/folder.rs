@@ -1,5 +1,6 @@
 use super::files::{sync, sync_folder, write_atomically};
-use super::{EpochMetrics, Progress, RunLock, RunSnapshot, RunSpec, RunStatus};
+use super::tables::{from_csv, to_csv};
+use super::{EpochMetrics, NoiseMetrics, Progress, RunLock, RunSnapshot, RunSpec, RunStatus};
 use crate::error::Place;
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 /// checkpoint-0007/    all that is needed to go on after epoch 7, while the run is not complete
 ///   model.bpk  optimizer.bpk  scheduler.bpk  metrics.csv
 /// model.bpk           the trained network, once finished
+/// noise.csv           what it achieves under noise, where the recipe or `gelu eval` measures that
 /// ```
 ///
 /// A checkpoint appears whole: it is written as `.checkpoint-0007`, synced and renamed.
@@ -155,7 +157,16 @@ impl RunFolder {
     ///
     /// When the file cannot be written; the old one then still stands.
     pub fn publish_metrics(&self, metrics: &[EpochMetrics]) -> Result<()> {
-        write_atomically(&self.file("metrics.csv"), metrics_to_csv(metrics))
+        write_atomically(&self.file("metrics.csv"), to_csv(metrics))
+    }
+
+    /// Writes what the trained network achieves under noise.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn set_noise(&self, noise: &[NoiseMetrics]) -> Result<()> {
+        write_atomically(&self.file("noise.csv"), to_csv(noise))
     }
 
     /// Puts a checkpoint in place, then removes the ones before it. `write` fills a scratch
@@ -176,7 +187,7 @@ impl RunFolder {
         fs::create_dir(&scratch).map_err(Error::io("create the folder", &scratch))?;
         let filled = write(&scratch).and_then(|()| {
             let path = scratch.join("metrics.csv");
-            fs::write(&path, metrics_to_csv(metrics)).map_err(Error::io("write", &path))?;
+            fs::write(&path, to_csv(metrics)).map_err(Error::io("write", &path))?;
             sync_content(&scratch)
         });
         if let Err(error) = filled {
@@ -238,7 +249,8 @@ impl RunFolder {
             key: spec.key(),
             status,
             epochs: read_metrics(&self.file("metrics.csv"))?,
-            epochs_planned: spec.epochs,
+            epochs_planned: spec.training.epochs,
+            noise: from_csv(&self.file("noise.csv"))?,
             progress,
             seconds,
         })
@@ -304,31 +316,14 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     serde_json::from_slice(&bytes).map(Some).map_err(damaged)
 }
 
-fn metrics_to_csv(metrics: &[EpochMetrics]) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for epoch in metrics {
-        writer.serialize(epoch).expect("writing to memory cannot fail");
-    }
-    writer.into_inner().expect("writing to memory cannot fail")
-}
-
 fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("read", path)(error)),
-    };
-    let advice = "delete the run's folder to train it anew";
-    let mut metrics: Vec<EpochMetrics> = Vec::new();
-    for (index, record) in csv::Reader::from_reader(file).into_deserialize().enumerate() {
-        let place = Place::Line(index + 2);
-        let record: EpochMetrics =
-            record.map_err(|error| Error::data(path, place, error.to_string(), advice))?;
+    let metrics: Vec<EpochMetrics> = from_csv(path)?;
+    for (index, record) in metrics.iter().enumerate() {
         if record.epoch != index + 1 {
             let problem = format!("epoch {} stands where {} belongs", record.epoch, index + 1);
-            return Err(Error::data(path, place, problem, advice));
+            let advice = "delete the run's folder to train it anew";
+            return Err(Error::data(path, Place::Line(index + 2), problem, advice));
         }
-        metrics.push(record);
     }
     Ok(metrics)
 }
@@ -374,6 +369,16 @@ mod tests {
         let (_parent, folder) = folder();
         folder.publish_metrics(&epochs(3)).unwrap();
         assert_eq!(folder.snapshot().unwrap().epochs, epochs(3));
+    }
+
+    #[test]
+    fn measures_under_noise_are_read_back() {
+        let (_parent, folder) = folder();
+        assert_eq!(folder.snapshot().unwrap().noise, []);
+        let noise = NoiseMetrics { amplitude: 0.2, test_loss: 1.0 / 3.0, test_error: Some(0.1) };
+        folder.set_noise(&[noise, NoiseMetrics { test_error: None, ..noise }]).unwrap();
+        let read = folder.snapshot().unwrap().noise;
+        assert_eq!((read.len(), read[0], read[1].test_error), (2, noise, None));
     }
 
     #[test]

@@ -13,12 +13,40 @@ pub struct RunKey {
     pub dropout: f64,
     /// Seed of the initial weights, the batch order and the dropout masks.
     pub seed: u64,
+    /// What the run is for.
+    #[serde(default)]
+    pub stage: Stage,
+}
+
+/// What a run is for, in a comparison that tunes the learning rate first and then trains anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Both: it is reported, and the learning rate is chosen by it.
+    #[default]
+    Only,
+    /// The learning rate is chosen by it.
+    Tuning,
+    /// It is reported: trained on the whole training set at the chosen rate.
+    Final,
+}
+
+impl Stage {
+    /// Whether there is nothing to say about it.
+    pub fn is_only(&self) -> bool {
+        *self == Self::Only
+    }
 }
 
 impl fmt::Display for RunKey {
-    /// `gelu lr 0.001 dropout 0.5 seed 1`.
+    /// `gelu lr 0.001 dropout 0.5 seed 1`, and `(tuning)` or `(final)` where there are both.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { activation, learning_rate, dropout, seed } = self;
-        write!(f, "{activation} lr {learning_rate} dropout {dropout} seed {seed}")
+        let Self { activation, learning_rate, dropout, seed, stage } = self;
+        write!(f, "{activation} lr {learning_rate} dropout {dropout} seed {seed}")?;
+        match stage {
+            Stage::Only => Ok(()),
+            Stage::Tuning => f.write_str(" (tuning)"),
+            Stage::Final => f.write_str(" (final)"),
+        }
     }
 }

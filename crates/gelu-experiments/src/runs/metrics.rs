@@ -43,6 +43,38 @@ impl EpochMetrics {
     }
 }
 
+/// What a trained network achieves on the test set under noise from Unif[−a, a].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseMetrics {
+    /// a.
+    pub amplitude: f64,
+    /// Mean loss.
+    pub test_loss: f64,
+    /// Fraction classified wrongly; `None` where nothing is classified.
+    pub test_error: Option<f64>,
+}
+
+/// What the loss of a comparison is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// −ln of the probability given to the right class, in nats.
+    #[default]
+    LogLoss,
+    /// The mean over inputs of the squared difference from what they should be.
+    SquaredError,
+}
+
+impl LossKind {
+    /// In headings: `loss` or `MSE`.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::LogLoss => "loss",
+            Self::SquaredError => "MSE",
+        }
+    }
+}
+
 /// A quantity measured once an epoch; lower is better for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

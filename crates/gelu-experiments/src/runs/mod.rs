@@ -13,14 +13,17 @@ mod progress;
 mod snapshot;
 mod spec;
 mod status;
+mod tables;
 
 pub use comparison_folder::{ComparisonFolder, Plan};
 pub use files::write_atomically;
 pub use folder::{Checkpoint, RunFolder, StatusFile};
-pub use key::RunKey;
+pub use key::{RunKey, Stage};
 pub use lock::RunLock;
-pub use metrics::{EpochMetrics, Metric, Split};
+pub use metrics::{EpochMetrics, LossKind, Metric, NoiseMetrics, Split};
 pub use progress::{Phase, Progress};
-pub use snapshot::{ComparisonSnapshot, FigureSpec, Panels, RunSnapshot, SecondSplit, Selection};
+pub use snapshot::{
+    ComparisonSnapshot, FigureSpec, Panels, Reported, RunSnapshot, SecondSplit, Selection,
+};
 pub use spec::RunSpec;
 pub use status::RunStatus;

@@ -1,4 +1,4 @@
-use super::{EpochMetrics, Metric, Progress, RunKey, RunStatus, Split};
+use super::{EpochMetrics, LossKind, Metric, NoiseMetrics, Progress, RunKey, RunStatus, Split};
 use serde::{Deserialize, Serialize};
 
 /// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
@@ -19,6 +19,10 @@ pub struct ComparisonSnapshot {
     pub device: String,
     /// What the best learning rate of an activation is chosen by.
     pub selection: Selection,
+    /// Which epoch of a run its results are those of.
+    pub reported: Reported,
+    /// What the loss is.
+    pub loss: LossKind,
     /// The figure of the paper, where the recipe has one.
     pub figure: Option<FigureSpec>,
     /// Every planned run, in plan order (activations in the order asked for).
@@ -72,6 +76,8 @@ pub struct RunSnapshot {
     pub epochs: Vec<EpochMetrics>,
     /// How many epochs it is to have.
     pub epochs_planned: usize,
+    /// What it achieves under noise, by amplitude; empty where that is not measured (yet).
+    pub noise: Vec<NoiseMetrics>,
     /// The epoch under way, while it runs.
     pub progress: Option<Progress>,
     /// Seconds spent training it so far, over all its sittings.
@@ -100,6 +106,17 @@ impl Selection {
             Self::TrainLoss => (Metric::Loss, Split::Train),
         }
     }
+}
+
+/// Which epoch of a run its results are those of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reported {
+    /// The last.
+    #[default]
+    LastEpoch,
+    /// The best by the selection: early stopping.
+    BestEpoch,
 }
 
 /// How a figure of the paper is laid out.

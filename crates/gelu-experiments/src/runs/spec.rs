@@ -1,5 +1,5 @@
-use super::RunKey;
-use crate::recipe::{DataRecipe, NetworkRecipe, OptimizerRecipe, Recipe, TrainLoss};
+use super::{RunKey, Stage};
+use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe};
 use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -22,12 +22,9 @@ pub struct RunSpec {
     pub learning_rate: f64,
     /// Dropout rate.
     pub dropout: f64,
-    /// Passes over the training set.
-    pub epochs: usize,
-    /// Examples in a batch.
-    pub batch_size: usize,
-    /// How the training loss is measured.
-    pub train_loss: TrainLoss,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Stage::is_only")]
+    pub stage: Stage,
     /// Name of the backend: results of two backends differ in their last digits.
     pub backend: String,
     /// SHA-256 of the data set's content.
@@ -36,13 +33,16 @@ pub struct RunSpec {
     pub data: DataRecipe,
     /// The network.
     pub network: NetworkRecipe,
-    /// The optimiser.
-    pub optimizer: OptimizerRecipe,
+    /// How it is trained.
+    pub training: TrainingRecipe,
+    /// Noise it is measured under once it is trained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseRecipe>,
 }
 
 impl RunSpec {
     /// The current [`version`](Self::version).
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// The run of `recipe` at one combination of what it varies.
     pub fn new(
@@ -61,15 +61,24 @@ impl RunSpec {
             seed,
             learning_rate,
             dropout,
-            epochs: recipe.training.epochs,
-            batch_size: recipe.training.batch_size,
-            train_loss: recipe.training.train_loss,
+            stage: Stage::Only,
             backend: backend.to_owned(),
             data_fingerprint: data_fingerprint.to_owned(),
             data: recipe.data.clone(),
             network: recipe.network.clone(),
-            optimizer: recipe.training.optimizer.clone(),
+            training: recipe.training.clone(),
+            noise: recipe.noise.clone(),
         }
+    }
+
+    /// The same run for one stage of a comparison that tunes first: the final one trains on the
+    /// validation examples too.
+    pub fn of_stage(mut self, stage: Stage) -> Self {
+        self.stage = stage;
+        if stage == Stage::Final {
+            self.data.validation = 0;
+        }
+        self
     }
 
     /// What tells it from the other runs of its comparison.
@@ -79,13 +88,14 @@ impl RunSpec {
             learning_rate: self.learning_rate,
             dropout: self.dropout,
             seed: self.seed,
+            stage: self.stage,
         }
     }
 
     /// Name of its folder: readable, and unique through the first 8 hex digits of the SHA-256 of
     /// the specification: `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
     pub fn folder_name(&self) -> String {
-        let RunKey { activation, learning_rate, dropout, seed } = self.key();
+        let RunKey { activation, learning_rate, dropout, seed, .. } = self.key();
         let digest = Sha256::digest(self.to_toml());
         let tag: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
         format!("{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}-{tag}")
@@ -115,7 +125,7 @@ mod tests {
         other.data_fingerprint = "abd".to_owned();
         assert_ne!(name, other.folder_name());
         let mut other = spec(1);
-        other.batch_size += 1;
+        other.training.batch_size += 1;
         assert_ne!(name, other.folder_name());
     }
 

@@ -5,7 +5,8 @@
 //! epoch to the run's folder before it counts.
 
 use super::checkpoint::Parts;
-use super::evaluate::{Measured, Score, evaluate, mean_losses};
+use super::evaluate::{Measured, Score, evaluate, mean_losses, score};
+use super::optimizer::EpochClock;
 use super::session::Session;
 use crate::recipe::TrainLoss;
 use crate::runs::{EpochMetrics, Phase, RunStatus};
@@ -47,6 +48,7 @@ pub(super) struct EpochByEpoch<M: Trainable> {
     pub(super) session: Arc<Session>,
     pub(super) parts: Arc<Parts>,
     pub(super) measuring: Measuring<M>,
+    pub(super) clock: EpochClock,
     pub(super) device: Device,
 }
 
@@ -96,14 +98,16 @@ impl<M: Trainable> EpochByEpoch<M> {
         train: &TrainLoader<M>,
     ) -> Result<Next> {
         self.session.begin_epoch(epoch, &self.device);
+        self.clock.begin(epoch);
         let events = &mut components.event_processor;
-        let batch_loss = self.train(epoch, events, learner, train)?;
+        let trained = self.train(epoch, events, learner, train)?;
         if components.interrupter.should_stop() {
             return Ok(Next::End(RunStatus::Interrupted));
         }
-        let metrics = self.measure(epoch, batch_loss, events, learner)?;
-        let losses = [Some(metrics.train_loss), metrics.valid_loss, metrics.test_loss];
-        if losses.into_iter().flatten().any(|loss| !loss.is_finite()) || !batch_loss.is_finite() {
+        let metrics = self.measure(epoch, trained, events, learner)?;
+        let losses = [metrics.batch_loss, metrics.train_loss].map(Some);
+        let mut losses = losses.into_iter().chain([metrics.valid_loss, metrics.test_loss]);
+        if losses.any(|loss| loss.is_some_and(|loss| !loss.is_finite())) {
             return Ok(Next::End(RunStatus::Diverged { epoch }));
         }
         report(events.process_train(LearnerEvent::EndEpoch(epoch)))?;
@@ -117,14 +121,15 @@ impl<M: Trainable> EpochByEpoch<M> {
         }
     }
 
-    /// One pass over the training batches; the mean of their losses.
+    /// One pass over the training batches: the mean of their losses, and the share of wrongly
+    /// classified examples where the recipe wants those of the batches.
     fn train(
         &self,
         epoch: usize,
         events: &mut Events<M>,
         learner: &mut Learner<M>,
         loader: &TrainLoader<M>,
-    ) -> Result<f64> {
+    ) -> Result<Score> {
         let total_items = loader.num_items();
         self.session.progress.update(|progress| {
             (progress.epoch, progress.phase) = (epoch, Phase::Train);
@@ -133,7 +138,8 @@ impl<M: Trainable> EpochByEpoch<M> {
         report(
             events.process_train(LearnerEvent::StartSplit { epoch_number: epoch, total_items }),
         )?;
-        let mut losses = Vec::new();
+        let by_batches = self.session.spec.training.train_loss == TrainLoss::Batches;
+        let (mut losses, mut measurements) = (Vec::new(), Vec::new());
         let mut batches = loader.iter();
         while let Some(batch) = batches.next() {
             let batch = batch.map_err(|error| Error::Device(error.to_string()))?;
@@ -141,6 +147,7 @@ impl<M: Trainable> EpochByEpoch<M> {
             learner.lr_step();
             learner.optimizer_step(output.grads);
             losses.push(output.item.mean_loss());
+            measurements.extend(by_batches.then(|| output.item.measure()));
             let item = TrainingItem::new(
                 output.item,
                 batches.progress(),
@@ -154,20 +161,22 @@ impl<M: Trainable> EpochByEpoch<M> {
         }
         report(events.process_train(LearnerEvent::EndSplit(epoch)))?;
         let losses = mean_losses(losses)?;
-        Ok(losses.iter().sum::<f64>() / losses.len() as f64)
+        let loss = losses.iter().sum::<f64>() / losses.len() as f64;
+        let error = if by_batches { score(&measurements)?.error } else { None };
+        Ok(Score { loss, error })
     }
 
     /// Measures every split of the recipe with dropout off.
     fn measure(
         &self,
         epoch: usize,
-        batch_loss: f64,
+        trained: Score,
         events: &mut Events<M>,
         learner: &Learner<M>,
     ) -> Result<EpochMetrics> {
         let model = learner.model().valid();
         let Measuring { train, valid, test } = &self.measuring;
-        let train = match self.session.spec.train_loss {
+        let train = match self.session.spec.training.train_loss {
             TrainLoss::DropoutOff => Some(train),
             TrainLoss::Batches => None,
         };
@@ -194,9 +203,9 @@ impl<M: Trainable> EpochByEpoch<M> {
         Ok(EpochMetrics {
             epoch,
             learning_rate: learner.lr_current().base(),
-            batch_loss,
-            train_loss: train.map_or(batch_loss, loss),
-            train_error: train.and_then(error),
+            batch_loss: trained.loss,
+            train_loss: train.map_or(trained.loss, loss),
+            train_error: train.map_or(trained.error, error),
             valid_loss: valid.map(loss),
             valid_error: valid.and_then(error),
             test_loss: test.map(loss),

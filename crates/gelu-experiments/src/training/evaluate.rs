@@ -1,7 +1,11 @@
+use super::Network;
+use crate::data::{BatchLoader, Examples, Order, Samples};
+use crate::recipe::NetworkRecipe;
 use crate::{Error, Result};
 use burn::data::dataloader::DataLoader;
 use burn::tensor::{Int, Tensor};
 use burn::train::InferenceStep;
+use std::sync::Arc;
 
 /// What one batch tells about a split. The tensors stay on the device until the split is done.
 #[derive(Clone, Debug)]
@@ -55,8 +59,27 @@ pub(super) fn evaluate<M: InferenceStep<Output: Measured>>(
     score(&measurements)
 }
 
+/// Measures a trained network on one split, with dropout off.
+///
+/// # Errors
+///
+/// When a result cannot be read back from the device.
+pub fn evaluate_split(model: &Network, recipe: &NetworkRecipe, samples: &Samples) -> Result<Score> {
+    evaluate(model, measuring_loader(samples, recipe).as_ref(), |_, _| ())
+}
+
+/// Batches to measure by: of the same size for every run of a kind of network, as large as caches
+/// like, and no larger than memory where every pixel has a hundred channels.
+pub(super) fn measuring_loader(
+    samples: &Samples,
+    recipe: &NetworkRecipe,
+) -> Arc<dyn DataLoader<Examples>> {
+    let size = if recipe.is_convolutional() { 250 } else { 1000 };
+    Arc::new(BatchLoader::new(samples.clone(), size, Order::Sequential))
+}
+
 /// The score of a split from those of its batches, weighted by their sizes; sums in f64.
-fn score(measurements: &[Measurement]) -> Result<Score> {
+pub(super) fn score(measurements: &[Measurement]) -> Result<Score> {
     let examples: usize = measurements.iter().map(|m| m.examples).sum();
     let losses = mean_losses(measurements.iter().map(|m| m.loss.clone()).collect())?;
     let weighted = losses.iter().zip(measurements).map(|(loss, m)| loss * m.examples as f64);

@@ -6,15 +6,21 @@
 //! with one atomic checkpoint.
 
 mod checkpoint;
-mod classifier;
 mod epochs;
 mod evaluate;
-
+mod network;
+mod noise;
+mod optimizer;
+mod presentation;
 mod renderer;
 mod run;
+mod schedule;
 mod session;
+mod splits;
 
-pub use classifier::{Classifier, classifier};
-pub use evaluate::Score;
-pub use run::{Display, Splits, evaluate_split, load_model, train};
+pub use evaluate::{Score, evaluate_split};
+pub use network::{Judgement, Network};
+pub use noise::measure_noise;
+pub use run::{Display, load_model, train};
 pub use session::Control;
+pub use splits::Splits;

@@ -109,7 +109,9 @@ impl Session {
         let outcome = match (state.outcome.take(), self.control.interrupter.error()) {
             (Some(outcome), _) => outcome,
             (None, Some(error)) => Err(Error::Device(error.to_string())),
-            (None, None) if state.metrics.len() == self.spec.epochs => Ok(RunStatus::Finished),
+            (None, None) if state.metrics.len() == self.spec.training.epochs => {
+                Ok(RunStatus::Finished)
+            }
             (None, None) => Ok(RunStatus::Interrupted),
         };
         (outcome, state.seconds)

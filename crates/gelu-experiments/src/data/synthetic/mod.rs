@@ -4,6 +4,7 @@
 //! function of `i` alone. None of it says anything about the data set whose format it has, and a
 //! folder that holds it is marked.
 
+pub mod files;
 pub mod pictures;
 pub mod speech;
 pub mod tweets;

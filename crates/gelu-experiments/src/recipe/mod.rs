@@ -3,7 +3,18 @@
 //! A recipe is a TOML file. Those in `recipes/` are built in; `--recipe FILE` reads another, and
 //! flags override what a comparison varies. Unknown keys are refused.
 
-use crate::runs::{FigureSpec, Selection};
+mod data;
+mod network;
+mod training;
+mod validate;
+
+pub use data::{Augmentation, DataRecipe, Normalisation, Pixels};
+pub use network::{NetworkRecipe, Order};
+pub use training::{
+    BatchUnit, BetaChange, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
+};
+
+use crate::runs::{FigureSpec, Reported, Selection};
 use crate::{Error, Result};
 use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
@@ -11,9 +22,17 @@ use std::path::Path;
 
 /// The built-in recipes, in the order they are listed: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("digits", include_str!("../recipes/digits.toml")),
-    ("mnist-classifier", include_str!("../recipes/mnist-classifier.toml")),
-    ("mnist-script", include_str!("../recipes/mnist-script.toml")),
+    ("digits", include_str!("../../recipes/digits.toml")),
+    ("mnist-classifier", include_str!("../../recipes/mnist-classifier.toml")),
+    ("mnist-script", include_str!("../../recipes/mnist-script.toml")),
+    ("mnist-robustness", include_str!("../../recipes/mnist-robustness.toml")),
+    ("mnist-autoencoder", include_str!("../../recipes/mnist-autoencoder.toml")),
+    ("tweet-tagger", include_str!("../../recipes/tweet-tagger.toml")),
+    ("timit-frames", include_str!("../../recipes/timit-frames.toml")),
+    ("spoken-digits", include_str!("../../recipes/spoken-digits.toml")),
+    ("cifar10-cnn", include_str!("../../recipes/cifar10-cnn.toml")),
+    ("cifar100-wrn", include_str!("../../recipes/cifar100-wrn.toml")),
+    ("cifar10-wrn", include_str!("../../recipes/cifar10-wrn.toml")),
 ];
 
 /// An experiment, complete: enough to repeat it.
@@ -32,87 +51,12 @@ pub struct Recipe {
     pub training: TrainingRecipe,
     /// What is varied.
     pub comparison: ComparisonRecipe,
+    /// Noise that trained networks are measured under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseRecipe>,
     /// The figure of the paper it reproduces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<FigureSpec>,
-}
-
-/// Which data, and how it is presented.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DataRecipe {
-    /// Name of the data set, as `gelu data list` shows it.
-    pub set: String,
-    /// How bytes become inputs.
-    pub pixels: Pixels,
-    /// How many of the training examples (the last ones) are set aside for validation.
-    pub validation: usize,
-    /// Use only the first so many training examples (before validation is set aside from all).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub train_limit: Option<usize>,
-}
-
-/// How a pixel's byte becomes a network's input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pixels {
-    /// `x / 255`: 0 to 1.
-    ZeroToOne,
-    /// `x / 127.5 − 1`: −1 to 1.
-    MinusOneToOne,
-}
-
-/// Which network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum NetworkRecipe {
-    /// The fully connected classifier, [`gelu_models::Mlp`], unit-norm rows.
-    Classifier {
-        /// Hidden layers.
-        depth: usize,
-        /// Neurons in each.
-        width: usize,
-    },
-}
-
-/// How a network is trained.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrainingRecipe {
-    /// Passes over the training set.
-    pub epochs: usize,
-    /// Examples in a batch; the last batch of an epoch holds what is left.
-    pub batch_size: usize,
-    /// The optimiser.
-    pub optimizer: OptimizerRecipe,
-    /// How the training loss is measured.
-    pub train_loss: TrainLoss,
-}
-
-/// Which optimiser, with all its constants.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum OptimizerRecipe {
-    /// Adam (Kingma & Ba, 2015).
-    Adam {
-        /// Decay of the first moment.
-        beta_1: f32,
-        /// Decay of the second moment.
-        beta_2: f32,
-        /// Added to the root of the second moment.
-        epsilon: f32,
-    },
-}
-
-/// How the training loss of an epoch is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrainLoss {
-    /// After the epoch, over the whole training set, dropout off: the paper's curves.
-    DropoutOff,
-    /// The mean of the epoch's batch losses as they were trained on, dropout on: the source
-    /// script's curves. Needs no further pass over the data.
-    Batches,
 }
 
 /// What a comparison varies: every combination is one run.
@@ -129,6 +73,29 @@ pub struct ComparisonRecipe {
     pub dropout: Vec<f64>,
     /// What the best learning rate is chosen by.
     pub selection: Selection,
+    /// Which epoch of a run its results are those of.
+    #[serde(default)]
+    pub reported: Reported,
+    /// Where given, the learning rate is tuned with the validation examples set aside, and the
+    /// networks that are reported are trained at the best rate on all training examples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retrain: Option<Retraining>,
+}
+
+/// How learning rates are tuned before the final runs on the whole training set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retraining {
+    /// Runs of each setting while tuning, with the seeds 1, 2, ….
+    pub tuning_seeds: u64,
+}
+
+/// Noise added to the test inputs of a trained network, `x + u`, `u ~ Unif[−a, a]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoiseRecipe {
+    /// Every `a` that is measured.
+    pub amplitudes: Vec<f64>,
 }
 
 impl Recipe {
@@ -169,44 +136,6 @@ impl Recipe {
             .map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
         recipe.validate().map_err(|problem| refuse(problem.to_string()))?;
         Ok(recipe)
-    }
-
-    /// Checks every value that a type cannot.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Usage`] naming the value, and what it has to be.
-    pub fn validate(&self) -> Result<()> {
-        let at_least_one = |what: &str, value: usize| match value {
-            0 => Err(Error::Usage(format!("{what} is 0; it has to be at least 1"))),
-            _ => Ok(()),
-        };
-        let NetworkRecipe::Classifier { width, .. } = self.network;
-        at_least_one("network.width", width)?;
-        at_least_one("the number of epochs", self.training.epochs)?;
-        at_least_one("the batch size", self.training.batch_size)?;
-        at_least_one("the number of seeds", self.comparison.seeds as usize)?;
-        at_least_one("the number of activations", self.comparison.activations.len())?;
-        at_least_one("the number of learning rates", self.comparison.learning_rates.len())?;
-        at_least_one("the number of dropout rates", self.comparison.dropout.len())?;
-        if self.data.train_limit == Some(0) {
-            return Err(Error::Usage("the train limit is 0; it has to be at least 1".to_owned()));
-        }
-        for &rate in &self.comparison.learning_rates {
-            if !(rate.is_finite() && rate > 0.0) {
-                return Err(Error::Usage(format!(
-                    "learning rate {rate} cannot be trained with; it has to be above 0 and finite"
-                )));
-            }
-        }
-        for &rate in &self.comparison.dropout {
-            if !(0.0..1.0).contains(&rate) {
-                return Err(Error::Usage(format!(
-                    "dropout rate {rate} is not a probability; it has to be at least 0 and below 1"
-                )));
-            }
-        }
-        Ok(())
     }
 }
 

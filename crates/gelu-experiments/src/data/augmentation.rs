@@ -1,0 +1,132 @@
+//! Random crops and mirror images, made on the device.
+
+use super::Examples;
+use crate::randomness::{Purpose, generator};
+use crate::recipe::Augmentation;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use rand::RngExt;
+
+/// What becomes of the pictures of one epoch.
+///
+/// A picture is surrounded by `p` zeros and a window of its own size is cut out at one of
+/// (2p + 1)² places; a mirror image is cut out from right to left. All is one gather per batch.
+#[derive(Clone, Debug)]
+pub(super) struct Crops {
+    padding: usize,
+    picture: [usize; 3],
+    /// Of every picture of the epoch, in order: rows and columns the window is moved by.
+    places: Vec<[usize; 2]>,
+}
+
+impl Crops {
+    /// The crops of an epoch of `count` pictures of the given channels, height and width: a
+    /// function of seed and epoch alone.
+    pub(super) fn of_epoch(
+        augmentation: Augmentation,
+        picture: [usize; 3],
+        count: usize,
+        seed: u64,
+        epoch: usize,
+    ) -> Self {
+        let mut rng = generator(seed, Purpose::Augmentation { epoch });
+        let padding = augmentation.crop_padding;
+        let mut place = || rng.random_range(0..=2 * padding);
+        let places = (0..count).map(|_| [place(), place()]).collect();
+        Self { padding, picture, places }
+    }
+
+    /// Crops a batch whose pictures are the `first`, next, … of the epoch; `mirrored` says which
+    /// of them are mirror images.
+    pub(super) fn apply(&self, batch: Examples, first: usize, mirrored: &[bool]) -> Examples {
+        let ([channels, height, width], count) = (self.picture, batch.len());
+        let device = batch.inputs.device().inner();
+        let pad = self.padding;
+        let row_length = width + 2 * pad;
+        let places = &self.places[first..first + count];
+        let offsets = places.iter().map(|[down, right]| (down * row_length + right) as i32);
+        let offsets = ints(offsets.collect(), [count, 1], &device);
+        let flips = ints(mirrored.iter().map(|&m| i32::from(m)).collect(), [count, 1], &device);
+        let pixels = || (0..height).flat_map(|row| (0..width).map(move |column| (row, column)));
+        let straight = pixels().map(|(row, column)| (row * row_length + column) as i32);
+        let straight = ints(straight.collect(), [1, height * width], &device);
+        // What leads from a column to its mirror image.
+        let across = pixels().map(|(_, column)| width as i32 - 1 - 2 * column as i32);
+        let across = ints(across.collect(), [1, height * width], &device);
+        let wanted = offsets + straight + flips * across;
+        let wanted: Tensor<3, Int> = wanted.unsqueeze_dim::<3>(1).repeat_dim(1, channels);
+
+        let pictures = batch.inputs.reshape([count, channels, height, width]);
+        let padded = pictures.pad((pad, pad, pad, pad), 0.0);
+        let padded = padded.reshape([count, channels, row_length * (height + 2 * pad)]);
+        let inputs = padded.gather(2, wanted).reshape([count, channels * height * width]);
+        Examples { inputs, labels: batch.labels }
+    }
+}
+
+fn ints(values: Vec<i32>, shape: [usize; 2], device: &Device) -> Tensor<2, Int> {
+    Tensor::from_data(TensorData::new(values, shape), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PICTURE: [usize; 3] = [2, 3, 4];
+
+    fn batch(count: usize) -> (Vec<f32>, Examples) {
+        let device = Device::default();
+        let values: Vec<f32> = (1..=count * 24).map(|v| v as f32).collect();
+        let inputs = Tensor::from_data(TensorData::new(values.clone(), [count, 24]), &device);
+        let labels = Tensor::<1, Int>::zeros([count], &device);
+        (values, Examples { inputs, labels })
+    }
+
+    /// The crop of one picture, written down from its definition.
+    fn expected(picture: &[f32], [down, right]: [usize; 2], mirrored: bool) -> Vec<f32> {
+        let [channels, height, width] = PICTURE;
+        let mut crop = Vec::new();
+        for channel in 0..channels {
+            for row in 0..height {
+                for column in 0..width {
+                    let column = if mirrored { width - 1 - column } else { column };
+                    let (y, x) = ((row + down).checked_sub(1), (column + right).checked_sub(1));
+                    crop.push(match (y, x) {
+                        (Some(y), Some(x)) if y < height && x < width => {
+                            picture[(channel * height + y) * width + x]
+                        }
+                        _ => 0.0,
+                    });
+                }
+            }
+        }
+        crop
+    }
+
+    #[test]
+    fn crops_and_mirrors_are_those_of_the_definition() {
+        let augmentation = Augmentation { mirrored: true, crop_padding: 1 };
+        let crops = Crops::of_epoch(augmentation, PICTURE, 60, 7, 3);
+        let (values, examples) = batch(20);
+        let mirrored: Vec<bool> = (0..20).map(|i| i % 3 == 0).collect();
+        let found = crops.apply(examples, 40, &mirrored).inputs.into_data();
+        let found: Vec<f32> = found.iter::<f32>().collect();
+        for index in 0..20 {
+            let picture = &values[index * 24..(index + 1) * 24];
+            let expected = expected(picture, crops.places[40 + index], mirrored[index]);
+            assert_eq!(found[index * 24..(index + 1) * 24], expected, "picture {index}");
+        }
+        let mut places = crops.places.clone();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 9, "every place is drawn");
+    }
+
+    #[test]
+    fn crops_are_a_function_of_seed_and_epoch_alone() {
+        let augmentation = Augmentation { mirrored: false, crop_padding: 4 };
+        let of = |seed, epoch| Crops::of_epoch(augmentation, PICTURE, 50, seed, epoch).places;
+        assert_eq!(of(1, 2), of(1, 2));
+        assert_ne!(of(1, 2), of(1, 3));
+        assert_ne!(of(1, 2), of(2, 2));
+    }
+}

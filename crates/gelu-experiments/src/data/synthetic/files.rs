@@ -1,0 +1,118 @@
+//! Generated sets, written as the files of the real ones.
+
+use super::super::cifar::{self, Cifar};
+use super::super::{digits, mnist, spoken_digits, timit, tweets};
+use super::{begin, pictures, tweets as words};
+use crate::{Error, Result};
+use std::path::Path;
+
+/// Voices of generated spoken digits.
+const VOICES: usize = 3;
+
+/// Writes a generated set in the files of the data set `name`, marked synthetic, and says what was
+/// written. `train` and `test` count pictures or tweets, speakers of `timit`, and recordings of
+/// each digit by each voice; validation parts, where the set has them, are as large as the test
+/// part.
+///
+/// # Errors
+///
+/// When there is no such set, a part would be empty or too large, the folder holds real data, or a
+/// file cannot be written.
+pub fn write(
+    name: &str,
+    folder: &Path,
+    train: Option<usize>,
+    test: Option<usize>,
+) -> Result<String> {
+    if train == Some(0) || test == Some(0) {
+        return Err(Error::Usage(
+            "a data set needs at least one training and one test example".to_owned(),
+        ));
+    }
+    let sizes = |default: (usize, usize)| (train.unwrap_or(default.0), test.unwrap_or(default.1));
+    let (train, test, what) = match name {
+        "digits" | "mnist" => {
+            let (train, test) = sizes((digits::TRAIN, digits::TEST));
+            begin(folder, "digits", mnist::is_present(folder))?;
+            mnist::write(folder, &digits::generate(train, test))?;
+            (train, test, "digits")
+        }
+        "cifar10" | "cifar100" => {
+            let cifar = if name == "cifar10" { Cifar::Ten } else { Cifar::Hundred };
+            let (train, test) = sizes((2_000, 500));
+            cifar::write_synthetic(cifar, folder, &pictures::generate(cifar, train, test))?;
+            (train, test, "pictures")
+        }
+        "tweets" => {
+            let (train, test) = sizes((400, 100));
+            tweets::write_synthetic(folder, &words::generate(train, test, test))?;
+            (train, test, "tweets")
+        }
+        "timit" => {
+            let (train, test) = sizes((12, 3));
+            let speakers = timit::Speakers { train, validation: test, test };
+            timit::write_synthetic(folder, speakers)?;
+            (train, test, "speakers")
+        }
+        "spoken-digits" => {
+            if test.is_some_and(|test| test != spoken_digits::TEST.len()) {
+                return Err(Error::Usage(format!(
+                    "the test recordings of spoken-digits are always {} of each digit and voice",
+                    spoken_digits::TEST.len()
+                )));
+            }
+            let (train, test) = sizes((10, spoken_digits::TEST.len()));
+            let count = u32::try_from(train).ok();
+            let count = count.and_then(|count| count.checked_add(spoken_digits::VALIDATION.end));
+            let count = count.ok_or_else(|| {
+                Error::Usage(format!("{train} recordings of a digit are too many to number"))
+            })?;
+            spoken_digits::write_synthetic(folder, VOICES, count)?;
+            (train, test, "recordings of each digit by each of three voices")
+        }
+        _ => {
+            return Err(Error::Usage(format!(
+                "no data set `{name}` can be generated; there are: digits, mnist, cifar10, \
+                 cifar100, tweets, timit, spoken-digits"
+            )));
+        }
+    };
+    Ok(format!(
+        "{train} training and {test} test {what} are in {}, marked synthetic",
+        folder.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{catalogue, load};
+
+    #[test]
+    fn every_data_set_can_be_generated_and_read() {
+        for info in catalogue().iter().filter(|info| info.name != "digits") {
+            let parent = tempfile::tempdir().unwrap();
+            let folder = parent.path().join(info.name);
+            let (train, test) = match info.name {
+                "timit" => (Some(1), Some(1)),
+                "spoken-digits" => (Some(1), None),
+                _ => (Some(20), Some(6)),
+            };
+            write(info.name, &folder, train, test).unwrap();
+            let set = load(info.name, Some(&folder)).unwrap();
+            assert!(set.source().synthetic, "{}", info.name);
+            assert_eq!(set.source().name, info.name);
+        }
+    }
+
+    #[test]
+    fn unknown_and_empty_sets_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write("imagenet", folder.path(), None, None).unwrap_err().to_string();
+        assert!(error.contains("there are: digits, mnist, cifar10"), "{error}");
+        let error = write("tweets", folder.path(), Some(0), None).unwrap_err().to_string();
+        assert!(error.contains("at least one"), "{error}");
+        let error = write("spoken-digits", folder.path(), None, Some(7)).unwrap_err().to_string();
+        assert!(error.contains("always 5"), "{error}");
+    }
+}

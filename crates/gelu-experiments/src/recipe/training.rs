@@ -1,0 +1,105 @@
+use serde::{Deserialize, Serialize};
+
+/// How a network is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingRecipe {
+    /// Passes over the training set.
+    pub epochs: usize,
+    /// Examples (or what `batch_of` says) in a batch; the last batch of an epoch holds what is
+    /// left.
+    pub batch_size: usize,
+    /// What a batch is a number of.
+    #[serde(default, skip_serializing_if = "BatchUnit::is_example")]
+    pub batch_of: BatchUnit,
+    /// How the training loss is measured.
+    pub train_loss: TrainLoss,
+    /// How the learning rate goes on from its initial value.
+    #[serde(default)]
+    pub schedule: ScheduleRecipe,
+    /// The optimiser.
+    pub optimizer: OptimizerRecipe,
+}
+
+/// What a batch is a number of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BatchUnit {
+    /// Examples: pictures, words, frames.
+    #[default]
+    Examples,
+    /// Whole tweets, sentences or recordings, with all their examples.
+    Groups,
+}
+
+impl BatchUnit {
+    fn is_example(&self) -> bool {
+        *self == Self::Examples
+    }
+}
+
+/// Which optimiser, with all its constants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum OptimizerRecipe {
+    /// Adam (Kingma & Ba, 2015).
+    Adam {
+        /// Decay of the first moment.
+        beta_1: f32,
+        /// Decay of the second moment.
+        beta_2: f32,
+        /// Added to the root of the second moment.
+        epsilon: f32,
+        /// Another decay of the first moment later on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        beta_1_change: Option<BetaChange>,
+    },
+    /// Stochastic gradient descent with Nesterov's momentum.
+    Sgd {
+        /// Decay of the velocity.
+        momentum: f64,
+        /// λ of the penalty λ·Σw² added to the loss, over weights and the scales of batch norms
+        /// (not biases): its gradient is 2λw.
+        l2: f64,
+    },
+}
+
+/// A change of Adam's β₁ in the middle of training.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BetaChange {
+    /// The later value.
+    pub to: f32,
+    /// The share of the epochs before it.
+    pub after: f64,
+}
+
+/// How the learning rate goes on. Shares are of all epochs, so that a shorter training has the
+/// same course.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ScheduleRecipe {
+    /// It stays as it is.
+    #[default]
+    Constant,
+    /// It stays for a share `c` of the epochs E and then falls by the same amount every epoch, to
+    /// reach 0 when they are over: η·min(1, (E − e)/(E − cE)) in epoch e = 0, 1, ….
+    ConstantThenLinear {
+        /// c.
+        constant: f64,
+    },
+    /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for
+    /// batch t = 0, 1, … of T.
+    Cosine,
+}
+
+/// How the training loss of an epoch is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrainLoss {
+    /// After the epoch, over the whole training set, dropout off: the paper's curves.
+    DropoutOff,
+    /// The mean over the epoch's batches as they were trained on, dropout on: the source
+    /// script's curves. Needs no further pass over the data.
+    Batches,
+}

@@ -1,0 +1,169 @@
+//! What a type cannot check.
+
+use super::{NetworkRecipe, OptimizerRecipe, Recipe, ScheduleRecipe};
+use crate::data::{DataKind, DataSetInfo};
+use crate::{Error, Result};
+
+impl Recipe {
+    /// Checks every value that a type cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    pub fn validate(&self) -> Result<()> {
+        let at_least_one = |what: &str, value: usize| match value {
+            0 => refuse(format!("{what} is 0; it has to be at least 1")),
+            _ => Ok(()),
+        };
+        let varied = &self.comparison;
+        at_least_one("the number of epochs", self.training.epochs)?;
+        at_least_one("the batch size", self.training.batch_size)?;
+        at_least_one("the number of seeds", varied.seeds as usize)?;
+        at_least_one("the number of activations", varied.activations.len())?;
+        at_least_one("the number of learning rates", varied.learning_rates.len())?;
+        at_least_one("the number of dropout rates", varied.dropout.len())?;
+        at_least_one("the train limit", self.data.train_limit.unwrap_or(1))?;
+        at_least_one("the test limit", self.data.test_limit.unwrap_or(1))?;
+        for &rate in &varied.learning_rates {
+            if !(rate.is_finite() && rate > 0.0) {
+                return refuse(format!(
+                    "learning rate {rate} cannot be trained with; it has to be above 0 and finite"
+                ));
+            }
+        }
+        for &rate in &varied.dropout {
+            if !(0.0..1.0).contains(&rate) {
+                return refuse(format!(
+                    "dropout rate {rate} is not a probability; it has to be at least 0 and below 1"
+                ));
+            }
+        }
+        self.validate_network()?;
+        self.validate_data()?;
+        self.validate_training()?;
+        self.validate_tuning()
+    }
+
+    fn validate_network(&self) -> Result<()> {
+        let positive = |what: &str, sizes: &[usize]| match sizes.contains(&0) || sizes.is_empty() {
+            true => refuse(format!("{what} is 0; every layer needs at least one neuron")),
+            false => Ok(()),
+        };
+        match &self.network {
+            NetworkRecipe::Classifier { width, .. } => positive("network.width", &[*width]),
+            NetworkRecipe::Autoencoder { encoder } => {
+                positive("a width of network.encoder", encoder)?;
+                match self.comparison.dropout.iter().any(|&rate| rate != 0.0) {
+                    true => refuse("the autoencoder drops nothing; its dropout rate has to be 0"),
+                    false => Ok(()),
+                }
+            }
+            NetworkRecipe::Cnn { widths, noise } => {
+                positive("a width of network.widths", widths)?;
+                match noise.is_finite() && *noise >= 0.0 {
+                    true => Ok(()),
+                    false => refuse(format!(
+                        "network.noise {noise} is no standard deviation; it has to be at least 0"
+                    )),
+                }
+            }
+            NetworkRecipe::WideResNet { depth, width, .. } => {
+                positive("network.width", &[*width])?;
+                match *depth >= 10 && (depth - 4).is_multiple_of(6) {
+                    true => Ok(()),
+                    false => refuse(format!(
+                        "network.depth {depth} is no depth of a wide residual network; it has to \
+                         be 6n + 4: 10, 16, 22, 28, 34, 40, …"
+                    )),
+                }
+            }
+        }
+    }
+
+    fn validate_data(&self) -> Result<()> {
+        let info = DataSetInfo::named(&self.data.set)?;
+        let name = info.name;
+        match info.kind {
+            DataKind::Pictures { .. } if self.data.pixels.is_none() => refuse(format!(
+                "data.pixels is missing; {name} are pictures, and it says how bytes become inputs"
+            )),
+            DataKind::Pictures { side, .. } if self.network.is_convolutional() && side < 12 => {
+                refuse(format!("the pictures of {name} are too small for this network"))
+            }
+            DataKind::Pictures { .. } => Ok(()),
+            DataKind::Windows if self.network.is_convolutional() => {
+                refuse(format!("{name} holds no pictures, which this network needs"))
+            }
+            DataKind::Windows if self.data.validation > 0 => refuse(format!(
+                "data.validation is {}; {name} has a validation part of its own, leave it out",
+                self.data.validation
+            )),
+            DataKind::Windows
+                if self.data.pixels.is_some()
+                    || self.data.normalisation.is_some()
+                    || self.data.augmentation.is_some() =>
+            {
+                refuse(format!(
+                    "data.pixels, normalisation and augmentation are for pictures; {name} has none"
+                ))
+            }
+            DataKind::Windows => Ok(()),
+        }
+    }
+
+    fn validate_training(&self) -> Result<()> {
+        let share = |what: &str, value: f64| match (0.0..1.0).contains(&value) {
+            true => Ok(()),
+            false => refuse(format!("{what} is {value}; a share is at least 0 and below 1")),
+        };
+        if let ScheduleRecipe::ConstantThenLinear { constant } = self.training.schedule {
+            share("schedule.constant", constant)?;
+        }
+        match &self.training.optimizer {
+            OptimizerRecipe::Adam { beta_1, beta_2, epsilon, beta_1_change } => {
+                share("optimizer.beta_1", f64::from(*beta_1))?;
+                share("optimizer.beta_2", f64::from(*beta_2))?;
+                if !(epsilon.is_finite() && *epsilon > 0.0) {
+                    return refuse(format!("optimizer.epsilon is {epsilon}; it has to be above 0"));
+                }
+                if let Some(change) = beta_1_change {
+                    share("optimizer.beta_1_change.to", f64::from(change.to))?;
+                    share("optimizer.beta_1_change.after", change.after)?;
+                }
+                Ok(())
+            }
+            OptimizerRecipe::Sgd { momentum, l2 } => {
+                share("optimizer.momentum", *momentum)?;
+                match l2.is_finite() && *l2 >= 0.0 {
+                    true => Ok(()),
+                    false => refuse(format!("optimizer.l2 is {l2}; it has to be at least 0")),
+                }
+            }
+        }
+    }
+
+    fn validate_tuning(&self) -> Result<()> {
+        if let Some(retrain) = self.comparison.retrain {
+            if retrain.tuning_seeds == 0 {
+                return refuse("comparison.retrain.tuning_seeds is 0; it has to be at least 1");
+            }
+            if self.data.validation == 0 {
+                return refuse(
+                    "there is nothing to tune on: data.validation is 0, and comparison.retrain \
+                     tunes the learning rate on the validation examples",
+                );
+            }
+        }
+        let amplitudes = self.noise.iter().flat_map(|noise| &noise.amplitudes);
+        for amplitude in amplitudes {
+            if !(amplitude.is_finite() && *amplitude >= 0.0) {
+                return refuse(format!("noise amplitude {amplitude} has to be at least 0"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse(problem: impl Into<String>) -> Result<()> {
+    Err(Error::Usage(problem.into()))
+}

@@ -1,0 +1,200 @@
+use super::evaluate::{Measured, Measurement};
+use super::splits::Splits;
+use crate::data::Examples;
+use crate::randomness::{Purpose, device_seed};
+use crate::recipe::NetworkRecipe;
+use crate::runs::{LossKind, RunSpec};
+use burn::module::{Module, ModuleMapper, Param, ParamId};
+use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
+use burn::tensor::{Device, ExecutionError, Int, Tensor};
+use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
+use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
+use gelu_models::{
+    Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Mlp, MlpConfig, WideResNet, WideResNetConfig,
+};
+
+/// Any of the paper's networks, with what it is trained to do: to name the class of its input, by
+/// the log loss; an autoencoder to return its input, by the mean squared error.
+#[derive(Module, Debug)]
+pub struct Network {
+    architecture: Architecture,
+    /// Channels, height and width, for networks of pictures.
+    #[module(skip)]
+    picture: [usize; 3],
+}
+
+#[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one network, and Burn boxes no modules")]
+enum Architecture {
+    Mlp(Mlp),
+    Autoencoder(Autoencoder),
+    Cnn(Cnn),
+    WideResNet(WideResNet),
+}
+
+impl Network {
+    /// The untrained network of a run: same seed, same weights, whatever the activation.
+    ///
+    /// # Panics
+    ///
+    /// If the specification is not valid ([`Recipe::validate`](crate::recipe::Recipe::validate)).
+    pub fn new(spec: &RunSpec, splits: &Splits, device: &Device) -> Self {
+        device.seed(device_seed(spec.seed, Purpose::Weights));
+        let activation = spec.activation.clone();
+        let (features, classes) = (splits.features(), splits.classes);
+        let channels = splits.picture.map_or(1, |[channels, ..]| channels);
+        let architecture = match &spec.network {
+            &NetworkRecipe::Classifier { depth, width } => Architecture::Mlp(
+                MlpConfig::new(features, classes)
+                    .with_depth(depth)
+                    .with_width(width)
+                    .with_dropout(spec.dropout)
+                    .with_activation(activation)
+                    .init(device),
+            ),
+            NetworkRecipe::Autoencoder { encoder } => Architecture::Autoencoder(
+                AutoencoderConfig::new(features)
+                    .with_encoder(encoder.clone())
+                    .with_activation(activation)
+                    .init(device),
+            ),
+            &NetworkRecipe::Cnn { widths, noise } => Architecture::Cnn(
+                CnnConfig::new()
+                    .with_classes(classes)
+                    .with_channels(channels)
+                    .with_widths(widths)
+                    .with_noise(noise)
+                    .with_dropout(spec.dropout)
+                    .with_activation(activation)
+                    .init(device),
+            ),
+            &NetworkRecipe::WideResNet { depth, width, order } => Architecture::WideResNet(
+                WideResNetConfig::new(classes)
+                    .with_depth(depth)
+                    .with_width(width)
+                    .with_channels(channels)
+                    .with_dropout(spec.dropout)
+                    .with_order(order.into())
+                    .with_activation(activation)
+                    .init(device),
+            ),
+        };
+        let picture = splits.picture.unwrap_or([1, 1, features]);
+        Self { architecture, picture }.map(&mut NumberParameters::default())
+    }
+
+    /// Outputs, targets and loss of a batch.
+    pub fn judge(&self, batch: Examples) -> Judgement {
+        let Examples { inputs, labels } = batch;
+        let pictures = |inputs: Tensor<2>| {
+            let [channels, height, width] = self.picture;
+            let count = inputs.dims()[0];
+            inputs.reshape([count, channels, height, width])
+        };
+        let logits = match &self.architecture {
+            Architecture::Autoencoder(network) => {
+                let output = network.forward(inputs.clone());
+                let loss = MseLoss::new().forward(output.clone(), inputs, Reduction::Mean);
+                return Judgement { loss, output, labels, kind: LossKind::SquaredError };
+            }
+            Architecture::Mlp(network) => network.forward(inputs),
+            Architecture::Cnn(network) => network.forward(pictures(inputs)),
+            Architecture::WideResNet(network) => network.forward(pictures(inputs)),
+        };
+        let loss = CrossEntropyLossConfig::new()
+            .init(&logits.device())
+            .forward(logits.clone(), labels.clone());
+        Judgement { loss, output: logits, labels, kind: LossKind::LogLoss }
+    }
+}
+
+/// Gives parameters their position as identity. Burn draws identities at random, which would make
+/// the saved files of two equal runs differ.
+#[derive(Default)]
+struct NumberParameters {
+    count: u64,
+}
+
+impl ModuleMapper for NumberParameters {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        self.count += 1;
+        let (_, tensor, mapper) = param.consume();
+        Param::from_mapped_value(ParamId::from(self.count), tensor, mapper)
+    }
+}
+
+/// What a network made of a batch.
+#[derive(Debug)]
+pub struct Judgement {
+    /// Mean over the batch, of shape `[1]`.
+    pub loss: Tensor<1>,
+    /// Logits `[examples, classes]`, or the reconstruction `[examples, features]`.
+    pub output: Tensor<2>,
+    /// The class of each example.
+    pub labels: Tensor<1, Int>,
+    /// What the loss is.
+    pub kind: LossKind,
+}
+
+impl TrainStep for Network {
+    type Input = Examples;
+    type Output = Judgement;
+
+    fn step(&self, batch: Examples) -> TrainOutput<Judgement> {
+        let judgement = self.judge(batch);
+        TrainOutput::new(self, judgement.loss.backward(), judgement)
+    }
+}
+
+impl InferenceStep for Network {
+    type Input = Examples;
+    type Output = Judgement;
+
+    fn step(&self, batch: Examples) -> Judgement {
+        self.judge(batch)
+    }
+}
+
+impl ItemLazy for Judgement {
+    fn sync(self) -> Result<Self, ExecutionError> {
+        // As Burn's own outputs do: nothing is read back, and the metrics do not hold the tape.
+        self.loss.device().flush()?;
+        Ok(Self {
+            loss: self.loss.without_autodiff(),
+            output: self.output.without_autodiff(),
+            labels: self.labels.without_autodiff(),
+            kind: self.kind,
+        })
+    }
+}
+
+impl Adaptor<LossInput> for Judgement {
+    fn adapt(&self) -> LossInput {
+        LossInput::new(self.loss.clone())
+    }
+}
+
+impl Adaptor<AccuracyInput> for Judgement {
+    fn adapt(&self) -> AccuracyInput {
+        AccuracyInput::new(self.output.clone(), self.labels.clone())
+    }
+}
+
+impl Measured for Judgement {
+    fn measure(&self) -> Measurement {
+        let labels = self.labels.clone().without_autodiff();
+        let examples = labels.dims()[0];
+        let wrong = match self.kind {
+            LossKind::SquaredError => None,
+            LossKind::LogLoss => {
+                let chosen = self.output.clone().without_autodiff().argmax(1).reshape([examples]);
+                Some(chosen.not_equal(labels).int().sum())
+            }
+        };
+        Measurement { examples, loss: self.loss.clone().without_autodiff(), wrong }
+    }
+
+    fn mean_loss(&self) -> Tensor<1> {
+        self.loss.clone().without_autodiff()
+    }
+}

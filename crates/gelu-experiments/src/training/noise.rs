@@ -1,0 +1,39 @@
+use super::evaluate::evaluate_split;
+use super::network::Network;
+use super::splits::Splits;
+use crate::Result;
+use crate::randomness::{Purpose, device_seed};
+use crate::runs::{NoiseMetrics, RunSpec};
+use burn::tensor::{Device, Distribution};
+
+/// There is one noise for all networks, so that they can be compared.
+const SEED: u64 = 0;
+
+/// Measures a trained network on the test set with noise from Unif[−a, a] added to every input,
+/// for each amplitude `a` (section 3.1, Figure 3). The noise is a function of the amplitude's place
+/// in the list, the same for every network on one kind of device; nothing is clipped.
+///
+/// # Errors
+///
+/// When a result cannot be read back from the device.
+pub fn measure_noise(
+    model: &Network,
+    spec: &RunSpec,
+    splits: &Splits,
+    amplitudes: &[f64],
+    device: &Device,
+) -> Result<Vec<NoiseMetrics>> {
+    let measure = |(level, &amplitude): (usize, &f64)| {
+        device.seed(device_seed(SEED, Purpose::Noise { level }));
+        let noisy = match amplitude > 0.0 {
+            true => splits.test.clone().map_inputs(|inputs| {
+                let range = Distribution::Uniform(-amplitude, amplitude);
+                inputs.clone() + inputs.random_like(range)
+            }),
+            false => splits.test.clone(),
+        };
+        let score = evaluate_split(model, &spec.network, &noisy)?;
+        Ok(NoiseMetrics { amplitude, test_loss: score.loss, test_error: score.error })
+    };
+    amplitudes.iter().enumerate().map(measure).collect()
+}

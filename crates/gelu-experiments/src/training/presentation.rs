@@ -1,0 +1,131 @@
+use crate::data::{Images, Samples};
+use crate::recipe::{Normalisation, Pixels};
+use crate::{Error, Result};
+use burn::tensor::{Device, Tensor, TensorData};
+use gelu_models::{Zca, ZcaConfig};
+
+/// How pictures are made inputs: scaled, then normalised by what was fitted to the training
+/// pictures.
+#[derive(Debug)]
+pub(super) struct Presentation {
+    pixels: Pixels,
+    fitted: Fitted,
+}
+
+#[derive(Debug)]
+enum Fitted {
+    Nothing,
+    /// `[1, features]`, scaled.
+    Mean(Tensor<2>),
+    Whitening(Box<Zca>),
+}
+
+/// Pictures whitened at a time.
+const CHUNK: usize = 5000;
+
+impl Presentation {
+    /// Fits what is to be fitted to the training pictures.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be whitened.
+    pub(super) fn fit(
+        pixels: Pixels,
+        normalisation: Option<Normalisation>,
+        train: &Images,
+        device: &Device,
+    ) -> Result<Self> {
+        let fitted = match normalisation {
+            None => Fitted::Nothing,
+            Some(Normalisation::MeanPicture) => Fitted::Mean(mean_picture(pixels, train, device)),
+            Some(Normalisation::Zca { regulariser }) => {
+                let inputs = train.to_examples(pixels, device).inputs;
+                let zca = ZcaConfig::new().with_regulariser(regulariser).fit(&inputs);
+                let refuse = |error| {
+                    Error::Usage(format!("the training pictures cannot be whitened: {error}"))
+                };
+                Fitted::Whitening(Box::new(zca.map_err(refuse)?))
+            }
+        };
+        Ok(Self { pixels, fitted })
+    }
+
+    /// Pictures as inputs on the device.
+    pub(super) fn present(&self, images: &Images, device: &Device) -> Samples {
+        let samples = Samples::of_images(images, self.pixels, device);
+        match &self.fitted {
+            Fitted::Nothing => samples,
+            Fitted::Mean(mean) => samples.map_inputs(|inputs| inputs - mean.clone()),
+            Fitted::Whitening(zca) => samples.map_inputs(|inputs| {
+                let chunks = inputs.split(CHUNK, 0).into_iter();
+                Tensor::cat(chunks.map(|chunk| zca.forward(chunk)).collect(), 0)
+            }),
+        }
+    }
+}
+
+/// The mean of every pixel, summed exactly.
+fn mean_picture(pixels: Pixels, train: &Images, device: &Device) -> Tensor<2> {
+    let features = train.features();
+    let mut counts = vec![0u64; features * 256];
+    for picture in train.pixels.chunks_exact(features) {
+        for (place, &byte) in picture.iter().enumerate() {
+            counts[place * 256 + usize::from(byte)] += 1;
+        }
+    }
+    let mean = |counts: &[u64]| {
+        let weighted = (0..=255u8).zip(counts);
+        let sum: f64 = weighted.map(|(byte, &n)| f64::from(pixels.scale(byte)) * n as f64).sum();
+        (sum / train.len() as f64) as f32
+    };
+    let means: Vec<f32> = counts.chunks_exact(256).map(mean).collect();
+    Tensor::from_data(TensorData::new(means, [1, features]), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::cifar::Cifar;
+    use crate::data::synthetic::pictures;
+
+    fn moments(samples: Samples) -> (f32, f32) {
+        let mut inputs = None;
+        samples.map_inputs(|x| {
+            inputs = Some(x.clone());
+            x
+        });
+        let inputs = inputs.unwrap();
+        let mean = inputs.clone().mean_dim(0).abs().max().into_scalar::<f32>();
+        (mean, inputs.powi_scalar(2).mean().into_scalar::<f32>())
+    }
+
+    #[test]
+    fn mean_picture_leaves_training_pixels_with_mean_zero() {
+        let device = Device::default();
+        let images = pictures::generate(Cifar::Ten, 40, 10);
+        let fit = |n| Presentation::fit(Pixels::ZeroToOne, n, &images.train, &device).unwrap();
+        let (raw, _) = moments(fit(None).present(&images.train, &device));
+        let centred = fit(Some(Normalisation::MeanPicture));
+        let (mean, _) = moments(centred.present(&images.train, &device));
+        assert!(raw > 0.3 && mean < 1e-6, "{raw} {mean}");
+        let (test, _) = moments(centred.present(&images.test, &device));
+        assert!(test > 1e-3, "the test pictures have a mean of their own: {test}");
+    }
+
+    #[test]
+    fn whitened_training_pictures_have_unit_variance_where_they_vary() {
+        let device = Device::default();
+        let mut images = pictures::generate(Cifar::Ten, 60, 2).train;
+        // A corner of 4×4 grey pixels, so that there are more pictures than pixels.
+        let corner = |picture: &[u8]| -> Vec<u8> {
+            (0..4).flat_map(|row| picture[row * 32..row * 32 + 4].to_vec()).collect()
+        };
+        let bytes = images.features();
+        images.pixels = images.pixels.chunks(bytes).flat_map(corner).collect();
+        (images.channels, images.height, images.width) = (1, 4, 4);
+        let zca = Some(Normalisation::Zca { regulariser: 1e-5 });
+        let fitted = Presentation::fit(Pixels::Centred, zca, &images, &device).unwrap();
+        let (mean, square) = moments(fitted.present(&images, &device));
+        assert!(mean < 1e-3 && (0.9..1.01).contains(&square), "{mean} {square}");
+    }
+}

@@ -1,0 +1,105 @@
+use crate::recipe::ScheduleRecipe;
+use burn::optim::lr_scheduler::{LrScheduler, LrSchedulerRecord};
+use std::f64::consts::PI;
+
+/// The learning rate as a function of the number of the batch, counted from the beginning of
+/// training. (Burn's own schedulers refuse rates above 1, and none knows epochs.)
+#[derive(Clone, Debug)]
+pub(super) struct Schedule {
+    recipe: ScheduleRecipe,
+    initial: f64,
+    epochs: usize,
+    batches_per_epoch: usize,
+    /// Batches before the next one.
+    done: usize,
+}
+
+/// What the number of batches is saved as.
+const DONE: &str = "done";
+
+impl Schedule {
+    pub(super) fn new(
+        recipe: ScheduleRecipe,
+        initial: f64,
+        epochs: usize,
+        batches_per_epoch: usize,
+    ) -> Self {
+        Self { recipe, initial, epochs, batches_per_epoch, done: 0 }
+    }
+
+    fn rate(&self) -> f64 {
+        let epochs = self.epochs as f64;
+        match self.recipe {
+            ScheduleRecipe::Constant => self.initial,
+            ScheduleRecipe::ConstantThenLinear { constant } => {
+                let epoch = (self.done / self.batches_per_epoch) as f64;
+                self.initial * ((epochs - epoch) / (epochs - constant * epochs)).min(1.0)
+            }
+            ScheduleRecipe::Cosine => {
+                let share = self.done as f64 / (epochs * self.batches_per_epoch as f64);
+                self.initial * 0.5 * (1.0 + (PI * share).cos())
+            }
+        }
+    }
+}
+
+impl LrScheduler for Schedule {
+    fn step(&mut self) -> f64 {
+        let rate = self.rate();
+        self.done += 1;
+        rate
+    }
+
+    fn to_record(&self) -> LrSchedulerRecord {
+        LrSchedulerRecord::new().with_scalar(DONE, self.done as u64)
+    }
+
+    fn load_record(&mut self, record: LrSchedulerRecord) {
+        self.done = record.scalar::<u64>(DONE).map_or(self.done, |done| done as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rates of the first batch of some epochs, from 0.
+    fn rates(recipe: ScheduleRecipe, wanted: &[usize]) -> Vec<f64> {
+        let mut schedule = Schedule::new(recipe, 0.1, 200, 3);
+        let all: Vec<f64> = (0..600).map(|_| schedule.step()).collect();
+        wanted.iter().map(|epoch| all[epoch * 3]).collect()
+    }
+
+    #[test]
+    fn linear_part_falls_from_the_middle_to_nothing() {
+        let recipe = ScheduleRecipe::ConstantThenLinear { constant: 0.5 };
+        // η·min(2 − e/100, 1), as the paper's code has it.
+        let found = rates(recipe, &[0, 99, 100, 101, 150, 199]);
+        for (found, expected) in found.iter().zip([0.1, 0.1, 0.1, 0.099, 0.05, 0.001]) {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn cosine_falls_from_batch_to_batch_without_a_restart() {
+        let found = rates(ScheduleRecipe::Cosine, &[0, 100, 199]);
+        assert_eq!(found[0], 0.1);
+        assert!((found[1] - 0.05).abs() < 1e-15);
+        assert!(found[2] > 0.0 && found[2] < 1e-4 * 0.1, "{}", found[2]);
+        let mut schedule = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
+        let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
+        assert!(all.windows(2).all(|pair| pair[1] < pair[0]), "{all:?}");
+    }
+
+    #[test]
+    fn restored_schedule_goes_on_where_it_was() {
+        let mut whole = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
+        let all: Vec<f64> = (0..10).map(|_| whole.step()).collect();
+        let mut first = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
+        (0..4).for_each(|_| drop(first.step()));
+        let bytes = first.to_record().into_bytes().unwrap();
+        let mut second = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
+        second.load_record(LrSchedulerRecord::from_bytes(bytes).unwrap());
+        assert_eq!((4..10).map(|_| second.step()).collect::<Vec<_>>(), all[4..]);
+    }
+}
