@@ -15,7 +15,7 @@ use burn::train::{
     ClassificationOutput, InferenceStep, Learner, SupervisedTraining, TrainOutput, TrainStep,
 };
 use gelu_core::GeluLayer;
-use gelu_experiments::data::{self, BatchLoader, Examples, Order};
+use gelu_experiments::data::{self, BatchLoader, DataSet, Examples, Order};
 use gelu_experiments::recipe::Pixels;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,7 +69,9 @@ impl InferenceStep for Network {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args_os().nth(1).map(PathBuf::from);
-    let mnist = data::load("mnist", folder.as_deref())?;
+    let DataSet::Pictures(mnist) = data::load("mnist", folder.as_deref())? else {
+        unreachable!("MNIST is pictures");
+    };
     let device = Device::default();
     device.seed(1);
     let train = mnist.train.to_examples(Pixels::ZeroToOne, &device);

@@ -14,7 +14,7 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
-use gelu_core::Activation;
+use gelu_core::{Activation, ActivationLayer};
 
 /// Configuration of an [`Autoencoder`]; the defaults are the paper's.
 ///
@@ -45,18 +45,21 @@ impl AutoencoderConfig {
             !self.encoder.is_empty() && self.d_input > 0 && !self.encoder.contains(&0),
             "an Autoencoder needs an encoder whose layers have at least one neuron, got {self:?}"
         );
-        let mut layers = self
-            .layer_sizes()
-            .into_iter()
-            .map(|(inputs, outputs)| unit_norm_linear(inputs, outputs, device));
+        let sizes = self.layer_sizes();
+        let hidden = &sizes[..sizes.len() - 1];
+        let activations = hidden.iter().map(|&(_, outputs)| self.activation.init(outputs, device));
+        let activations = activations.collect();
+        let mut layers =
+            sizes.into_iter().map(|(inputs, outputs)| unit_norm_linear(inputs, outputs, device));
         Autoencoder {
             encoder: layers.by_ref().take(self.encoder.len()).collect(),
             decoder: layers.collect(),
-            activation: self.activation.clone(),
+            activations,
         }
     }
 
-    /// Number of trainable parameters: Σ (inputs + 1) · outputs over the layers.
+    /// Number of trainable parameters: Σ (inputs + 1) · outputs over the layers. (A learnable
+    /// activation adds its own.)
     pub fn parameter_count(&self) -> usize {
         self.layer_sizes().into_iter().map(|(inputs, outputs)| (inputs + 1) * outputs).sum()
     }
@@ -76,8 +79,8 @@ impl AutoencoderConfig {
 pub struct Autoencoder {
     encoder: Vec<Linear>,
     decoder: Vec<Linear>,
-    #[module(skip)]
-    activation: Activation,
+    /// After every layer but the last.
+    activations: Vec<ActivationLayer>,
 }
 
 impl Autoencoder {
@@ -97,7 +100,7 @@ impl Autoencoder {
     /// - input: `[batch, d_input]`
     /// - output: `[batch, code]`, `code` the encoder's last width
     pub fn encode(&self, input: Tensor<2>) -> Tensor<2> {
-        self.encoder.iter().fold(input, |x, layer| self.activation.forward(layer.forward(x)))
+        activated(input, &self.encoder, &self.activations[..self.encoder.len()])
     }
 
     /// The reconstruction that belongs to a code.
@@ -109,10 +112,13 @@ impl Autoencoder {
     pub fn decode(&self, code: Tensor<2>) -> Tensor<2> {
         let (output, hidden) =
             self.decoder.split_last().expect("the decoder has as many layers as the encoder");
-        let features =
-            hidden.iter().fold(code, |x, layer| self.activation.forward(layer.forward(x)));
-        output.forward(features)
+        output.forward(activated(code, hidden, &self.activations[self.encoder.len()..]))
     }
+}
+
+fn activated(input: Tensor<2>, layers: &[Linear], activations: &[ActivationLayer]) -> Tensor<2> {
+    let both = layers.iter().zip(activations);
+    both.fold(input, |x, (layer, activation)| activation.forward(layer.forward(x)))
 }
 
 #[cfg(test)]
@@ -149,6 +155,13 @@ mod tests {
         let least = |x: Tensor<2>| x.min().into_scalar::<f32>();
         assert_eq!(least(model.encode(input.clone())), 0.0);
         assert!(least(model.forward(input)) < 0.0);
+    }
+
+    #[test]
+    fn learnable_activation_has_a_mean_and_a_width_for_every_hidden_neuron() {
+        let learnable = tiny().with_activation(Activation::LearnableGelu);
+        let more = learnable.init(&Device::default()).num_params() - learnable.parameter_count();
+        assert_eq!(more, 2 * (5 + 2 + 5));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use burn::nn::{
     LinearConfig, PaddingConfig2d,
 };
 use burn::tensor::{Device, Tensor};
-use gelu_core::Activation;
+use gelu_core::{Activation, ActivationLayer};
 
 /// Smallest height and width the two pools and the valid convolution leave a pixel of.
 const SMALLEST_IMAGE: usize = 12;
@@ -77,7 +77,8 @@ impl CnnConfig {
         Cnn {
             noise: GaussianNoiseConfig::new(self.noise).init(),
             stages: self.stages().map(|stage| {
-                stage.into_iter().map(|size| ConvolutionBlock::new(size, device)).collect()
+                let block = |size| ConvolutionBlock::new(size, &self.activation, device);
+                stage.into_iter().map(block).collect()
             }),
             pool: MaxPool2dConfig::new([2, 2]).init(),
             dropout: DropoutConfig::new(self.dropout).init(),
@@ -87,12 +88,11 @@ impl CnnConfig {
                 device,
             ),
             output_norm: BatchNormConfig::new(self.classes).init(device),
-            activation: self.activation.clone(),
         }
     }
 
     /// Number of trainable parameters: the weights, and two a channel for each batch norm. The
-    /// running means and variances are not among them.
+    /// running means and variances are not among them. (A learnable activation adds its own.)
     pub fn parameter_count(&self) -> usize {
         let convolutions: usize = self
             .stages()
@@ -132,21 +132,23 @@ struct BlockSize {
     padding: PaddingConfig2d,
 }
 
-/// Convolution → batch norm; the activation that follows belongs to the network.
+/// Convolution → batch norm → activation.
 #[derive(Module, Debug)]
 struct ConvolutionBlock {
     conv: Conv2d,
     norm: BatchNorm,
+    activation: ActivationLayer,
 }
 
 impl ConvolutionBlock {
-    fn new(size: BlockSize, device: &Device) -> Self {
+    fn new(size: BlockSize, activation: &Activation, device: &Device) -> Self {
         let config = Conv2dConfig::new([size.inputs, size.outputs], [size.kernel, size.kernel])
             .with_padding(size.padding)
             .with_bias(false);
         Self {
             conv: convolution(config, GLOROT_UNIFORM, device),
             norm: BatchNormConfig::new(size.outputs).init(device),
+            activation: activation.init(size.outputs, device),
         }
     }
 }
@@ -160,8 +162,6 @@ pub struct Cnn {
     dropout: Dropout,
     output: Linear,
     output_norm: BatchNorm,
-    #[module(skip)]
-    activation: Activation,
 }
 
 impl Cnn {
@@ -184,19 +184,19 @@ impl Cnn {
              got {height} × {width}"
         );
         let [first, second, third] = &self.stages;
-        let x = self.stage(first, self.noise.forward(images));
+        let x = stage(first, self.noise.forward(images));
         let x = self.dropout.forward(self.pool.forward(x));
-        let x = self.stage(second, x);
+        let x = stage(second, x);
         let x = self.dropout.forward(self.pool.forward(x));
-        let x = self.stage(third, x).mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]);
+        let x = stage(third, x).mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]);
         self.output_norm.forward(self.output.forward(x))
     }
+}
 
-    fn stage(&self, blocks: &[ConvolutionBlock], input: Tensor<4>) -> Tensor<4> {
-        blocks.iter().fold(input, |x, block| {
-            self.activation.forward(block.norm.forward(block.conv.forward(x)))
-        })
-    }
+fn stage(blocks: &[ConvolutionBlock], input: Tensor<4>) -> Tensor<4> {
+    blocks
+        .iter()
+        .fold(input, |x, block| block.activation.forward(block.norm.forward(block.conv.forward(x))))
 }
 
 #[cfg(test)]
@@ -232,11 +232,11 @@ mod tests {
         let device = Device::default();
         let model = tiny().init(&device);
         let [first, second, third] = &model.stages;
-        let x = model.stage(first, Tensor::ones([1, 3, 32, 32], &device));
+        let x = stage(first, Tensor::ones([1, 3, 32, 32], &device));
         assert_eq!(x.dims(), [1, 2, 32, 32]);
-        let x = model.stage(second, model.pool.forward(x));
+        let x = stage(second, model.pool.forward(x));
         assert_eq!(x.dims(), [1, 3, 16, 16]);
-        let x = model.stage(third, model.pool.forward(x));
+        let x = stage(third, model.pool.forward(x));
         assert_eq!(x.dims(), [1, 3, 6, 6]);
     }
 
@@ -259,6 +259,13 @@ mod tests {
             assert!(change(&model, &training) > 1e-6, "nothing random in {random:?}");
             assert_eq!(change(&model.valid(), &Device::default()), 0.0);
         }
+    }
+
+    #[test]
+    fn learnable_activation_has_a_mean_and_a_width_for_every_channel() {
+        let count = |activation| tiny().with_activation(activation).init(&Device::default());
+        let more = count(Activation::LearnableGelu).num_params();
+        assert_eq!(more - count(Activation::Gelu).num_params(), 2 * (3 * 2 + 6 * 3));
     }
 
     #[test]

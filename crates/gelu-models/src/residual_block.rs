@@ -6,7 +6,7 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
-use gelu_core::Activation;
+use gelu_core::{Activation, ActivationLayer};
 
 /// What stands in a residual block, and in which order.
 #[derive(Config, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,7 @@ pub(crate) struct ResidualBlock {
     norms: Vec<BatchNorm>,
     shortcut: Option<Conv2d>,
     dropout: Dropout,
+    activations: [ActivationLayer; 2],
     #[module(skip)]
     order: BlockOrder,
 }
@@ -74,7 +75,13 @@ pub(crate) struct ResidualBlock {
 impl ResidualBlock {
     /// Convolutions He-normal. Those of the paper's order have biases, as nothing normalises
     /// before their activation; the shortcut has none.
-    pub(crate) fn new(order: BlockOrder, place: BlockPlace, dropout: f64, device: &Device) -> Self {
+    pub(crate) fn new(
+        order: BlockOrder,
+        place: BlockPlace,
+        dropout: f64,
+        activation: &Activation,
+        device: &Device,
+    ) -> Self {
         let BlockPlace { inputs, outputs, stride, .. } = place;
         let three_by_three = |inputs, stride| {
             let config = Conv2dConfig::new([inputs, outputs], [3, 3])
@@ -89,9 +96,9 @@ impl ResidualBlock {
                 .with_bias(false);
             convolution(config, HE_NORMAL_LINEAR, device)
         };
-        let normed = match order {
-            BlockOrder::Paper => vec![outputs],
-            BlockOrder::PreActivation => vec![inputs, outputs],
+        let (normed, activated) = match order {
+            BlockOrder::Paper => (vec![outputs], [outputs, outputs]),
+            BlockOrder::PreActivation => (vec![inputs, outputs], [inputs, outputs]),
         };
         Self {
             conv1: three_by_three(inputs, stride),
@@ -99,6 +106,7 @@ impl ResidualBlock {
             norms: normed.into_iter().map(|n| BatchNormConfig::new(n).init(device)).collect(),
             shortcut: order.projects(place).then(one_by_one),
             dropout: DropoutConfig::new(dropout).init(),
+            activations: activated.map(|channels| activation.init(channels, device)),
             order,
         }
     }
@@ -107,17 +115,18 @@ impl ResidualBlock {
     ///
     /// - input: `[batch, inputs, height, width]`
     /// - output: `[batch, outputs, ⌈height / stride⌉, ⌈width / stride⌉]`
-    pub(crate) fn forward(&self, x: Tensor<4>, activation: &Activation) -> Tensor<4> {
+    pub(crate) fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let [first, second] = &self.activations;
         match self.order {
             BlockOrder::Paper => {
-                let h = activation.forward(self.conv1.forward(x.clone()));
-                let h = activation.forward(self.conv2.forward(self.dropout.forward(h)));
+                let h = first.forward(self.conv1.forward(x.clone()));
+                let h = second.forward(self.conv2.forward(self.dropout.forward(h)));
                 self.norms[0].forward(h) + self.shortcut(x)
             }
             BlockOrder::PreActivation => {
-                let h = activation.forward(self.norms[0].forward(x.clone()));
+                let h = first.forward(self.norms[0].forward(x.clone()));
                 let past = self.shortcut(if self.shortcut.is_some() { h.clone() } else { x });
-                let h = activation.forward(self.norms[1].forward(self.conv1.forward(h)));
+                let h = second.forward(self.norms[1].forward(self.conv1.forward(h)));
                 self.conv2.forward(self.dropout.forward(h)) + past
             }
         }
@@ -135,6 +144,10 @@ impl ResidualBlock {
 mod tests {
     use super::*;
 
+    fn block(order: BlockOrder, place: BlockPlace) -> ResidualBlock {
+        ResidualBlock::new(order, place, 0.0, &Activation::Gelu, &Device::default())
+    }
+
     fn place(inputs: usize, outputs: usize, stride: usize, first: bool) -> BlockPlace {
         BlockPlace { inputs, outputs, stride, first }
     }
@@ -143,7 +156,7 @@ mod tests {
     fn counted_parameters_are_those_a_block_has() {
         for order in [BlockOrder::Paper, BlockOrder::PreActivation] {
             for place in [place(3, 4, 1, true), place(4, 4, 1, false), place(4, 8, 2, true)] {
-                let block = ResidualBlock::new(order, place, 0.0, &Device::default());
+                let block = block(order, place);
                 // Burn counts the running mean and variance of each batch norm too.
                 let running: usize = block.norms.iter().map(|norm| 2 * norm.gamma.dims()[0]).sum();
                 assert_eq!(block.num_params(), order.parameter_count(place) + running);
@@ -155,8 +168,8 @@ mod tests {
     fn stride_halves_rounding_up() {
         for order in [BlockOrder::Paper, BlockOrder::PreActivation] {
             let device = Device::default();
-            let block = ResidualBlock::new(order, place(2, 4, 2, true), 0.0, &device);
-            let output = block.forward(Tensor::ones([1, 2, 8, 5], &device), &Activation::Gelu);
+            let block = block(order, place(2, 4, 2, true));
+            let output = block.forward(Tensor::ones([1, 2, 8, 5], &device));
             assert_eq!(output.dims(), [1, 4, 4, 3]);
         }
     }
@@ -164,19 +177,16 @@ mod tests {
     #[test]
     fn identity_shortcut_passes_the_input_where_the_convolutions_give_nothing() {
         let device = Device::default();
-        let mut block =
-            ResidualBlock::new(BlockOrder::PreActivation, place(2, 2, 1, false), 0.0, &device);
+        let mut block = block(BlockOrder::PreActivation, place(2, 2, 1, false));
         block.conv2.weight = block.conv2.weight.map(|weight| weight.zeros_like());
         let x = Tensor::<4>::random([2, 2, 3, 3], burn::tensor::Distribution::Default, &device);
-        let output = block.forward(x.clone(), &Activation::Gelu);
+        let output = block.forward(x.clone());
         assert_eq!((output - x).abs().max().into_scalar::<f32>(), 0.0);
     }
 
     #[test]
     fn first_block_of_the_paper_projects_though_no_shape_changes() {
-        let projected = |order, place| {
-            ResidualBlock::new(order, place, 0.0, &Device::default()).shortcut.is_some()
-        };
+        let projected = |order, place| block(order, place).shortcut.is_some();
         assert!(projected(BlockOrder::Paper, place(4, 4, 1, true)));
         assert!(!projected(BlockOrder::PreActivation, place(4, 4, 1, true)));
         assert!(!projected(BlockOrder::Paper, place(4, 4, 1, false)));

@@ -6,7 +6,7 @@
 //!
 //! | network | submodules of the twin |
 //! |---|---|
-//! | [`Mlp`](crate::Mlp) | `hidden.{layer}`, `output`: `nn.Linear` |
+//! | [`Mlp`](crate::Mlp) | `hidden.{layer}.linear`, `output`: `nn.Linear` |
 //! | [`Autoencoder`](crate::Autoencoder) | `encoder.{layer}`, `decoder.{layer}`: `nn.Linear` |
 //! | [`Cnn`](crate::Cnn) | `stages.{0–2}.{0–2}.conv`: `nn.Conv2d` and `.norm`: `nn.BatchNorm2d`; `output`: `nn.Linear`; `output_norm`: `nn.BatchNorm1d` |
 //! | [`WideResNet`](crate::WideResNet) | `stem`, `groups.{0–2}.{block}.conv1`, `.conv2`, `.shortcut`: `nn.Conv2d`; `stem_norms.{0, 1}`, `groups.{0–2}.{block}.norms.{0, 1}`, `norm`: `nn.BatchNorm2d`; `output`: `nn.Linear` |
@@ -40,7 +40,7 @@ const BATCH_COUNTER: &str = "num_batches_tracked";
 /// StateDict::open("weights.safetensors")?
 ///     .map_names(|name| {
 ///         let (layer, parameter) = name.split_once('.')?;
-///         let ours = ["hidden.0", "hidden.1", "output"];
+///         let ours = ["hidden.0.linear", "hidden.1.linear", "output"];
 ///         let index = layer.parse::<usize>().ok()? / 2;
 ///         Some(format!("{}.{parameter}", ours.get(index)?))
 ///     })?

@@ -26,7 +26,7 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
-use gelu_core::Activation;
+use gelu_core::{Activation, ActivationLayer};
 
 /// Configuration of a [`WideResNet`]; the defaults are the paper's.
 ///
@@ -94,7 +94,12 @@ impl WideResNetConfig {
             BlockOrder::Paper => vec![norm(self.stem), norm(self.stem)],
             BlockOrder::PreActivation => Vec::new(),
         };
-        let block = |place| ResidualBlock::new(self.order, place, self.dropout, device);
+        let block =
+            |place| ResidualBlock::new(self.order, place, self.dropout, &self.activation, device);
+        let activated = match self.order {
+            BlockOrder::Paper => vec![self.stem, self.features()],
+            BlockOrder::PreActivation => vec![self.features()],
+        };
         WideResNet {
             stem: convolution(stem, HE_NORMAL, device),
             stem_norms,
@@ -105,12 +110,12 @@ impl WideResNetConfig {
                 HE_NORMAL_LINEAR,
                 device,
             ),
-            activation: self.activation.clone(),
+            activations: activated.iter().map(|&n| self.activation.init(n, device)).collect(),
         }
     }
 
     /// Number of trainable parameters: weights, biases, and two a channel for each batch norm. The
-    /// running means and variances are not among them.
+    /// running means and variances are not among them. (A learnable activation adds its own.)
     pub fn parameter_count(&self) -> usize {
         let stem = self.stem * 9 * self.channels
             + match self.order {
@@ -152,8 +157,8 @@ pub struct WideResNet {
     groups: [Vec<ResidualBlock>; 3],
     norm: BatchNorm,
     output: Linear,
-    #[module(skip)]
-    activation: Activation,
+    /// In the paper's order the stem's; then the one after the groups.
+    activations: Vec<ActivationLayer>,
 }
 
 impl WideResNet {
@@ -170,13 +175,15 @@ impl WideResNet {
     /// If the images have another number of channels.
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let x = self.stem.forward(images);
-        let x = match self.stem_norms.as_slice() {
-            [before, after] => after.forward(self.activation.forward(before.forward(x))),
+        let (last, stem) =
+            self.activations.split_last().expect("there is one after the groups in any order");
+        let x = match (self.stem_norms.as_slice(), stem) {
+            ([before, after], [activation]) => after.forward(activation.forward(before.forward(x))),
             _ => x,
         };
         let blocks = self.groups.iter().flatten();
-        let x = blocks.fold(x, |x, block| block.forward(x, &self.activation));
-        let x = self.activation.forward(self.norm.forward(x));
+        let x = blocks.fold(x, |x, block| block.forward(x));
+        let x = last.forward(self.norm.forward(x));
         self.output.forward(x.mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]))
     }
 }
@@ -238,7 +245,7 @@ mod tests {
         let model = tiny(BlockOrder::Paper).init(&device);
         let mut x = model.stem.forward(Tensor::ones([1, 3, 32, 32], &device));
         for (group, expected) in model.groups.iter().zip([[2, 32], [4, 16], [8, 8]]) {
-            x = group.iter().fold(x, |x, block| block.forward(x, &Activation::Gelu));
+            x = group.iter().fold(x, |x, block| block.forward(x));
             let [_, channels, height, width] = x.dims();
             assert_eq!([channels, height], expected);
             assert_eq!(height, width);
@@ -259,6 +266,20 @@ mod tests {
             let model = tiny(order).with_dropout(0.3).init(&training);
             assert!(change(&model, &training) > 1e-6);
             assert_eq!(change(&model.valid(), &Device::default()), 0.0);
+        }
+    }
+
+    #[test]
+    fn learnable_activation_has_a_mean_and_a_width_for_every_channel_it_acts_on() {
+        // Channels at the stem, in three blocks of two activations, and after the groups.
+        let channels = [(BlockOrder::Paper, 2 + 2 * (2 + 4 + 8) + 8)];
+        let pre_activated = (BlockOrder::PreActivation, (2 + 2) + (2 + 4) + (4 + 8) + 8);
+        for (order, channels) in channels.into_iter().chain([pre_activated]) {
+            let count = |activation| {
+                tiny(order).with_activation(activation).init(&Device::default()).num_params()
+            };
+            let more = count(Activation::LearnableGelu) - count(Activation::Gelu);
+            assert_eq!(more, 2 * channels);
         }
     }
 

@@ -101,19 +101,22 @@ fn two_tensors_of_one_name_are_refused() {
     let (_folder, path) = saved();
     let weights = StateDict::open(&path).unwrap();
     let error = weights.map_names(|_| Some("weight".to_owned())).unwrap_err().to_string();
-    assert!(error.contains("`hidden.0.bias` and `hidden.0.weight` were both"), "{error}");
+    assert!(
+        error.contains("`hidden.0.linear.bias` and `hidden.0.linear.weight` were both"),
+        "{error}"
+    );
 }
 
 #[test]
 fn missing_tensor_names_shape_and_what_is_there() {
     let (_folder, path) = saved();
     let error = refusal(&path, config().with_depth(2).init(&Device::default())).to_string();
-    assert!(error.contains("no tensor `hidden.1.weight` of shape [2, 2]"), "{error}");
+    assert!(error.contains("no tensor `hidden.1.linear.weight` of shape [2, 2]"), "{error}");
     let renamed = |name: &str| Some(name.replace("hidden", "fc"));
     let weights = StateDict::open(&path).unwrap().map_names(renamed).unwrap();
     let error = weights.load_into(&mut model()).unwrap_err().to_string();
-    assert!(error.contains("no tensor `hidden.0.weight` of shape [2, 4]"), "{error}");
-    assert!(error.contains("besides: fc.0.bias, fc.0.weight"), "{error}");
+    assert!(error.contains("no tensor `hidden.0.linear.weight` of shape [2, 4]"), "{error}");
+    assert!(error.contains("besides: fc.0.linear.bias, fc.0.linear.weight"), "{error}");
 }
 
 #[test]
@@ -127,7 +130,7 @@ fn wrong_shape_names_both_in_pytorchs_layout() {
 fn tensor_without_a_place_is_refused() {
     let (_folder, path) = saved();
     let error = refusal(&path, MlpConfig::new(2, 3).with_depth(0).init(&Device::default()));
-    let expected = "no parameter for tensor `hidden.0.bias` of shape [2]";
+    let expected = "no parameter for tensor `hidden.0.linear.bias` of shape [2]";
     assert!(error.to_string().contains(expected), "{error}");
 }
 

@@ -17,6 +17,7 @@ pub struct Samples {
 }
 
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there are three for a whole data set")]
 enum Inputs {
     /// `[examples, features]`
     Rows(Tensor<2>),

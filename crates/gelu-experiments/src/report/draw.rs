@@ -59,12 +59,12 @@ fn draw_panel<B: DrawingBackend>(
     if figure.logarithmic {
         let mut chart = builder.build_cartesian_2d(x.0..x.1, (y.0..y.1).log_scale())?;
         let digits = |value: &f64| format!("{value:.0e}");
-        mesh(figure, &mut chart, &digits)?;
+        mesh(figure, panel, &mut chart, &digits)?;
         curves(figure, panel, &mut chart)
     } else {
         let mut chart = builder.build_cartesian_2d(x.0..x.1, y.0..y.1)?;
         let decimals = decimals(y.1 - y.0);
-        mesh(figure, &mut chart, &|value: &f64| format!("{value:.decimals$}"))?;
+        mesh(figure, panel, &mut chart, &|value: &f64| format!("{value:.decimals$}"))?;
         curves(figure, panel, &mut chart)
     }
 }
@@ -73,9 +73,13 @@ type Chart<'a, B, Y> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, Y>>;
 
 fn mesh<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
     figure: &Figure,
+    panel: &Panel,
     chart: &mut Chart<'_, B, Y>,
     format: &dyn Fn(&f64) -> String,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+    // Epochs are whole numbers; amplitudes of noise are not.
+    let x = chart.x_range();
+    let x_decimals = usize::from(x.end - x.start < 8.0 && x.start < 1.0);
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -84,10 +88,10 @@ fn mesh<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
         .axis_style(INK)
         .x_labels(8)
         .y_labels(7)
-        .x_label_formatter(&|epoch| format!("{epoch:.0}"))
+        .x_label_formatter(&|x| format!("{x:.x_decimals$}"))
         .y_label_formatter(&format)
         .x_desc(figure.x_axis.as_str())
-        .y_desc(figure.y_axis.as_str())
+        .y_desc(panel.y_axis.as_str())
         .label_style(font(12))
         .axis_desc_style(font(14))
         .draw()
@@ -158,7 +162,8 @@ fn unbroken<'a>(
 fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
     let all = panel.curves.iter().flat_map(|curve| &curve.points);
     let points: Vec<(f64, f64)> = all.copied().filter(|&(_, y)| is_drawable(figure, y)).collect();
-    let x_end = points.iter().map(|p| p.0).fold(2.0, f64::max);
+    let x_start = points.iter().map(|p| p.0).fold(1.0, f64::min);
+    let x_end = points.iter().map(|p| p.0).fold(x_start + 1.0, f64::max);
     let values = points.iter().map(|p| p.1);
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
@@ -172,7 +177,7 @@ fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
             ((low - room).max(if low >= 0.0 { 0.0 } else { f64::MIN }), high + room)
         }
     };
-    ((1.0, x_end), y)
+    ((x_start, x_end), y)
 }
 
 /// Digits behind the point that tell seven labels of this span apart.
@@ -191,9 +196,12 @@ mod tests {
             title: "T".into(),
             caption: "C".into(),
             x_axis: "Epochs".into(),
-            y_axis: "loss".into(),
             logarithmic,
-            panels: vec![Panel { title: "dropout 0".into(), curves: vec![curve] }],
+            panels: vec![Panel {
+                title: "dropout 0".into(),
+                y_axis: "loss".into(),
+                curves: vec![curve],
+            }],
         }
     }
 

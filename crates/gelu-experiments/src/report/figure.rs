@@ -1,5 +1,7 @@
 use crate::comparison::{Group, Rgb, best_groups, colour, groups, label, lighter};
-use crate::runs::{ComparisonSnapshot, FigureSpec, Metric, Panels, SecondSplit, Split};
+use crate::runs::{
+    ComparisonSnapshot, FigureSpec, LossKind, Metric, Panels, SecondSplit, Split, Stage,
+};
 
 /// Curves in panels beside each other: what is drawn, not how.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,8 +12,6 @@ pub struct Figure {
     pub caption: String,
     /// Text of the horizontal axes.
     pub x_axis: String,
-    /// Text of the vertical axes.
-    pub y_axis: String,
     /// Whether the vertical axes are logarithmic.
     pub logarithmic: bool,
     /// From left to right.
@@ -23,6 +23,8 @@ pub struct Figure {
 pub struct Panel {
     /// Above it; may be empty.
     pub title: String,
+    /// Text of its vertical axis.
+    pub y_axis: String,
     /// In the order of the legend.
     pub curves: Vec<Curve>,
 }
@@ -41,12 +43,26 @@ pub struct Curve {
 }
 
 impl Figure {
+    /// Every figure of a comparison, with the name of its file: that of its recipe, and one of
+    /// robustness where noise was measured.
+    pub fn all(snapshot: &ComparisonSnapshot) -> Vec<(String, Self)> {
+        let curves = Self::of(snapshot).map(|figure| (Self::name(snapshot), figure));
+        let robustness = super::robustness::robustness(snapshot);
+        let robustness = robustness.map(|figure| (super::robustness::NAME.to_owned(), figure));
+        curves.into_iter().chain(robustness).collect()
+    }
+
     /// The figure of a comparison: that of its recipe, or the loss of training and validation
     /// with one panel per dropout rate. `None` before any epoch is finished.
     pub fn of(snapshot: &ComparisonSnapshot) -> Option<Self> {
         let spec = snapshot.figure.clone().unwrap_or_else(|| default_spec(snapshot));
         let chosen = match spec.panels {
-            Panels::LearningRate => groups(snapshot),
+            // Where there are final runs, those alone; they have a learning rate each.
+            Panels::LearningRate => {
+                let all = groups(snapshot);
+                let finals = all.iter().any(|group| group.stage == Stage::Final);
+                all.into_iter().filter(|g| !finals || g.stage == Stage::Final).collect()
+            }
             Panels::Single | Panels::Dropout => best_groups(snapshot),
         };
         let panels: Vec<Panel> = match spec.panels {
@@ -65,7 +81,6 @@ impl Figure {
             title: snapshot.title.clone(),
             caption: caption(snapshot, &spec),
             x_axis: "Epochs".to_owned(),
-            y_axis: spec.axis.clone(),
             logarithmic: spec.logarithmic,
             panels,
         })
@@ -82,7 +97,10 @@ fn default_spec(snapshot: &ComparisonSnapshot) -> FigureSpec {
     FigureSpec {
         name: "curves".to_owned(),
         metric: Metric::Loss,
-        axis: "loss".to_owned(),
+        axis: match snapshot.loss {
+            LossKind::LogLoss => "log loss".to_owned(),
+            LossKind::SquaredError => "mean squared error".to_owned(),
+        },
         splits: vec![Split::Train, second],
         second: SecondSplit::Lighter,
         panels: Panels::Dropout,
@@ -115,16 +133,11 @@ fn panel<'a>(
             });
         }
     }
-    Panel { title, curves }
+    Panel { title, y_axis: spec.axis.clone(), curves }
 }
 
 fn caption(snapshot: &ComparisonSnapshot, spec: &FigureSpec) -> String {
-    let seeds = groups(snapshot).iter().map(|group| group.runs.len()).max().unwrap_or(0);
-    let of = if seeds == 1 { "one run".to_owned() } else { format!("median of {seeds} runs") };
-    let data = match snapshot.synthetic {
-        true => format!("SYNTHETIC DATA ({})", snapshot.data),
-        false => snapshot.data.clone(),
-    };
+    let of = runs_and_data(snapshot);
     let told_apart = match (spec.splits.as_slice(), spec.second) {
         ([first, second, ..], SecondSplit::Lighter) => {
             format!("darker: {first}, lighter: {second}; ")
@@ -132,7 +145,17 @@ fn caption(snapshot: &ComparisonSnapshot, spec: &FigureSpec) -> String {
         ([first, second, ..], SecondSplit::Dashed) => format!("solid: {first}, dashed: {second}; "),
         _ => String::new(),
     };
-    format!("{told_apart}{of}; {data}")
+    format!("{told_apart}{of}")
+}
+
+/// How many runs a curve stands for, and what they were trained on.
+pub(super) fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
+    let seeds = best_groups(snapshot).iter().map(|group| group.runs.len()).max().unwrap_or(0);
+    let of = if seeds == 1 { "one run".to_owned() } else { format!("median of {seeds} runs") };
+    match snapshot.synthetic {
+        true => format!("{of}; SYNTHETIC DATA ({})", snapshot.data),
+        false => format!("{of}; {}", snapshot.data),
+    }
 }
 
 #[cfg(test)]

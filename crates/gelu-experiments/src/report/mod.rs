@@ -8,6 +8,7 @@ mod draw;
 pub(crate) mod example;
 mod figure;
 mod png;
+mod robustness;
 pub mod table;
 
 pub use csv::csv;
@@ -24,7 +25,7 @@ use crate::runs::{ComparisonSnapshot, write_atomically};
 use std::path::{Path, PathBuf};
 
 /// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
-/// and, once an epoch is finished, the figure as SVG and PNG. Each file is replaced as a whole.
+/// and, once an epoch is finished, the figures as SVG and PNG. Each file is replaced as a whole.
 ///
 /// # Errors
 ///
@@ -36,8 +37,8 @@ pub fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Result<Vec<PathBuf
         ("results.csv".to_owned(), csv(snapshot)),
         ("table.md".to_owned(), table::markdown(&document).into_bytes()),
     ];
-    if let Some(figure) = Figure::of(snapshot) {
-        let (name, picture) = (Figure::name(snapshot), svg(&figure));
+    for (name, figure) in Figure::all(snapshot) {
+        let picture = svg(&figure);
         files.push((format!("{name}.png"), png(&picture)?));
         files.push((format!("{name}.svg"), picture.into_bytes()));
     }

@@ -13,6 +13,7 @@ pub(super) struct Presentation {
 }
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one for a whole data set")]
 enum Fitted {
     Nothing,
     /// `[1, features]`, scaled.

@@ -96,7 +96,7 @@ mod tests {
         let mut whole = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
         let all: Vec<f64> = (0..10).map(|_| whole.step()).collect();
         let mut first = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
-        (0..4).for_each(|_| drop(first.step()));
+        assert_eq!((0..4).map(|_| first.step()).collect::<Vec<_>>(), all[..4]);
         let bytes = first.to_record().into_bytes().unwrap();
         let mut second = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
         second.load_record(LrSchedulerRecord::from_bytes(bytes).unwrap());

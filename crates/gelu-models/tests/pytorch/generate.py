@@ -36,16 +36,26 @@ ACTIVATIONS = {
 }
 
 
-class Mlp(nn.Module):
-    def __init__(self, sizes, activation):
+class HiddenLayer(nn.Module):
+    def __init__(self, inputs, outputs, activation):
         super().__init__()
-        self.hidden = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes[:-2], sizes[1:-1]))
-        self.output = nn.Linear(sizes[-2], sizes[-1])
+        self.linear = nn.Linear(inputs, outputs)
         self.activation = activation
 
     def forward(self, x):
+        return self.activation(self.linear(x))
+
+
+class Mlp(nn.Module):
+    def __init__(self, sizes, activation):
+        super().__init__()
+        pairs = zip(sizes[:-2], sizes[1:-1])
+        self.hidden = nn.ModuleList(HiddenLayer(a, b, activation) for a, b in pairs)
+        self.output = nn.Linear(sizes[-2], sizes[-1])
+
+    def forward(self, x):
         for layer in self.hidden:
-            x = self.activation(layer(x))
+            x = layer(x)
         return self.output(x)
 
 

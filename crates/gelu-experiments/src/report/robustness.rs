@@ -1,0 +1,93 @@
+use super::figure::{Curve, Figure, Panel, runs_and_data};
+use crate::comparison::statistics::median;
+use crate::comparison::{Group, best_groups, colour, label};
+use crate::runs::{ComparisonSnapshot, NoiseMetrics};
+
+/// Name of the figure's file: it is Figure 3 of the paper.
+pub(super) const NAME: &str = "figure-3";
+
+/// Accuracy and loss on the test set against the amplitude of the noise: the median over seeds of
+/// each activation at its best learning rate and the lowest dropout rate. `None` where no noise
+/// was measured.
+pub(super) fn robustness(snapshot: &ComparisonSnapshot) -> Option<Figure> {
+    let mut groups = best_groups(snapshot);
+    groups.retain(|group| group.runs.iter().any(|run| !run.noise.is_empty()));
+    let lowest = groups.iter().map(|group| group.dropout).fold(f64::INFINITY, f64::min);
+    groups.retain(|group| group.dropout == lowest);
+    let accuracy = |point: &NoiseMetrics| point.test_error.map(|error| 1.0 - error);
+    let panels: Vec<Panel> = [
+        panel(snapshot, &groups, "Test accuracy", accuracy),
+        panel(snapshot, &groups, "Test log loss", |point| Some(point.test_loss)),
+    ]
+    .into_iter()
+    .filter(|panel| panel.curves.iter().any(|curve| !curve.points.is_empty()))
+    .collect();
+    (!panels.is_empty()).then(|| Figure {
+        title: snapshot.title.clone(),
+        caption: format!("noise from Unif[−a, a]; {}", runs_and_data(snapshot)),
+        x_axis: "a".to_owned(),
+        logarithmic: false,
+        panels,
+    })
+}
+
+fn panel(
+    snapshot: &ComparisonSnapshot,
+    groups: &[Group<'_>],
+    axis: &str,
+    value: impl Fn(&NoiseMetrics) -> Option<f64>,
+) -> Panel {
+    let activations = snapshot.activations();
+    let curve = |group: &Group<'_>| {
+        let position = activations.iter().position(|name| *name == group.activation);
+        Curve {
+            label: Some(label(group.activation)),
+            colour: colour(position.expect("a group's activation is one of the comparison's")),
+            dashed: false,
+            points: points(group, &value),
+        }
+    };
+    let curves = groups.iter().map(curve).collect();
+    Panel { title: String::new(), y_axis: axis.to_owned(), curves }
+}
+
+/// The median over runs at every amplitude, ascending.
+fn points(group: &Group<'_>, value: &impl Fn(&NoiseMetrics) -> Option<f64>) -> Vec<(f64, f64)> {
+    let measured = || group.runs.iter().flat_map(|run| &run.noise);
+    let mut amplitudes: Vec<f64> = measured().map(|point| point.amplitude).collect();
+    amplitudes.sort_by(f64::total_cmp);
+    amplitudes.dedup();
+    let at = |amplitude: f64| {
+        let values = measured().filter(|point| point.amplitude == amplitude).filter_map(value);
+        Some((amplitude, median(values)?))
+    };
+    amplitudes.into_iter().filter_map(at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::example;
+
+    #[test]
+    fn curves_are_medians_of_the_best_runs_without_dropout() {
+        let mut snapshot = example();
+        assert_eq!(robustness(&snapshot), None);
+        for run in &mut snapshot.runs {
+            let seed = run.key.seed as f64;
+            let point = |amplitude: f64| NoiseMetrics {
+                amplitude,
+                test_loss: amplitude + seed + run.key.dropout,
+                test_error: Some(0.1 * seed),
+            };
+            run.noise = vec![point(0.5), point(0.0)];
+        }
+        let figure = robustness(&snapshot).unwrap();
+        let axes: Vec<_> = figure.panels.iter().map(|panel| panel.y_axis.as_str()).collect();
+        assert_eq!(axes, ["Test accuracy", "Test log loss"]);
+        assert_eq!(figure.panels[0].curves.len(), 2, "one for each activation");
+        assert_eq!(figure.panels[0].curves[0].points, [(0.0, 0.8), (0.5, 0.8)]);
+        assert_eq!(figure.panels[1].curves[1].points, [(0.0, 2.0), (0.5, 2.5)]);
+        assert!(figure.caption.contains("median of 3 runs; SYNTHETIC DATA"));
+    }
+}
