@@ -124,12 +124,24 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
+        .position(if rises(panel) {
+            SeriesLabelPosition::UpperLeft
+        } else {
+            SeriesLabelPosition::UpperRight
+        })
         .background_style(WHITE.mix(0.85))
         .border_style(FAINT)
         .label_font(font(13))
         .margin(8)
         .draw()
+}
+
+/// Whether the curves lead up to the right, where the legend would lie on them.
+fn rises(panel: &Panel) -> bool {
+    let end = |point: fn(&Curve) -> Option<&(f64, f64)>| -> f64 {
+        panel.curves.iter().filter_map(point).map(|&(_, y)| y).sum()
+    };
+    end(|curve| curve.points.last()) > end(|curve| curve.points.first())
 }
 
 fn font(size: u32) -> TextStyle<'static> {

@@ -1,3 +1,4 @@
+use super::{activations, robustness};
 use crate::comparison::{Group, Rgb, best_groups, colour, groups, label, lighter};
 use crate::runs::{
     ComparisonSnapshot, FigureSpec, LossKind, Metric, Panels, SecondSplit, Split, Stage,
@@ -43,13 +44,17 @@ pub struct Curve {
 }
 
 impl Figure {
-    /// Every figure of a comparison, with the name of its file: that of its recipe, and one of
-    /// robustness where noise was measured.
+    /// Every figure of a comparison, with the name of its file: the activations themselves, that of
+    /// its recipe, and one of robustness where noise was measured.
     pub fn all(snapshot: &ComparisonSnapshot) -> Vec<(String, Self)> {
-        let curves = Self::of(snapshot).map(|figure| (Self::name(snapshot), figure));
-        let robustness = super::robustness::robustness(snapshot);
-        let robustness = robustness.map(|figure| (super::robustness::NAME.to_owned(), figure));
-        curves.into_iter().chain(robustness).collect()
+        let named = |name: &str| {
+            let name = name.to_owned();
+            move |figure| (name, figure)
+        };
+        let activations = activations::figure(snapshot).map(named(activations::NAME));
+        let curves = Self::of(snapshot).map(named(&Self::name(snapshot)));
+        let robustness = robustness::figure(snapshot).map(named(robustness::NAME));
+        activations.into_iter().chain(curves).chain(robustness).collect()
     }
 
     /// The figure of a comparison: that of its recipe, or the loss of training and validation

@@ -1,6 +1,7 @@
 //! What a comparison found, for people and programs: figures, tables, JSON, CSV. Snapshots in,
 //! bytes out.
 
+mod activations;
 mod csv;
 mod document;
 mod draw;
@@ -60,12 +61,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let written = write(&example::example(), folder.path()).unwrap();
         let names: Vec<_> = written.iter().map(|path| path.file_name().unwrap()).collect();
-        assert_eq!(
-            names,
-            ["results.json", "results.csv", "table.md", "figure-2.png", "figure-2.svg"]
-        );
-        let png = std::fs::read(&written[3]).unwrap();
-        assert_eq!(&png[1..4], b"PNG");
-        assert!(std::fs::read_to_string(&written[4]).unwrap().contains("dropout 0.5"));
+        let tables = ["results.json", "results.csv", "table.md"];
+        let figures = ["figure-1.png", "figure-1.svg", "figure-2.png", "figure-2.svg"];
+        assert_eq!(names, [&tables[..], &figures].concat());
+        for png in [&written[3], &written[5]] {
+            assert_eq!(&std::fs::read(png).unwrap()[1..4], b"PNG");
+        }
+        assert!(std::fs::read_to_string(&written[6]).unwrap().contains("dropout 0.5"));
     }
 }

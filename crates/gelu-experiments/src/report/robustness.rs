@@ -9,7 +9,7 @@ pub(super) const NAME: &str = "figure-3";
 /// Accuracy and loss on the test set against the amplitude of the noise: the median over seeds of
 /// each activation at its best learning rate and the lowest dropout rate. `None` where no noise
 /// was measured.
-pub(super) fn robustness(snapshot: &ComparisonSnapshot) -> Option<Figure> {
+pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let mut groups = best_groups(snapshot);
     groups.retain(|group| group.runs.iter().any(|run| !run.noise.is_empty()));
     let lowest = groups.iter().map(|group| group.dropout).fold(f64::INFINITY, f64::min);
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn curves_are_medians_of_the_best_runs_without_dropout() {
         let mut snapshot = example();
-        assert_eq!(robustness(&snapshot), None);
+        assert_eq!(figure(&snapshot), None);
         for run in &mut snapshot.runs {
             let seed = run.key.seed as f64;
             let point = |amplitude: f64| NoiseMetrics {
@@ -82,7 +82,7 @@ mod tests {
             };
             run.noise = vec![point(0.5), point(0.0)];
         }
-        let figure = robustness(&snapshot).unwrap();
+        let figure = figure(&snapshot).unwrap();
         let axes: Vec<_> = figure.panels.iter().map(|panel| panel.y_axis.as_str()).collect();
         assert_eq!(axes, ["Test accuracy", "Test log loss"]);
         assert_eq!(figure.panels[0].curves.len(), 2, "one for each activation");

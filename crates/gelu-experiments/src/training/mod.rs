@@ -17,6 +17,8 @@ mod run;
 mod schedule;
 mod session;
 mod splits;
+#[cfg(test)]
+mod twins;
 
 pub use evaluate::{Score, evaluate_split};
 pub use network::{Judgement, Network};

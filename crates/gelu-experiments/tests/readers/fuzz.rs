@@ -97,6 +97,16 @@ fn cifar() {
 }
 
 #[test]
+fn png() {
+    let pictures = pictures::generate(Cifar::Ten, 2, 1).train;
+    let valid: Vec<Vec<u8>> = pictures.pixels.chunks(cifar::PICTURE).map(cifar::encode).collect();
+    fuzz(&valid, |path, bytes| {
+        assert_eq!(cifar::decode(path, bytes)?.len(), cifar::PICTURE);
+        Ok(())
+    });
+}
+
+#[test]
 fn tweets() {
     let valid = ["i\tO\nlove\tV\n:)\tE\n\nrt\t~\n@x\t@\n:\t~\n\n", "\u{feff}é\tN\r\n\r\n", ""];
     fuzz(&valid.map(|text| text.as_bytes().to_vec()), |path, bytes| {

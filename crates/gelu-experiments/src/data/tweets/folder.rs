@@ -74,7 +74,7 @@ fn find_vectors(folder: &Path) -> Result<PathBuf> {
             folder,
             Place::File,
             format!("{} and {} are both in it", first.display(), second.display()),
-            "name the word vectors to use",
+            "leave the one to use there",
         )),
     }
 }

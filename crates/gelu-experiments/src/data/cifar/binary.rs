@@ -1,4 +1,4 @@
-//! CIFAR-10 and CIFAR-100 in their binary version: colour pictures of 32×32 pixels.
+//! The binary version.
 //!
 //! ```text
 //! CIFAR-10 record:  class | 1024 red | 1024 green | 1024 blue            3,073 bytes
@@ -8,88 +8,15 @@
 //! A file is records and nothing else; each plane is row-major. CIFAR-10 is five training files of
 //! 10,000 records and a test file; CIFAR-100 is one file of 50,000 and one of 10,000. Any other
 //! number of whole records reads too. Files may be gzipped.
-//!
-//! Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
 
-use super::idx::read_bytes;
-use super::{ImageSet, Images, synthetic};
+use super::{COARSE_CLASSES, Cifar, PICTURE, no_images};
+use crate::data::idx::read_bytes;
+use crate::data::{ImageSet, Images, synthetic};
 use crate::error::Place;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Rows and columns of a picture.
-pub const SIDE: usize = 32;
-/// Red, green and blue.
-pub const CHANNELS: usize = 3;
-/// Bytes of a picture.
-pub const PICTURE: usize = CHANNELS * SIDE * SIDE;
-/// Coarse classes of CIFAR-100.
-pub const COARSE_CLASSES: usize = 20;
-
-/// Which of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cifar {
-    /// Ten classes.
-    Ten,
-    /// A hundred classes in twenty coarse ones.
-    Hundred,
-}
-
 impl Cifar {
-    /// The name recipes call it by.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ten => "cifar10",
-            Self::Hundred => "cifar100",
-        }
-    }
-
-    /// Number of (fine) classes.
-    pub fn classes(self) -> usize {
-        match self {
-            Self::Ten => 10,
-            Self::Hundred => 100,
-        }
-    }
-
-    /// Bytes of a record.
-    pub fn record(self) -> usize {
-        match self {
-            Self::Ten => PICTURE + 1,
-            Self::Hundred => PICTURE + 2,
-        }
-    }
-
-    /// The folder that the archive of the authors unpacks to.
-    pub fn folder(self) -> &'static str {
-        match self {
-            Self::Ten => "cifar-10-batches-bin",
-            Self::Hundred => "cifar-100-binary",
-        }
-    }
-
-    /// Names of the training files, in order.
-    pub fn train_files(self) -> &'static [&'static str] {
-        match self {
-            Self::Ten => &[
-                "data_batch_1.bin",
-                "data_batch_2.bin",
-                "data_batch_3.bin",
-                "data_batch_4.bin",
-                "data_batch_5.bin",
-            ],
-            Self::Hundred => &["train.bin"],
-        }
-    }
-
-    /// Name of the test file.
-    pub fn test_file(self) -> &'static str {
-        match self {
-            Self::Ten => "test_batch.bin",
-            Self::Hundred => "test.bin",
-        }
-    }
-
     /// Where a file is in `folder` or in the folder of the archive below it, plain or gzipped.
     fn find(self, folder: &Path, name: &str) -> Option<PathBuf> {
         let inside = [folder.to_path_buf(), folder.join(self.folder())];
@@ -104,7 +31,9 @@ impl Cifar {
                 true => format!("{name} is not in it, nor in {} below it", self.folder()),
                 false => "there is no such folder".to_owned(),
             };
-            Error::data(folder, Place::File, problem, "unpack the binary version of CIFAR there")
+            let advice = "unpack the binary version of CIFAR there, or folders train and test with \
+                          a folder of PNG files for each class";
+            Error::data(folder, Place::File, problem, advice)
         })
     }
 }
@@ -119,7 +48,7 @@ pub struct Records {
 }
 
 /// Whether all files of the set are in `folder`, or in the folder of the archive below it.
-pub fn is_present(cifar: Cifar, folder: &Path) -> bool {
+pub(super) fn is_present(cifar: Cifar, folder: &Path) -> bool {
     let found = |name: &str| cifar.find(folder, name).is_some();
     cifar.train_files().iter().all(|name| found(name)) && found(cifar.test_file())
 }
@@ -129,7 +58,7 @@ pub fn is_present(cifar: Cifar, folder: &Path) -> bool {
 /// # Errors
 ///
 /// When a file is missing, is not whole records, or a class is out of range.
-pub fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
+pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     let mut train = no_images();
     for name in cifar.train_files() {
         let records = read_file(cifar, &cifar.require(folder, name)?)?;
@@ -199,10 +128,6 @@ pub fn parse(cifar: Cifar, path: &Path, bytes: &[u8]) -> Result<Records> {
     Ok(Records { images, coarse })
 }
 
-fn no_images() -> Images {
-    Images { pixels: Vec::new(), channels: CHANNELS, height: SIDE, width: SIDE, labels: Vec::new() }
-}
-
 /// Pictures as the content of a file. `coarse` gives the coarse class of a class; CIFAR-10 has none.
 ///
 /// # Panics
@@ -256,8 +181,8 @@ pub fn write_synthetic(cifar: Cifar, folder: &Path, set: &ImageSet) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use super::super::synthetic::pictures;
     use super::*;
+    use crate::data::synthetic::pictures;
     use std::fs;
 
     fn file(cifar: Cifar, count: usize) -> Vec<u8> {

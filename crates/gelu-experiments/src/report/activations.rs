@@ -1,0 +1,77 @@
+use super::figure::{Curve, Figure, Panel};
+use crate::comparison::{colour, label};
+use crate::device::DeviceName;
+use crate::runs::ComparisonSnapshot;
+use burn::tensor::{Device, Tensor, TensorData};
+use gelu_core::Activation;
+
+/// Name of the figure's file: with GELU, ReLU and ELU it is Figure 1 of the paper.
+pub(super) const NAME: &str = "figure-1";
+
+/// What the paper draws, −4 to 3, in steps that hit 0.
+const START: f64 = -4.0;
+const STEPS: usize = 280;
+const STEP: f64 = 0.025;
+
+/// The compared activations as functions, by the very code that trained with them: the stochastic
+/// map as its mean, a learnable one as it starts. `None` where this build knows none of them.
+pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
+    let device = DeviceName::default_device().ok()?.open();
+    let known = snapshot.activations().into_iter().enumerate();
+    let curves: Vec<Curve> = known
+        .filter_map(|(position, name)| {
+            let activation: Activation = name.parse().ok()?;
+            Some(Curve {
+                label: Some(label(name)),
+                colour: colour(position),
+                dashed: false,
+                points: points(&activation, &device),
+            })
+        })
+        .collect();
+    (!curves.is_empty()).then(|| Figure {
+        title: "The activations".to_owned(),
+        caption: "GELU with μ = 0, σ = 1; ELU with α = 1".to_owned(),
+        x_axis: "x".to_owned(),
+        logarithmic: false,
+        panels: vec![Panel { title: String::new(), y_axis: "f(x)".to_owned(), curves }],
+    })
+}
+
+fn points(activation: &Activation, device: &Device) -> Vec<(f64, f64)> {
+    let x: Vec<f32> = (0..=STEPS).map(|i| (START + STEP * i as f64) as f32).collect();
+    let data = TensorData::new(x.clone(), [x.len()]);
+    let y = activation.forward(Tensor::<1>::from_data(data, device));
+    x.into_iter().map(f64::from).zip(y.into_data().iter::<f64>()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::example;
+
+    #[test]
+    fn curves_are_the_functions() {
+        let figure = figure(&example()).unwrap();
+        let curves = &figure.panels[0].curves;
+        assert_eq!(
+            curves.iter().map(|c| c.label.clone().unwrap()).collect::<Vec<_>>(),
+            ["GELU", "ReLU"]
+        );
+        let at = |curve: &Curve, x: f64| curve.points.iter().find(|point| point.0 == x).unwrap().1;
+        assert!((at(&curves[0], -1.0) + 0.158_655_25).abs() < 1e-7);
+        assert_eq!(
+            (at(&curves[1], -1.0), at(&curves[1], 3.0), at(&curves[0], 0.0)),
+            (0.0, 3.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn an_activation_of_another_build_is_left_out() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.key.activation = "unheard-of".to_owned();
+        }
+        assert_eq!(figure(&snapshot), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Every experiment of the paper from one end to the other, by the real program, on generated files
+//! of the format of its data: few examples, few epochs, the networks at full size.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use gelu_experiments::recipe::Recipe;
+use gelu_experiments::report::Document;
+use gelu_experiments::runs::{LossKind, Reported, Stage};
+use std::path::Path;
+use support::Sandbox;
+
+/// The figures that every comparison of an experiment leaves.
+const FIGURES: &[(&str, &[&str])] = &[
+    ("digits", &["curves"]),
+    ("mnist-classifier", &["figure-2"]),
+    ("mnist-script", &["gelu"]),
+    ("mnist-robustness", &["curves", "figure-3"]),
+    ("mnist-autoencoder", &["figure-4"]),
+    ("tweet-tagger", &["tweets"]),
+    ("timit-frames", &["figure-5"]),
+    ("spoken-digits", &["spoken-digits"]),
+    ("cifar10-cnn", &["figure-6"]),
+    ("cifar100-wrn", &["figure-7"]),
+    ("cifar10-wrn", &["curves"]),
+];
+
+/// Writes a small generated set for an experiment, trains two activations on it, and checks what
+/// every experiment has to leave behind.
+#[track_caller]
+fn compared(name: &str, generate: &[&str], more: &[&str]) -> Document {
+    let sandbox = Sandbox::new();
+    let recipe = Recipe::named(name).unwrap();
+    let mut arguments = vec!["compare", name, "--seeds", "1", "--activations", "gelu,relu"];
+    arguments.extend(more);
+    arguments.push("--json");
+    if !generate.is_empty() {
+        let mut synth = vec!["data", "synth", &recipe.data.set, "data"];
+        synth.extend(generate);
+        sandbox.run(&synth).success();
+        arguments.extend(["--data", "data"]);
+    }
+    let document: Document = serde_json::from_str(&sandbox.run(&arguments).success()).unwrap();
+    assert!(document.data.synthetic, "generated data are called so");
+    for run in &document.runs {
+        assert_eq!(run.status, "finished", "{run:?}");
+        assert!(run.epochs.last().unwrap().test_loss.unwrap().is_finite(), "{run:?}");
+    }
+    let folder = sandbox.path("results").join(name);
+    let (_, figures) = FIGURES.iter().find(|(known, _)| *known == name).unwrap();
+    for figure in figures.iter().chain(&["figure-1"]) {
+        assert_is_svg(&folder.join(format!("{figure}.svg")));
+        assert!(folder.join(format!("{figure}.png")).exists(), "{figure}.png");
+    }
+    document
+}
+
+#[track_caller]
+fn assert_is_svg(path: &Path) {
+    let text = std::fs::read_to_string(path);
+    let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert!(text.starts_with("<svg") && text.contains("<polyline"), "{}", path.display());
+}
+
+/// That the training loss falls in every run.
+#[track_caller]
+fn assert_learns(document: &Document) {
+    for run in &document.runs {
+        let (first, last) = (run.epochs.first().unwrap(), run.epochs.last().unwrap());
+        assert!(last.train_loss < first.train_loss, "{run:?}");
+    }
+}
+
+#[test]
+fn every_experiment_is_tested_here() {
+    let tested: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(tested, Recipe::names());
+}
+
+#[test]
+fn digits() {
+    assert_learns(&compared("digits", &[], &["--epochs", "2", "--train-limit", "600"]));
+}
+
+const MNIST: &[&str] = &["--train", "700", "--test", "100"];
+
+#[test]
+fn mnist_classifier() {
+    let short = ["--epochs", "2", "--validation", "100", "--learning-rates", "1e-3,1e-4"];
+    let document = compared("mnist-classifier", MNIST, &short);
+    assert_eq!(document.runs.len(), 2 * 2 * 2, "activations, learning rates, dropout rates");
+    assert_learns(&document);
+}
+
+#[test]
+fn mnist_script() {
+    let document = compared("mnist-script", MNIST, &["--epochs", "3"]);
+    assert!(document.runs.iter().all(|run| run.epochs[0].valid_loss.is_none()));
+}
+
+#[test]
+fn mnist_robustness() {
+    let short = ["--epochs", "2", "--validation", "100", "--learning-rates", "1e-3"];
+    let document = compared("mnist-robustness", MNIST, &short);
+    for run in &document.runs {
+        let last = run.epochs.last().unwrap();
+        assert_eq!(run.noise.len(), 16);
+        assert_eq!(run.noise[0].amplitude, 0.0);
+        assert_eq!(Some(run.noise[0].test_loss), last.test_loss, "no noise is the test set itself");
+        assert!(run.noise[15].test_loss > run.noise[0].test_loss, "{:?}", run.noise);
+    }
+}
+
+#[test]
+fn mnist_autoencoder() {
+    let short = ["--epochs", "2", "--train-limit", "320", "--learning-rates", "1e-3"];
+    let document = compared("mnist-autoencoder", MNIST, &short);
+    assert_eq!(document.loss, LossKind::SquaredError);
+    assert!(document.runs.iter().all(|run| run.epochs[0].test_error.is_none()));
+    assert_learns(&document);
+}
+
+#[test]
+fn tweet_tagger() {
+    let short = ["--epochs", "3", "--learning-rates", "1e-3"];
+    assert_learns(&compared("tweet-tagger", &["--train", "60", "--test", "20"], &short));
+}
+
+#[test]
+fn timit_frames() {
+    let short = ["--epochs", "1", "--batch-size", "4", "--train-limit", "8", "--test-limit", "2"];
+    let short = [&short[..], &["--learning-rates", "1e-3"]].concat();
+    let document = compared("timit-frames", &["--train", "1", "--test", "1"], &short);
+    assert_eq!(document.reported, Reported::BestEpoch);
+}
+
+#[test]
+fn spoken_digits() {
+    let short = ["--epochs", "3", "--batch-size", "2", "--train-limit", "12", "--test-limit", "4"];
+    let short = [&short[..], &["--learning-rates", "1e-3", "--dropout", "0"]].concat();
+    assert_learns(&compared("spoken-digits", &["--train", "1"], &short));
+}
+
+#[test]
+fn cifar10_cnn() {
+    let short = ["--epochs", "2", "--batch-size", "4", "--train-limit", "8", "--test-limit", "4"];
+    let short = [&short[..], &["--validation", "4", "--learning-rates", "1e-3"]].concat();
+    let document = compared("cifar10-cnn", &["--train", "16", "--test", "4"], &short);
+    let stages = |stage| document.runs.iter().filter(|run| run.stage == stage).count();
+    assert_eq!((stages(Stage::Tuning), stages(Stage::Final)), (2, 2), "tuned, then trained on all");
+    for run in &document.runs {
+        assert_eq!(run.epochs[0].valid_error.is_some(), run.stage == Stage::Tuning);
+    }
+}
+
+const FEW: &[&str] =
+    &["--epochs", "1", "--batch-size", "2", "--train-limit", "2", "--test-limit", "1"];
+
+#[test]
+fn cifar100_wrn() {
+    compared("cifar100-wrn", &["--train", "16", "--test", "4"], FEW);
+}
+
+#[test]
+fn cifar10_wrn() {
+    compared("cifar10-wrn", &["--train", "16", "--test", "4"], FEW);
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Writes the reference files beside this script: tiny PyTorch twins, trained for some steps.
+
+    python3 generate.py        (needs PyTorch; made with 2.15)
+
+A file <network>.safetensors holds, by name,
+
+    model.<name>       the twin's state_dict before the first step
+    inputs, targets    the batches, [steps, batch, ...]
+    rates              the learning rate of each step, from the schedule's definition
+    losses             the training loss of each step, and after the last the evaluation loss of the
+                       first batch: it hangs on every step before it, and on the running means
+                       (not of the CNN: the gradient of its biases, which lie before batch norms, is
+                       zero but for rounding, and Adam makes whole steps of that)
+
+The optimisers are PyTorch's, with the constants of the recipes; everything is computed in f64. There
+is no dropout and no noise: they are random. The running variance of batch norm is Burn's, the mean
+square of n numbers; PyTorch's own divides by n - 1, which tells at n = 6.
+"""
+
+import math
+import pathlib
+import sys
+
+import torch
+from torch import nn
+
+FOLDER = pathlib.Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parents[2] / "gelu-models" / "tests" / "pytorch"))
+
+from generate import Autoencoder, Cnn, Mlp, PaperBlock, WideResNet, save  # noqa: E402
+
+EPOCHS, BATCHES = 4, 2
+
+
+def batch_norm(self, x):
+    parameters = self.weight, self.bias
+    if not self.training:
+        means = self.running_mean, self.running_var
+        return nn.functional.batch_norm(x, *means, *parameters, False, 0, self.eps)
+    with torch.no_grad():
+        self.running_mean.lerp_(x.mean((0, 2, 3)), self.momentum)
+        self.running_var.lerp_(x.var((0, 2, 3), correction=0), self.momentum)
+    return nn.functional.batch_norm(x, None, None, *parameters, True, 0, self.eps)
+
+
+nn.BatchNorm2d.forward = batch_norm
+
+
+def adam(model):
+    return torch.optim.Adam(model.parameters(), betas=(0.9, 0.999), eps=1e-8)
+
+
+def sgd(model):
+    """Nesterov; the loss gets 5e-4 times the squares of weights and scales, not of biases."""
+    penalised = lambda name: name.endswith("weight")
+    groups = [
+        {"params": [p for n, p in model.named_parameters() if penalised(n)], "weight_decay": 1e-3},
+        {"params": [p for n, p in model.named_parameters() if not penalised(n)]},
+    ]
+    return torch.optim.SGD(groups, lr=1, momentum=0.9, nesterov=True)
+
+
+def constant(_step):
+    return 1.0
+
+
+def constant_then_linear(step):
+    epoch = step // BATCHES
+    return min(2 - 2 * epoch / EPOCHS, 1)
+
+
+def cosine(step):
+    return 0.5 * (1 + math.cos(math.pi * step / (EPOCHS * BATCHES)))
+
+
+def train(name, model, shape, classes, optimizer, rate, schedule, late_beta_1=0.9, evaluate=True):
+    steps = EPOCHS * BATCHES
+    tensors = {f"model.{key}": value.clone() for key, value in model.state_dict().items()}
+    tensors["inputs"] = torch.randn((steps, *shape))
+    tensors["targets"] = torch.randint(classes or 2, (steps, shape[0]))
+    rates = [rate * schedule(step) for step in range(steps)]
+    model = model.double()
+    optimizer = optimizer(model)
+
+    def loss_of(step):
+        inputs, targets = tensors["inputs"][step].double(), tensors["targets"][step]
+        outputs = model(inputs)
+        if classes is None:
+            return nn.functional.mse_loss(outputs, inputs)
+        return nn.functional.cross_entropy(outputs, targets)
+
+    losses = []
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = rates[step]
+            if "betas" in group and step >= steps // 2:
+                group["betas"] = (late_beta_1, 0.999)
+        optimizer.zero_grad()
+        loss = loss_of(step)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    if evaluate:
+        model.eval()
+        losses.append(loss_of(0).item())
+    tensors |= {"rates": torch.tensor(rates), "losses": torch.tensor(losses)}
+    save(FOLDER / f"{name}.safetensors", tensors)
+
+
+def main():
+    torch.manual_seed(1606_08415)
+    gelu = nn.GELU()
+    train("classifier", Mlp([6, 8, 8, 8, 5], gelu), (7, 6), 5, adam, 1e-2, constant)
+    train("autoencoder", Autoencoder([9, 7, 5, 3], gelu), (6, 9), None, adam, 1e-2, constant)
+    cnn = Cnn(3, 4, 5, gelu)
+    schedule = constant_then_linear
+    train("cnn", cnn, (6, 3, 14, 14), 5, adam, 1e-2, schedule, late_beta_1=0.5, evaluate=False)
+    wrn = WideResNet(PaperBlock, 1, 16, 1, 5, gelu)
+    train("wide-resnet", wrn, (6, 3, 8, 8), 5, sgd, 0.1, cosine)
+
+
+if __name__ == "__main__":
+    main()
