@@ -9,7 +9,7 @@ pub(crate) trait Formula: Copy + Send + Sync {
     /// On an f32.
     #[inline(always)]
     fn single<R: Real>(self, x: R) -> R {
-        R::of(self.wide(f64::from(x.to_f32())) as f32)
+        x.map(|x| self.wide(f64::from(x)) as f32)
     }
 }
 
@@ -66,8 +66,7 @@ macro_rules! choices {
 
             #[inline(always)]
             fn single<R: Real>(self, x: R) -> R {
-                let $x = x.to_f32();
-                R::of($value)
+                x.map(|$x| $value)
             }
         }
     )*};

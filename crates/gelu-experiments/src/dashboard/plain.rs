@@ -1,12 +1,20 @@
 use crate::runs::{ComparisonSnapshot, EpochMetrics, RunSnapshot, RunStatus};
 use std::fmt::Write;
 
-/// Tells a comparison in lines: one per finished epoch, one when a run ends. Given successive
-/// snapshots, it says everything once.
+/// Tells a comparison in lines: one when a run begins or goes on, one per finished epoch, one when
+/// it ends. Given successive snapshots, it says everything once.
 #[derive(Debug, Default)]
 pub struct PlainReporter {
-    /// Of each run: how many epochs were told, and whether its end was.
-    told: Vec<(usize, bool)>,
+    /// One a run.
+    told: Vec<Told>,
+}
+
+/// What was told of a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    begun: bool,
+    epochs: usize,
+    ended: bool,
 }
 
 impl PlainReporter {
@@ -17,22 +25,33 @@ impl PlainReporter {
 
     /// A reporter that takes what is there already as told.
     pub fn after(snapshot: &ComparisonSnapshot) -> Self {
-        let told = |run: &RunSnapshot| (run.epochs.len(), run.status.is_over());
+        let told = |run: &RunSnapshot| {
+            let ended = run.status.is_over();
+            Told { begun: ended, epochs: run.epochs.len(), ended }
+        };
         Self { told: snapshot.runs.iter().map(told).collect() }
     }
 
     /// What is new since the last call, as whole lines.
     pub fn lines(&mut self, snapshot: &ComparisonSnapshot) -> String {
         let (mut lines, count) = (String::new(), snapshot.runs.len());
-        self.told.resize(count, (0, false));
+        self.told.resize(count, Told::default());
         for (index, (run, told)) in snapshot.runs.iter().zip(&mut self.told).enumerate() {
             let head =
                 format!("[{:>width$}/{count}] {}", index + 1, run.key, width = digits(count));
-            for epoch in run.epochs.iter().skip(told.0) {
+            if run.status == RunStatus::Running && !told.begun {
+                let epochs = match run.epochs.len() {
+                    0 => format!("begins, {} epochs", run.epochs_planned),
+                    done => format!("goes on after epoch {done}/{}", run.epochs_planned),
+                };
+                writeln!(lines, "{head}  {epochs}").expect("writing to memory cannot fail");
+                told.begun = true;
+            }
+            for epoch in run.epochs.iter().skip(told.epochs) {
                 let line = epoch_line(epoch, run.epochs_planned);
                 writeln!(lines, "{head}  {line}").expect("writing to memory cannot fail");
             }
-            told.0 = told.0.max(run.epochs.len());
+            told.epochs = told.epochs.max(run.epochs.len());
             let ended = match &run.status {
                 RunStatus::Finished if run.seconds > 0.0 => {
                     let pace = run.seconds / run.epochs.len().max(1) as f64;
@@ -42,10 +61,10 @@ impl PlainReporter {
                 _ => None,
             };
             // A run that failed before is taken up again.
-            told.1 &= run.status.is_over();
-            if let Some(ended) = ended.filter(|_| !told.1) {
+            told.ended &= run.status.is_over();
+            if let Some(ended) = ended.filter(|_| !told.ended) {
                 writeln!(lines, "{head}  {ended}").expect("writing to memory cannot fail");
-                told.1 = true;
+                told.ended = true;
             }
         }
         lines
@@ -89,7 +108,11 @@ mod tests {
             run.epochs.truncate(3);
             run.status = RunStatus::Running;
         }
-        let mut text = reporter.lines(&half);
+        let mut begun = half.clone();
+        begun.runs.iter_mut().for_each(|run| run.epochs.clear());
+        let mut text = reporter.lines(&begun);
+        assert!(text.starts_with("[ 1/24] gelu lr 0.001 dropout 0 seed 1  begins, 12 epochs\n"));
+        text += &reporter.lines(&half);
         text += &reporter.lines(&half);
         text += &reporter.lines(&snapshot);
         text += &reporter.lines(&snapshot);
@@ -97,9 +120,23 @@ mod tests {
         assert_eq!(text.matches("  epoch ").count(), epochs);
         assert_eq!(text.matches("finished, 2.00 s an epoch").count(), 22);
         assert_eq!(text.matches("diverged in epoch 5").count(), 2);
+        assert_eq!(text.matches("begins").count(), 24);
         let first =
             "[ 1/24] gelu lr 0.001 dropout 0 seed 1  epoch  1/12  train loss 0.4559  valid loss";
-        assert!(text.starts_with(first), "{text}");
+        assert!(text.contains(first), "{text}");
+    }
+
+    #[test]
+    fn a_run_taken_up_again_is_told_with_where_it_was() {
+        let mut snapshot = example();
+        snapshot.runs.truncate(1);
+        snapshot.runs[0].epochs.truncate(3);
+        snapshot.runs[0].status = RunStatus::Interrupted;
+        let mut reporter = PlainReporter::after(&snapshot);
+        snapshot.runs[0].status = RunStatus::Running;
+        let line = "[1/1] gelu lr 0.001 dropout 0 seed 1  goes on after epoch 3/12\n";
+        assert_eq!(reporter.lines(&snapshot), line);
+        assert_eq!(reporter.lines(&snapshot), "");
     }
 
     #[test]

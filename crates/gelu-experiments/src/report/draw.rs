@@ -8,8 +8,12 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+/// In pixels.
 const PANEL_WIDTH: u32 = 460;
 const HEIGHT: u32 = 400;
+/// What plotters draws on for a pixel: it rounds every place to whole units, and with units of a
+/// pixel, curves would be stairs.
+const UNITS: u32 = 10;
 /// The family that the PNG's embedded font is registered as.
 const FONT: &str = "sans-serif";
 const INK: RGBColor = RGBColor(40, 40, 40);
@@ -20,10 +24,17 @@ pub fn svg(figure: &Figure) -> String {
     let width = PANEL_WIDTH * figure.panels.len().max(1) as u32;
     let mut text = String::new();
     {
-        let root = SVGBackend::with_string(&mut text, (width, HEIGHT)).into_drawing_area();
+        let size = (units(width), units(HEIGHT));
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
         draw(figure, &root).expect("drawing into a string cannot fail");
     }
-    text
+    let size = |width: u32, height: u32| format!(r#"width="{width}" height="{height}""#);
+    text.replacen(&size(units(width), units(HEIGHT)), &size(width, HEIGHT), 1)
+}
+
+/// Pixels in what is drawn on.
+fn units<T: std::ops::Mul<Output = T> + From<u16>>(pixels: T) -> T {
+    pixels * T::from(UNITS as u16)
 }
 
 fn draw<B: DrawingBackend>(
@@ -34,10 +45,10 @@ fn draw<B: DrawingBackend>(
     let (width, height) = root.dim_in_pixel();
     let centred = Pos::new(HPos::Center, VPos::Center);
     let middle = width as i32 / 2;
-    root.draw(&Text::new(figure.title.clone(), (middle, 18), font(17).pos(centred)))?;
+    root.draw(&Text::new(figure.title.clone(), (middle, units(18)), font(17).pos(centred)))?;
     let caption = font(12).color(&RGBColor(90, 90, 90)).pos(centred);
-    root.draw(&Text::new(figure.caption.clone(), (middle, height as i32 - 12), caption))?;
-    let body = root.margin(32, 24, 6, 10);
+    root.draw(&Text::new(figure.caption.clone(), (middle, height as i32 - units(12)), caption))?;
+    let body = root.margin(units(32), units(24), units(6), units(10));
     for (area, panel) in body.split_evenly((1, figure.panels.len())).iter().zip(&figure.panels) {
         draw_panel(figure, panel, area)?;
     }
@@ -51,7 +62,7 @@ fn draw_panel<B: DrawingBackend>(
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
     let (x, y) = ranges(figure, panel);
     let mut builder = ChartBuilder::on(area);
-    builder.margin_right(8).x_label_area_size(42).y_label_area_size(62);
+    builder.margin_right(units(8)).x_label_area_size(units(42)).y_label_area_size(units(62));
     if !panel.title.is_empty() {
         builder.caption(&panel.title, font(14));
     }
@@ -77,16 +88,21 @@ fn mesh<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
     chart: &mut Chart<'_, B, Y>,
     format: &dyn Fn(&f64) -> String,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-    // Epochs are whole numbers; amplitudes of noise are not.
+    // Epochs, from 1 on, are whole numbers; other arguments are not.
     let x = chart.x_range();
-    let x_decimals = usize::from(x.end - x.start < 8.0 && x.start < 1.0);
+    let span = x.end - x.start;
+    let (x_labels, x_decimals) = match x.start < 1.0 {
+        true => (8, usize::from(span < 8.0)),
+        false => (8.min(span as usize + 1), 0),
+    };
     chart
         .configure_mesh()
         .disable_x_mesh()
-        .bold_line_style(FAINT)
+        .bold_line_style(FAINT.stroke_width(units(1)))
         .light_line_style(TRANSPARENT)
-        .axis_style(INK)
-        .x_labels(8)
+        .axis_style(INK.stroke_width(units(1)))
+        .set_all_tick_mark_size(units(5))
+        .x_labels(x_labels)
         .y_labels(7)
         .x_label_formatter(&|x| format!("{x:.x_decimals$}"))
         .y_label_formatter(&format)
@@ -108,9 +124,14 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
         let style = line(curve);
         for run in unbroken(figure, &curve.points) {
             if let [point] = run {
-                chart.draw_series([Circle::new(*point, 2, style.filled())])?;
+                chart.draw_series([Circle::new(*point, units(2), style.filled())])?;
             } else if curve.dashed {
-                chart.draw_series(DashedLineSeries::new(run.iter().copied(), 6, 4, style))?;
+                chart.draw_series(DashedLineSeries::new(
+                    run.iter().copied(),
+                    units(6),
+                    units(4),
+                    style,
+                ))?;
             } else {
                 chart.draw_series(LineSeries::new(run.iter().copied(), style))?;
             }
@@ -119,7 +140,7 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
             chart
                 .draw_series(std::iter::empty::<PathElement<(f64, f64)>>())?
                 .label(label)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + units(18), y)], style));
         }
     }
     chart
@@ -130,9 +151,10 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
             SeriesLabelPosition::UpperRight
         })
         .background_style(WHITE.mix(0.85))
-        .border_style(FAINT)
+        .border_style(FAINT.stroke_width(units(1)))
         .label_font(font(13))
-        .margin(8)
+        .legend_area_size(units(30))
+        .margin(units(8))
         .draw()
 }
 
@@ -145,13 +167,13 @@ fn rises(panel: &Panel) -> bool {
 }
 
 fn font(size: u32) -> TextStyle<'static> {
-    (FONT, size).into_font().color(&INK)
+    (FONT, units(size)).into_font().color(&INK)
 }
 
 fn line(curve: &Curve) -> ShapeStyle {
     let Curve { colour: [red, green, blue], .. } = *curve;
     let colour: Rgb = [red, green, blue];
-    RGBColor(colour[0], colour[1], colour[2]).stroke_width(2)
+    RGBColor(colour[0], colour[1], colour[2]).stroke_width(units(2))
 }
 
 /// Values beyond this say nothing in a figure, and axes that span them cannot be divided.

@@ -4,7 +4,8 @@ use crate::math::philox;
 use crate::math::real::{Real, is_doubtful};
 use core::ops::Range;
 
-/// How many numbers are loaded, worked on and stored together: two registers of the widest kind.
+/// How many numbers are loaded, worked on and stored together: two registers of the widest kind,
+/// and a multiple of every [`Real::LANES`].
 const BLOCK: usize = 32;
 
 /// How far random numbers and the bias are laid out ahead.
@@ -214,11 +215,13 @@ unsafe fn compute<R: Real, F: Formula, const FACTOR: bool, const FULL: bool>(
         let x = unsafe { *x.add(i) };
         if FULL { x + around.bias[i] } else { x }
     };
-    for i in 0..BLOCK {
-        let value = formula.single(R::of(argument(i)));
-        doubts[i] = value.doubt();
-        any_doubt |= value.doubt();
-        results[i] = finished(i, value.to_f32());
+    for first in (0..BLOCK / R::LANES).map(|step| step * R::LANES) {
+        let values = formula.single(R::of_lanes(|lane| argument(first + lane)));
+        for lane in 0..R::LANES {
+            doubts[first + lane] = values.doubt(lane);
+            any_doubt |= values.doubt(lane);
+            results[first + lane] = finished(first + lane, values.lane(lane));
+        }
     }
     if is_doubtful(any_doubt) {
         for i in (0..BLOCK).filter(|&i| is_doubtful(doubts[i])) {

@@ -21,18 +21,12 @@ fn horner<R: Real, const N: usize>(coefficients: &[f32; N], v: R) -> R {
     sum
 }
 
-/// `min(t, limit)` that lets NaN pass.
-#[inline(always)]
-fn at_most<R: Real>(t: R, limit: f32) -> R {
-    if t.exceeds(limit) { R::of(limit) } else { t }
-}
-
 /// Adds a tail to what the function is without it on that side: `below + tail·unbias` for x < 0,
 /// `above − tail·unbias` otherwise.
 #[inline(always)]
 fn on_its_side<R: Real>(x: R, tail: R, unbias: R, below: f32, above: f32) -> R {
     // Selecting operands costs less than computing both.
-    let (factor, base) =
-        if x.is_negative() { (unbias, R::of(below)) } else { (-unbias, R::of(above)) };
+    let factor = x.if_negative(unbias, -unbias);
+    let base = x.if_negative(R::of(below), R::of(above));
     tail.mul_add(factor, base)
 }

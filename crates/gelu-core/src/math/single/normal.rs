@@ -15,7 +15,7 @@
 //! T0 − t are carried in two parts, and the last product is rounded once, fused into its sum.
 
 use super::exponential::{Exponential, unbias};
-use super::{at_most, on_its_side};
+use super::on_its_side;
 use crate::math::real::Real;
 
 /// Where `E` is 0 with the power of two's bias.
@@ -56,7 +56,7 @@ pub(crate) const ZERO_LOW: f32 = -1.211_445e-8;
 /// `x·Φ(x)`. −0 for −0 and −∞, +∞ for +∞, NaN for NaN.
 #[inline(always)]
 pub(crate) fn gelu<R: Real>(x: R) -> R {
-    let t = at_most(x.abs(), T_MAX);
+    let t = x.abs().at_most(T_MAX);
     let e = exponential(t);
     let v = t / (t + R::of(2.625));
     let (high, low) = in_two_parts(v - R::of(SHIFT_S), &S, e.s);
@@ -67,7 +67,7 @@ pub(crate) fn gelu<R: Real>(x: R) -> R {
 /// `Φ(x) + x·φ(x)`, the derivative of [`gelu`]. 0 for −∞, 1 for +∞, NaN for NaN.
 #[inline(always)]
 pub(crate) fn gelu_derivative<R: Real>(x: R) -> R {
-    let t = at_most(x.abs(), T_MAX);
+    let t = x.abs().at_most(T_MAX);
     let e = exponential(t);
     let v = t / (t + R::of(3.5));
     // T0 − t and what its rounding lost.

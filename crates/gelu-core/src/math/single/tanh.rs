@@ -12,7 +12,7 @@
 //! what is lost of them would be multiplied in the tail.
 
 use super::exponential::{Exponential, unbias};
-use super::{at_most, on_its_side};
+use super::on_its_side;
 use crate::math::real::Real;
 
 /// Where `E` is 0 with the power of two's bias.
@@ -33,7 +33,7 @@ const CUBIC_SLOPE: f32 = 0.214_064_45;
 /// `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`. −0 for −0 and −∞, +∞ for +∞, NaN for NaN.
 #[inline(always)]
 pub(crate) fn gelu_tanh<R: Real>(x: R) -> R {
-    let t = at_most(x.abs(), T_MAX);
+    let t = x.abs().at_most(T_MAX);
     let e = exponential(Square::of(t));
     let gated = t / (R::of(1.0) + value(e));
     let tail = gated.mul_add(e.s, gated);
@@ -44,7 +44,7 @@ pub(crate) fn gelu_tanh<R: Real>(x: R) -> R {
 #[inline(always)]
 pub(crate) fn gelu_tanh_derivative<R: Real>(x: R) -> R {
     let one = R::of(1.0);
-    let t = at_most(x.abs(), T_MAX);
+    let t = x.abs().at_most(T_MAX);
     let square = Square::of(t);
     let e = exponential(square);
     let small = value(e);

@@ -76,7 +76,7 @@ pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// When the file cannot be read, is not whole records, or a class is out of range.
 pub fn read_file(cifar: Cifar, path: &Path) -> Result<Records> {
     parse(cifar, path, &read_bytes(path)?)
 }
@@ -85,7 +85,7 @@ pub fn read_file(cifar: Cifar, path: &Path) -> Result<Records> {
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// When it is not whole records, or a class is out of range.
 pub fn parse(cifar: Cifar, path: &Path, bytes: &[u8]) -> Result<Records> {
     let record = cifar.record();
     let over = bytes.len() % record;
