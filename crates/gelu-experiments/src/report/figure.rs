@@ -76,10 +76,14 @@ impl Figure {
                 let title = format!("dropout {rate}");
                 panel(snapshot, &spec, title, chosen.iter().filter(|g| g.dropout == rate))
             }),
-            Panels::LearningRate => divide(&snapshot.learning_rates(), |rate| {
-                let title = format!("learning rate {rate}");
-                panel(snapshot, &spec, title, chosen.iter().filter(|g| g.learning_rate == rate))
-            }),
+            Panels::LearningRate => {
+                // The largest on the left, as in Figure 4 of the paper.
+                let rates: Vec<f64> = snapshot.learning_rates().into_iter().rev().collect();
+                divide(&rates, |rate| {
+                    let title = format!("learning rate {rate}");
+                    panel(snapshot, &spec, title, chosen.iter().filter(|g| g.learning_rate == rate))
+                })
+            }
         };
         let drawn = panels.iter().flat_map(|panel| &panel.curves).any(|c| !c.points.is_empty());
         drawn.then(|| Self {
@@ -166,6 +170,7 @@ pub(super) fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recipe::Recipe;
     use crate::report::example::{example, without_epochs};
 
     #[test]
@@ -185,6 +190,15 @@ mod tests {
         let figure = Figure::of(&example()).unwrap();
         let expected = "darker: train, lighter: valid; median of 3 runs; SYNTHETIC DATA (digits)";
         assert_eq!(figure.caption, expected);
+    }
+
+    #[test]
+    fn panels_by_learning_rate_begin_with_the_largest() {
+        let mut snapshot = example();
+        snapshot.figure = Recipe::named("mnist-autoencoder").unwrap().figure;
+        let titles: Vec<_> =
+            Figure::of(&snapshot).unwrap().panels.into_iter().map(|panel| panel.title).collect();
+        assert_eq!(titles, ["learning rate 0.001", "learning rate 0.0001"]);
     }
 
     #[test]

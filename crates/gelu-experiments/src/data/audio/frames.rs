@@ -142,14 +142,15 @@ impl Parts {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when a part is empty, or has more frames than a tensor can index.
+    /// When a part is empty, or has more frames than a tensor can index.
     pub fn into_set(self, classes: usize, source: DataSource) -> Result<WindowSet> {
         let parts =
             [("training", &self.train), ("validation", &self.validation), ("test", &self.test)];
         if let Some((part, _)) = parts.iter().find(|(_, frames)| frames.is_empty()) {
             let place = source.location.unwrap_or_default();
-            let problem = format!("{}: there are no {part} recordings", place.display());
-            return Err(Error::Usage(problem));
+            let advice = "name the folder that holds the whole set, or copy it again";
+            let problem = format!("there are no {part} recordings in it");
+            return Err(Error::data(place, Place::File, problem, advice));
         }
         let normalisation = Normalisation::fit(&self.train.coefficients);
         Ok(WindowSet {
