@@ -1,8 +1,12 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
-    feature = "ndarray",
-    allow(deprecated, reason = "Burn deprecates its ndarray backend, but ships it")
+    any(feature = "ndarray", feature = "tch"),
+    allow(deprecated, reason = "Burn deprecates these two backends, but ships them")
+)]
+#![cfg_attr(
+    not(feature = "flex"),
+    allow(dead_code, reason = "the formulas on plain numbers are compiled whole, and Flex's")
 )]
 
 //! Accurate GELU-family activations for Burn: right values and right derivatives on every backend.
