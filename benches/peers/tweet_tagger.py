@@ -36,14 +36,16 @@ def read_vectors(folder):
 
 def read_part(path, vectors):
     """Every word of a file as the vectors of its left neighbour, itself and its right one."""
-    inputs, labels = [], []
+    inputs, labels, unknown_words = [], [], 0
     end, unknown = vectors["</s>"], vectors["UUUNKKK"]
     for tweet in path.read_text(encoding="utf-8").split("\n\n"):
         pairs = [line.split("\t") for line in tweet.splitlines()]
         found = [vectors.get(word, vectors.get(word.lower(), unknown)) for word, _ in pairs]
+        unknown_words += sum(vector is unknown for vector in found)
         padded = [end, *found, end]
         inputs += [numpy.concatenate(padded[i : i + 3]) for i in range(len(found))]
         labels += [TAGS.index(tag) for _, tag in pairs]
+    print(f"{path.name}: {len(labels)} words, {unknown_words} without a vector")
     return torch.tensor(numpy.array(inputs)), torch.tensor(labels)
 
 
@@ -92,7 +94,7 @@ def main():
     torch.set_num_threads(1)
     vectors = read_vectors(folder)
     parts = {part: read_part(folder / f"tweets-{part}.txt", vectors) for part in PARTS}
-    print(f"PyTorch {torch.__version__};", ", ".join(f"{p}: {len(parts[p][1])}" for p in PARTS))
+    print(f"PyTorch {torch.__version__}")
     for name, activation in ACTIVATIONS.items():
         last, best = [], []
         for seed in range(1, seeds + 1):

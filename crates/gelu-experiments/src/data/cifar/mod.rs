@@ -1,8 +1,9 @@
 //! CIFAR-10 and CIFAR-100: colour pictures of 32×32 pixels, in the authors' binary version or as
 //! folders of PNG files.
 //!
-//! The folders are `train/CLASS/*.png` and `test/CLASS/*.png`: what Burn's own data set crate keeps
-//! in its cache, `burn-dataset/cifar10` in the user's cache folder.
+//! The folders are `train/CLASS/*.png` and `test/CLASS/*.png`, or a level of coarse classes deeper:
+//! what Burn's own data set crate keeps in its cache, `burn-dataset/cifar10` and `cifar100` in the
+//! user's cache folder.
 //!
 //! Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
 

@@ -1,3 +1,6 @@
+//! Folders of PNG files, `train/CLASS/*.png` and `test/CLASS/*.png`; the classes may lie in folders
+//! of coarse ones.
+
 use super::{CHANNELS, Cifar, PICTURE, SIDE, no_images};
 use crate::data::idx::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};
@@ -24,28 +27,22 @@ pub(super) fn find(cifar: Cifar, folder: &Path) -> Option<PathBuf> {
     places.into_iter().find(|place| PARTS.iter().all(|part| place.join(part).is_dir()))
 }
 
-/// Reads `folder/{train,test}/CLASS/*.png`. Classes are numbered by their names' order; the
-/// pictures of a part come in an order that is mixed, and always the same, so that any stretch of
-/// them holds all classes.
+/// Reads the pictures below `folder`. Classes are numbered by their names' order, as in the binary
+/// version; the pictures of a part come in an order that is mixed, and always the same, so that any
+/// stretch of them holds all classes.
 ///
 /// # Errors
 ///
 /// When there are more or fewer classes than the set has, the test pictures are of another class,
 /// a class has no picture, or a file is no PNG of 32×32.
 pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
-    let classes = subfolders(&folder.join(PARTS[0]))?;
+    let train = folder.join(PARTS[0]);
+    let classes: Vec<String> = class_folders(&train)?.into_iter().map(|(name, _)| name).collect();
     if classes.len() != cifar.classes() {
-        return Err(Error::data(
-            folder.join(PARTS[0]),
-            Place::File,
-            format!(
-                "holds {} folders, {} has {} classes",
-                classes.len(),
-                cifar.name(),
-                cifar.classes()
-            ),
-            "there must be a folder of pictures for each class",
-        ));
+        let (found, name, expected) = (classes.len(), cifar.name(), cifar.classes());
+        let problem = format!("holds {found} folders of pictures, {name} has {expected} classes");
+        let advice = "there must be a folder of pictures for each class";
+        return Err(Error::data(train, Place::File, problem, advice));
     }
     let [train, test] = PARTS.map(|part| read_part(&folder.join(part), &classes));
     let location = Some(folder.to_path_buf());
@@ -54,19 +51,18 @@ pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
 }
 
 fn read_part(folder: &Path, classes: &[String]) -> Result<Images> {
-    let known = |name: &String| classes.iter().any(|class| class == name);
-    if let Some(strange) = subfolders(folder)?.into_iter().find(|name| !known(name)) {
-        let problem = "there is no such class among the training pictures";
-        return Err(Error::data(folder.join(strange), Place::File, problem, "rename or remove it"));
-    }
     let mut files = Vec::new();
-    for (label, class) in classes.iter().enumerate() {
-        let pictures = entries(&folder.join(class), false)?;
+    for (name, place) in class_folders(folder)? {
+        let Some(label) = classes.iter().position(|class| *class == name) else {
+            let problem = "there is no such class among the training pictures";
+            return Err(Error::data(place, Place::File, problem, "rename or remove it"));
+        };
+        let pictures = entries(&place, false)?;
         if pictures.is_empty() {
             let advice = "every class needs one: copy the folder again";
-            return Err(Error::data(folder.join(class), Place::File, "holds no picture", advice));
+            return Err(Error::data(place, Place::File, "holds no picture", advice));
         }
-        files.extend(pictures.into_iter().map(|name| (folder.join(class).join(name), label as u8)));
+        files.extend(pictures.into_iter().map(|name| (place.join(name), label as u8)));
     }
     files.shuffle(&mut ChaCha8Rng::seed_from_u64(ORDER_SEED));
     let mut images = no_images();
@@ -77,8 +73,19 @@ fn read_part(folder: &Path, classes: &[String]) -> Result<Images> {
     Ok(images)
 }
 
-fn subfolders(folder: &Path) -> Result<Vec<String>> {
-    entries(folder, true)
+/// The folders of the classes with their names, by name: those in `folder`, or those in them.
+fn class_folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let mut classes = Vec::new();
+    for name in entries(folder, true)? {
+        let place = folder.join(&name);
+        let inner = entries(&place, true)?;
+        match inner.is_empty() {
+            true => classes.push((name, place)),
+            false => classes.extend(inner.into_iter().map(|name| (name.clone(), place.join(name)))),
+        }
+    }
+    classes.sort();
+    Ok(classes)
 }
 
 /// Names in a folder, sorted; hidden ones are left out.
@@ -203,6 +210,23 @@ mod tests {
     }
 
     #[test]
+    fn classes_may_lie_in_coarse_ones() {
+        let (place, set) = folder();
+        let flat = super::super::read(Cifar::Ten, place.path()).unwrap();
+        let train = place.path().join("cifar10/train");
+        // 0 to 4 into a folder that sorts behind 5 to 9.
+        for class in 0..10 {
+            let coarse = train.join(if class < 5 { "z-coarse" } else { "a-coarse" });
+            fs::create_dir_all(&coarse).unwrap();
+            let name = format!("class-{class}");
+            fs::rename(train.join(&name), coarse.join(&name)).unwrap();
+        }
+        let read = super::super::read(Cifar::Ten, place.path()).unwrap();
+        assert_eq!(pairs(&read.train), pairs(&set.train));
+        assert_eq!(read.train, flat.train, "in the same order");
+    }
+
+    #[test]
     fn what_is_wrong_with_the_folders_is_said() {
         let (place, _) = folder();
         let root = place.path().join("cifar10");
@@ -212,7 +236,9 @@ mod tests {
         fs::write(root.join("train/class-3/x.png"), b"GIF89a").unwrap();
         assert!(problem(place.path()).contains("x.png: no PNG can be read"));
         fs::remove_dir_all(root.join("train/class-3")).unwrap();
-        assert!(problem(place.path()).contains("holds 9 folders, cifar10 has 10 classes"));
+        assert!(
+            problem(place.path()).contains("holds 9 folders of pictures, cifar10 has 10 classes")
+        );
         fs::create_dir(root.join("train/class-3")).unwrap();
         assert!(problem(place.path()).contains("class-3: holds no picture"));
     }
