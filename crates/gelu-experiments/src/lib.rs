@@ -8,6 +8,7 @@ pub mod dashboard;
 pub mod data;
 pub mod device;
 pub mod error;
+pub mod measure;
 pub mod randomness;
 pub mod recipe;
 pub mod report;

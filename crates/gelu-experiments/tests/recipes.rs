@@ -5,9 +5,10 @@
 
 mod support;
 
+use gelu_experiments::measure::{LossKind, Reported};
 use gelu_experiments::recipe::Recipe;
 use gelu_experiments::report::Document;
-use gelu_experiments::runs::{LossKind, Reported, Stage};
+use gelu_experiments::runs::Stage;
 use std::path::Path;
 use support::Sandbox;
 

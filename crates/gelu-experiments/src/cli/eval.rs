@@ -1,8 +1,9 @@
 use super::print;
 use crate::comparison::label;
 use crate::device::DeviceName;
+use crate::measure::NoiseMetrics;
 use crate::report::table::number_table;
-use crate::runs::{ComparisonFolder, NoiseMetrics, RunFolder, RunStatus};
+use crate::runs::{ComparisonFolder, RunFolder, RunStatus};
 use crate::training::{Splits, evaluate_split, load_model, measure_noise};
 use crate::{Error, Result, data};
 use clap::Args;

@@ -1,5 +1,6 @@
 use super::statistics::median;
-use crate::runs::{ComparisonSnapshot, Metric, RunSnapshot, RunStatus, Selection, Split, Stage};
+use crate::measure::{Metric, Selection, Split};
+use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 
 /// The runs of a comparison that differ by seed alone.
 #[derive(Clone, Debug)]

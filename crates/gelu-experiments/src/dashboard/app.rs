@@ -1,4 +1,5 @@
-use crate::runs::{ComparisonSnapshot, Metric, Split};
+use crate::measure::{Metric, Split};
+use crate::runs::ComparisonSnapshot;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Whose runs are shown.

@@ -1,6 +1,6 @@
 use super::panels::colour_of;
 use super::view::{ChartView, Series};
-use crate::runs::Metric;
+use crate::measure::Metric;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::style::{Modifier, Style};

@@ -1,4 +1,5 @@
-use crate::runs::{ComparisonSnapshot, EpochMetrics, RunSnapshot, RunStatus};
+use crate::measure::EpochMetrics;
+use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 use std::fmt::Write;
 
 /// Tells a comparison in lines: one when a run begins or goes on, one per finished epoch, one when

@@ -1,7 +1,8 @@
 use super::app::{App, Mode, Popup};
 use super::clock::Reading;
 use crate::comparison::{Group, best_groups, groups, label};
-use crate::runs::{ComparisonSnapshot, Metric, RunStatus, Split};
+use crate::measure::{Metric, Split};
+use crate::runs::{ComparisonSnapshot, RunStatus};
 
 /// Everything the screen shows at one moment, made from the state and a snapshot.
 #[derive(Clone, Debug, PartialEq)]

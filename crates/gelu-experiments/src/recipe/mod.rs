@@ -4,17 +4,19 @@
 //! flags override what a comparison varies. Unknown keys are refused.
 
 mod data;
+mod figure;
 mod network;
 mod training;
 mod validate;
 
 pub use data::{Augmentation, DataRecipe, Normalisation, Pixels};
+pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Order};
 pub use training::{
     BatchUnit, BetaChange, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
 };
 
-use crate::runs::{FigureSpec, Reported, Selection};
+use crate::measure::{Reported, Selection};
 use crate::{Error, Result};
 use gelu_core::Activation;
 use serde::{Deserialize, Serialize};

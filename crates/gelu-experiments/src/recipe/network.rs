@@ -57,10 +57,10 @@ impl From<Order> for BlockOrder {
 
 impl NetworkRecipe {
     /// What it is trained to make small.
-    pub fn loss(&self) -> crate::runs::LossKind {
+    pub fn loss(&self) -> crate::measure::LossKind {
         match self {
-            Self::Autoencoder { .. } => crate::runs::LossKind::SquaredError,
-            _ => crate::runs::LossKind::LogLoss,
+            Self::Autoencoder { .. } => crate::measure::LossKind::SquaredError,
+            _ => crate::measure::LossKind::LogLoss,
         }
     }
 

@@ -2,10 +2,8 @@
 
 use crate::comparison::statistics::{Quartiles, median, quartiles};
 use crate::comparison::{Group, best_groups};
-use crate::runs::{
-    ComparisonSnapshot, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, RunSnapshot,
-    RunStatus, Split, Stage,
-};
+use crate::measure::{EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Split};
+use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the schema. The version is raised when a field changes its meaning or

@@ -1,9 +1,8 @@
 //! A comparison to test reports on: plausible curves, made without training.
 
+use crate::measure::{EpochMetrics, LossKind, Reported};
 use crate::recipe::Recipe;
-use crate::runs::{
-    ComparisonSnapshot, EpochMetrics, LossKind, Reported, RunKey, RunSnapshot, RunStatus, Stage,
-};
+use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
 
 const EPOCHS: usize = 12;
 
@@ -50,7 +49,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
         data_location: None,
         synthetic: true,
         device: "flex".into(),
-        selection: crate::runs::Selection::ValidLoss,
+        selection: crate::measure::Selection::ValidLoss,
         reported: Reported::LastEpoch,
         loss: LossKind::LogLoss,
         figure,

@@ -1,8 +1,8 @@
 use super::{activations, robustness};
 use crate::comparison::{Group, Rgb, best_groups, colour, groups, label, lighter};
-use crate::runs::{
-    ComparisonSnapshot, FigureSpec, LossKind, Metric, Panels, SecondSplit, Split, Stage,
-};
+use crate::measure::{LossKind, Metric, Split};
+use crate::recipe::{FigureSpec, Panels, SecondSplit};
+use crate::runs::{ComparisonSnapshot, Stage};
 
 /// Curves in panels beside each other: what is drawn, not how.
 #[derive(Clone, Debug, PartialEq)]

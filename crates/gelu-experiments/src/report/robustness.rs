@@ -1,7 +1,8 @@
 use super::figure::{Curve, Figure, Panel, runs_and_data};
 use crate::comparison::statistics::median;
 use crate::comparison::{Group, best_groups, colour, label};
-use crate::runs::{ComparisonSnapshot, NoiseMetrics};
+use crate::measure::NoiseMetrics;
+use crate::runs::ComparisonSnapshot;
 
 /// Name of the figure's file: it is Figure 3 of the paper.
 pub(super) const NAME: &str = "figure-3";

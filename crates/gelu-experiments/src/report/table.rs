@@ -2,7 +2,7 @@
 
 use super::document::{ActivationDocument, Document, MeasuresDocument, SpreadDocument};
 use crate::comparison::label;
-use crate::runs::Reported;
+use crate::measure::Reported;
 use comfy_table::{CellAlignment, Table, presets};
 
 /// A measure: its split, where it stands, how it is shown.

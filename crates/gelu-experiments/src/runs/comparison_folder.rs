@@ -1,6 +1,8 @@
 use super::files::write_atomically;
-use super::{ComparisonSnapshot, FigureSpec, LossKind, Reported, RunFolder, RunSpec, Selection};
+use super::{ComparisonSnapshot, RunFolder, RunSpec};
 use crate::error::Place;
+use crate::measure::{LossKind, Reported, Selection};
+use crate::recipe::FigureSpec;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;

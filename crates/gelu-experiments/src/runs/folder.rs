@@ -1,7 +1,8 @@
 use super::files::{sync, sync_folder, write_atomically};
 use super::tables::{from_csv, to_csv};
-use super::{EpochMetrics, NoiseMetrics, Progress, RunLock, RunSnapshot, RunSpec, RunStatus};
+use super::{Progress, RunLock, RunSnapshot, RunSpec, RunStatus};
 use crate::error::Place;
+use crate::measure::{EpochMetrics, NoiseMetrics};
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,6 @@ mod files;
 mod folder;
 mod key;
 mod lock;
-mod metrics;
 mod progress;
 mod snapshot;
 mod spec;
@@ -20,10 +19,7 @@ pub use files::write_atomically;
 pub use folder::{Checkpoint, RunFolder, StatusFile};
 pub use key::{RunKey, Stage};
 pub use lock::RunLock;
-pub use metrics::{EpochMetrics, LossKind, Metric, NoiseMetrics, Split};
 pub use progress::{Phase, Progress};
-pub use snapshot::{
-    ComparisonSnapshot, FigureSpec, Panels, Reported, RunSnapshot, SecondSplit, Selection,
-};
+pub use snapshot::{ComparisonSnapshot, RunSnapshot};
 pub use spec::RunSpec;
 pub use status::RunStatus;

@@ -1,5 +1,6 @@
-use super::{EpochMetrics, LossKind, Metric, NoiseMetrics, Progress, RunKey, RunStatus, Split};
-use serde::{Deserialize, Serialize};
+use super::{Progress, RunKey, RunStatus};
+use crate::measure::{EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split};
+use crate::recipe::FigureSpec;
 
 /// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
 /// figures and the JSON document are made from.
@@ -82,84 +83,4 @@ pub struct RunSnapshot {
     pub progress: Option<Progress>,
     /// Seconds spent training it so far, over all its sittings.
     pub seconds: f64,
-}
-
-/// What "best" means when a setting is chosen: the lowest value of this, taken over epochs. Never
-/// the test split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Selection {
-    /// Lowest validation loss.
-    ValidLoss,
-    /// Lowest validation error.
-    ValidError,
-    /// Lowest training loss, for recipes without a validation split.
-    TrainLoss,
-}
-
-impl Selection {
-    /// The metric and the split it looks at.
-    pub fn measure(self) -> (Metric, Split) {
-        match self {
-            Self::ValidLoss => (Metric::Loss, Split::Valid),
-            Self::ValidError => (Metric::Error, Split::Valid),
-            Self::TrainLoss => (Metric::Loss, Split::Train),
-        }
-    }
-}
-
-/// Which epoch of a run its results are those of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reported {
-    /// The last.
-    #[default]
-    LastEpoch,
-    /// The best by the selection: early stopping.
-    BestEpoch,
-}
-
-/// How a figure of the paper is laid out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FigureSpec {
-    /// File name without extension: `figure-2`.
-    pub name: String,
-    /// What the vertical axis shows.
-    pub metric: Metric,
-    /// Text of the vertical axis.
-    pub axis: String,
-    /// Which splits are drawn: the first as full dark lines, the second as `second` says.
-    pub splits: Vec<Split>,
-    /// How the second split is told from the first.
-    #[serde(default)]
-    pub second: SecondSplit,
-    /// What tells its panels apart.
-    pub panels: Panels,
-    /// Whether the vertical axis is logarithmic.
-    #[serde(default)]
-    pub logarithmic: bool,
-}
-
-/// How the second split of a figure is told from the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SecondSplit {
-    /// A lighter line, as the paper does.
-    #[default]
-    Lighter,
-    /// A dashed line, as the source script does.
-    Dashed,
-}
-
-/// What tells the panels of a figure apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Panels {
-    /// One panel; each activation at its best setting.
-    Single,
-    /// One panel per dropout rate; each activation at its best learning rate.
-    Dropout,
-    /// One panel per learning rate.
-    LearningRate,
 }

@@ -1,9 +1,10 @@
 use super::evaluate::{Measured, Measurement};
 use super::splits::Splits;
 use crate::data::Examples;
+use crate::measure::LossKind;
 use crate::randomness::{Purpose, device_seed};
 use crate::recipe::NetworkRecipe;
-use crate::runs::{LossKind, RunSpec};
+use crate::runs::RunSpec;
 use burn::module::{Module, ModuleMapper, Param, ParamId};
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::tensor::{Device, ExecutionError, Int, Tensor};

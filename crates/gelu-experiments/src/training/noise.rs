@@ -2,8 +2,9 @@ use super::evaluate::evaluate_split;
 use super::network::Network;
 use super::splits::Splits;
 use crate::Result;
+use crate::measure::NoiseMetrics;
 use crate::randomness::{Purpose, device_seed};
-use crate::runs::{NoiseMetrics, RunSpec};
+use crate::runs::RunSpec;
 use burn::tensor::{Device, Distribution};
 
 /// There is one noise for all networks, so that they can be compared.

@@ -1,6 +1,7 @@
 use super::renderer::ProgressSink;
+use crate::measure::EpochMetrics;
 use crate::randomness::{Purpose, device_seed};
-use crate::runs::{EpochMetrics, RunFolder, RunSpec, RunStatus};
+use crate::runs::{RunFolder, RunSpec, RunStatus};
 use crate::{Error, Result};
 use burn::tensor::Device;
 use burn::train::Interrupter;

@@ -1,5 +1,5 @@
+use super::{Metric, Split};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// What one finished epoch measured.
 ///
@@ -52,76 +52,4 @@ pub struct NoiseMetrics {
     pub test_loss: f64,
     /// Fraction classified wrongly; `None` where nothing is classified.
     pub test_error: Option<f64>,
-}
-
-/// What the loss of a comparison is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossKind {
-    /// −ln of the probability given to the right class, in nats.
-    #[default]
-    LogLoss,
-    /// The mean over inputs of the squared difference from what they should be.
-    SquaredError,
-}
-
-impl LossKind {
-    /// In headings: `loss` or `MSE`.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::LogLoss => "loss",
-            Self::SquaredError => "MSE",
-        }
-    }
-}
-
-/// A quantity measured once an epoch; lower is better for all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Log loss or mean squared error.
-    Loss,
-    /// Fraction of examples classified wrongly.
-    Error,
-}
-
-impl Metric {
-    /// All of them, in the order they are shown.
-    pub const ALL: [Self; 2] = [Self::Loss, Self::Error];
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loss => "loss",
-            Self::Error => "error",
-        })
-    }
-}
-
-/// A part of a data set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Split {
-    /// What the network is trained on.
-    Train,
-    /// What settings are chosen on.
-    Valid,
-    /// What is reported and never chosen on.
-    Test,
-}
-
-impl Split {
-    /// All of them, in the order they are shown.
-    pub const ALL: [Self; 3] = [Self::Train, Self::Valid, Self::Test];
-}
-
-impl fmt::Display for Split {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Train => "train",
-            Self::Valid => "valid",
-            Self::Test => "test",
-        })
-    }
 }

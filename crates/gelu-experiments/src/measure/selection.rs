@@ -1,0 +1,37 @@
+use super::{Metric, Split};
+use serde::{Deserialize, Serialize};
+
+/// What "best" means when a setting is chosen: the lowest value of this, taken over epochs. Never
+/// the test split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Selection {
+    /// Lowest validation loss.
+    ValidLoss,
+    /// Lowest validation error.
+    ValidError,
+    /// Lowest training loss, for recipes without a validation split.
+    TrainLoss,
+}
+
+impl Selection {
+    /// The metric and the split it looks at.
+    pub fn measure(self) -> (Metric, Split) {
+        match self {
+            Self::ValidLoss => (Metric::Loss, Split::Valid),
+            Self::ValidError => (Metric::Error, Split::Valid),
+            Self::TrainLoss => (Metric::Loss, Split::Train),
+        }
+    }
+}
+
+/// Which epoch of a run its results are those of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reported {
+    /// The last.
+    #[default]
+    LastEpoch,
+    /// The best by the selection: early stopping.
+    BestEpoch,
+}
