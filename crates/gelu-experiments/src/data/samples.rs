@@ -55,6 +55,11 @@ impl Samples {
         }
     }
 
+    /// The same examples, each standing for itself.
+    pub fn ungrouped(self) -> Self {
+        Self { groups: None, ..self }
+    }
+
     /// How many examples.
     pub fn len(&self) -> usize {
         self.labels.dims()[0]
@@ -204,5 +209,6 @@ mod tests {
         assert!(matches!(&resolved, Chosen::Indices(i) if *i == [3, 4, 0, 1]), "{resolved:?}");
         let resolved = samples.resolve(&Chosen::Range(1..3));
         assert!(matches!(&resolved, Chosen::Range(r) if *r == (2..5)), "{resolved:?}");
+        assert_eq!(samples.ungrouped().units(), 5, "measured example by example");
     }
 }

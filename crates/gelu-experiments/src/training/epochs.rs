@@ -4,10 +4,12 @@
 //! run where the loss is no number any more, stops after an epoch when asked to, and commits each
 //! epoch to the run's folder before it counts.
 
+use super::Display;
 use super::checkpoint::Parts;
-use super::evaluate::{Measured, Score, evaluate, mean_losses, score};
+use super::evaluate::{Measured, Score, evaluate};
 use super::optimizer::EpochClock;
 use super::session::Session;
+use super::tally::Tally;
 use crate::measure::EpochMetrics;
 use crate::recipe::TrainLoss;
 use crate::runs::{Phase, RunStatus};
@@ -51,6 +53,7 @@ pub(super) struct EpochByEpoch<M: Trainable> {
     pub(super) measuring: Measuring<M>,
     pub(super) clock: EpochClock,
     pub(super) device: Device,
+    pub(super) display: Display,
 }
 
 type Events<M> = SupervisedTrainingEventProcessor<M>;
@@ -111,7 +114,7 @@ impl<M: Trainable> EpochByEpoch<M> {
         if losses.any(|loss| loss.is_some_and(|loss| !loss.is_finite())) {
             return Ok(Next::End(RunStatus::Diverged { epoch }));
         }
-        report(events.process_train(LearnerEvent::EndEpoch(epoch)))?;
+        self.show_train(events, LearnerEvent::EndEpoch(epoch))?;
         let checkpointer = components.checkpointer.as_mut();
         let checkpointer = checkpointer.expect("a run is always given its checkpointers");
         checkpointer.checkpoint(learner, epoch, &components.event_store);
@@ -136,35 +139,38 @@ impl<M: Trainable> EpochByEpoch<M> {
             (progress.epoch, progress.phase) = (epoch, Phase::Train);
             (progress.done, progress.total) = (0, total_items);
         });
-        report(
-            events.process_train(LearnerEvent::StartSplit { epoch_number: epoch, total_items }),
-        )?;
+        self.show_train(events, LearnerEvent::StartSplit { epoch_number: epoch, total_items })?;
         let by_batches = self.session.spec.training.train_loss == TrainLoss::Batches;
-        let (mut losses, mut measurements) = (Vec::new(), Vec::new());
+        let (mut tally, mut steps) = (Tally::default(), 0);
         let mut batches = loader.iter();
         while let Some(batch) = batches.next() {
             let batch = batch.map_err(|error| Error::Device(error.to_string()))?;
             let output = learner.train_step(batch);
             learner.lr_step();
             learner.optimizer_step(output.grads);
-            losses.push(output.item.mean_loss());
-            measurements.extend(by_batches.then(|| output.item.measure()));
-            let item = TrainingItem::new(
-                output.item,
-                batches.progress(),
-                Some(losses.len()),
-                Some(learner.lr_current()),
-            );
-            report(events.process_train(LearnerEvent::ProcessedItem(item)))?;
+            steps += 1;
+            tally.push(match by_batches {
+                true => output.item.measure(),
+                false => output.item.measure_loss(),
+            });
+            // Reading a loss back waits for the device, so only as often as somebody looks.
+            if self.session.progress.is_due() {
+                let (loss, done) = (tally.mean_loss()?, batches.progress().items_processed);
+                self.session.progress.update(|progress| {
+                    (progress.done, progress.batch_loss) = (done, Some(loss));
+                });
+            }
+            if self.display == Display::Burn {
+                let (progress, rate) = (batches.progress(), learner.lr_current());
+                let item = TrainingItem::new(output.item, progress, Some(steps), Some(rate));
+                self.show_train(events, LearnerEvent::ProcessedItem(item))?;
+            }
             if self.session.control.interrupter().should_stop() {
                 break;
             }
         }
-        report(events.process_train(LearnerEvent::EndSplit(epoch)))?;
-        let losses = mean_losses(losses)?;
-        let loss = losses.iter().sum::<f64>() / losses.len() as f64;
-        let error = if by_batches { score(&measurements)?.error } else { None };
-        Ok(Score { loss, error })
+        self.show_train(events, LearnerEvent::EndSplit(epoch))?;
+        tally.score()
     }
 
     /// Measures every split of the recipe with dropout off.
@@ -187,18 +193,21 @@ impl<M: Trainable> EpochByEpoch<M> {
             (progress.phase, progress.done, progress.total) = (Phase::Evaluate, 0, total);
         });
         let count = |examples| self.session.progress.update(|progress| progress.done += examples);
-        let quietly = |split: Option<&ValidLoader<M>>| -> Result<Option<Score>> {
+        let measure = |split: Option<&ValidLoader<M>>| -> Result<Option<Score>> {
             split.map(|split| evaluate(&model, split.as_ref(), |n, _| count(n))).transpose()
         };
-        let train = quietly(train)?;
-        // Burn's own displays have one curve beside the training's: validation where there is
-        // one, else the test set.
-        let shown = valid.as_ref().or(test.as_ref());
-        let shown_score = shown.map(|split| self.show(epoch, events, &model, split, count));
-        let shown_score = shown_score.transpose()?;
-        let (valid, test) = match valid {
-            Some(_) => (shown_score, quietly(test.as_ref())?),
-            None => (None, shown_score),
+        let train = measure(train)?;
+        // Burn's own display has one curve beside the training's: validation where there is one,
+        // else the test set.
+        let (valid, test) = match (self.display, valid) {
+            (Display::Folder, valid) => (measure(valid.as_ref())?, measure(test.as_ref())?),
+            (Display::Burn, Some(valid)) => {
+                (Some(self.show(epoch, events, &model, valid, count)?), measure(test.as_ref())?)
+            }
+            (Display::Burn, None) => {
+                let show = |test| self.show(epoch, events, &model, test, count);
+                (None, test.as_ref().map(show).transpose()?)
+            }
         };
         let (loss, error) = (|s: Score| s.loss, |s: Score| s.error);
         Ok(EpochMetrics {
@@ -212,6 +221,14 @@ impl<M: Trainable> EpochByEpoch<M> {
             test_loss: test.map(loss),
             test_error: test.and_then(error),
         })
+    }
+
+    /// Tells Burn's metrics, where Burn's display shows them.
+    fn show_train(&self, events: &mut Events<M>, event: TrainEvent<M>) -> Result<()> {
+        match self.display {
+            Display::Burn => report(events.process_train(event)),
+            Display::Folder => Ok(()),
+        }
     }
 
     /// Measures a split and tells Burn's metrics about every batch of it.
@@ -244,6 +261,9 @@ impl<M: Trainable> EpochByEpoch<M> {
         Ok(score)
     }
 }
+
+/// What a batch made of the network, as Burn's metrics are told of it.
+type TrainEvent<M> = LearnerEvent<<M as TrainStep>::Output>;
 
 fn report<E: std::fmt::Display>(result: std::result::Result<(), E>) -> Result<()> {
     result.map_err(|error| Error::Device(error.to_string()))

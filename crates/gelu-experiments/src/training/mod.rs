@@ -12,11 +12,13 @@ mod network;
 mod noise;
 mod optimizer;
 mod presentation;
-mod renderer;
+mod progress;
 mod run;
 mod schedule;
 mod session;
+mod silent;
 mod splits;
+mod tally;
 #[cfg(test)]
 mod twins;
 

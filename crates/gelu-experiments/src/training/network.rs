@@ -182,20 +182,21 @@ impl Adaptor<AccuracyInput> for Judgement {
 }
 
 impl Measured for Judgement {
+    fn measure_loss(&self) -> Measurement {
+        let examples = self.labels.dims()[0];
+        Measurement { examples, loss: self.loss.clone().without_autodiff(), wrong: None }
+    }
+
     fn measure(&self) -> Measurement {
-        let labels = self.labels.clone().without_autodiff();
-        let examples = labels.dims()[0];
+        let measured = self.measure_loss();
         let wrong = match self.kind {
             LossKind::SquaredError => None,
             LossKind::LogLoss => {
-                let chosen = self.output.clone().without_autodiff().argmax(1).reshape([examples]);
-                Some(chosen.not_equal(labels).int().sum())
+                let labels = self.labels.clone().without_autodiff();
+                let chosen = self.output.clone().without_autodiff().argmax(1);
+                Some(chosen.reshape([measured.examples]).not_equal(labels).int().sum())
             }
         };
-        Measurement { examples, loss: self.loss.clone().without_autodiff(), wrong }
-    }
-
-    fn mean_loss(&self) -> Tensor<1> {
-        self.loss.clone().without_autodiff()
+        Measurement { wrong, ..measured }
     }
 }

@@ -4,9 +4,10 @@ use super::evaluate::measuring_loader;
 use super::network::Network;
 use super::noise::measure_noise;
 use super::optimizer::optimizer;
-use super::renderer::{ProgressSink, RunRenderer};
+use super::progress::ProgressSink;
 use super::schedule::Schedule;
 use super::session::{Control, Session};
+use super::silent::Silent;
 use super::splits::Splits;
 use crate::data::{BatchLoader, DataSet, Order};
 use crate::error::Place;
@@ -106,12 +107,13 @@ fn launch(
     .with_interrupter(session.control.interrupter().clone())
     .with_checkpointing_strategy(EveryEpoch)
     .with_custom_checkpointers(model, optimizer_part, scheduler)
-    .metrics((LossMetric::new(),))
     .label(&spec.key().to_string());
     training = match (display, spec.network.loss()) {
-        (Display::Folder, _) => training.renderer(Box::new(RunRenderer(session.progress.clone()))),
-        (Display::Burn, LossKind::LogLoss) => training.metrics((AccuracyMetric::new(),)),
-        (Display::Burn, LossKind::SquaredError) => training,
+        (Display::Folder, _) => training.renderer(Box::new(Silent)),
+        (Display::Burn, LossKind::LogLoss) => {
+            training.metrics((LossMetric::new(), AccuracyMetric::new()))
+        }
+        (Display::Burn, LossKind::SquaredError) => training.metrics((LossMetric::new(),)),
     };
     if done > 0 {
         training = training.checkpoint(done);
@@ -123,9 +125,10 @@ fn launch(
         training_recipe.epochs,
         batches,
     );
+    let device = device.clone();
     let strategy =
-        EpochByEpoch { session: session.clone(), parts, measuring, clock, device: device.clone() };
-    let network = Network::new(spec, splits, device);
+        EpochByEpoch { session: session.clone(), parts, measuring, clock, device, display };
+    let network = Network::new(spec, splits, &strategy.device);
     let learner = Learner::new(network.train(), optimizer, ModuleLrScheduler::new(schedule));
     training.with_training_strategy(TrainingStrategy::Custom(Arc::new(strategy))).launch(learner);
 }

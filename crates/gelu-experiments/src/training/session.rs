@@ -1,4 +1,4 @@
-use super::renderer::ProgressSink;
+use super::progress::ProgressSink;
 use crate::measure::EpochMetrics;
 use crate::randomness::{Purpose, device_seed};
 use crate::runs::{RunFolder, RunSpec, RunStatus};
