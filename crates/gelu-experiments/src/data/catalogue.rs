@@ -1,5 +1,7 @@
+use super::audio::Analysis;
 use super::cifar::{self, Cifar};
-use super::{DataSet, data_home, digits, mnist, spoken_digits, timit, tweets};
+use super::prepared::{Key, prepared};
+use super::{DataSet, ImageSet, data_home, digits, mnist, spoken_digits, timit, tweets};
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -150,7 +152,7 @@ pub fn load(name: &str, folder: Option<&Path>) -> Result<DataSet> {
     let info = DataSetInfo::named(name)?;
     if info.name == "digits" {
         return match folder {
-            None => Ok(digits::generate(digits::TRAIN, digits::TEST).into()),
+            None => drawn_digits(),
             Some(folder) => Err(Error::Usage(format!(
                 "the built-in digits are not read from a folder; to train on the files in {}, \
                  name an experiment, for example `gelu compare mnist-classifier --data {0}`",
@@ -172,12 +174,38 @@ pub fn load(name: &str, folder: Option<&Path>) -> Result<DataSet> {
             ),
         ));
     }
-    Ok(match info.name {
-        "cifar10" => cifar::read(Cifar::Ten, place)?.into(),
-        "cifar100" => cifar::read(Cifar::Hundred, place)?.into(),
+    let mut data: DataSet = match info.name {
+        "cifar10" => cifar_pictures(Cifar::Ten, place)?.into(),
+        "cifar100" => cifar_pictures(Cifar::Hundred, place)?.into(),
         "tweets" => tweets::read(place, None)?.into(),
-        "timit" => timit::read(place)?.into(),
-        "spoken-digits" => spoken_digits::read(place)?.into(),
+        "timit" => {
+            let key = Key::new("timit", Analysis::VERSION).with_files(&timit::root(place)?)?;
+            prepared(&key, || timit::read(place))?.into()
+        }
+        "spoken-digits" => {
+            let root = spoken_digits::root(place);
+            let key = Key::new("spoken-digits", Analysis::VERSION).with_files(&root)?;
+            prepared(&key, || spoken_digits::read(place))?.into()
+        }
         _ => mnist::read(place)?.into(),
-    })
+    };
+    // What was prepared from the same files may have been read from another place.
+    data.source_mut().location = Some(place.to_path_buf());
+    Ok(data)
+}
+
+fn drawn_digits() -> Result<DataSet> {
+    let sizes = [digits::TRAIN, digits::TEST].map(|size| (size as u64).to_le_bytes());
+    let key = Key::new("digits", digits::VERSION).with(&sizes.concat());
+    Ok(prepared(&key, || Ok::<_, Error>(digits::generate(digits::TRAIN, digits::TEST)))?.into())
+}
+
+fn cifar_pictures(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
+    match cifar::picture_folder(cifar, folder) {
+        Some(pictures) => {
+            let key = Key::new(cifar.name(), 1).with_files(&pictures)?;
+            prepared(&key, || cifar::read(cifar, folder))
+        }
+        None => cifar::read(cifar, folder),
+    }
 }

@@ -11,6 +11,7 @@ mod home;
 pub mod idx;
 mod loader;
 pub mod mnist;
+pub mod prepared;
 mod samples;
 mod set;
 pub mod spoken_digits;

@@ -18,6 +18,13 @@ impl DataSet {
         }
     }
 
+    pub(super) fn source_mut(&mut self) -> &mut DataSource {
+        match self {
+            Self::Pictures(set) => &mut set.source,
+            Self::Windows(set) => &mut set.source,
+        }
+    }
+
     /// Number of classes.
     pub fn classes(&self) -> usize {
         match self {

@@ -90,19 +90,20 @@ pub fn read(folder: &Path) -> Result<WindowSet> {
         validation: part(&|index| VALIDATION.contains(&index))?,
         test: part(&|index| TEST.contains(&index))?,
     };
-    let synthetic = synthetic::is_marked(&place(folder));
+    let synthetic = synthetic::is_marked(&root(folder));
     let location = Some(folder.to_path_buf());
     parts.into_set(CLASSES, DataSource::new("spoken-digits", location, synthetic, fingerprints))
 }
 
-fn place(folder: &Path) -> PathBuf {
+/// The folder that holds the recordings: `folder`, or `recordings` below it.
+pub fn root(folder: &Path) -> PathBuf {
     let inner = folder.join("recordings");
     if inner.is_dir() { inner } else { folder.to_path_buf() }
 }
 
 /// The WAV files, by name.
 fn sounds(folder: &Path) -> Result<Vec<PathBuf>> {
-    let folder = place(folder);
+    let folder = root(folder);
     let mut sounds = Vec::new();
     for entry in std::fs::read_dir(&folder).map_err(Error::io("list", &folder))? {
         let path = entry.map_err(Error::io("list", &folder))?.path();

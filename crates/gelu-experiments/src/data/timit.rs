@@ -126,6 +126,15 @@ pub fn read(folder: &Path) -> Result<WindowSet> {
     parts.into_set(CLASSES, DataSource::new("timit", location, synthetic, fingerprints))
 }
 
+/// The folder that holds `TRAIN` and `TEST`: `folder`, or one below it.
+///
+/// # Errors
+///
+/// When there is none.
+pub fn root(folder: &Path) -> Result<PathBuf> {
+    Ok(find_tree(folder)?.0)
+}
+
 /// What is in a folder, by its name in capitals.
 fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let list = std::fs::read_dir(folder).map_err(Error::io("list", folder))?;

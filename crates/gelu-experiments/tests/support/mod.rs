@@ -37,6 +37,7 @@ impl Sandbox {
             .args(arguments)
             .current_dir(self.folder.path())
             .env("GELU_DATA", self.path("data-home"))
+            .env("GELU_CACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
             .env_remove("RAYON_NUM_THREADS");
         command
     }

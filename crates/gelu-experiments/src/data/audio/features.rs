@@ -58,6 +58,9 @@ impl fmt::Debug for Analysis {
 }
 
 impl Analysis {
+    /// Raised when other coefficients are computed, or frames are made examples in another way.
+    pub const VERSION: u32 = 1;
+
     /// The analysis of sound of `rate` samples a second.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ pub use picture_folder::{decode, encode};
 
 use super::{ImageSet, Images};
 use crate::Result;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Rows and columns of a picture.
 pub const SIDE: usize = 32;
@@ -104,12 +104,17 @@ pub fn is_present(cifar: Cifar, folder: &Path) -> bool {
 ///
 /// When it is there in neither form, a file is damaged, or a class is out of range.
 pub fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
-    match picture_folder::find(cifar, folder) {
-        Some(pictures) if !binary::is_present(cifar, folder) => {
-            picture_folder::read(cifar, &pictures)
-        }
-        _ => binary::read(cifar, folder),
+    match picture_folder(cifar, folder) {
+        Some(pictures) => picture_folder::read(cifar, &pictures),
+        None => binary::read(cifar, folder),
     }
+}
+
+/// The folder of the set's pictures in or below `folder`; `None` where it is not there, or there in
+/// the binary version, which takes no decoding.
+pub fn picture_folder(cifar: Cifar, folder: &Path) -> Option<PathBuf> {
+    let binary = binary::is_present(cifar, folder);
+    picture_folder::find(cifar, folder).filter(|_| !binary)
 }
 
 fn no_images() -> Images {

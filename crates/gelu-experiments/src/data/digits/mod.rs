@@ -16,6 +16,8 @@ use super::{ImageSet, Images};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+/// Raised when other pictures are drawn.
+pub const VERSION: u32 = 1;
 /// Training pictures of the built-in set (validation is taken from them).
 pub const TRAIN: usize = 6_000;
 /// Test pictures of the built-in set.
