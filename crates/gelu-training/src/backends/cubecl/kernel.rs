@@ -1,0 +1,71 @@
+//! What one unit does: it reads a vector of each tensor, computes in f32 and writes it.
+
+#![allow(missing_docs, reason = "the macro makes public items without documentation")]
+#![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
+
+use burn_cubecl::cubecl;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
+
+/// The new parameter takes the gradient's place.
+#[cube(launch_unchecked)]
+pub(super) fn adam<F: Float, N: Size>(
+    parameter: LinearView<'_, Vector<F, N>>,
+    mut gradient: LinearViewMut<'_, Vector<F, N>>,
+    mut moment_1: LinearViewMut<'_, Vector<F, N>>,
+    mut moment_2: LinearViewMut<'_, Vector<F, N>>,
+    rate: f32,
+    beta_1: f32,
+    rest_1: f32,
+    beta_2: f32,
+    rest_2: f32,
+    epsilon: f32,
+    #[comptime] inside: bool,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !gradient.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let w = Vector::<f32, N>::cast_from(parameter.read(ABSOLUTE_POS));
+    let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS));
+    let m = Vector::<f32, N>::cast_from(moment_1.read(ABSOLUTE_POS));
+    let v = Vector::<f32, N>::cast_from(moment_2.read(ABSOLUTE_POS));
+    let m = m * Vector::new(beta_1) + g * Vector::new(rest_1);
+    let v = v * Vector::new(beta_2) + g * g * Vector::new(rest_2);
+    let divisor = if comptime!(inside) {
+        (v + Vector::new(epsilon)).sqrt()
+    } else {
+        v.sqrt() + Vector::new(epsilon)
+    };
+    let w = w - m * Vector::new(rate) / divisor;
+    gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
+    moment_1.write(ABSOLUTE_POS, Vector::cast_from(m));
+    moment_2.write(ABSOLUTE_POS, Vector::cast_from(v));
+}
+
+/// The new parameter takes the gradient's place.
+#[cube(launch_unchecked)]
+pub(super) fn sgd<F: Float, N: Size>(
+    parameter: LinearView<'_, Vector<F, N>>,
+    mut gradient: LinearViewMut<'_, Vector<F, N>>,
+    mut velocity: LinearViewMut<'_, Vector<F, N>>,
+    rate: f32,
+    momentum: f32,
+    weight_decay: f32,
+    #[comptime] nesterov: bool,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !gradient.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let w = Vector::<f32, N>::cast_from(parameter.read(ABSOLUTE_POS));
+    let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS));
+    let v = Vector::<f32, N>::cast_from(velocity.read(ABSOLUTE_POS));
+    let g = g + w * Vector::new(weight_decay);
+    let v = v * Vector::new(momentum) + g;
+    let direction = if comptime!(nesterov) { g + v * Vector::new(momentum) } else { v };
+    let w = w - direction * Vector::new(rate);
+    gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
+    velocity.write(ABSOLUTE_POS, Vector::cast_from(v));
+}

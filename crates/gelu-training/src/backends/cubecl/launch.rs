@@ -1,0 +1,131 @@
+//! Shapes, vector widths and whose memory the results take.
+
+use super::kernel;
+use crate::{AdamStep, EpsilonPlace, SgdStep};
+use burn_core::backend::TensorMetadata;
+use burn_core::tensor::DType;
+use burn_cubecl::cubecl::ir::{ElemType, FloatKind};
+use burn_cubecl::cubecl::prelude::*;
+use burn_cubecl::cubecl::{CubeCount, calculate_cube_count_elemwise};
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::tensor::CubeTensor;
+
+/// How a kernel is spread over the elements of a tensor.
+struct Spread {
+    cubes: CubeCount,
+    cube: CubeDim,
+    width: usize,
+}
+
+impl Spread {
+    /// The widest vectors that the tensor divides into.
+    fn over(x: &CubeTensor) -> Self {
+        let elements = x.shape().num_elements();
+        let divides = |width: &usize| elements % width == 0;
+        let width = x.client.io_optimized_vector_sizes(x.dtype.size()).find(divides).unwrap_or(1);
+        let units = elements / width;
+        let cube = CubeDim::new(&x.client, units);
+        Self { cubes: calculate_cube_count_elemwise(&x.client, units, cube), cube, width }
+    }
+}
+
+/// The storage type of a tensor that has a kernel.
+fn element(x: &CubeTensor) -> ElemType {
+    ElemType::Float(match x.dtype {
+        DType::F32 => FloatKind::F32,
+        DType::F16 => FloatKind::F16,
+        DType::BF16 => FloatKind::BF16,
+        dtype => panic!("the kernels are for f32, f16 and bf16, got {dtype:?}"),
+    })
+}
+
+/// The tensor in memory that nobody else holds.
+fn owned(x: CubeTensor) -> CubeTensor {
+    let x = into_contiguous(x);
+    if x.can_mut() { x } else { x.copy() }
+}
+
+fn assert_shapes(parameter: &CubeTensor, others: &[&CubeTensor]) {
+    for other in others {
+        assert_eq!(
+            (other.shape(), other.dtype),
+            (parameter.shape(), parameter.dtype),
+            "a parameter, its gradient and the optimiser's state have one shape and type"
+        );
+    }
+}
+
+pub(super) fn adam(
+    parameter: CubeTensor,
+    gradient: CubeTensor,
+    moment_1: CubeTensor,
+    moment_2: CubeTensor,
+    step: AdamStep,
+) -> (CubeTensor, CubeTensor, CubeTensor) {
+    assert_shapes(&parameter, &[&gradient, &moment_1, &moment_2]);
+    if parameter.shape().num_elements() == 0 {
+        return (gradient, moment_1, moment_2);
+    }
+    let parameter = into_contiguous(parameter);
+    let [gradient, moment_1, moment_2] = [gradient, moment_1, moment_2].map(owned);
+    let Spread { cubes, cube, width } = Spread::over(&parameter);
+    let (client, element) = (parameter.client.clone(), element(&parameter));
+    // SAFETY: the kernel checks its position against the gradient's bounds, which all have.
+    #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
+    unsafe {
+        kernel::adam::launch_unchecked(
+            &client,
+            cubes,
+            cube,
+            width,
+            parameter.into_linear_view(),
+            gradient.clone().into_linear_view(),
+            moment_1.clone().into_linear_view(),
+            moment_2.clone().into_linear_view(),
+            step.rate as f32,
+            step.beta_1 as f32,
+            (1.0 - step.beta_1) as f32,
+            step.beta_2 as f32,
+            (1.0 - step.beta_2) as f32,
+            step.epsilon as f32,
+            step.epsilon_place == EpsilonPlace::Inside,
+            element,
+        );
+    }
+    (gradient, moment_1, moment_2)
+}
+
+pub(super) fn sgd(
+    parameter: CubeTensor,
+    gradient: CubeTensor,
+    velocity: CubeTensor,
+    step: SgdStep,
+) -> (CubeTensor, CubeTensor) {
+    assert_shapes(&parameter, &[&gradient, &velocity]);
+    if parameter.shape().num_elements() == 0 {
+        return (gradient, velocity);
+    }
+    let parameter = into_contiguous(parameter);
+    let [gradient, velocity] = [gradient, velocity].map(owned);
+    let Spread { cubes, cube, width } = Spread::over(&parameter);
+    let (client, element) = (parameter.client.clone(), element(&parameter));
+    // SAFETY: as for `adam`.
+    #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
+    unsafe {
+        kernel::sgd::launch_unchecked(
+            &client,
+            cubes,
+            cube,
+            width,
+            parameter.into_linear_view(),
+            gradient.clone().into_linear_view(),
+            velocity.clone().into_linear_view(),
+            step.rate as f32,
+            step.momentum as f32,
+            step.weight_decay as f32,
+            step.nesterov,
+            element,
+        );
+    }
+    (gradient, velocity)
+}

@@ -1,0 +1,41 @@
+//! One kernel a step, for every GPU that CubeCL compiles to, and its CPU.
+
+mod kernel;
+mod launch;
+
+use crate::{AdamStep, SgdStep, TrainingOps, composed};
+use burn_core::backend::{TensorMetadata, tensor::FloatTensor};
+use burn_core::tensor::DType;
+use burn_cubecl::CubeBackend;
+
+/// What is computed in f32 loses nothing. f64 is left to Burn.
+fn has_kernel(x: &FloatTensor<CubeBackend>) -> bool {
+    matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)
+}
+
+impl TrainingOps for CubeBackend {
+    fn adam_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        if !has_kernel(&gradient) {
+            return composed::adam_step::<Self>(parameter, gradient, moment_1, moment_2, step);
+        }
+        launch::adam(parameter, gradient, moment_1, moment_2, step)
+    }
+
+    fn sgd_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        velocity: FloatTensor<Self>,
+        step: SgdStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        if !has_kernel(&gradient) {
+            return composed::sgd_step::<Self>(parameter, gradient, velocity, step);
+        }
+        launch::sgd(parameter, gradient, velocity, step)
+    }
+}

@@ -1,0 +1,17 @@
+//! One file a backend. Fusion, remote devices and captured graphs take the composed operations,
+//! which fusion joins to one kernel again.
+
+#[cfg(feature = "autodiff")]
+mod autodiff;
+#[cfg(feature = "cubecl-backend")]
+mod cubecl;
+#[cfg(feature = "flex")]
+mod flex;
+#[cfg(feature = "fusion")]
+mod fusion;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+#[cfg(any(feature = "remote", feature = "capture"))]
+mod router;
+#[cfg(feature = "tch")]
+mod tch;

@@ -1,0 +1,92 @@
+use super::{Level, Number, Work, threads};
+use crate::SgdStep;
+
+/// One step of gradient descent with momentum. The new parameter takes the gradient's place.
+///
+/// # Panics
+///
+/// If the lengths differ.
+pub(crate) fn sgd<T: Number>(
+    level: Level,
+    parameter: &[T],
+    gradient: &mut [T],
+    velocity: &mut [T],
+    step: SgdStep,
+) {
+    let length = parameter.len();
+    assert!(
+        [gradient.len(), velocity.len()] == [length; 2],
+        "a parameter, its gradient and its velocity have one length"
+    );
+    let strip = |parameter, gradient, velocity| {
+        level.run(Strip { parameter, gradient, velocity, step });
+    };
+    #[cfg(feature = "rayon")]
+    if threads::pays(length) {
+        use rayon::prelude::*;
+        let places = parameter.par_chunks(threads::CHUNK);
+        let places = places.zip(gradient.par_chunks_mut(threads::CHUNK));
+        let places = places.zip(velocity.par_chunks_mut(threads::CHUNK));
+        places.for_each(|((w, g), v)| strip(w, g, v));
+        return;
+    }
+    strip(parameter, gradient, velocity);
+}
+
+struct Strip<'a, T> {
+    parameter: &'a [T],
+    gradient: &'a mut [T],
+    velocity: &'a mut [T],
+    step: SgdStep,
+}
+
+impl<T: Number> Work for Strip<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        match self.step.nesterov {
+            true => self.with(|g, v, momentum| g + v * momentum),
+            false => self.with(|_, v, _| v),
+        }
+    }
+}
+
+impl<T: Number> Strip<'_, T> {
+    #[inline(always)]
+    fn with(self, direction: impl Fn(T, T, T) -> T) {
+        let Self { parameter, gradient, velocity, step } = self;
+        let [rate, momentum, decay] = [step.rate, step.momentum, step.weight_decay].map(T::of);
+        for ((w, g), v) in parameter.iter().zip(gradient).zip(velocity) {
+            let penalised = *g + *w * decay;
+            *v = *v * momentum + penalised;
+            *g = *w - direction(penalised, *v, momentum) * rate;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_and_any_number_of_threads_give_the_same_bits() {
+        let length = 200_003;
+        let numbers = |scale: f32| -> Vec<f32> {
+            (0..length).map(|i| ((i * 7 % 1013) as f32 - 500.0) * scale).collect()
+        };
+        let (w, start) = (numbers(1e-2), [numbers(1e-3), numbers(1e-4)]);
+        for nesterov in [false, true] {
+            let step = SgdStep { rate: 0.1, momentum: 0.9, nesterov, weight_decay: 5e-4 };
+            let mut expected = start.clone();
+            let [g, v] = &mut expected;
+            Strip { parameter: &w, gradient: g, velocity: v, step }.run();
+            for level in Level::available() {
+                let mut found = start.clone();
+                let [g, v] = &mut found;
+                sgd(level, &w, g, v, step);
+                assert_eq!(found, expected, "{level:?}");
+            }
+        }
+    }
+}

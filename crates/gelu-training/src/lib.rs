@@ -1,0 +1,45 @@
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    any(feature = "ndarray", feature = "tch"),
+    allow(deprecated, reason = "Burn deprecates these two backends, but ships them")
+)]
+
+//! What training spends its time in, as extensions of Burn's backends.
+//!
+//! | | Flex (CPU) | CubeCL (GPUs) | any other backend |
+//! |---|---|---|---|
+//! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel | tensor operations |
+//!
+//! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline and chosen at run time
+//! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one). All give the same bits, and none of them
+//! depends on how many threads there are.
+//!
+//! The optimisers take the place of Burn's and keep their state in the same records:
+//!
+//! ```
+//! use burn::module::Module;
+//! use burn::nn::LinearConfig;
+//! use burn::optim::GradientsParams;
+//! use burn::tensor::{Device, Tensor};
+//! use gelu_training::AdamConfig;
+//!
+//! let device = Device::default().autodiff();
+//! let model = LinearConfig::new(3, 2).with_bias(false).init(&device);
+//! let before = model.weight.val().sum().into_scalar::<f32>();
+//! let loss = model.forward(Tensor::ones([1, 3], &device)).sum();
+//! let gradients = GradientsParams::from_grads(loss.backward(), &model);
+//! // Adam's first step is the learning rate, whatever the gradient.
+//! let model = AdamConfig::new().init().step(0.25, model, gradients);
+//! let after = model.weight.val().sum().into_scalar::<f32>();
+//! assert!((before - after - 6.0 * 0.25).abs() < 1e-5);
+//! ```
+
+mod backends;
+mod composed;
+#[cfg(feature = "flex")]
+mod kernels;
+mod ops;
+mod optimizer;
+
+pub use ops::TrainingOps;
+pub use optimizer::{Adam, AdamConfig, AdamStep, EpsilonPlace, Sgd, SgdConfig, SgdState, SgdStep};

@@ -1,0 +1,127 @@
+use crate::TrainingOps;
+use burn::config::Config;
+use burn::tensor::{Device, Tensor};
+use burn_core as burn;
+use burn_core::backend::Dispatch;
+use burn_optim::{
+    LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
+};
+
+/// Configuration of [`Sgd`].
+#[derive(Config, Debug)]
+pub struct SgdConfig {
+    /// What of the velocity is kept from step to step.
+    #[config(default = 0.9)]
+    pub momentum: f64,
+    /// Nesterov's form: the step looks one velocity ahead.
+    #[config(default = false)]
+    pub nesterov: bool,
+    /// What is added to the gradient per weight: twice the factor of an L2 penalty in the loss.
+    #[config(default = 0.0)]
+    pub weight_decay: f64,
+}
+
+impl SgdConfig {
+    /// The optimiser of one parameter, for a group of them
+    /// ([`ModuleOptimizer::with_group`]).
+    ///
+    /// # Panics
+    ///
+    /// If the momentum is not in `[0, 1)` or the weight decay is negative or not finite.
+    pub fn build(&self) -> Sgd {
+        let Self { momentum, nesterov, weight_decay } = *self;
+        assert!((0.0..1.0).contains(&momentum), "momentum has to be in [0, 1), got {momentum}");
+        assert!(
+            weight_decay >= 0.0 && weight_decay.is_finite(),
+            "weight decay has to be finite and not negative, got {weight_decay}"
+        );
+        Sgd { momentum, nesterov, weight_decay }
+    }
+
+    /// The optimiser of a whole module.
+    ///
+    /// # Panics
+    ///
+    /// As [`build`](Self::build) does.
+    pub fn init(&self) -> ModuleOptimizer {
+        self.build().into()
+    }
+}
+
+/// Gradient descent with momentum, undampened, in one pass over parameter, gradient and velocity:
+///
+/// ```text
+/// g ← g + λ·w        v ← μ·v + g
+/// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
+/// ```
+///
+/// These are PyTorch's formulas. The state is recorded under the names of Burn's own
+/// [`Sgd`](burn_optim::Sgd) with momentum. Made by [`SgdConfig`].
+#[derive(Clone, Debug)]
+pub struct Sgd {
+    momentum: f64,
+    nesterov: bool,
+    weight_decay: f64,
+}
+
+/// The numbers of one step; see [`Sgd`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SgdStep {
+    /// η.
+    pub rate: f64,
+    /// μ.
+    pub momentum: f64,
+    /// Whether the step looks ahead.
+    pub nesterov: bool,
+    /// λ.
+    pub weight_decay: f64,
+}
+
+/// State of [`Sgd`].
+#[derive(Clone, Debug)]
+pub struct SgdState<const D: usize> {
+    /// The decayed sum of the gradients so far.
+    pub velocity: Tensor<D>,
+}
+
+/// Where Burn's own SGD records its velocity.
+const MOMENTUM: &str = "momentum";
+const VELOCITY: &str = "velocity";
+
+impl<const D: usize> RecordState for SgdState<D> {
+    fn state_flatten(&self, prefix: &str, out: &mut StateSink) {
+        out.push_tensor(&join_path(prefix, MOMENTUM), VELOCITY, self.velocity.to_data());
+    }
+
+    fn state_unflatten(prefix: &str, src: &mut StateSource, device: &Device) -> Option<Self> {
+        let data = src.take_tensor(&join_path(prefix, MOMENTUM), VELOCITY)?;
+        Some(Self { velocity: Tensor::from_data(data, device) })
+    }
+}
+
+impl Optimizer for Sgd {
+    type State<const D: usize> = SgdState<D>;
+
+    fn step<const D: usize>(
+        &self,
+        rate: LearningRate,
+        parameter: Tensor<D>,
+        gradient: Tensor<D>,
+        state: Option<SgdState<D>>,
+    ) -> (Tensor<D>, Option<SgdState<D>>) {
+        let Self { momentum, nesterov, weight_decay } = *self;
+        let velocity = state.map_or_else(|| gradient.zeros_like(), |state| state.velocity);
+        let (parameter, velocity) = Dispatch::sgd_step(
+            parameter.into_dispatch(),
+            gradient.into_dispatch(),
+            velocity.into_dispatch(),
+            SgdStep { rate, momentum, nesterov, weight_decay },
+        );
+        let velocity = Tensor::from_dispatch(velocity);
+        (Tensor::from_dispatch(parameter), Some(SgdState { velocity }))
+    }
+
+    fn to_device<const D: usize>(state: SgdState<D>, device: &Device) -> SgdState<D> {
+        SgdState { velocity: state.velocity.to_device(device) }
+    }
+}

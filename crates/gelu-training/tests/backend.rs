@@ -1,0 +1,11 @@
+//! One suite for every backend: it runs on the default device, which `BURN_DEVICE` chooses among
+//! the backends that are compiled in:
+//!
+//! ```text
+//! BURN_DEVICE=vulkan cargo test --release -p gelu-training --features vulkan --test backend
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "backend/optimizers.rs"]
+mod optimizers;

@@ -1,0 +1,178 @@
+//! Beside PyTorch's optimisers in f64, whose weights `optimizers.py` wrote to `optimizers.csv`.
+
+use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
+use burn_optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
+use gelu_training::{AdamConfig, EpsilonPlace, SgdConfig, SgdState};
+
+const SIZE: usize = 5;
+const STEPS: usize = 6;
+
+/// The weights after every step.
+fn expected(optimizer: &str) -> Vec<Vec<f64>> {
+    let lines = include_str!("optimizers.csv").lines();
+    let rows = lines.filter_map(|line| line.strip_prefix(&format!("{optimizer},")));
+    let rows = rows.map(|row| {
+        let (_, weights) = row.split_once(',').unwrap();
+        weights.split(' ').map(|weight| weight.parse().unwrap()).collect()
+    });
+    let rows: Vec<Vec<f64>> = rows.collect();
+    assert_eq!(rows.len(), STEPS, "{optimizer}");
+    rows
+}
+
+fn tensor(values: impl Iterator<Item = f64>, dtype: DType, device: &Device) -> Tensor<1> {
+    let data = TensorData::new(values.collect::<Vec<f64>>(), [SIZE]).convert_dtype(dtype);
+    Tensor::from_data(data, (device, dtype))
+}
+
+#[track_caller]
+fn assert_near(found: &Tensor<1>, expected: &[f64], bound: f64) {
+    let found: Vec<f64> = found.to_data().iter::<f64>().collect();
+    for (f, e) in found.iter().zip(expected) {
+        assert!((f - e).abs() <= bound, "{found:?}, PyTorch has {expected:?}");
+    }
+}
+
+/// Trains as the script does, and checks every step.
+fn assert_trains_as_pytorchs<O: Optimizer>(name: &str, rate: LearningRate, optimizer: O) {
+    let device = Device::default();
+    for (dtype, bound) in [(DType::F64, 1e-13), (DType::F32, 1e-6)] {
+        if !device.supports_dtype(dtype) {
+            println!("{device:?} has no {dtype:?}");
+            continue;
+        }
+        let mut weight = tensor((0..SIZE).map(|i| (i as f64).cos()), dtype, &device);
+        let mut state = None;
+        for (step, expected) in (1..).zip(expected(name)) {
+            let gradient = (0..SIZE).map(|i| (1.7 * step as f64 + i as f64).sin() / (1 + i) as f64);
+            let gradient = tensor(gradient, dtype, &device);
+            (weight, state) = optimizer.step(rate, weight, gradient, state);
+            assert_near(&weight, &expected, bound);
+        }
+    }
+}
+
+#[test]
+fn adam_steps_as_pytorchs() {
+    assert_trains_as_pytorchs("adam", 0.1, AdamConfig::new().build());
+    let config = AdamConfig::new().with_beta_1(0.5).with_beta_2(0.9).with_epsilon(1e-3);
+    assert_trains_as_pytorchs("adam-other-betas", 0.01, config.build());
+}
+
+#[test]
+fn adam_with_epsilon_inside_the_root_steps_as_its_definition() {
+    let config = AdamConfig::new().with_epsilon(1e-2).with_epsilon_place(EpsilonPlace::Inside);
+    assert_trains_as_pytorchs("adam-inside", 0.1, config.build());
+}
+
+#[test]
+fn sgd_steps_as_pytorchs() {
+    assert_trains_as_pytorchs("sgd", 0.1, SgdConfig::new().build());
+    let config = SgdConfig::new().with_weight_decay(0.05);
+    assert_trains_as_pytorchs("sgd-nesterov", 0.1, config.clone().with_nesterov(true).build());
+    assert_trains_as_pytorchs("sgd-plain", 0.1, config.with_momentum(0.0).build());
+}
+
+/// A weight whose memory is laid out the other way round, as after a transposition.
+#[test]
+fn transposed_weights_and_gradients_are_stepped_element_by_element() {
+    let device = Device::default();
+    let ramp = |shape: [usize; 2]| {
+        Tensor::<1, burn::tensor::Int>::arange(0..6, &device).float().reshape::<2, _>(shape)
+    };
+    let adam = AdamConfig::new().build();
+    let (turned, _) = adam.step(0.1, ramp([2, 3]).transpose(), ramp([3, 2]) - 2.5, None);
+    let (plain, _) = adam.step(0.1, ramp([2, 3]), (ramp([3, 2]) - 2.5).transpose(), None);
+    turned.into_data().assert_eq(&plain.transpose().into_data(), true);
+}
+
+/// The gradient that is stepped with stays what it is for who else holds it, and so does the state.
+#[test]
+fn shared_tensors_are_not_written_to() {
+    let device = Device::default();
+    let gradient = tensor([0.5; SIZE].into_iter(), DType::F32, &device);
+    let weight = tensor([1.0; SIZE].into_iter(), DType::F32, &device);
+    let sgd = SgdConfig::new().build();
+    let (_, state) = sgd.step(0.1, weight.clone(), gradient.clone(), None);
+    let kept = state.clone().unwrap().velocity;
+    sgd.step(0.1, weight.clone(), gradient.clone(), state);
+    assert_near(&gradient, &[0.5; SIZE], 0.0);
+    assert_near(&weight, &[1.0; SIZE], 0.0);
+    assert_near(&kept, &[0.5; SIZE], 0.0);
+}
+
+#[test]
+fn velocity_is_recorded_under_burns_name_and_read_back() {
+    let device = Device::default();
+    let velocity = tensor((0..SIZE).map(|i| i as f64), DType::F32, &device);
+    let mut sink = StateSink::default();
+    SgdState { velocity: velocity.clone() }.state_flatten("7", &mut sink);
+    let names: Vec<&str> = sink.tensors.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["7.momentum.velocity"]);
+    let mut source = StateSource::default();
+    sink.tensors.into_iter().for_each(|(name, data)| source.insert_tensor(name, data));
+    let read = SgdState::<1>::state_unflatten("7", &mut source, &device).unwrap();
+    read.velocity.into_data().assert_eq(&velocity.into_data(), true);
+    assert!(SgdState::<1>::state_unflatten("8", &mut source, &device).is_none());
+}
+
+/// Burn's own optimisers and these load each other's records, and go on alike.
+#[test]
+fn records_are_burns() {
+    use burn::module::{Module, Param};
+    use burn::optim::momentum::MomentumConfig;
+    use burn_optim::GradientsParams;
+
+    #[derive(Module, Debug)]
+    struct Weight {
+        weight: Param<Tensor<1>>,
+    }
+
+    let device = Device::default().autodiff();
+    let step = |optimizer: &mut ModuleOptimizer, model: Weight| {
+        let loss = (model.weight.val() * model.weight.val()).sum();
+        let gradients = GradientsParams::from_grads(loss.backward(), &model);
+        optimizer.step(0.05, model, gradients)
+    };
+    let momentum = MomentumConfig::new().with_dampening(0.0).with_nesterov(true);
+    let burns = burn_optim::SgdConfig::new().with_momentum(Some(momentum));
+    let pairs: [(ModuleOptimizer, ModuleOptimizer); 2] = [
+        (AdamConfig::new().init(), burn_optim::AdamConfig::new().with_epsilon(1e-8).init()),
+        (SgdConfig::new().with_nesterov(true).init(), burns.init()),
+    ];
+    for (ours, burns) in pairs {
+        for (mut first, second) in [(ours.clone(), burns.clone()), (burns, ours)] {
+            let start = Tensor::from_floats([1.0, -0.5, 0.25], &device);
+            let model = step(&mut first, Weight { weight: Param::from_tensor(start) });
+            let mut second = second.load_record(first.to_record());
+            let (one, two) = (step(&mut first, model.clone()), step(&mut second, model));
+            let tolerance = burn::tensor::Tolerance::<f32>::absolute(1e-6);
+            let (one, two) = (one.weight.val().into_data(), two.weight.val().into_data());
+            one.assert_approx_eq::<f32>(&two, tolerance);
+        }
+    }
+}
+
+#[test]
+fn sixteen_bit_weights_step_too() {
+    let device = Device::default();
+    if !device.supports_dtype(DType::F16) {
+        println!("{device:?} has no f16");
+        return;
+    }
+    let half = |value: f64| tensor([value; SIZE].into_iter(), DType::F16, &device);
+    let (weight, _) = AdamConfig::new().build().step(0.125, half(1.0), half(0.5), None);
+    assert_near(&weight.cast(FloatDType::F32), &[0.875; SIZE], 2e-3);
+}
+
+#[test]
+#[should_panic(expected = "has to be in [0, 1), got 1")]
+fn impossible_momentum_is_refused() {
+    SgdConfig::new().with_momentum(1.0).build();
+}
+
+#[test]
+#[should_panic(expected = "decays of Adam's moments have to be in [0, 1), got 0.9 and 1.5")]
+fn impossible_decay_is_refused() {
+    AdamConfig::new().with_beta_2(1.5).build();
+}
