@@ -29,6 +29,7 @@ use burn::nn::{
 };
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer};
+use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
 
 /// Smallest height and width the two pools and the valid convolution leave a pixel of.
 const SMALLEST_IMAGE: usize = 12;
@@ -189,14 +190,14 @@ impl Cnn {
         let x = stage(second, x);
         let x = self.dropout.forward(self.pool.forward(x));
         let x = stage(third, x).mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]);
-        self.output_norm.forward(self.output.forward(x))
+        batch_norm(&self.output_norm, self.output.forward(x))
     }
 }
 
 fn stage(blocks: &[ConvolutionBlock], input: Tensor<4>) -> Tensor<4> {
-    blocks
-        .iter()
-        .fold(input, |x, block| block.activation.forward(block.norm.forward(block.conv.forward(x))))
+    blocks.iter().fold(input, |x, ConvolutionBlock { conv, norm, activation }| {
+        batch_norm_activation(norm, activation, conv2d(conv, x))
+    })
 }
 
 #[cfg(test)]

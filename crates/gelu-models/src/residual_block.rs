@@ -7,6 +7,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer};
+use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
 
 /// What stands in a residual block, and in which order.
 #[derive(Config, Copy, Debug, PartialEq, Eq)]
@@ -119,22 +120,22 @@ impl ResidualBlock {
         let [first, second] = &self.activations;
         match self.order {
             BlockOrder::Paper => {
-                let h = first.forward(self.conv1.forward(x.clone()));
-                let h = second.forward(self.conv2.forward(self.dropout.forward(h)));
-                self.norms[0].forward(h) + self.shortcut(x)
+                let h = first.forward(conv2d(&self.conv1, x.clone()));
+                let h = second.forward(conv2d(&self.conv2, self.dropout.forward(h)));
+                batch_norm(&self.norms[0], h) + self.shortcut(x)
             }
             BlockOrder::PreActivation => {
-                let h = first.forward(self.norms[0].forward(x.clone()));
+                let h = batch_norm_activation(&self.norms[0], first, x.clone());
                 let past = self.shortcut(if self.shortcut.is_some() { h.clone() } else { x });
-                let h = second.forward(self.norms[1].forward(self.conv1.forward(h)));
-                self.conv2.forward(self.dropout.forward(h)) + past
+                let h = batch_norm_activation(&self.norms[1], second, conv2d(&self.conv1, h));
+                conv2d(&self.conv2, self.dropout.forward(h)) + past
             }
         }
     }
 
     fn shortcut(&self, x: Tensor<4>) -> Tensor<4> {
         match &self.shortcut {
-            Some(projection) => projection.forward(x),
+            Some(projection) => conv2d(projection, x),
             None => x,
         }
     }

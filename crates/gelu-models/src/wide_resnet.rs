@@ -27,6 +27,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer};
+use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
 
 /// Configuration of a [`WideResNet`]; the defaults are the paper's.
 ///
@@ -174,16 +175,18 @@ impl WideResNet {
     ///
     /// If the images have another number of channels.
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
-        let x = self.stem.forward(images);
+        let x = conv2d(&self.stem, images);
         let (last, stem) =
             self.activations.split_last().expect("there is one after the groups in any order");
         let x = match (self.stem_norms.as_slice(), stem) {
-            ([before, after], [activation]) => after.forward(activation.forward(before.forward(x))),
+            ([before, after], [activation]) => {
+                batch_norm(after, batch_norm_activation(before, activation, x))
+            }
             _ => x,
         };
         let blocks = self.groups.iter().flatten();
         let x = blocks.fold(x, |x, block| block.forward(x));
-        let x = last.forward(self.norm.forward(x));
+        let x = batch_norm_activation(&self.norm, last, x);
         self.output.forward(x.mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]))
     }
 }

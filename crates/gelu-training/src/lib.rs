@@ -9,6 +9,8 @@
 //! | | Flex (CPU) | CubeCL (GPUs) | any other backend |
 //! |---|---|---|---|
 //! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel | tensor operations |
+//! | [`layers::conv2d`] | products of matrices with the patches of the pictures, forward and for both gradients | Burn's | Burn's |
+//! | [`layers::batch_norm_activation`] | a channel at a time, read from memory once each way | tensor operations | tensor operations |
 //!
 //! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline and chosen at run time
 //! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one). All give the same bits, and none of them
@@ -26,7 +28,7 @@
 //! let device = Device::default().autodiff();
 //! let model = LinearConfig::new(3, 2).with_bias(false).init(&device);
 //! let before = model.weight.val().sum().into_scalar::<f32>();
-//! let loss = model.forward(Tensor::ones([1, 3], &device)).sum();
+//! let loss = model.forward(Tensor::<2>::ones([1, 3], &device)).sum();
 //! let gradients = GradientsParams::from_grads(loss.backward(), &model);
 //! // Adam's first step is the learning rate, whatever the gradient.
 //! let model = AdamConfig::new().init().step(0.25, model, gradients);
@@ -38,6 +40,7 @@ mod backends;
 mod composed;
 #[cfg(feature = "flex")]
 mod kernels;
+pub mod layers;
 mod ops;
 mod optimizer;
 

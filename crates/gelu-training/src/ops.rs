@@ -1,6 +1,7 @@
 use crate::{AdamStep, SgdStep, composed};
 use burn_core as burn;
-use burn_core::backend::{Backend, backend_extension, tensor::FloatTensor};
+use burn_core::backend::{Backend, backend_extension, ops::ConvOptions, tensor::FloatTensor};
+use gelu_core::{ActivationOps, Unit};
 
 /// What a backend does for training. Every method has a body composed of the backend's own
 /// operations, so an empty `impl` makes any backend work; a backend with kernels of its own
@@ -14,7 +15,7 @@ use burn_core::backend::{Backend, backend_extension, tensor::FloatTensor};
     Capture: cfg(feature = "capture"),
     Autodiff: cfg(feature = "autodiff"),
 )]
-pub trait TrainingOps: Backend {
+pub trait TrainingOps: Backend + ActivationOps {
     /// One step of Adam: the parameter, the first and the second moment after it. All four tensors
     /// have one shape and one type.
     fn adam_step(
@@ -36,5 +37,95 @@ pub trait TrainingOps: Backend {
         step: SgdStep,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         composed::sgd_step::<Self>(parameter, gradient, velocity, step)
+    }
+
+    /// A two-dimensional convolution. `x` is `[batch, channels, height, width]`, `weight`
+    /// `[outputs, channels / groups, kernel height, kernel width]`.
+    fn convolution(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        Self::conv2d(x, weight, None, options)
+    }
+
+    /// [`convolution`](Self::convolution), with `bias` of `[outputs]` added.
+    fn biased_convolution(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        Self::conv2d(x, weight, Some(bias), options)
+    }
+
+    /// The gradient of [`convolution`](Self::convolution) for `x`, given that of its result.
+    fn convolution_input_gradient(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        Self::conv2d_x_backward(x, weight, gradient, options)
+    }
+
+    /// The gradient of [`convolution`](Self::convolution) for `weight`, given that of its result.
+    fn convolution_weight_gradient(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        Self::conv2d_weight_backward(x, weight, gradient, options)
+    }
+
+    /// The gradient of [`convolution`](Self::convolution) for its bias, given that of its result:
+    /// the sum over pictures and pixels.
+    fn convolution_bias_gradient(gradient: FloatTensor<Self>) -> FloatTensor<Self> {
+        composed::sum_of_channels::<Self>(gradient)
+    }
+
+    /// `unit(γ·(x − mean)/√(variance + ε) + β)` for `x` of `[batch, channels, ...]` and one number a
+    /// channel in everything else.
+    fn batch_norm_activation(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f64,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        composed::batch_norm_activation::<Self>(x, [gamma, beta, mean, variance], epsilon, unit)
+    }
+
+    /// [`batch_norm_activation`](Self::batch_norm_activation) by the batch's own statistics, and
+    /// these: the mean and the mean square deviation of every channel. No gradient flows through
+    /// the statistics that are returned.
+    fn batch_norm_activation_train(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        epsilon: f64,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        composed::batch_norm_activation_train::<Self>(x, gamma, beta, epsilon, unit)
+    }
+
+    /// The gradients of [`batch_norm_activation_train`](Self::batch_norm_activation_train) for `x`,
+    /// γ and β, given that of its result and the statistics it returned.
+    #[allow(clippy::too_many_arguments, reason = "an operation takes its tensors one by one")]
+    fn batch_norm_activation_gradients(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        epsilon: f64,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let parameters = [gamma, beta, mean, variance];
+        composed::batch_norm_activation_gradients::<Self>(x, parameters, gradient, epsilon, unit)
     }
 }

@@ -7,5 +7,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "backend/batch_norm.rs"]
+mod batch_norm;
+#[path = "backend/convolution.rs"]
+mod convolution;
 #[path = "backend/optimizers.rs"]
 mod optimizers;

@@ -13,7 +13,7 @@ pub use data::{Augmentation, DataRecipe, Normalisation, Pixels};
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Order};
 pub use training::{
-    BatchUnit, BetaChange, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
+    BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
 };
 
 use crate::measure::{Reported, Selection};

@@ -45,11 +45,14 @@ pub enum OptimizerRecipe {
     /// Adam (Kingma & Ba, 2015).
     Adam {
         /// Decay of the first moment.
-        beta_1: f32,
+        beta_1: f64,
         /// Decay of the second moment.
-        beta_2: f32,
-        /// Added to the root of the second moment.
-        epsilon: f32,
+        beta_2: f64,
+        /// What keeps the divisor, the root of the second moment, from 0.
+        epsilon: f64,
+        /// Where ε is added.
+        #[serde(default, skip_serializing_if = "EpsilonPlace::is_outside")]
+        epsilon_place: EpsilonPlace,
         /// Another decay of the first moment later on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         beta_1_change: Option<BetaChange>,
@@ -64,12 +67,29 @@ pub enum OptimizerRecipe {
     },
 }
 
+/// Where Adam adds its ε.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EpsilonPlace {
+    /// `m̂ / (√v̂ + ε)`, as the paper of Adam and all frameworks have it.
+    #[default]
+    Outside,
+    /// `m̂ / √(v̂ + ε)`, which bounds the divisor by √ε, as the authors' code for CIFAR-10 has it.
+    Inside,
+}
+
+impl EpsilonPlace {
+    fn is_outside(&self) -> bool {
+        *self == Self::Outside
+    }
+}
+
 /// A change of Adam's β₁ in the middle of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BetaChange {
     /// The later value.
-    pub to: f32,
+    pub to: f64,
     /// The share of the epochs before it.
     pub after: f64,
 }

@@ -120,14 +120,14 @@ impl Recipe {
             share("schedule.constant", constant)?;
         }
         match &self.training.optimizer {
-            OptimizerRecipe::Adam { beta_1, beta_2, epsilon, beta_1_change } => {
-                share("optimizer.beta_1", f64::from(*beta_1))?;
-                share("optimizer.beta_2", f64::from(*beta_2))?;
+            OptimizerRecipe::Adam { beta_1, beta_2, epsilon, beta_1_change, .. } => {
+                share("optimizer.beta_1", *beta_1)?;
+                share("optimizer.beta_2", *beta_2)?;
                 if !(epsilon.is_finite() && *epsilon > 0.0) {
                     return refuse(format!("optimizer.epsilon is {epsilon}; it has to be above 0"));
                 }
                 if let Some(change) = beta_1_change {
-                    share("optimizer.beta_1_change.to", f64::from(change.to))?;
+                    share("optimizer.beta_1_change.to", change.to)?;
                     share("optimizer.beta_1_change.after", change.after)?;
                 }
                 Ok(())

@@ -1,9 +1,8 @@
-use crate::recipe::{BetaChange, OptimizerRecipe};
+use crate::recipe::{BetaChange, EpsilonPlace, OptimizerRecipe};
 use burn::module::ParamGroup;
-use burn::optim::decay::WeightDecayConfig;
-use burn::optim::momentum::MomentumConfig;
-use burn::optim::{Adam, AdamConfig, AdamState, ModuleOptimizer, Optimizer, SgdConfig};
+use burn::optim::{AdamState, ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
+use gelu_training::{Adam, AdamConfig, SgdConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -53,8 +52,14 @@ impl Optimizer for ChangingAdam {
 /// The optimiser of a run of so many epochs, and what tells it the epoch.
 pub(super) fn optimizer(recipe: &OptimizerRecipe, epochs: usize) -> (ModuleOptimizer, EpochClock) {
     match *recipe {
-        OptimizerRecipe::Adam { beta_1, beta_2, epsilon, beta_1_change } => {
-            let config = AdamConfig::new().with_beta_2(beta_2).with_epsilon(epsilon);
+        OptimizerRecipe::Adam { beta_1, beta_2, epsilon, epsilon_place, beta_1_change } => {
+            let config = AdamConfig::new()
+                .with_beta_2(beta_2)
+                .with_epsilon(epsilon)
+                .with_epsilon_place(match epsilon_place {
+                    EpsilonPlace::Outside => gelu_training::EpsilonPlace::Outside,
+                    EpsilonPlace::Inside => gelu_training::EpsilonPlace::Inside,
+                });
             let early = config.clone().with_beta_1(beta_1);
             let Some(BetaChange { to, after }) = beta_1_change else {
                 return (early.init(), EpochClock::default());
@@ -69,16 +74,10 @@ pub(super) fn optimizer(recipe: &OptimizerRecipe, epochs: usize) -> (ModuleOptim
             (adam.into(), EpochClock { late, change_after })
         }
         OptimizerRecipe::Sgd { momentum, l2 } => {
-            // Burn dampens by 0.1 unless told not to.
-            let momentum = MomentumConfig::new()
-                .with_momentum(momentum)
-                .with_dampening(0.0)
-                .with_nesterov(true);
-            let plain = SgdConfig::new().with_momentum(Some(momentum));
-            // Burn's penalty is what is added to the gradient per weight.
-            let decay = WeightDecayConfig::new(2.0 * l2 as f32);
-            let decayed = plain.clone().with_weight_decay(Some(decay)).build();
-            let optimizer = ModuleOptimizer::from(plain.build());
+            let plain = SgdConfig::new().with_momentum(momentum).with_nesterov(true);
+            // The gradient of λ·Σw² is 2λ per weight.
+            let decayed = plain.clone().with_weight_decay(2.0 * l2).build();
+            let optimizer = plain.init();
             (optimizer.with_group(penalised(), decayed, None), EpochClock::default())
         }
     }
@@ -167,6 +166,7 @@ mod tests {
             beta_1: 0.9,
             beta_2: 0.999,
             epsilon: 1e-8,
+            epsilon_place: EpsilonPlace::Outside,
             beta_1_change: change,
         };
         let (_, clock) = optimizer(&recipe, 200);

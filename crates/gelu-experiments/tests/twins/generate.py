@@ -13,7 +13,8 @@ A file <network>.safetensors holds, by name,
                        (not of the CNN: the gradient of its biases, which lie before batch norms, is
                        zero but for rounding, and Adam makes whole steps of that)
 
-The optimisers are PyTorch's, with the constants of the recipes; everything is computed in f64. There
+The optimisers are PyTorch's, with the constants of the recipes, but for the CNN's Adam, whose
+epsilon is inside the root; everything is computed in f64. There
 is no dropout and no noise: they are random. The running variance of batch norm is Burn's, the mean
 square of n numbers; PyTorch's own divides by n - 1, which tells at n = 6.
 """
@@ -49,6 +50,33 @@ nn.BatchNorm2d.forward = batch_norm
 
 def adam(model):
     return torch.optim.Adam(model.parameters(), betas=(0.9, 0.999), eps=1e-8)
+
+
+class AdamInside(torch.optim.Optimizer):
+    """Adam with its epsilon inside the root, which PyTorch does not have."""
+
+    def __init__(self, parameters, betas, eps):
+        super().__init__(parameters, {"lr": 1.0, "betas": betas, "eps": eps})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta_1, beta_2 = group["betas"]
+            for parameter in group["params"]:
+                state = self.state[parameter]
+                if not state:
+                    state |= {"step": 0, "m": torch.zeros_like(parameter)}
+                    state["v"] = torch.zeros_like(parameter)
+                state["step"] += 1
+                state["m"].lerp_(parameter.grad, 1 - beta_1)
+                state["v"].lerp_(parameter.grad.square(), 1 - beta_2)
+                m = state["m"] / (1 - beta_1 ** state["step"])
+                v = state["v"] / (1 - beta_2 ** state["step"])
+                parameter -= group["lr"] * m / torch.sqrt(v + group["eps"])
+
+
+def adam_inside(model):
+    return AdamInside(model.parameters(), betas=(0.9, 0.999), eps=1e-8)
 
 
 def sgd(model):
@@ -115,7 +143,7 @@ def main():
     train("autoencoder", Autoencoder([9, 7, 5, 3], gelu), (6, 9), None, adam, 1e-2, constant)
     cnn = Cnn(3, 4, 5, gelu)
     schedule = constant_then_linear
-    train("cnn", cnn, (6, 3, 14, 14), 5, adam, 1e-2, schedule, late_beta_1=0.5, evaluate=False)
+    train("cnn", cnn, (6, 3, 14, 14), 5, adam_inside, 1e-2, schedule, late_beta_1=0.5, evaluate=False)
     wrn = WideResNet(PaperBlock, 1, 16, 1, 5, gelu)
     train("wide-resnet", wrn, (6, 3, 8, 8), 5, sgd, 0.1, cosine)
 

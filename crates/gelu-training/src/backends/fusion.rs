@@ -1,4 +1,5 @@
 use crate::TrainingOps;
 use burn_fusion::{Fusion, FusionBackend};
+use gelu_core::ActivationOps;
 
-impl<B: FusionBackend> TrainingOps for Fusion<B> {}
+impl<B: FusionBackend + ActivationOps> TrainingOps for Fusion<B> {}

@@ -1,13 +1,20 @@
 //! Loops over slices, compiled for each instruction set, on several threads where that pays.
 
 mod adam;
+mod batch_norm;
+mod convolution;
 mod level;
 mod number;
+mod product;
+mod scratch;
 mod sgd;
+mod sum;
 mod threads;
 
+pub(crate) use adam::adam;
+pub(crate) use batch_norm::{Norm, statistics};
+pub(crate) use convolution::{Geometry, convolve, input_gradient, weight_gradient};
 pub(crate) use level::{Level, Work};
 pub(crate) use number::Number;
-
-pub(crate) use adam::adam;
 pub(crate) use sgd::sgd;
+pub(crate) use sum::sum_of_channels;

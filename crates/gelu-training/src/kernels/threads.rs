@@ -35,3 +35,19 @@ pub(super) fn for_each_part(
     }
     data.chunks_mut(size).enumerate().for_each(|(index, part)| work(index, part));
 }
+
+/// What `work` gives for each of `0..count`, in their order, on several threads if the work on
+/// `elements` numbers in all is worth them.
+pub(super) fn map_each<T: Send>(
+    count: usize,
+    elements: usize,
+    work: impl Fn(usize) -> T + Send + Sync,
+) -> Vec<T> {
+    #[cfg(feature = "rayon")]
+    if pays(elements) {
+        use rayon::prelude::*;
+        return (0..count).into_par_iter().map(work).collect();
+    }
+    let _ = elements;
+    (0..count).map(work).collect()
+}

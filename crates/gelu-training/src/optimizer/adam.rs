@@ -3,9 +3,7 @@ use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_core::backend::Dispatch;
-use burn_optim::{
-    AdamState, AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer,
-};
+use burn_optim::{AdamState, AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer};
 
 /// Where Adam adds ε.
 #[derive(Config, Copy, Debug, PartialEq, Eq)]

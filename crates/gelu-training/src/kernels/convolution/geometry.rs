@@ -46,7 +46,9 @@ impl Geometry {
 
     /// Whether the pictures are their own patches.
     pub(super) fn is_pointwise(&self) -> bool {
-        self.kernel == [1, 1] && self.stride == [1, 1] && self.padding == [0, 0]
+        self.kernel == [1, 1]
+            && self.stride == [1, 1]
+            && self.padding == [0, 0]
             && self.input == self.output
     }
 

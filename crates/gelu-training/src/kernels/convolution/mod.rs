@@ -99,19 +99,6 @@ pub(crate) fn weight_gradient(geometry: &Geometry, input: &[f32], gradient: &[f3
     transposed(&turned, depth, outputs)
 }
 
-/// The gradient for the bias: the sum over pictures and pixels.
-pub(crate) fn bias_gradient(geometry: &Geometry, gradient: &[f32]) -> Vec<f32> {
-    let [_, outputs] = geometry.channels;
-    let mut sums = vec![0.0; outputs];
-    let plane = geometry.output_plane().max(1);
-    for picture in gradient.chunks_exact(geometry.output_size().max(1)) {
-        for (sum, plane) in sums.iter_mut().zip(picture.chunks_exact(plane)) {
-            *sum += f64::from(super::sum(plane));
-        }
-    }
-    sums.into_iter().map(|sum| sum as f32).collect()
-}
-
 /// Calls `work` with each tile of a picture's result and rows `depth` of its patches.
 fn for_each_tile(
     geometry: &Geometry,

@@ -30,7 +30,8 @@ pub(super) fn unfold(
         let width = geometry.output[1];
         patch[..(lines.start - tile.start) * width].fill(0.0);
         patch[(lines.end - tile.start) * width..].fill(0.0);
-        let patch = &mut patch[(lines.start - tile.start) * width..(lines.end - tile.start) * width];
+        let patch =
+            &mut patch[(lines.start - tile.start) * width..(lines.end - tile.start) * width];
         let strip = Strip { geometry, down, right, lines, columns };
         if geometry.stride == [1, 1] && geometry.input[1] == width {
             strip.shift(picture, patch);
@@ -62,7 +63,8 @@ pub(super) fn fold(
         if lines.is_empty() || columns.is_empty() {
             continue;
         }
-        let patch = &mut patch[(lines.start - tile.start) * width..(lines.end - tile.start) * width];
+        let patch =
+            &mut patch[(lines.start - tile.start) * width..(lines.end - tile.start) * width];
         let strip = Strip { geometry, down, right, lines, columns };
         if geometry.stride == [1, 1] && geometry.input[1] == width {
             strip.add_shifted(patch, picture);

@@ -1,0 +1,38 @@
+//! One backward pass an operation.
+
+mod batch_norm;
+mod convolution;
+
+use crate::TrainingOps;
+use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
+use burn_core::backend::{ops::ConvOptions, tensor::FloatTensor};
+use gelu_core::Unit;
+
+impl<B: TrainingOps, C: CheckpointStrategy> TrainingOps for Autodiff<B, C> {
+    fn convolution(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        convolution::tracked::<B, C>(x, weight, options)
+    }
+
+    fn biased_convolution(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        convolution::tracked_with_bias::<B, C>(x, weight, bias, options)
+    }
+
+    fn batch_norm_activation_train(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        epsilon: f64,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        batch_norm::tracked::<B, C>(x, gamma, beta, epsilon, unit)
+    }
+}

@@ -1,0 +1,149 @@
+//! The kernels on tensors of the CPU.
+
+mod batch_norm;
+mod convolution;
+mod optimizer;
+mod storage;
+
+use crate::{AdamStep, SgdStep, TrainingOps, composed};
+use burn_core::backend::{
+    Flex,
+    ops::{ConvOptions, ModuleOps},
+    tensor::FloatTensor,
+};
+use burn_core::tensor::DType;
+use gelu_core::Unit;
+
+impl TrainingOps for Flex {
+    fn adam_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        match gradient.dtype() {
+            DType::F32 => optimizer::adam::<f32>(parameter, gradient, moment_1, moment_2, step),
+            DType::F64 => optimizer::adam::<f64>(parameter, gradient, moment_1, moment_2, step),
+            _ => composed::adam_step::<Self>(parameter, gradient, moment_1, moment_2, step),
+        }
+    }
+
+    fn sgd_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        velocity: FloatTensor<Self>,
+        step: SgdStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        match gradient.dtype() {
+            DType::F32 => optimizer::sgd::<f32>(parameter, gradient, velocity, step),
+            DType::F64 => optimizer::sgd::<f64>(parameter, gradient, velocity, step),
+            _ => composed::sgd_step::<Self>(parameter, gradient, velocity, step),
+        }
+    }
+
+    fn convolution(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        match convolution::geometry(&x, &weight, &options) {
+            Some(geometry) => convolution::forward(&geometry, x, weight, None),
+            None => Self::conv2d(x, weight, None, options),
+        }
+    }
+
+    fn biased_convolution(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        match convolution::geometry(&x, &weight, &options) {
+            Some(geometry) => convolution::forward(&geometry, x, weight, Some(bias)),
+            None => Self::conv2d(x, weight, Some(bias), options),
+        }
+    }
+
+    fn convolution_input_gradient(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        match convolution::geometry(&x, &weight, &options) {
+            Some(geometry) => convolution::input_gradient(&geometry, x, weight, gradient),
+            None => Self::conv2d_x_backward(x, weight, gradient, options),
+        }
+    }
+
+    fn convolution_weight_gradient(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        options: ConvOptions<2>,
+    ) -> FloatTensor<Self> {
+        match convolution::geometry(&x, &weight, &options) {
+            Some(geometry) => convolution::weight_gradient(&geometry, x, weight, gradient),
+            None => Self::conv2d_weight_backward(x, weight, gradient, options),
+        }
+    }
+
+    fn convolution_bias_gradient(gradient: FloatTensor<Self>) -> FloatTensor<Self> {
+        match gradient.dtype() {
+            DType::F32 => convolution::bias_gradient(gradient),
+            _ => composed::sum_of_channels::<Self>(gradient),
+        }
+    }
+
+    fn batch_norm_activation(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        epsilon: f64,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        let parameters = [gamma, beta, mean, variance];
+        if !batch_norm::has_kernel(&x) {
+            return composed::batch_norm_activation::<Self>(x, parameters, epsilon, unit);
+        }
+        batch_norm::forward(x, parameters, epsilon, unit)
+    }
+
+    fn batch_norm_activation_train(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        epsilon: f64,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        if !batch_norm::has_kernel(&x) {
+            return composed::batch_norm_activation_train::<Self>(x, gamma, beta, epsilon, unit);
+        }
+        let x = storage::contiguous(x);
+        let (mean, variance) = batch_norm::statistics(&x);
+        let parameters = [gamma, beta, mean.clone(), variance.clone()];
+        (batch_norm::forward(x, parameters, epsilon, unit), mean, variance)
+    }
+
+    fn batch_norm_activation_gradients(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        beta: FloatTensor<Self>,
+        mean: FloatTensor<Self>,
+        variance: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        epsilon: f64,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let parameters = [gamma, beta, mean, variance];
+        if !batch_norm::has_kernel(&x) {
+            return composed::batch_norm_activation_gradients::<Self>(
+                x, parameters, gradient, epsilon, unit,
+            );
+        }
+        batch_norm::backward(x, parameters, gradient, epsilon, unit)
+    }
+}

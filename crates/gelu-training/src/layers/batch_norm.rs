@@ -1,0 +1,92 @@
+use crate::TrainingOps;
+use burn::tensor::Tensor;
+use burn_core as burn;
+use burn_core::backend::Dispatch;
+use burn_nn::BatchNorm;
+use gelu_core::{ActivationLayer, Unit};
+
+/// What `layer.forward(input)` gives, by [`TrainingOps::batch_norm_activation`]: on autodiff devices
+/// by the batch's own statistics, which move the running ones, unless the layer is frozen.
+///
+/// # Shapes
+///
+/// - input and output: `[batch, channels, ...]`
+///
+/// # Panics
+///
+/// If the input has fewer than two dimensions or other channels than the layer.
+pub fn batch_norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>) -> Tensor<D> {
+    norm(layer, input, Unit::Identity)
+}
+
+/// `activation.forward(layer.forward(input))` in one operation, which keeps the input alone for its
+/// backward pass. An activation that is learned, drawn or the user's own follows by itself.
+///
+/// # Shapes
+///
+/// - input and output: `[batch, channels, ...]`
+///
+/// # Panics
+///
+/// As [`batch_norm`] does.
+///
+/// ```
+/// use burn::nn::BatchNormConfig;
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::Activation;
+/// use gelu_training::layers::batch_norm_activation;
+///
+/// let device = Device::default().autodiff();
+/// let layer = BatchNormConfig::new(1).init(&device);
+/// let relu = Activation::Relu.init(1, &device);
+/// let x = Tensor::<2>::from_floats([[1.0], [3.0]], &device);
+/// let y = batch_norm_activation(&layer, &relu, x).into_data().try_to_vec::<f32>().unwrap();
+/// assert!(y[0] == 0.0 && (y[1] - 1.0).abs() < 1e-4);
+/// ```
+pub fn batch_norm_activation<const D: usize>(
+    layer: &BatchNorm,
+    activation: &ActivationLayer,
+    input: Tensor<D>,
+) -> Tensor<D> {
+    match activation.activation().unit() {
+        Some(unit) => norm(layer, input, unit),
+        None => activation.forward(batch_norm(layer, input)),
+    }
+}
+
+fn norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>, unit: Unit) -> Tensor<D> {
+    let channels = layer.gamma.dims()[0];
+    let shape = input.dims();
+    assert!(
+        D >= 2 && shape[1] == channels,
+        "the batch norm takes [batch, {channels}, ...], got {shape:?}"
+    );
+    let device = input.device();
+    let [gamma, beta] = [&layer.gamma, &layer.beta].map(|parameter| parameter.val());
+    if !(device.is_autodiff() && layer.training.is_enabled()) {
+        let [mean, variance] = [&layer.running_mean, &layer.running_var]
+            .map(|running| running.value().to_device(&device).into_dispatch());
+        return Tensor::from_dispatch(Dispatch::batch_norm_activation(
+            input.into_dispatch(),
+            gamma.into_dispatch(),
+            beta.into_dispatch(),
+            mean,
+            variance,
+            layer.epsilon,
+            unit,
+        ));
+    }
+    let (output, mean, variance) = Dispatch::batch_norm_activation_train(
+        input.into_dispatch(),
+        gamma.into_dispatch(),
+        beta.into_dispatch(),
+        layer.epsilon,
+        unit,
+    );
+    for (running, of_batch) in [(&layer.running_mean, mean), (&layer.running_var, variance)] {
+        let of_batch = Tensor::<1>::from_dispatch(of_batch).detach();
+        let kept = running.value_sync().to_device(&device).mul_scalar(1.0 - layer.momentum);
+        running.update(kept.add(of_batch.mul_scalar(layer.momentum)).detach());
+    }
+    Tensor::from_dispatch(output)
+}

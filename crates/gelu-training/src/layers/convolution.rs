@@ -1,0 +1,61 @@
+use crate::TrainingOps;
+use burn::tensor::{Tensor, ops::ConvOptions};
+use burn_core as burn;
+use burn_core::backend::Dispatch;
+use burn_nn::{PaddingConfig2d, conv::Conv2d};
+
+/// What `layer.forward(input)` gives, by [`TrainingOps::convolution`].
+///
+/// Has a kernel on Flex for f32 and one group, of any stride, padding and dilation; everything else
+/// is Burn's.
+///
+/// # Shapes
+///
+/// - input: `[batch, channels, height, width]`
+/// - output: `[batch, outputs, height, width]`, of the sizes that stride and padding leave
+///
+/// # Panics
+///
+/// If the channels are not the layer's, or the kernel is larger than the padded input.
+///
+/// ```
+/// use burn::nn::conv::Conv2dConfig;
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::default();
+/// let layer = Conv2dConfig::new([3, 8], [3, 3]).with_stride([2, 2]).init(&device);
+/// let output = gelu_training::layers::conv2d(&layer, Tensor::ones([4, 3, 9, 7], &device));
+/// assert_eq!(output.dims(), [4, 8, 4, 3]);
+/// ```
+pub fn conv2d(layer: &Conv2d, input: Tensor<4>) -> Tensor<4> {
+    let [_, channels, height, width] = input.dims();
+    let expected = layer.weight.dims()[1] * layer.groups;
+    assert_eq!(
+        channels, expected,
+        "the convolution takes {expected} channels, got pictures with {channels}"
+    );
+    let padding = padding(layer, [height, width]);
+    let options =
+        ConvOptions::new_with_padding(layer.stride, padding, layer.dilation, layer.groups);
+    let (input, weight) = (input.into_dispatch(), layer.weight.val().into_dispatch());
+    Tensor::from_dispatch(match &layer.bias {
+        Some(bias) => {
+            Dispatch::biased_convolution(input, weight, bias.val().into_dispatch(), options)
+        }
+        None => Dispatch::convolution(input, weight, options),
+    })
+}
+
+/// Before and after, of height and width, as Burn's layer has it.
+fn padding(layer: &Conv2d, size: [usize; 2]) -> [(usize, usize); 2] {
+    match layer.padding {
+        PaddingConfig2d::Valid => [(0, 0); 2],
+        PaddingConfig2d::Explicit(top, left, bottom, right) => [(top, bottom), (left, right)],
+        PaddingConfig2d::Same => [0, 1].map(|axis| {
+            let steps = size[axis].div_ceil(layer.stride[axis]).saturating_sub(1);
+            let reach = steps * layer.stride[axis] + layer.kernel_size[axis];
+            let missing = reach.saturating_sub(size[axis]);
+            (missing / 2, missing - missing / 2)
+        }),
+    }
+}

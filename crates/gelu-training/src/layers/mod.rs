@@ -1,0 +1,7 @@
+//! Burn's own layers, run by this crate's operations. The modules, and so their records, are Burn's.
+
+mod batch_norm;
+mod convolution;
+
+pub use batch_norm::{batch_norm, batch_norm_activation};
+pub use convolution::conv2d;
