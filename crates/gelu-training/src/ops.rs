@@ -39,6 +39,28 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::sgd_step::<Self>(parameter, gradient, velocity, step)
     }
 
+    /// The product of a linear layer, `x·weight`: `x` is `[batch, inputs]`, `weight` `[inputs,
+    /// outputs]`.
+    fn linear_product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        Self::float_matmul(x, weight)
+    }
+
+    /// The gradient of [`linear_product`](Self::linear_product) for `x`, given that of its result.
+    fn linear_input_gradient(
+        weight: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        Self::float_matmul(gradient, Self::float_transpose(weight))
+    }
+
+    /// The gradient of [`linear_product`](Self::linear_product) for `weight`, given that of its result.
+    fn linear_weight_gradient(
+        x: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        Self::float_matmul(Self::float_transpose(x), gradient)
+    }
+
     /// A two-dimensional convolution. `x` is `[batch, channels, height, width]`, `weight`
     /// `[outputs, channels / groups, kernel height, kernel width]`.
     fn convolution(

@@ -11,5 +11,7 @@
 mod batch_norm;
 #[path = "backend/convolution.rs"]
 mod convolution;
+#[path = "backend/linear.rs"]
+mod linear;
 #[path = "backend/optimizers.rs"]
 mod optimizers;

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
 
+use super::threads::Block;
 use std::marker::PhantomData;
 
 /// A matrix in memory of any strides, counted in numbers.
@@ -23,6 +24,25 @@ impl<'a> Matrix<'a> {
     pub(super) fn of_rows(data: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
         assert!(reach(rows, columns, stride, 1) <= data.len(), "the matrix lies within its data");
         Self { data, rows, columns, row_stride: stride, column_stride: 1 }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// So many rows from one on.
+    pub(super) fn middle_rows(self, start: usize, rows: usize) -> Self {
+        assert!(start + rows <= self.rows, "the rows are the matrix's");
+        Self { data: &self.data[start * self.row_stride..], rows, ..self }
+    }
+
+    /// So many columns from one on.
+    pub(super) fn middle_columns(self, start: usize, columns: usize) -> Self {
+        self.transposed().middle_rows(start, columns).transposed()
     }
 
     pub(super) fn transposed(self) -> Self {
@@ -53,6 +73,14 @@ impl<'a> Place<'a> {
     pub(super) fn of_rows(data: &'a mut [f32], rows: usize, columns: usize, stride: usize) -> Self {
         assert!(reach(rows, columns, stride, 1) <= data.len(), "the matrix lies within its data");
         Self { start: data.as_mut_ptr(), rows, columns, stride, _data: PhantomData }
+    }
+}
+
+impl<'a> Place<'a> {
+    /// A part of a larger matrix.
+    pub(super) fn of_block(block: Block<'a>) -> Self {
+        let Block { start, size: [rows, columns], stride, .. } = block;
+        Self { start, rows, columns, stride, _data: PhantomData }
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod batch_norm;
 mod convolution;
+mod linear;
 
 pub use batch_norm::{batch_norm, batch_norm_activation};
 pub use convolution::conv2d;
+pub use linear::linear;

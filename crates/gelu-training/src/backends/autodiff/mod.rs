@@ -2,6 +2,7 @@
 
 mod batch_norm;
 mod convolution;
+mod linear;
 
 use crate::TrainingOps;
 use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
@@ -9,6 +10,10 @@ use burn_core::backend::{ops::ConvOptions, tensor::FloatTensor};
 use gelu_core::Unit;
 
 impl<B: TrainingOps, C: CheckpointStrategy> TrainingOps for Autodiff<B, C> {
+    fn linear_product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        linear::tracked::<B, C>(x, weight)
+    }
+
     fn convolution(
         x: FloatTensor<Self>,
         weight: FloatTensor<Self>,

@@ -2,13 +2,14 @@
 
 mod batch_norm;
 mod convolution;
+mod linear;
 mod optimizer;
 mod storage;
 
 use crate::{AdamStep, SgdStep, TrainingOps, composed};
 use burn_core::backend::{
     Flex,
-    ops::{ConvOptions, ModuleOps},
+    ops::{ConvOptions, FloatTensorOps, ModuleOps},
     tensor::FloatTensor,
 };
 use burn_core::tensor::DType;
@@ -39,6 +40,33 @@ impl TrainingOps for Flex {
             DType::F32 => optimizer::sgd::<f32>(parameter, gradient, velocity, step),
             DType::F64 => optimizer::sgd::<f64>(parameter, gradient, velocity, step),
             _ => composed::sgd_step::<Self>(parameter, gradient, velocity, step),
+        }
+    }
+
+    fn linear_product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
+        match linear::has_kernel([&x, &weight]) {
+            true => linear::forward(x, weight),
+            false => Self::float_matmul(x, weight),
+        }
+    }
+
+    fn linear_input_gradient(
+        weight: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        match linear::has_kernel([&weight, &gradient]) {
+            true => linear::input_gradient(weight, gradient),
+            false => Self::float_matmul(gradient, Self::float_transpose(weight)),
+        }
+    }
+
+    fn linear_weight_gradient(
+        x: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        match linear::has_kernel([&x, &gradient]) {
+            true => linear::weight_gradient(x, gradient),
+            false => Self::float_matmul(Self::float_transpose(x), gradient),
         }
     }
 

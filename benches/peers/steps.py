@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Times training steps of the paper's networks in PyTorch and here, in turns, and prints the ratios.
+
+usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [NETWORK ...]     (needs torch)
+
+Networks, batches, dropout and optimisers are those of the recipes. PyTorch runs its best of plain
+eager code: fused optimisers where it has them. Builds and starts `steps`, whose process and this one
+take turns of a few steps. Times are milliseconds, medians over all steps; a ratio is PyTorch's time
+over ours, so above 1 this code is faster.
+"""
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import torch
+from torch import nn
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "crates" / "gelu-models" / "tests" / "pytorch"))
+
+from generate import Autoencoder, Cnn, Mlp, PaperBlock, WideResNet  # noqa: E402
+
+# name: steps in a turn, rounds
+NETWORKS = {
+    "classifier": (40, 7),
+    "autoencoder": (10, 7),
+    "tagger": (100, 7),
+    "frames": (1, 6),
+    "cnn": (1, 4),
+    "wrn": (1, 5),
+}
+PARTS = ["forward", "backward", "optimiser"]
+
+
+class Dropped(nn.Module):
+    """An activation and dropout behind it."""
+
+    def __init__(self, rate):
+        super().__init__()
+        self.gelu, self.dropout = nn.GELU(), nn.Dropout(rate)
+
+    def forward(self, x):
+        return self.dropout(self.gelu(x))
+
+
+def cnn_forward(self, x):
+    """The twin's, with the recipe's noise and dropout."""
+    x = x + 0.15 * torch.randn_like(x)
+    for index, stage in enumerate(self.stages):
+        for block in stage:
+            x = self.activation(block(x))
+        if index < 2:
+            x = nn.functional.dropout(nn.functional.max_pool2d(x, 2), 0.5)
+    return self.output_norm(self.output(x.mean((2, 3))))
+
+
+def block_forward(self, x):
+    """The twin's, with the recipe's dropout."""
+    y = nn.functional.dropout(self.activation(self.conv1(x)), 0.3)
+    y = self.activation(self.conv2(y))
+    return self.norms[0](y) + (self.shortcut(x) if self.first else x)
+
+
+def adam(model):
+    return torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
+
+
+def sgd(model):
+    return torch.optim.SGD(
+        model.parameters(), lr=1e-2, momentum=0.9, nesterov=True, weight_decay=1e-3, fused=True
+    )
+
+
+def pytorch(name):
+    """A function that makes a step and gives the milliseconds of its parts."""
+    gelu = nn.GELU()
+    if name == "classifier":
+        model, shape, classes = Mlp([784] + [128] * 8 + [10], gelu), (128, 784), 10
+    elif name == "autoencoder":
+        model, shape, classes = Autoencoder([784, 1000, 500, 250, 30], gelu), (64, 784), None
+    elif name == "tagger":
+        model, shape, classes = Mlp([150, 256, 256, 25], Dropped(0.2)), (16, 150), 25
+    elif name == "frames":
+        model, shape, classes = Mlp([286] + [2048] * 5 + [39], Dropped(0.5)), (1024, 286), 39
+    elif name == "cnn":
+        Cnn.forward = cnn_forward
+        model, shape, classes = Cnn(96, 192, 10, gelu), (100, 3, 32, 32), 10
+    elif name == "wrn":
+        PaperBlock.forward = block_forward
+        model, shape, classes = WideResNet(PaperBlock, 6, 16, 4, 100, gelu), (16, 3, 32, 32), 100
+    else:
+        sys.exit(f"there is no network {name}, but {', '.join(NETWORKS)}")
+    optimizer = (sgd if name == "wrn" else adam)(model)
+    x, labels = torch.rand(shape), torch.randint(classes or 2, (shape[0],))
+
+    def step():
+        start = time.perf_counter()
+        y = model(x)
+        loss = nn.functional.cross_entropy(y, labels) if classes else nn.functional.mse_loss(y, x)
+        forward = time.perf_counter()
+        optimizer.zero_grad()
+        loss.backward()
+        backward = time.perf_counter()
+        optimizer.step()
+        end = time.perf_counter()
+        return [(b - a) * 1e3 for a, b in [(start, forward), (forward, backward), (backward, end)]]
+
+    return step
+
+
+class Ours:
+    def __init__(self, name, threads):
+        target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+        self.process = subprocess.Popen(
+            [target / "release" / "steps", "--serve", name],
+            env=os.environ | {"RAYON_NUM_THREADS": str(threads)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+
+    def steps(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        return [[float(x) for x in self.process.stdout.readline().split()] for _ in range(count)]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def medians(times):
+    parts = [statistics.median(each[part] for each in times) for part in range(3)]
+    return [*parts, statistics.median(sum(each) for each in times)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("networks", nargs="*", default=list(NETWORKS))
+    arguments = parser.parse_args()
+    build = ["cargo", "build", "--quiet", "--release", "-p", "benches", "--bin", "steps"]
+    if not os.environ.get("STEPS_BUILT"):
+        subprocess.run(build, cwd=ROOT, check=True)
+    print(f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
+    titles = "".join(f"{part:>20}" for part in [*PARTS, "step"])
+    print(f"{'PyTorch / here, ms':<20} threads{titles}  ratio")
+    for name in arguments.networks or NETWORKS:
+        for threads in map(int, arguments.threads.split(",")):
+            torch.set_num_threads(threads)
+            torch.manual_seed(1)
+            steps, rounds = NETWORKS[name]
+            ours, theirs = Ours(name, threads), pytorch(name)
+            ours.steps(2), [theirs() for _ in range(2)]
+            here, there = [], []
+            for _ in range(arguments.rounds or rounds):
+                here += ours.steps(steps)
+                there += [theirs() for _ in range(steps)]
+            ours.close()
+            here, there = medians(here), medians(there)
+            cells = "".join(f"{f'{t:.2f} / {h:.2f}':>20}" for t, h in zip(there, here))
+            print(f"{name:<20} {threads:>7}{cells}  {there[3] / here[3]:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

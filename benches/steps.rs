@@ -1,0 +1,162 @@
+//! Times training steps of the paper's networks, as their recipes have them: forward pass and loss,
+//! backward pass, optimiser. It runs by itself, or in turns with PyTorch:
+//!
+//! ```text
+//! RAYON_NUM_THREADS=1 cargo run --release -p benches --bin steps [NETWORK ...]
+//! python3 benches/peers/steps.py [NETWORK ...]
+//! ```
+//!
+//! With `--serve NETWORK` it reads numbers from its input, makes as many steps at each, and answers
+//! with their times in milliseconds, `forward backward optimiser`, a line a step.
+
+use burn::module::Module;
+use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
+use burn::optim::{GradientsParams, ModuleOptimizer};
+use burn::tensor::{Device, Distribution, Int, Tensor};
+use gelu_models::{AutoencoderConfig, CnnConfig, MlpConfig, WideResNetConfig};
+use gelu_training::{AdamConfig, EpsilonPlace, SgdConfig};
+use std::io::{BufRead, Write};
+use std::time::Instant;
+
+/// Networks, and the steps that are timed when it runs by itself.
+const NETWORKS: [(&str, usize); 6] = [
+    ("classifier", 200),
+    ("autoencoder", 60),
+    ("tagger", 200),
+    ("frames", 8),
+    ("cnn", 5),
+    ("wrn", 5),
+];
+/// Steps before the clock counts.
+const WARM_UP: usize = 2;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [serve, name] = arguments.as_slice()
+        && serve == "--serve"
+    {
+        return self::serve(network(name));
+    }
+    println!("{:<12} {:>9} {:>9} {:>9} {:>9}", "ms", "forward", "backward", "optimiser", "step");
+    for (name, steps) in NETWORKS {
+        if !arguments.is_empty() && !arguments.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        let mut step = network(name);
+        let times: Vec<[f64; 3]> = (0..WARM_UP + steps).map(|_| step()).skip(WARM_UP).collect();
+        let [forward, backward, optimiser] =
+            [0, 1, 2].map(|part| median(times.iter().map(|times| times[part]).collect()));
+        let whole = median(times.iter().map(|times| times.iter().sum()).collect());
+        println!("{name:<12} {forward:>9.3} {backward:>9.3} {optimiser:>9.3} {whole:>9.3}");
+    }
+}
+
+/// Makes steps as asked, until the input ends.
+fn serve(mut step: Step) {
+    for line in std::io::stdin().lock().lines() {
+        let line = line.expect("a line of input");
+        let steps: usize = line.trim().parse().expect("how many steps to make");
+        for _ in 0..steps {
+            let [forward, backward, optimiser] = step();
+            println!("{forward} {backward} {optimiser}");
+        }
+        std::io::stdout().flush().expect("somebody reads the times");
+    }
+}
+
+/// Makes a step, and says how many milliseconds its three parts took.
+type Step = Box<dyn FnMut() -> [f64; 3]>;
+
+fn network(name: &str) -> Step {
+    let device = Device::default().autodiff();
+    device.seed(1);
+    let adam = AdamConfig::new();
+    match name {
+        "classifier" => mlp(MlpConfig::new(784, 10), [128, 784], 10, &device),
+        "autoencoder" => {
+            let model = AutoencoderConfig::new(784).init(&device);
+            let (x, _) = batch([64, 784], 10, &device);
+            let forward = move |model: &gelu_models::Autoencoder| {
+                MseLoss::new().forward(model.forward(x.clone()), x.clone(), Reduction::Mean)
+            };
+            step(model, forward, adam.init(), 1e-4)
+        }
+        "tagger" => mlp(MlpConfig::tagger(50), [16, 150], 25, &device),
+        "frames" => mlp(MlpConfig::frame_classifier(), [1024, 286], 39, &device),
+        "cnn" => {
+            let model = CnnConfig::new().init(&device);
+            let (x, labels) = batch([100, 3, 32, 32], 10, &device);
+            let loss = CrossEntropyLossConfig::new().init(&device);
+            let forward = move |model: &gelu_models::Cnn| {
+                loss.forward(model.forward(x.clone()), labels.clone())
+            };
+            let adam = adam.with_epsilon_place(EpsilonPlace::Inside);
+            step(model, forward, adam.init(), 1e-4)
+        }
+        "wrn" => {
+            let model = WideResNetConfig::wrn_40_4(100).with_dropout(0.3).init(&device);
+            let (x, labels) = batch([16, 3, 32, 32], 100, &device);
+            let loss = CrossEntropyLossConfig::new().init(&device);
+            let forward = move |model: &gelu_models::WideResNet| {
+                loss.forward(model.forward(x.clone()), labels.clone())
+            };
+            let sgd = SgdConfig::new().with_nesterov(true).with_weight_decay(1e-3);
+            step(model, forward, sgd.init(), 1e-2)
+        }
+        name => panic!("there is no network `{name}`, but {:?}", NETWORKS.map(|(name, _)| name)),
+    }
+}
+
+fn mlp(config: MlpConfig, shape: [usize; 2], classes: usize, device: &Device) -> Step {
+    let model = config.init(device);
+    let (x, labels) = batch(shape, classes, device);
+    let loss = CrossEntropyLossConfig::new().init(device);
+    let forward =
+        move |model: &gelu_models::Mlp| loss.forward(model.forward(x.clone()), labels.clone());
+    step(model, forward, AdamConfig::new().init(), 1e-4)
+}
+
+fn batch<const D: usize>(
+    shape: [usize; D],
+    classes: usize,
+    device: &Device,
+) -> (Tensor<D>, Tensor<1, Int>) {
+    let labels = Distribution::Uniform(0.0, classes as f64);
+    (
+        Tensor::random(shape, Distribution::Uniform(0.0, 1.0), device),
+        Tensor::random([shape[0]], labels, device),
+    )
+}
+
+fn step<M: Module + 'static>(
+    model: M,
+    forward: impl Fn(&M) -> Tensor<1> + 'static,
+    mut optimizer: ModuleOptimizer,
+    rate: f64,
+) -> Step {
+    let mut model = Some(model);
+    Box::new(move || {
+        let current = model.take().expect("each step puts the model back");
+        let start = Instant::now();
+        let loss = forward(&current);
+        let device = loss.device();
+        let forward = lap(start, &device);
+        let start = Instant::now();
+        let gradients = GradientsParams::from_grads(loss.backward(), &current);
+        let backward = lap(start, &device);
+        let start = Instant::now();
+        model = Some(optimizer.step(rate, current, gradients));
+        [forward, backward, lap(start, &device)]
+    })
+}
+
+/// Milliseconds until the device has done all it was told.
+fn lap(start: Instant, device: &Device) -> f64 {
+    device.sync().expect("the device works");
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
