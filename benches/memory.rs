@@ -39,7 +39,7 @@ fn main() {
         ("bias, GELU, dropout 0.5", {
             let bias = bias.clone();
             Box::new(move |x| {
-                let dropout = gelu_core::Dropout::new(0.5, Draw::next());
+                let dropout = gelu_core::DropoutMask::new(0.5, Draw::next());
                 functional::bias_activation_dropout(x, bias.clone(), Unit::Gelu, Some(dropout))
             })
         }),

@@ -1,6 +1,6 @@
-use crate::{ActivationLayer, StochasticGelu, Unit, functional};
-use alloc::borrow::ToOwned;
-use alloc::format;
+use crate::functions::table;
+use crate::{ActivationLayer, InvalidParameter, StochasticGelu, Unit, functional};
+use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -10,64 +10,76 @@ use core::fmt;
 use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Everything that can be picked as a network's nonlinearity.
-///
-/// Parses and prints its canonical name, also through serde; the names that other ecosystems use
-/// are understood.
-///
-/// ```
-/// use gelu_core::Activation;
-/// assert_eq!("gelu_new".parse(), Ok(Activation::GeluTanh));
-/// assert_eq!(Activation::GeluTanh.to_string(), "gelu-tanh");
-/// let error = "glu".parse::<Activation>().unwrap_err().to_string();
-/// assert!(error.starts_with("unknown activation `glu`; did you mean `gelu`?"));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub enum Activation {
-    /// The exact GELU, `x·Φ(x)`.
-    Gelu,
-    /// The tanh form of GELU.
-    GeluTanh,
-    /// The sigmoid form of GELU, `x·σ(1.702·x)`.
-    GeluSigmoid,
-    /// SiLU (swish), `x·σ(x)`.
-    Silu,
-    /// ELU, α = 1.
-    Elu,
-    /// ReLU.
-    Relu,
-    /// The stochastic map whose mean is the GELU: drawn in training, the GELU otherwise.
-    Soi,
-    /// `x·Φ((x − μ)/σ)` with μ and σ learned.
-    LearnableGelu,
-    /// The unit with a Cauchy CDF, `x·(1/2 + atan(x)/π)`.
-    Cauchy,
-    /// The user's own; see [`Activation::custom`].
-    Custom(CustomActivation),
+/// Makes the enum of every [`Unit`] and of what is drawn, learned or the user's own.
+macro_rules! activations {
+    ($($code:literal => $variant:ident $({ $parameter:ident })? ($file:ident :: $type:ident), $doc:literal;)*) => {
+        /// Everything that can be picked as a network's nonlinearity.
+        ///
+        /// Parses and prints its canonical name, also through serde, with a parameter behind a
+        /// colon where it has one; the names that other ecosystems use are understood.
+        ///
+        /// ```
+        /// use gelu_core::Activation;
+        /// assert_eq!("gelu_new".parse(), Ok(Activation::GeluTanh));
+        /// assert_eq!(Activation::GeluTanh.to_string(), "gelu-tanh");
+        /// assert_eq!("elu:0.5".parse(), Ok(Activation::Elu { alpha: 0.5 }));
+        /// let error = "glu".parse::<Activation>().unwrap_err().to_string();
+        /// assert!(error.starts_with("unknown activation `glu`; did you mean `elu`?"));
+        /// ```
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Activation {
+            $(
+                #[doc = $doc]
+                $variant $({
+                    #[doc = concat!("The ", stringify!($parameter), " of the formula.")]
+                    $parameter: f64,
+                })?,
+            )*
+            /// The stochastic map whose mean is the GELU: drawn in training, the GELU otherwise.
+            Soi,
+            /// `x·Φ((x − μ)/σ)` with μ and σ learned.
+            LearnableGelu,
+            /// `x` for x > 0, else `x` times a slope that is learned.
+            PRelu,
+            /// The user's own; see [`Activation::custom`].
+            Custom(CustomActivation),
+        }
+
+        impl Activation {
+            /// The kernel's name for it; `None` for what is custom, learned or drawn.
+            pub fn unit(&self) -> Option<Unit> {
+                match *self {
+                    $(Self::$variant $({ $parameter })? => Some(Unit::$variant $({ $parameter })?),)*
+                    Self::Soi | Self::LearnableGelu | Self::PRelu | Self::Custom(_) => None,
+                }
+            }
+        }
+
+        impl From<Unit> for Activation {
+            fn from(unit: Unit) -> Self {
+                match unit {
+                    $(Unit::$variant $({ $parameter })? => Self::$variant $({ $parameter })?,)*
+                }
+            }
+        }
+    };
 }
 
-/// Name, label for people, other ecosystems' names.
-const NAMES: [(Activation, &str, &str, &[&str]); 9] = [
-    (Activation::Gelu, "gelu", "GELU", &["gelu-exact", "gelu-erf", "gelu-none", "gelu-python"]),
-    (
-        Activation::GeluTanh,
-        "gelu-tanh",
-        "GELU (tanh)",
-        &["gelu-new", "gelu-pytorch-tanh", "gelu-fast", "gelu-approximate", "gelu-accurate"],
-    ),
-    (Activation::GeluSigmoid, "gelu-sigmoid", "GELU (sigmoid)", &["quick-gelu", "gelu-quick"]),
-    (Activation::Silu, "silu", "SiLU", &["swish"]),
-    (Activation::Elu, "elu", "ELU", &[]),
-    (Activation::Relu, "relu", "ReLU", &[]),
+table!(activations);
+
+/// What is no [`Unit`]: name, label for people, other ecosystems' names.
+const OTHERS: [(Activation, &str, &str, &[&str]); 3] = [
     (Activation::Soi, "soi", "SOI map", &["stochastic-gelu"]),
     (Activation::LearnableGelu, "learnable-gelu", "GELU (learnable)", &[]),
-    (Activation::Cauchy, "cauchy", "Cauchy", &[]),
+    (Activation::PRelu, "prelu", "PReLU", &[]),
 ];
 
 impl Activation {
-    /// Every built-in activation, in the order they are listed.
+    /// Every built-in activation, with its usual parameter.
     pub fn built_in() -> Vec<Self> {
-        NAMES.iter().map(|(activation, ..)| activation.clone()).collect()
+        let others = OTHERS.iter().map(|(activation, ..)| activation.clone());
+        Unit::ALL.into_iter().map(Self::from).chain(others).collect()
     }
 
     /// An activation of the user's own, from a differentiable elementwise function. It is given
@@ -90,13 +102,14 @@ impl Activation {
     /// It as a module, for a network that is given any activation.
     ///
     /// `channels` is the size of dimension 1 of what it will be applied to: the learnable GELU has
-    /// a μ and a σ for each (or one for all, with 1).
+    /// a μ and a σ for each, PReLU a slope (or one for all, with 1).
     pub fn init(&self, channels: usize, device: &Device) -> ActivationLayer {
         ActivationLayer::new(self, channels, device)
     }
 
-    /// The function on a tensor of any rank. The stochastic map is drawn on autodiff devices; the
-    /// learnable GELU is what it starts as, the GELU (it learns as a module: [`init`](Self::init)).
+    /// The function on a tensor of any rank. The stochastic map is drawn on autodiff devices; what
+    /// is learned is what it starts as, the GELU and the leaky ReLU of slope 0.25 (it learns as a
+    /// module: [`init`](Self::init)).
     ///
     /// # Shapes
     ///
@@ -110,49 +123,38 @@ impl Activation {
             Self::Custom(custom) => custom.forward(x),
             Self::Soi => StochasticGelu::new().forward(x),
             Self::LearnableGelu => functional::gelu(x),
+            Self::PRelu => functional::unit(x, Unit::LeakyRelu { slope: 0.25 }),
             _ => functional::unit(x, self.unit().expect("the others are units")),
         }
     }
 
-    /// The kernel's name for it; `None` for what is custom, learned or drawn.
-    pub fn unit(&self) -> Option<Unit> {
-        Some(match self {
-            Self::Gelu => Unit::Gelu,
-            Self::GeluTanh => Unit::GeluTanh,
-            Self::GeluSigmoid => Unit::GeluSigmoid,
-            Self::Silu => Unit::Silu,
-            Self::Elu => Unit::Elu,
-            Self::Relu => Unit::Relu,
-            Self::Cauchy => Unit::Cauchy,
-            Self::Soi | Self::LearnableGelu | Self::Custom(_) => return None,
-        })
-    }
-
-    /// Its canonical name.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Custom(custom) => &custom.name,
-            _ => self.entry().1,
+    /// Its canonical name, with a parameter that is not the usual one behind a colon.
+    pub fn name(&self) -> Cow<'_, str> {
+        match (self.unit(), self) {
+            (Some(unit), _) => unit.name(),
+            (None, Self::Custom(custom)) => custom.name.as_str().into(),
+            (None, _) => self.other().1.into(),
         }
     }
 
-    /// Its name as people write it: `GELU`, `ReLU`, `GELU (tanh)`.
-    pub fn label(&self) -> &str {
-        match self {
-            Self::Custom(custom) => &custom.name,
-            _ => self.entry().2,
+    /// Its name as people write it: `GELU`, `ReLU`, `ELU (alpha = 0.5)`.
+    pub fn label(&self) -> Cow<'_, str> {
+        match (self.unit(), self) {
+            (Some(unit), _) => unit.label(),
+            (None, Self::Custom(custom)) => custom.name.as_str().into(),
+            (None, _) => self.other().2.into(),
         }
     }
 
-    fn entry(&self) -> &'static (Self, &'static str, &'static str, &'static [&'static str]) {
-        let found = NAMES.iter().find(|(activation, ..)| activation == self);
-        found.expect("every built-in activation is in the table")
+    fn other(&self) -> &'static (Self, &'static str, &'static str, &'static [&'static str]) {
+        let found = OTHERS.iter().find(|(activation, ..)| activation == self);
+        found.expect("what is no unit and not custom is in the table")
     }
 }
 
 impl fmt::Display for Activation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(&self.name())
     }
 }
 
@@ -160,18 +162,29 @@ impl FromStr for Activation {
     type Err = UnknownActivation;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wanted = text.trim().to_ascii_lowercase().replace('_', "-");
-        NAMES
+        if let Some(unit) = Unit::named(text) {
+            return unit.map(Self::from).map_err(UnknownActivation::Parameter);
+        }
+        let wanted = crate::functions::normalised(text);
+        OTHERS
             .iter()
             .find(|(_, name, _, aliases)| *name == wanted || aliases.contains(&wanted.as_str()))
             .map(|(activation, ..)| activation.clone())
-            .ok_or_else(|| UnknownActivation { name: text.to_owned() })
+            .ok_or_else(|| UnknownActivation::Name(text.to_owned()))
     }
 }
 
 impl Serialize for Activation {
+    /// As its name, by which a custom activation could not be read back: that one is refused.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        if let Self::Custom(custom) = self {
+            return Err(serde::ser::Error::custom(alloc::format!(
+                "the activation `{}` is a function of the program's own and cannot be saved; \
+                 save the rest, and set it again after loading",
+                custom.name
+            )));
+        }
+        serializer.serialize_str(&self.name())
     }
 }
 
@@ -216,24 +229,33 @@ impl PartialEq for CustomActivation {
     }
 }
 
-/// A name that no built-in activation has.
+/// A name that no built-in activation has, or a parameter that it does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownActivation {
-    name: String,
+#[non_exhaustive]
+pub enum UnknownActivation {
+    /// The name.
+    Name(String),
+    /// The parameter behind it.
+    Parameter(InvalidParameter),
 }
 
 impl fmt::Display for UnknownActivation {
     /// Names the nearest one first, then all.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wanted = self.name.to_ascii_lowercase().replace('_', "-");
-        let mut names: Vec<&str> = NAMES.iter().map(|(_, name, ..)| *name).collect();
-        let nearest = names.iter().min_by_key(|name| edit_distance(name, &wanted));
-        let there = match nearest.filter(|name| edit_distance(name, &wanted) <= 2) {
-            Some(nearest) => format!("did you mean `{nearest}`? There"),
-            None => "there".to_owned(),
+        let given = match self {
+            Self::Parameter(invalid) => return invalid.fmt(f),
+            Self::Name(given) => given,
         };
+        let wanted = crate::functions::normalised(given);
+        let built_in = Activation::built_in();
+        let mut names: Vec<Cow<'_, str>> = built_in.iter().map(Activation::name).collect();
         names.sort_by_key(|name| edit_distance(name, &wanted));
-        write!(f, "unknown activation `{}`; {there} are: {}", self.name, names.join(", "))
+        write!(f, "unknown activation `{given}`; ")?;
+        match names.first().filter(|name| edit_distance(name, &wanted) <= 2) {
+            Some(nearest) => write!(f, "did you mean `{nearest}`? There are: ")?,
+            None => f.write_str("there are: ")?,
+        }
+        f.write_str(&names.join(", "))
     }
 }
 
@@ -260,71 +282,4 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::format;
-    use alloc::string::ToString;
-
-    #[test]
-    fn every_name_and_alias_parses_and_names_are_unique() {
-        let mut seen: Vec<&str> = Vec::new();
-        for (activation, name, label, aliases) in &NAMES {
-            assert_eq!(activation.to_string(), *name);
-            assert_eq!(activation.label(), *label);
-            for text in aliases.iter().chain([name]) {
-                assert_eq!(text.parse(), Ok(activation.clone()));
-                assert_eq!(text.to_uppercase().replace('-', "_").parse(), Ok(activation.clone()));
-                assert!(!seen.contains(text), "{text} names two activations");
-                seen.push(text);
-            }
-        }
-    }
-
-    #[test]
-    fn names_of_other_ecosystems_are_understood() {
-        for (theirs, ours) in [
-            ("gelu_pytorch_tanh", Activation::GeluTanh),
-            ("quick_gelu", Activation::GeluSigmoid),
-            ("Swish", Activation::Silu),
-            ("ReLU", Activation::Relu),
-        ] {
-            assert_eq!(theirs.parse(), Ok(ours));
-        }
-    }
-
-    #[test]
-    fn unknown_name_lists_all_nearest_first() {
-        let error = "rleu".parse::<Activation>().unwrap_err().to_string();
-        let expected = "unknown activation `rleu`; did you mean `relu`? There are: relu, gelu, elu, silu, soi, cauchy, gelu-tanh, gelu-sigmoid, learnable-gelu";
-        assert_eq!(error, expected);
-        let far = "transformer".parse::<Activation>().unwrap_err().to_string();
-        assert!(far.starts_with("unknown activation `transformer`; there are: "), "{far}");
-    }
-
-    #[test]
-    fn serde_uses_the_canonical_name() {
-        let json = serde_json::to_string(&Activation::built_in()).unwrap();
-        assert_eq!(
-            json,
-            r#"["gelu","gelu-tanh","gelu-sigmoid","silu","elu","relu","soi","learnable-gelu","cauchy"]"#
-        );
-        let read: Vec<Activation> = serde_json::from_str(&json).unwrap();
-        assert_eq!(read, Activation::built_in());
-        assert!(serde_json::from_str::<Activation>("\"nope\"").is_err());
-    }
-
-    #[test]
-    fn custom_activation_shows_its_name_and_equals_its_clones() {
-        let twice = Activation::custom("twice", |x| x * 2.0);
-        assert_eq!(format!("{twice} {}", twice.label()), "twice twice");
-        assert_eq!(twice, twice.clone());
-        assert_ne!(twice, Activation::custom("twice", |x| x * 2.0));
-    }
-
-    #[test]
-    #[should_panic(expected = "another number of values")]
-    fn custom_function_that_changes_the_size_is_refused() {
-        let half = Activation::custom("half", |x| x.narrow(0, 0, 1));
-        half.forward(Tensor::<1>::from_floats([1.0, 2.0], &Default::default()));
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 //!
 //! | on | f32 values and derivatives, in units in the last place (ULP) |
 //! |---|---|
-//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.5, all others within 0.51; the same bits on every CPU |
+//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.5, all others within 0.51; see the numerics chapter for what is the same on every CPU |
 //! | CubeCL (Vulkan, wgpu, Metal, CUDA, ROCm, its CPU) | GELU within 4, all others within 8 (the Cauchy unit's derivative 10); subnormal results may be 0 |
 //! | any other backend | composed of tensor operations; for x ≥ −5 within 4 (GELU) or 16, below that within 1e-9 (SiLU, ELU and the Cauchy unit 1e-7) absolutely |
 //!
@@ -14,7 +14,7 @@
 //! All let NaN through, give no NaN for finite input, and differentiate to the derivative of
 //! their own formula, keeping one tensor (the input) for the backward pass.
 
-use crate::{ActivationOps, Draw, Dropout, Unit};
+use crate::{ActivationOps, Draw, DropoutMask, Unit};
 use burn_core::backend::Dispatch;
 use burn_core::tensor::Tensor;
 
@@ -63,9 +63,9 @@ pub fn silu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::Silu)
 }
 
-/// ELU with α = 1: `x` for x > 0, else `e^x − 1` (Clevert et al., arXiv 1511.07289).
-pub fn elu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
-    unit(x, Unit::Elu)
+/// ELU: `x` for x > 0, else `α·(e^x − 1)` (Clevert et al., arXiv 1511.07289, where α = 1).
+pub fn elu<const D: usize>(x: Tensor<D>, alpha: f64) -> Tensor<D> {
+    unit(x, Unit::Elu { alpha })
 }
 
 /// ReLU, `max(x, 0)`, with derivative 0 at 0.
@@ -115,11 +115,11 @@ pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, draw: Draw) -> Tensor<D> {
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use gelu_core::{Draw, Dropout, Unit, functional};
+/// use gelu_core::{Draw, DropoutMask, Unit, functional};
 ///
 /// let x = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, -4.0]], &Device::default());
 /// let bias = Tensor::<1>::from_floats([0.5, -0.5], &Device::default());
-/// let dropout = Dropout::new(0.5, Draw { seed: 1, step: 0 });
+/// let dropout = DropoutMask::new(0.5, Draw { seed: 1, step: 0 });
 /// let y = functional::bias_activation_dropout(x, bias, Unit::Relu, Some(dropout));
 /// // What is kept is doubled.
 /// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [3.0, 3.0, 7.0, 0.0]);
@@ -128,7 +128,7 @@ pub fn bias_activation_dropout<const D: usize>(
     x: Tensor<D>,
     bias: Tensor<1>,
     unit: Unit,
-    dropout: Option<Dropout>,
+    dropout: Option<DropoutMask>,
 ) -> Tensor<D> {
     let (shape, columns) = (x.dims(), bias.dims()[0]);
     assert!(
@@ -140,8 +140,8 @@ pub fn bias_activation_dropout<const D: usize>(
     Tensor::from_dispatch(Dispatch::bias_activation_dropout(x, bias, unit, dropout))
 }
 
-/// Dropout alone, with a mask that is drawn again in the backward pass instead of being stored.
-pub fn dropout<const D: usize>(x: Tensor<D>, dropout: Dropout) -> Tensor<D> {
+/// DropoutMask alone, with a mask that is drawn again in the backward pass instead of being stored.
+pub fn dropout<const D: usize>(x: Tensor<D>, dropout: DropoutMask) -> Tensor<D> {
     let columns = x.dims().last().copied().unwrap_or(1);
     let no_bias = Tensor::zeros([columns], (&x.device(), x.dtype()));
     bias_activation_dropout(x, no_bias, Unit::Identity, Some(dropout))

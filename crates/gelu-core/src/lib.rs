@@ -27,28 +27,32 @@
 extern crate alloc;
 
 mod activation;
+mod arithmetic;
 mod backends;
 mod composed;
-#[cfg(any(feature = "fusion", feature = "router"))]
-mod custom;
-mod dropout;
 pub mod functional;
-mod math;
+mod functions;
+#[cfg(any(feature = "fusion", feature = "router"))]
+mod graph;
+#[cfg(feature = "flex")]
+mod kernels;
 mod nn;
 mod ops;
-mod unit;
+pub mod random;
 
 pub use activation::{Activation, CustomActivation, UnknownActivation};
 #[cfg(feature = "router")]
 pub use backends::router::register_activation_ops;
-pub use dropout::{Draw, Dropout, seed};
 pub use functional::{cauchy, elu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, relu, silu};
+pub use functions::{InvalidParameter, Unit};
+#[cfg(feature = "flex")]
+pub use kernels::slices;
 pub use nn::{
     ActivationLayer, Approximation, FeedForward, FeedForwardConfig, GeluLayer, GeluLayerConfig,
     HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, StochasticGelu,
 };
 pub use ops::ActivationOps;
-pub use unit::Unit;
+pub use random::{Draw, DropoutMask};
 
 /// The code of the README, compiled with the documentation's tests.
 #[cfg(doctest)]

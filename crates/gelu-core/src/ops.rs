@@ -1,4 +1,4 @@
-use crate::{Draw, Dropout, Unit, composed};
+use crate::{Draw, DropoutMask, Unit, composed};
 use burn_core as burn;
 use burn_core::backend::{Backend, backend_extension, tensor::FloatTensor};
 
@@ -38,7 +38,7 @@ pub trait ActivationOps: Backend {
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<Dropout>,
+        dropout: Option<DropoutMask>,
     ) -> FloatTensor<Self> {
         composed::bias_activation_dropout::<Self>(x, bias, unit, dropout)
     }
@@ -50,7 +50,7 @@ pub trait ActivationOps: Backend {
         bias: FloatTensor<Self>,
         dy: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<Dropout>,
+        dropout: Option<DropoutMask>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, dropout)
     }

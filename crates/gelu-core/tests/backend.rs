@@ -11,7 +11,7 @@
 mod measure;
 
 use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData, Tolerance};
-use gelu_core::{Activation, Draw, Dropout, HiddenLayerConfig, Unit, functional};
+use gelu_core::{Activation, Draw, DropoutMask, HiddenLayerConfig, Unit, functional};
 use measure::{Of, spacing};
 
 /// −13 to 13, the neighbourhood of the derivatives' zeros, and small numbers.
@@ -108,7 +108,7 @@ fn dropout_drops_the_same_elements_on_every_backend() {
     let device = Device::default();
     for (rows, columns) in [(1, 1), (3, 5), (7, 4), (16, 64), (129, 66)] {
         let draw = Draw { seed: 0x1234_5678_9abc_def0, step: 0xfeed_0000_0007 };
-        let dropout = Dropout::new(0.3, draw);
+        let dropout = DropoutMask::new(0.3, draw);
         let dropped = functional::dropout(Tensor::<2>::ones([rows, columns], &device), dropout);
         let expected = TensorData::new(dropout.mask(rows * columns), [rows, columns]);
         dropped.into_data().assert_eq(&expected, true);
@@ -127,7 +127,7 @@ fn dropout_drops_the_same_elements_on_every_backend() {
 fn fused_step_is_the_separate_steps() {
     let device = Device::default();
     let arange = |count: i64| Tensor::<1, Int>::arange(0..count, &device).float();
-    let dropout = Dropout::new(0.5, Draw { seed: 1, step: 1 });
+    let dropout = DropoutMask::new(0.5, Draw { seed: 1, step: 1 });
     for [batch, rows, columns] in [[1, 2, 3], [2, 3, 4], [3, 5, 16]] {
         let count = (batch * rows * columns) as i64;
         let x = (arange(count) * 0.37).sin().reshape([batch, rows, columns]) * 4.0;

@@ -9,7 +9,7 @@
 use burn::tensor::{Device, Tensor};
 use burn_core::backend::Capture;
 use burn_core::backend::ir::{OperationIr, ScalarIr};
-use gelu_core::{Draw, Dropout, Unit, functional};
+use gelu_core::{Draw, DropoutMask, Unit, functional};
 
 #[test]
 fn captured_graph_has_one_node_an_operation() {
@@ -18,7 +18,7 @@ fn captured_graph_has_one_node_an_operation() {
         .capture_scope(|scope| {
             let x = Tensor::<2>::from_floats([[1.0, -2.0, 3.0]], &device);
             let bias = Tensor::<1>::from_floats([0.5, 0.0, -0.5], &device);
-            let dropout = Dropout::new(0.5, Draw { seed: 7, step: 3 });
+            let dropout = DropoutMask::new(0.5, Draw { seed: 7, step: 3 });
             let y = functional::bias_activation_dropout(x, bias, Unit::Gelu, Some(dropout));
             assert_eq!(y.dims(), [1, 3]);
             let y = functional::silu(y);

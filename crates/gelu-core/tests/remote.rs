@@ -10,7 +10,7 @@ use burn::backend::Flex;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_core::tensor::remote::RemoteHost;
 use burn_remote::server::{BackendServer, WebSocketTransport};
-use gelu_core::{Draw, Dropout, Unit, functional};
+use gelu_core::{Draw, DropoutMask, Unit, functional};
 
 /// A server that knows the operations, and a device on it.
 fn remote() -> (tokio::runtime::Runtime, Device) {
@@ -42,7 +42,7 @@ fn everything(device: &Device) -> Vec<TensorData> {
         results.push(y.clone().into_data());
         results.push(input.grad(&y.sum().backward()).unwrap().into_data());
     }
-    for dropout in [None, Some(Dropout::new(0.5, draw))] {
+    for dropout in [None, Some(DropoutMask::new(0.5, draw))] {
         let input = input();
         let y =
             functional::bias_activation_dropout(input.clone(), bias.clone(), Unit::Gelu, dropout);

@@ -1,4 +1,4 @@
-use crate::{ActivationOps, Draw, Dropout, Unit};
+use crate::{ActivationOps, Draw, DropoutMask, Unit};
 use burn_autodiff::{
     Autodiff, NodeId,
     checkpoint::{
@@ -64,7 +64,7 @@ impl<B: ActivationOps> Backward<B, 1> for BackwardMap {
 #[derive(Clone, Debug)]
 struct SavedStep {
     unit: Unit,
-    dropout: Option<Dropout>,
+    dropout: Option<DropoutMask>,
     input: NodeId,
     bias: NodeId,
 }
@@ -160,7 +160,7 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<Dropout>,
+        dropout: Option<DropoutMask>,
     ) -> FloatTensor<Self> {
         let saved = SavedStep { unit, dropout, input: x.id(), bias: bias.id() };
         let forward = |x: FloatTensor<Self>, bias: FloatTensor<Self>| {

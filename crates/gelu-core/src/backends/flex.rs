@@ -1,22 +1,28 @@
-use crate::math::formula::Formula;
-use crate::math::kernel::{Pass, for_each_chunk};
-use crate::unit::Job;
-use crate::{ActivationOps, Draw, Dropout, Unit, composed, dropout, math::philox};
+use crate::kernels::{Pass, Storage, gate};
+use crate::{ActivationOps, Draw, DropoutMask, Unit};
 use alloc::vec::Vec;
 use burn_core::backend::{Flex, tensor::FloatTensor};
 use burn_core::tensor::{DType, Element};
 use burn_flex::{FlexTensor, Layout};
 use burn_std::{Bytes, Shape, bf16, f16};
+use core::mem::MaybeUninit;
+
+/// Calls a function that is generic over a tensor's elements.
+macro_rules! by_dtype {
+    ($x:ident, $function:ident($($argument:expr),*)) => {
+        match $x.dtype() {
+            DType::F32 => $function::<f32>($($argument),*),
+            DType::F64 => $function::<f64>($($argument),*),
+            DType::F16 => $function::<f16>($($argument),*),
+            DType::BF16 => $function::<bf16>($($argument),*),
+            dtype => panic!("an activation needs a float tensor, got {dtype:?}"),
+        }
+    };
+}
 
 impl ActivationOps for Flex {
     fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
-        match x.dtype() {
-            DType::F32 => unit.with_value(Map { x, bias: &[], dropout: None }),
-            DType::F64 => mapped(x, |x: f64| unit.value(x)),
-            DType::F16 => unit.with_value(MapHalf::<f16>::new(x, None)),
-            DType::BF16 => unit.with_value(MapHalf::<bf16>::new(x, None)),
-            dtype => panic!("an activation needs a float tensor, got {dtype:?}"),
-        }
+        by_dtype!(x, map(x, unit))
     }
 
     fn activation_backward(
@@ -24,26 +30,16 @@ impl ActivationOps for Flex {
         dy: FloatTensor<Self>,
         unit: Unit,
     ) -> FloatTensor<Self> {
-        match x.dtype() {
-            DType::F32 => unit.with_derivative(Scale { x, dy, bias: &[], dropout: None }).0,
-            DType::F64 => scaled(x, dy, |x: f64, dy| dy * unit.derivative(x)),
-            DType::F16 => unit.with_derivative(MapHalf::<f16>::new(x, Some(dy))),
-            DType::BF16 => unit.with_derivative(MapHalf::<bf16>::new(x, Some(dy))),
-            dtype => panic!("an activation needs a float tensor, got {dtype:?}"),
-        }
+        by_dtype!(x, scale(x, dy, unit))
     }
 
     fn bias_activation_dropout(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<Dropout>,
+        dropout: Option<DropoutMask>,
     ) -> FloatTensor<Self> {
-        if x.dtype() != DType::F32 {
-            return composed::bias_activation_dropout::<Self>(x, bias, unit, dropout);
-        }
-        let bias = contiguous(bias);
-        unit.with_value(Map { x, bias: elements(&bias), dropout })
+        by_dtype!(x, step(x, bias, unit, dropout))
     }
 
     fn bias_activation_dropout_backward(
@@ -51,18 +47,13 @@ impl ActivationOps for Flex {
         bias: FloatTensor<Self>,
         dy: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<Dropout>,
+        dropout: Option<DropoutMask>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        if x.dtype() != DType::F32 {
-            return composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, dropout);
-        }
-        let bias = contiguous(bias);
-        let (dx, sums) = unit.with_derivative(Scale { x, dy, bias: elements(&bias), dropout });
-        (dx, tensor(sums, bias.layout().shape().clone()))
+        by_dtype!(x, step_backward(x, bias, dy, unit, dropout))
     }
 
     fn stochastic_map(x: FloatTensor<Self>, draw: Draw) -> FloatTensor<Self> {
-        gated(x.clone(), x, draw)
+        by_dtype!(x, gated(x.clone(), x, draw))
     }
 
     fn stochastic_map_backward(
@@ -70,194 +61,207 @@ impl ActivationOps for Flex {
         dy: FloatTensor<Self>,
         draw: Draw,
     ) -> FloatTensor<Self> {
-        gated(x, dy, draw)
+        by_dtype!(x, gated(x, dy, draw))
     }
+}
+
+/// A type that tensors have and kernels know.
+trait Stored: Storage + Element + bytemuck::Pod {}
+
+impl<E: Storage + Element + bytemuck::Pod> Stored for E {}
+
+/// `unit(x)`, in the order in which `x` lies in memory.
+fn map<E: Stored>(x: FlexTensor, unit: Unit) -> FlexTensor {
+    mapped(&Pass::<E>::new(unit), dense(x))
+}
+
+/// `dy·unit′(x)`, in the order in which both lie in memory, if that is one.
+fn scale<E: Stored>(x: FlexTensor, dy: FlexTensor, unit: Unit) -> FlexTensor {
+    let (x, dy) = (dense(x), dense(dy));
+    let (x, dy) = match same_order(x.layout(), dy.layout()) {
+        true => (x, dy),
+        false => (contiguous(x), contiguous(dy)),
+    };
+    scaled(&Pass::<E>::new(unit), x, dy).0
+}
+
+/// `unit(x + bias)` with dropout; masks and columns count in row-major order.
+fn step<E: Stored>(
+    x: FlexTensor,
+    bias: FlexTensor,
+    unit: Unit,
+    mask: Option<DropoutMask>,
+) -> FlexTensor {
+    let bias = contiguous(bias);
+    mapped(&Pass::<E>::new(unit).with(elements(&bias), mask), contiguous(x))
+}
+
+/// The gradients of [`step`].
+fn step_backward<E: Stored>(
+    x: FlexTensor,
+    bias: FlexTensor,
+    dy: FlexTensor,
+    unit: Unit,
+    mask: Option<DropoutMask>,
+) -> (FlexTensor, FlexTensor) {
+    let bias = contiguous(bias);
+    let pass = Pass::<E>::new(unit).with(elements(&bias), mask);
+    let (dx, sums) = scaled(&pass, contiguous(x), contiguous(dy));
+    (dx, tensor(sums, Layout::contiguous(bias.layout().shape().clone())))
 }
 
 /// `y` where the draw's uniform number is below Φ(x), else 0.
-fn gated(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
-    if x.dtype() != DType::F32 {
-        return composed::stochastic_gate::<Flex>(x, y, draw);
+fn gated<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
+    let (x, y) = (contiguous(x), contiguous(y));
+    let (sources, choices) = (elements::<E>(&x), elements::<E>(&y));
+    let values = written(sources.len(), |out| gate(sources, choices, out, draw));
+    tensor(values, Layout::contiguous(y.layout().shape().clone()))
+}
+
+/// Every element of a dense tensor through the pass.
+fn mapped<E: Stored>(pass: &Pass<E>, mut x: FlexTensor) -> FlexTensor {
+    if x.is_unique() {
+        pass.map_in_place(elements_mut(&mut x));
+        return x;
     }
-    let (mut gate, y) = (contiguous(Flex::activation(x, Unit::NormalCdf)), contiguous(y));
-    let gates = elements_mut::<f32>(&mut gate).chunks_mut(DRAWN);
-    let mut start = 0;
-    for (gates, y) in gates.zip(elements::<f32>(&y).chunks(DRAWN)) {
-        let mut numbers = [0; DRAWN];
-        philox::fill(draw.stream(), start, &mut numbers[..y.len()]);
-        start += y.len() as u64;
-        for ((gate, y), number) in gates.iter_mut().zip(y).zip(numbers) {
-            *gate = if dropout::uniform(number) < *gate { *y } else { 0.0 };
-        }
-    }
-    gate
-}
-
-/// How many random numbers are drawn ahead.
-const DRAWN: usize = 1024;
-
-/// The tensor with its elements one behind the other.
-fn contiguous(x: FlexTensor) -> FlexTensor {
-    if x.layout().contiguous_offsets().is_some() { x } else { x.to_contiguous() }
-}
-
-/// The elements of a contiguous tensor.
-fn elements<E: Element + bytemuck::Pod>(x: &FlexTensor) -> &[E] {
-    x.as_slice().expect("contiguous, and of the type that was matched on")
-}
-
-/// The elements of a contiguous tensor, after copying them if they are shared.
-fn elements_mut<E: Element + bytemuck::Pod>(x: &mut FlexTensor) -> &mut [E] {
-    let (start, end) = x.layout().contiguous_offsets().expect("contiguous");
-    &mut x.storage_mut()[start..end]
-}
-
-fn tensor<E: Element>(values: Vec<E>, shape: Shape) -> FlexTensor {
-    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(shape), E::dtype())
-}
-
-/// `keep·f(x + bias)` in f32.
-struct Map<'a> {
-    x: FlexTensor,
-    bias: &'a [f32],
-    dropout: Option<Dropout>,
-}
-
-impl Job for Map<'_> {
-    type Output = FlexTensor;
-
-    fn run<F: Formula>(self, formula: F) -> FlexTensor {
-        let pass = Pass { bias: self.bias, dropout: self.dropout, ..Pass::new(formula) };
-        let mut x = contiguous(self.x);
-        if x.is_unique() {
-            pass.map_in_place(elements_mut(&mut x));
-            return x;
-        }
-        let source = elements(&x);
-        let mut values = Vec::with_capacity(source.len());
-        pass.map(source, &mut values.spare_capacity_mut()[..source.len()]);
-        // SAFETY: `map` has written every one of them.
-        #[allow(unsafe_code, reason = "a result is not worth zeroing before it is written")]
-        unsafe {
-            values.set_len(source.len());
-        }
-        tensor(values, x.layout().shape().clone())
-    }
-}
-
-/// `keep·dy·f′(x + bias)` in f32, and its sum over the rows.
-struct Scale<'a> {
-    x: FlexTensor,
-    dy: FlexTensor,
-    bias: &'a [f32],
-    dropout: Option<Dropout>,
-}
-
-impl Job for Scale<'_> {
-    type Output = (FlexTensor, Vec<f32>);
-
-    fn run<F: Formula>(self, formula: F) -> Self::Output {
-        let pass = Pass { bias: self.bias, dropout: self.dropout, ..Pass::new(formula) };
-        let (x, mut dy) = (contiguous(self.x), contiguous(self.dy));
-        let x = elements(&x);
-        if dy.is_unique() {
-            let sums = pass.scale_in_place(x, elements_mut(&mut dy));
-            return (dy, sums);
-        }
-        let mut values = Vec::with_capacity(x.len());
-        let sums = pass.scale(x, elements(&dy), &mut values.spare_capacity_mut()[..x.len()]);
-        // SAFETY: `scale` has written every one of them.
-        #[allow(unsafe_code, reason = "a result is not worth zeroing before it is written")]
-        unsafe {
-            values.set_len(x.len());
-        }
-        (tensor(values, dy.layout().shape().clone()), sums)
-    }
-}
-
-/// Replaces every element.
-fn mapped<E>(x: FlexTensor, f: impl Fn(E) -> E + Send + Sync) -> FlexTensor
-where
-    E: Element + bytemuck::Pod,
-{
-    let x = contiguous(x);
     let source = elements::<E>(&x);
-    let chunks = for_each_chunk(source.len(), 0, |range| {
-        source[range].iter().map(|&x| f(x)).collect::<Vec<_>>()
-    });
-    tensor(chunks.concat(), x.layout().shape().clone())
+    let values = written(source.len(), |out| pass.map(source, out));
+    tensor(values, at_start(x.layout()))
 }
 
-/// Combines every element of `x` with that of `dy`.
-fn scaled<E>(x: FlexTensor, dy: FlexTensor, f: impl Fn(E, E) -> E + Send + Sync) -> FlexTensor
-where
-    E: Element + bytemuck::Pod,
-{
-    let (x, dy) = (contiguous(x), contiguous(dy));
-    let (x, factors) = (elements::<E>(&x), elements::<E>(&dy));
-    let chunks = for_each_chunk(x.len(), 0, |range| {
-        let pairs = x[range.clone()].iter().zip(&factors[range]);
-        pairs.map(|(&x, &dy)| f(x, dy)).collect::<Vec<_>>()
-    });
-    tensor(chunks.concat(), dy.layout().shape().clone())
+/// Every element of a dense `dy` times that of the pass's derivative at `x`, and the sums.
+fn scaled<E: Stored>(pass: &Pass<E>, x: FlexTensor, mut dy: FlexTensor) -> (FlexTensor, Vec<E>) {
+    let x = elements::<E>(&x);
+    if dy.is_unique() {
+        let sums = pass.scale_in_place(x, elements_mut(&mut dy));
+        return (dy, sums);
+    }
+    let mut sums = Vec::new();
+    let values = written(x.len(), |out| sums = pass.scale(x, elements(&dy), out));
+    (tensor(values, at_start(dy.layout())), sums)
 }
 
-/// A 16-bit float. Its values go through f64, so that the result is rounded once.
-trait Half: Element + bytemuck::Pod {
-    fn widen(self) -> f64;
-    fn round(value: f64) -> Self;
+/// The numbers that `write` writes, all of them.
+fn written<E>(count: usize, write: impl FnOnce(&mut [MaybeUninit<E>])) -> Vec<E> {
+    let mut values = Vec::with_capacity(count);
+    write(&mut values.spare_capacity_mut()[..count]);
+    // SAFETY: `write` has written every one of them, as the passes do.
+    #[allow(unsafe_code, reason = "a result is not worth zeroing before it is written")]
+    unsafe {
+        values.set_len(count);
+    }
+    values
 }
 
-impl Half for f16 {
-    fn widen(self) -> f64 {
-        self.to_f64()
+/// The tensor with its elements one behind the other, in row-major order.
+fn contiguous(x: FlexTensor) -> FlexTensor {
+    if x.layout().is_contiguous() { x } else { x.to_contiguous() }
+}
+
+/// The tensor with its elements one behind the other, in the order they already have in memory if
+/// there is one, as behind a transposition or a convolution.
+fn dense(x: FlexTensor) -> FlexTensor {
+    if is_dense(x.layout()) { x } else { x.to_contiguous() }
+}
+
+/// Whether the elements fill a part of memory without gap or overlap.
+fn is_dense(layout: &Layout) -> bool {
+    if layout.num_elements() == 0 {
+        return layout.is_contiguous();
+    }
+    let sizes = layout.shape().iter().copied().zip(layout.strides().iter().copied());
+    let mut dimensions: Vec<(usize, isize)> = sizes.filter(|(size, _)| *size > 1).collect();
+    dimensions.sort_unstable_by_key(|(_, stride)| *stride);
+    let mut expected = 1;
+    dimensions.into_iter().all(|(size, stride)| {
+        let fits = usize::try_from(stride) == Ok(expected);
+        expected *= size;
+        fits
+    })
+}
+
+/// Whether two dense tensors of one shape have their elements in the same order.
+fn same_order(a: &Layout, b: &Layout) -> bool {
+    let strides = a.shape().iter().zip(a.strides()).zip(b.strides());
+    strides.filter(|((size, _), _)| **size > 1).all(|((_, a), b)| a == b)
+}
+
+/// The layout of a copy that holds nothing else.
+fn at_start(layout: &Layout) -> Layout {
+    Layout::new(layout.shape().clone(), layout.strides().to_vec(), 0)
+}
+
+/// Where a dense tensor's elements lie in its storage.
+fn extent(layout: &Layout) -> core::ops::Range<usize> {
+    layout.start_offset()..layout.start_offset() + layout.num_elements()
+}
+
+/// The elements of a dense tensor, in memory order.
+fn elements<E: Stored>(x: &FlexTensor) -> &[E] {
+    &x.storage()[extent(x.layout())]
+}
+
+/// The elements of a dense tensor, in memory order, after copying them if they are shared.
+fn elements_mut<E: Stored>(x: &mut FlexTensor) -> &mut [E] {
+    let extent = extent(x.layout());
+    &mut x.storage_mut()[extent]
+}
+
+fn tensor<E: Element>(values: Vec<E>, layout: Layout) -> FlexTensor {
+    FlexTensor::new(Bytes::from_elems(values), layout, E::dtype())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_core::tensor::{Shape, TensorData};
+
+    fn input() -> FlexTensor {
+        let values: Vec<f32> = (0..24).map(|i| i as f32 * 0.5 - 6.0).collect();
+        FlexTensor::from_data(TensorData::new(values, [2, 3, 4]))
     }
 
-    fn round(value: f64) -> Self {
-        Self::from_f64(sticky(value))
-    }
-}
-
-impl Half for bf16 {
-    fn widen(self) -> f64 {
-        self.to_f64()
+    fn values(x: &FlexTensor) -> Vec<f32> {
+        x.to_contiguous().into_data().iter::<f32>().collect()
     }
 
-    fn round(value: f64) -> Self {
-        Self::from_f64(sticky(value))
-    }
-}
-
-/// The value with 20 bits behind the point, the last of them set if anything was cut off. The
-/// conversions to 16 bits look at no more, or go through f32; so they round as if they saw all.
-fn sticky(value: f64) -> f64 {
-    const CUT: u64 = (1 << 32) - 1;
-    let bits = value.to_bits();
-    f64::from_bits(bits & !CUT | u64::from(bits & CUT != 0) << 32)
-}
-
-/// `f(x)`, times `dy` if there is one, on 16-bit floats.
-struct MapHalf<T> {
-    x: FlexTensor,
-    dy: Option<FlexTensor>,
-    _type: core::marker::PhantomData<T>,
-}
-
-impl<T> MapHalf<T> {
-    fn new(x: FlexTensor, dy: Option<FlexTensor>) -> Self {
-        Self { x, dy, _type: core::marker::PhantomData }
-    }
-}
-
-impl<T: Half> Job for MapHalf<T> {
-    type Output = FlexTensor;
-
-    fn run<F: Formula>(self, formula: F) -> FlexTensor {
-        match self.dy {
-            None => mapped(self.x, |x: T| T::round(formula.wide(x.widen()))),
-            Some(dy) => {
-                scaled(self.x, dy, |x: T, dy| T::round(dy.widen() * formula.wide(x.widen())))
+    #[test]
+    fn a_permuted_input_keeps_its_order_in_memory() {
+        let permuted = input().permute(&[0, 2, 1]);
+        let strides = permuted.layout().strides().to_vec();
+        let expected: Vec<f32> =
+            values(&permuted).into_iter().map(|x| Unit::Gelu.value(f64::from(x)) as f32).collect();
+        for x in [permuted.clone(), FlexTensor::clone(&permuted).to_contiguous().permute(&[0, 2, 1]).permute(&[0, 2, 1])] {
+            let kept = x.layout().strides().to_vec();
+            let y = Flex::activation(x, Unit::Gelu);
+            assert_eq!(y.layout().strides(), kept);
+            for (y, expected) in values(&y).iter().zip(&expected) {
+                assert!((y - expected).abs() <= 1e-6, "{y} {expected}");
             }
         }
+        let dx = Flex::activation_backward(permuted.clone(), permuted.clone(), Unit::Identity);
+        assert_eq!(dx.layout().strides(), strides);
+        assert_eq!(values(&dx), values(&permuted));
+    }
+
+    #[test]
+    fn gradient_of_another_order_is_brought_to_the_inputs() {
+        let x = input().permute(&[2, 1, 0]);
+        let dy = FlexTensor::from_data(TensorData::new(values(&x), [4, 3, 2]));
+        let dx = Flex::activation_backward(x, dy.clone(), Unit::Identity);
+        assert_eq!(values(&dx), values(&dy));
+    }
+
+    #[test]
+    fn what_is_repeated_or_has_gaps_is_copied() {
+        let column = input().narrow(2, 1, 1);
+        let expected: Vec<f32> = values(&column).iter().map(|x| x.max(0.0)).collect();
+        assert_eq!(values(&Flex::activation(column, Unit::Relu)), expected);
+        let flipped = input().with_layout(input().layout().flip(&[2]));
+        let expected: Vec<f32> = values(&flipped).iter().map(|x| x.max(0.0)).collect();
+        assert_eq!(values(&Flex::activation(flipped, Unit::Relu)), expected);
+        let row = FlexTensor::from_data(TensorData::new(alloc::vec![-1.0f32, 2.0], [2]));
+        let repeated = row.with_layout(Layout::new(Shape::from([3, 2]), alloc::vec![0, 1], 0));
+        assert_eq!(values(&Flex::activation(repeated, Unit::Relu)), [0.0, 2.0, 0.0, 2.0, 0.0, 2.0]);
     }
 }

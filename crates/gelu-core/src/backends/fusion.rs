@@ -1,5 +1,5 @@
-use crate::custom::{self, Op, register_operations};
-use crate::{ActivationOps, Draw, Dropout, Unit};
+use crate::graph::{self, Op, register_operations};
+use crate::{ActivationOps, Draw, DropoutMask, Unit};
 use burn_core::backend::tensor::FloatTensor;
 use burn_fusion::custom::{
     CustomOpIr, HandleContainer, Operation, OperationIr, OperationOutput, StreamId,
@@ -18,7 +18,7 @@ impl<B: FusionBackend + ActivationOps> Operation<B::FusionRuntime> for Node<B> {
         &self,
         handles: &mut HandleContainer<<B::FusionRuntime as FusionRuntime>::FusionHandle>,
     ) -> Result<(), ExecutionError> {
-        custom::execute::<B>(handles, &self.desc);
+        graph::execute::<B>(handles, &self.desc);
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-use crate::custom::{self, Op, register_operations};
-use crate::{ActivationOps, Draw, Dropout, Unit};
+use crate::graph::{self, Op, register_operations};
+use crate::{ActivationOps, Draw, DropoutMask, Unit};
 use burn_core::backend::{
     ir::{BackendIr, OperationIr, OperationOutput},
     tensor::FloatTensor,
@@ -12,7 +12,7 @@ use burn_router::{BackendRouter, CustomOpRegistry, RouterChannel, RouterClient};
 /// given to the server's `with_custom_ops` or to `TensorInterpreter::with_custom_ops`.
 pub fn register_activation_ops<B: BackendIr + ActivationOps>(registry: &mut CustomOpRegistry<B>) {
     for id in Op::IDS {
-        registry.register(id, |handles, desc, _device| custom::execute::<B>(handles, desc));
+        registry.register(id, |handles, desc, _device| graph::execute::<B>(handles, desc));
     }
 }
 

@@ -3,6 +3,7 @@ use crate::{Activation, Unit};
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
+use burn_nn::{PRelu, PReluConfig};
 
 /// Any [`Activation`] as a module: what a network holds whose activation is picked by name.
 /// Made by [`Activation::init`].
@@ -12,6 +13,7 @@ pub struct ActivationLayer {
     activation: Activation,
     stochastic: Option<StochasticGelu>,
     learnable: Option<LearnableGelu>,
+    prelu: Option<PRelu>,
 }
 
 impl ActivationLayer {
@@ -20,6 +22,8 @@ impl ActivationLayer {
             stochastic: (*activation == Activation::Soi).then(StochasticGelu::new),
             learnable: (*activation == Activation::LearnableGelu)
                 .then(|| LearnableGeluConfig::new().with_channels(channels).init(device)),
+            prelu: (*activation == Activation::PRelu)
+                .then(|| PReluConfig::new().with_num_parameters(channels).init(device)),
             activation: activation.clone(),
         }
     }
@@ -31,9 +35,10 @@ impl ActivationLayer {
     /// - input and output: `[batch, channels, ...]`, or any where the activation has no
     ///   parameters
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        match (&self.stochastic, &self.learnable) {
-            (Some(map), _) => map.forward(input),
-            (_, Some(layer)) => layer.forward(input),
+        match (&self.stochastic, &self.learnable, &self.prelu) {
+            (Some(map), ..) => map.forward(input),
+            (_, Some(layer), _) => layer.forward(input),
+            (.., Some(layer)) => layer.forward(input),
             _ => self.activation.forward(input),
         }
     }
@@ -65,10 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_learnable_one_has_parameters() {
+    fn only_the_learnable_ones_have_parameters() {
         for activation in Activation::built_in() {
             let count = activation.init(5, &Device::default()).num_params();
-            let expected = if activation == Activation::LearnableGelu { 10 } else { 0 };
+            let expected = match activation {
+                Activation::LearnableGelu => 10,
+                Activation::PRelu => 5,
+                _ => 0,
+            };
             assert_eq!(count, expected, "{activation}");
         }
     }

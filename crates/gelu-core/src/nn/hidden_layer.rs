@@ -1,5 +1,5 @@
 use super::ActivationLayer;
-use crate::{Activation, Draw, Dropout, functional};
+use crate::{Activation, Draw, DropoutMask, functional};
 use burn::config::Config;
 use burn::module::{Flag, Module, Param};
 use burn::tensor::{Device, Tensor};
@@ -37,7 +37,7 @@ impl HiddenLayerConfig {
 /// memory, forward and backward.
 ///
 /// Of what the backward pass needs, only the matrix product is kept; the dropout mask is drawn
-/// again, from the process's sequence ([`seed`](crate::seed)). Dropout acts on autodiff devices
+/// again, from the process's sequence ([`random::seed`](crate::random::seed)). Dropout acts on autodiff devices
 /// alone, unless frozen, as Burn's does.
 ///
 /// ```
@@ -93,7 +93,7 @@ impl HiddenLayer {
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         let dropping =
             self.dropout > 0.0 && self.training.is_enabled() && input.device().is_autodiff();
-        let dropout = dropping.then(|| Dropout::new(self.dropout, Draw::next()));
+        let dropout = dropping.then(|| DropoutMask::new(self.dropout, Draw::next()));
         match (self.activation.unit(), &self.linear.bias) {
             (Some(unit), Some(bias)) => {
                 let product = self.product(input);

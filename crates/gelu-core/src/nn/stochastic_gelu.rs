@@ -8,7 +8,7 @@ use burn_core as burn;
 /// nonlinearity).
 ///
 /// Trains on autodiff devices, unless frozen, as Burn's dropout does. Masks are drawn from the
-/// process's sequence ([`seed`](crate::seed)) and drawn again in the backward pass.
+/// process's sequence ([`random::seed`](crate::random::seed)) and drawn again in the backward pass.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -3,11 +3,11 @@
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
 
-use super::formulas;
-use crate::Unit;
-use crate::math::philox::{MULTIPLIERS, ROUNDS, WEYL};
+use crate::arithmetic::lanes::Lanes;
+use crate::functions::{Function, Job, Kind, Unit};
+use crate::random::philox::{MULTIPLIERS, ROUNDS, WEYL};
 use burn_cubecl::cubecl;
-use cubecl::ir::ElemType;
+use cubecl::ir::{ElemType, Scope};
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 
@@ -20,18 +20,59 @@ pub(super) struct Stream {
     step_high: u32,
 }
 
+/// The function.
+#[cube]
+fn value<N: Size>(
+    x: Vector<f32, N>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+) -> Vector<f32, N> {
+    intrinsic!(|scope| kind.with(OnLanes::<N> { scope, x, parameter, derivative: false }))
+}
+
+/// Its derivative.
+#[cube]
+fn derivative<N: Size>(
+    x: Vector<f32, N>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+) -> Vector<f32, N> {
+    intrinsic!(|scope| kind.with(OnLanes::<N> { scope, x, parameter, derivative: true }))
+}
+
+/// A function of a vector, recorded into the kernel that is being built.
+struct OnLanes<'a, N: Size> {
+    scope: &'a Scope,
+    x: NativeExpand<Vector<f32, N>>,
+    parameter: NativeExpand<f32>,
+    derivative: bool,
+}
+
+impl<N: Size> Job for OnLanes<'_, N> {
+    type Output = NativeExpand<Vector<f32, N>>;
+
+    fn run<F: Function>(self) -> Self::Output {
+        let x = Lanes::new(self.scope, self.x);
+        match self.derivative {
+            false => F::value(x, self.parameter).into_inner(),
+            true => F::derivative(x, self.parameter).into_inner(),
+        }
+    }
+}
+
 #[cube(launch_unchecked)]
 pub(super) fn map<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
     mut out: LinearViewMut<'_, Vector<F, N>>,
-    #[comptime] unit: Unit,
+    parameter: f32,
+    #[comptime] kind: Kind,
     #[define(F)] _dtype: ElemType,
 ) {
     if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
     }
     let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
-    out.write(ABSOLUTE_POS, Vector::cast_from(formulas::value::<N>(x, unit)));
+    out.write(ABSOLUTE_POS, Vector::cast_from(value::<N>(x, parameter, kind)));
 }
 
 #[cube(launch_unchecked)]
@@ -39,7 +80,8 @@ pub(super) fn scale<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
     dy: LinearView<'_, Vector<F, N>>,
     mut out: LinearViewMut<'_, Vector<F, N>>,
-    #[comptime] unit: Unit,
+    parameter: f32,
+    #[comptime] kind: Kind,
     #[define(F)] _dtype: ElemType,
 ) {
     if !out.is_in_bounds(ABSOLUTE_POS) {
@@ -47,7 +89,7 @@ pub(super) fn scale<F: Float, N: Size>(
     }
     let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    out.write(ABSOLUTE_POS, Vector::cast_from(dy * formulas::derivative::<N>(x, unit)));
+    out.write(ABSOLUTE_POS, Vector::cast_from(dy * derivative::<N>(x, parameter, kind)));
 }
 
 #[cube(launch_unchecked)]
@@ -58,7 +100,8 @@ pub(super) fn step<F: Float, N: Size>(
     stream: Stream,
     threshold: u32,
     scale: f32,
-    #[comptime] unit: Unit,
+    parameter: f32,
+    #[comptime] kind: Kind,
     #[comptime] drops: bool,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -66,7 +109,7 @@ pub(super) fn step<F: Float, N: Size>(
         terminate!();
     }
     let biased = x.read(ABSOLUTE_POS) + bias.read(ABSOLUTE_POS % bias.shape());
-    let value = formulas::value::<N>(Vector::cast_from(biased), unit);
+    let value = value::<N>(Vector::cast_from(biased), parameter, kind);
     let kept = kept::<N>(value, stream, threshold, scale, drops);
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
@@ -80,7 +123,8 @@ pub(super) fn step_backward<F: Float, N: Size>(
     stream: Stream,
     threshold: u32,
     scale: f32,
-    #[comptime] unit: Unit,
+    parameter: f32,
+    #[comptime] kind: Kind,
     #[comptime] drops: bool,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -89,7 +133,7 @@ pub(super) fn step_backward<F: Float, N: Size>(
     }
     let biased = x.read(ABSOLUTE_POS) + bias.read(ABSOLUTE_POS % bias.shape());
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    let slope = dy * formulas::derivative::<N>(Vector::cast_from(biased), unit);
+    let slope = dy * derivative::<N>(Vector::cast_from(biased), parameter, kind);
     let kept = kept::<N>(slope, stream, threshold, scale, drops);
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
@@ -106,7 +150,7 @@ pub(super) fn gate<F: Float, N: Size>(
         terminate!();
     }
     let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
-    let probability = formulas::value::<N>(x, comptime!(Unit::NormalCdf));
+    let probability = value::<N>(x, 0.0f32, comptime!(Unit::NormalCdf.kind()));
     let upper = numbers::<N>(stream) >> Vector::new(8u32);
     let uniform = Vector::<f32, N>::cast_from(upper) * Vector::new(1.0f32 / 16777216.0f32);
     let open = uniform.less_than(&probability);
@@ -162,7 +206,7 @@ fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
     numbers
 }
 
-/// One block of Philox4x32-10; see `math::philox`.
+/// One block of Philox4x32-10; see `random::philox`.
 #[cube]
 fn philox(
     counter: u32,

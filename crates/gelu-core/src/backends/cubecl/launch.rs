@@ -1,7 +1,7 @@
 //! Shapes, vector widths and which tensor's memory the result takes.
 
 use super::kernel::{self, StreamLaunch};
-use crate::{Draw, Dropout, Unit};
+use crate::{Draw, DropoutMask, Unit};
 use burn_core::backend::TensorMetadata;
 use burn_core::tensor::DType;
 use burn_cubecl::cubecl::ir::{ElemType, FloatKind};
@@ -74,7 +74,8 @@ pub(super) fn map(x: CubeTensor, unit: Unit) -> CubeTensor {
             width,
             x.into_linear_view(),
             out_view,
-            unit,
+            unit.parameter() as f32,
+            unit.kind(),
             element,
         );
     }
@@ -103,7 +104,8 @@ pub(super) fn scale(x: CubeTensor, dy: CubeTensor, unit: Unit) -> CubeTensor {
             x.into_linear_view(),
             dy.into_linear_view(),
             out_view,
-            unit,
+            unit.parameter() as f32,
+            unit.kind(),
             element,
         );
     }
@@ -114,7 +116,7 @@ pub(super) fn step(
     x: CubeTensor,
     bias: CubeTensor,
     unit: Unit,
-    dropout: Option<Dropout>,
+    dropout: Option<DropoutMask>,
 ) -> CubeTensor {
     let (x, bias) = (into_contiguous(x), into_contiguous(bias));
     if x.shape().num_elements() == 0 {
@@ -138,10 +140,11 @@ pub(super) fn step(
             x.into_linear_view(),
             bias.into_linear_view(),
             out_view,
-            stream(dropout.map_or(NO_DRAW, Dropout::draw)),
-            dropout.map_or(0, Dropout::threshold),
-            dropout.map_or(1.0, Dropout::scale),
-            unit,
+            stream(dropout.map_or(NO_DRAW, DropoutMask::draw)),
+            dropout.map_or(0, DropoutMask::threshold),
+            dropout.map_or(1.0, DropoutMask::scale),
+            unit.parameter() as f32,
+            unit.kind(),
             dropout.is_some(),
             element,
         );
@@ -154,7 +157,7 @@ pub(super) fn step_backward(
     bias: CubeTensor,
     dy: CubeTensor,
     unit: Unit,
-    dropout: Option<Dropout>,
+    dropout: Option<DropoutMask>,
 ) -> CubeTensor {
     let (x, bias, dy) = (into_contiguous(x), into_contiguous(bias), into_contiguous(dy));
     if x.shape().num_elements() == 0 {
@@ -178,10 +181,11 @@ pub(super) fn step_backward(
             bias.into_linear_view(),
             dy.into_linear_view(),
             out_view,
-            stream(dropout.map_or(NO_DRAW, Dropout::draw)),
-            dropout.map_or(0, Dropout::threshold),
-            dropout.map_or(1.0, Dropout::scale),
-            unit,
+            stream(dropout.map_or(NO_DRAW, DropoutMask::draw)),
+            dropout.map_or(0, DropoutMask::threshold),
+            dropout.map_or(1.0, DropoutMask::scale),
+            unit.parameter() as f32,
+            unit.kind(),
             dropout.is_some(),
             element,
         );

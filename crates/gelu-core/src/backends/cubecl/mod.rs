@@ -1,18 +1,17 @@
 //! Kernels for every GPU that CubeCL compiles to, and its CPU.
 //!
-//! `launch` knows shapes, `kernel` what one unit of work does, `formulas` the mathematics, in f32
-//! whatever the tensor's type.
+//! `launch` knows shapes, `kernel` what one unit of work does, the functions written on
+//! [`Lanes`](crate::arithmetic::lanes::Lanes): in f32 whatever the tensor's type.
 
-mod formulas;
 mod kernel;
 mod launch;
 
-use crate::{ActivationOps, Draw, Dropout, Unit, composed};
+use crate::{ActivationOps, Draw, DropoutMask, Unit, composed};
 use burn_core::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
 use burn_core::tensor::{DType, Shape};
 use burn_cubecl::CubeBackend;
 
-/// f64 has no kernel: the formulas are fitted for f32.
+/// f64 has no kernel, as few devices compute in it.
 fn has_kernel(x: &FloatTensor<CubeBackend>) -> bool {
     matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)
 }
@@ -40,7 +39,7 @@ impl ActivationOps for CubeBackend {
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<Dropout>,
+        dropout: Option<DropoutMask>,
     ) -> FloatTensor<Self> {
         if !has_kernel(&x) {
             return composed::bias_activation_dropout::<Self>(x, bias, unit, dropout);
@@ -53,7 +52,7 @@ impl ActivationOps for CubeBackend {
         bias: FloatTensor<Self>,
         dy: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<Dropout>,
+        dropout: Option<DropoutMask>,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         if !has_kernel(&x) {
             return composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, dropout);

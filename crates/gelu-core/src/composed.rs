@@ -1,0 +1,139 @@
+//! The units composed of a backend's own tensor operations: what every backend without kernels of
+//! its own computes, in f32 (f16 and bf16 are widened, f64 stays f64).
+//!
+//! Slower than a kernel by one pass over memory per operation, but free of cancellation, and of
+//! NaN for finite input.
+
+#[cfg(all(test, feature = "flex"))]
+mod tests;
+
+use crate::arithmetic::term::Term;
+use crate::functions::{Function, Job};
+use crate::{ActivationOps, Draw, DropoutMask, Unit};
+use alloc::vec::Vec;
+use burn_core::backend::{
+    Backend, TensorMetadata, get_or_init_device_settings, tensor::FloatTensor,
+};
+use burn_core::tensor::{DType, FloatDType, Shape, TensorData};
+
+/// A function of a tensor, or its derivative.
+struct OnTensor<B: Backend> {
+    x: FloatTensor<B>,
+    parameter: f64,
+    derivative: bool,
+}
+
+impl<B: Backend> Job for OnTensor<B> {
+    type Output = FloatTensor<B>;
+
+    fn run<F: Function>(self) -> FloatTensor<B> {
+        let x = Term::<B>(self.x);
+        match self.derivative {
+            false => F::value(x, self.parameter).0,
+            true => F::derivative(x, self.parameter).0,
+        }
+    }
+}
+
+/// `unit(x)`.
+pub(crate) fn forward<B: Backend>(x: FloatTensor<B>, unit: Unit) -> FloatTensor<B> {
+    let dtype = x.dtype();
+    let (x, parameter) = (widened::<B>(x), unit.parameter());
+    narrowed::<B>(unit.kind().with(OnTensor::<B> { x, parameter, derivative: false }), dtype)
+}
+
+/// `dy · unit′(x)`.
+pub(crate) fn backward<B: Backend>(
+    x: FloatTensor<B>,
+    dy: FloatTensor<B>,
+    unit: Unit,
+) -> FloatTensor<B> {
+    let dtype = dy.dtype();
+    let (x, parameter) = (widened::<B>(x), unit.parameter());
+    let slope = unit.kind().with(OnTensor::<B> { x, parameter, derivative: true });
+    narrowed::<B>(B::float_mul(widened::<B>(dy), slope), dtype)
+}
+
+/// `unit(x + bias)` with dropout; see [`ActivationOps`](crate::ActivationOps).
+pub(crate) fn bias_activation_dropout<B: ActivationOps>(
+    x: FloatTensor<B>,
+    bias: FloatTensor<B>,
+    unit: Unit,
+    dropout: Option<DropoutMask>,
+) -> FloatTensor<B> {
+    let y = B::activation(biased::<B>(x, bias), unit);
+    masked::<B>(y, dropout)
+}
+
+/// Gradients of the above for `x` and `bias`, given that of the result.
+pub(crate) fn bias_activation_dropout_backward<B: ActivationOps>(
+    x: FloatTensor<B>,
+    bias: FloatTensor<B>,
+    dy: FloatTensor<B>,
+    unit: Unit,
+    dropout: Option<DropoutMask>,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let bias_shape = bias.shape();
+    let dy = masked::<B>(dy, dropout);
+    let dx = B::activation_backward(biased::<B>(x, bias), dy, unit);
+    let columns = bias_shape[0];
+    let rows = dx.shape().num_elements().checked_div(columns).unwrap_or(0);
+    let flat = B::float_reshape(dx.clone(), Shape::from([rows, columns]));
+    let sum = B::float_reshape(B::float_sum_dim(flat, 0), bias_shape);
+    (dx, sum)
+}
+
+/// `y` where the draw's uniform number is below Φ(x), else 0.
+pub(crate) fn stochastic_gate<B: ActivationOps>(
+    x: FloatTensor<B>,
+    y: FloatTensor<B>,
+    draw: Draw,
+) -> FloatTensor<B> {
+    // Compared in f32 at least: 16 bits would round what is next to 1 to it.
+    let probability = B::activation(widened::<B>(x), Unit::NormalCdf);
+    let uniform = from_host::<B>(draw.uniforms(y.shape().num_elements()), &probability);
+    let dtype = get_or_init_device_settings::<B>(&y.device()).bool_dtype;
+    let closed = B::float_greater_equal(uniform, probability, dtype);
+    B::float_mask_fill(y, closed, 0.0.into())
+}
+
+/// `x + bias`, the bias added to every row.
+fn biased<B: Backend>(x: FloatTensor<B>, bias: FloatTensor<B>) -> FloatTensor<B> {
+    let mut shape = alloc::vec![1; x.shape().num_dims()];
+    if let Some(last) = shape.last_mut() {
+        *last = bias.shape()[0];
+    }
+    B::float_add(x, B::float_reshape(bias, Shape::from(shape)))
+}
+
+/// DropoutMask with a mask made on the host: the same numbers for every backend.
+fn masked<B: Backend>(y: FloatTensor<B>, dropout: Option<DropoutMask>) -> FloatTensor<B> {
+    let Some(dropout) = dropout else { return y };
+    let output = y.dtype();
+    let y = widened::<B>(y);
+    let mask = from_host::<B>(dropout.mask(y.shape().num_elements()), &y);
+    let dtype = get_or_init_device_settings::<B>(&y.device()).bool_dtype;
+    let dropped = B::float_equal_elem(mask.clone(), 0.0.into(), dtype);
+    // Filled rather than multiplied: what is dropped is 0 even if it was NaN or infinite.
+    let kept = B::float_mask_fill(B::float_mul(y, mask), dropped, 0.0.into());
+    narrowed::<B>(kept, output)
+}
+
+/// `values` in the shape, type and place of `like`.
+fn from_host<B: Backend>(values: Vec<f32>, like: &FloatTensor<B>) -> FloatTensor<B> {
+    let data = TensorData::new(values, like.shape()).convert_dtype(like.dtype());
+    B::float_from_data(data, &like.device())
+}
+
+/// In f32 where it is narrower.
+fn widened<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
+    match x.dtype() {
+        DType::F16 | DType::BF16 => B::float_cast(x, FloatDType::F32),
+        _ => x,
+    }
+}
+
+/// In the type that it was widened from.
+fn narrowed<B: Backend>(x: FloatTensor<B>, dtype: DType) -> FloatTensor<B> {
+    if x.dtype() == dtype { x } else { B::float_cast(x, dtype.into()) }
+}

@@ -1,0 +1,247 @@
+//! One file a function, or one a family: its formula and derivative, coefficients and names.
+//!
+//! The table below is all that the rest of the crate knows of them: the enum [`Unit`], parsing and
+//! names, serde, the code on the wire, the kernels of every backend, the tests of accuracy and of
+//! backends follow from it. To add a function, write its file, declare it, and add its line (and
+//! what `tests/accuracy/` then asks for: its bound, and its formula in `generate.py`).
+
+mod cauchy;
+mod clipped_gelu;
+mod elu;
+mod gelu;
+mod gelu_sigmoid;
+mod gelu_tanh;
+mod hard;
+mod identity;
+mod laplace;
+mod mish;
+mod normal_cdf;
+mod relu;
+mod sigmoid;
+mod silu;
+mod softplus;
+mod tanh;
+mod unit;
+
+use crate::arithmetic::{Arithmetic, Double, Rounded};
+pub use unit::InvalidParameter;
+pub(crate) use unit::normalised;
+
+/// What a function's file has to say.
+pub(crate) trait Function: Copy + Send + Sync + 'static {
+    /// Its canonical name.
+    const NAME: &str;
+    /// Its name as people write it.
+    const LABEL: &str;
+    /// Other ecosystems' names, in lower case with hyphens.
+    const ALIASES: &[&str] = &[];
+    /// The parameter that follows its name.
+    const PARAMETER: Option<Parameter> = None;
+
+    /// The function.
+    fn value<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
+
+    /// Its derivative.
+    fn derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
+
+    /// The function on an f32, where a multiply-add is fused.
+    #[inline(always)]
+    fn fused(x: f32, parameter: f64) -> f32 {
+        Self::value(Rounded(f64::from(x)), parameter).0 as f32
+    }
+
+    /// Its derivative on an f32, where a multiply-add is fused.
+    #[inline(always)]
+    fn fused_derivative(x: f32, parameter: f64) -> f32 {
+        Self::derivative(Rounded(f64::from(x)), parameter).0 as f32
+    }
+}
+
+/// A function's parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    /// What its formula calls it.
+    pub(crate) name: &'static str,
+    /// What it is where none is given.
+    pub(crate) default: f64,
+    /// Whether it has to be above 0.
+    positive: bool,
+}
+
+impl Parameter {
+    /// Any finite number.
+    const fn any(name: &'static str, default: f64) -> Self {
+        Self { name, default, positive: false }
+    }
+
+    /// Any finite number above 0.
+    const fn positive(name: &'static str, default: f64) -> Self {
+        Self { name, default, positive: true }
+    }
+
+    /// Whether it may have this value.
+    fn allows(&self, value: f64) -> bool {
+        value.is_finite() && (!self.positive || value > 0.0)
+    }
+}
+
+/// Something to do with a function. A trait rather than a function pointer, so that the loop around
+/// the formula is compiled for each one and vectorises.
+pub(crate) trait Job {
+    /// What comes out.
+    type Output;
+
+    /// Does it.
+    fn run<F: Function>(self) -> Self::Output;
+}
+
+/// The functions. A line is
+///
+/// ```text
+/// code => Variant(file::Type), "what the documentation says";
+/// ```
+///
+/// with `{ name }` behind the variant if there is a parameter. The code is the function's on the
+/// wire and never changes; a new function takes the next one, wherever its line stands.
+macro_rules! table {
+    ($generate:path) => {
+        $generate! {
+            0 => Gelu(gelu::Gelu), "The exact GELU, `x·Φ(x)`.";
+            1 => GeluTanh(gelu_tanh::GeluTanh), "The tanh form of GELU, `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`.";
+            2 => GeluSigmoid(gelu_sigmoid::GeluSigmoid), "The sigmoid form of GELU, `x·σ(1.702·x)`.";
+            9 => ClippedGelu { limit } (clipped_gelu::ClippedGelu), "The exact GELU, cut off at ±limit.";
+            3 => Silu(silu::Silu), "SiLU (swish), `x·σ(x)`.";
+            10 => Mish(mish::Mish), "Mish, `x·tanh(ln(1 + e^x))`.";
+            4 => Elu { alpha } (elu::Elu), "ELU: `x` for x > 0, else `α·(e^x − 1)`.";
+            11 => Celu { alpha } (elu::Celu), "CELU: `x` for x > 0, else `α·(e^(x/α) − 1)`.";
+            12 => Selu(elu::Selu), "SELU: λ times the ELU of a certain α.";
+            5 => Relu(relu::Relu), "ReLU, `max(x, 0)`.";
+            13 => LeakyRelu { slope } (relu::LeakyRelu), "Leaky ReLU: `x` for x > 0, else `slope·x`.";
+            14 => Relu6(relu::Relu6), "ReLU6, `min(max(x, 0), 6)`.";
+            15 => SquaredRelu(relu::SquaredRelu), "Squared ReLU, `max(x, 0)²`.";
+            16 => Softplus { beta } (softplus::Softplus), "Softplus, `ln(1 + e^(β·x))/β`.";
+            17 => Sigmoid(sigmoid::Sigmoid), "The logistic function, `σ(x) = 1/(1 + e^−x)`.";
+            18 => Tanh(tanh::Tanh), "The hyperbolic tangent.";
+            19 => HardSigmoid(hard::HardSigmoid), "Hard sigmoid, `min(max((x + 3)/6, 0), 1)`.";
+            20 => HardSwish(hard::HardSwish), "Hard swish, `x·min(max((x + 3)/6, 0), 1)`.";
+            21 => HardMish(hard::HardMish), "Hard Mish, `x·min(max((x + 2)/2, 0), 1)`.";
+            6 => Cauchy(cauchy::Cauchy), "The unit with a Cauchy CDF, `x·(1/2 + atan(x)/π)`.";
+            22 => Laplace(laplace::Laplace), "`Φ((x − 0.707107)/0.282095)`, as transformers' `laplace`.";
+            7 => Identity(identity::Identity), "`x` itself: a linear layer, or dropout alone.";
+            8 => NormalCdf(normal_cdf::NormalCdf), "`Φ(x)`, the CDF of the standard normal distribution.";
+        }
+    };
+}
+
+pub(crate) use table;
+
+/// What all functions have in common, made of the table.
+macro_rules! units {
+    ($($code:literal => $variant:ident $({ $parameter:ident })? ($file:ident :: $type:ident), $doc:literal;)*) => {
+        /// An elementwise function that the kernels know, with its derivative.
+        ///
+        /// This is what the backend extension [`ActivationOps`](crate::ActivationOps) is told to
+        /// compute; [`Activation`](crate::Activation) is what people pick from.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Unit {
+            $(
+                #[doc = $doc]
+                $variant $({
+                    #[doc = concat!("The ", stringify!($parameter), " of the formula.")]
+                    $parameter: f64,
+                })?,
+            )*
+        }
+
+        /// Which function, whatever its parameter. The number is its code on the wire.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub(crate) enum Kind {
+            $($variant = $code,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub(crate) const ALL: [Self; [$($code),*].len()] = [$(Self::$variant),*];
+
+            /// Runs `job` with the function.
+            pub(crate) fn with<J: Job>(self, job: J) -> J::Output {
+                match self {
+                    $(Self::$variant => job.run::<$file::$type>(),)*
+                }
+            }
+        }
+
+        impl Unit {
+            /// All of them, with their usual parameters.
+            pub const ALL: [Self; [$($code),*].len()] = [
+                $(Self::$variant $({
+                    $parameter: match <$file::$type as Function>::PARAMETER {
+                        Some(parameter) => parameter.default,
+                        None => panic!("a function has the parameter that its line says"),
+                    },
+                })?,)*
+            ];
+
+            /// Which function.
+            pub(crate) fn kind(self) -> Kind {
+                match self {
+                    $(Self::$variant $({ $parameter: _ })? => Kind::$variant,)*
+                }
+            }
+
+            /// The parameter, 0 if there is none.
+            pub(crate) fn parameter(self) -> f64 {
+                match self {
+                    $(Self::$variant $({ $parameter })? => {
+                        let _none = 0.0;
+                        $(let _none = $parameter;)?
+                        _none
+                    })*
+                }
+            }
+
+            /// The function with this parameter, which is left out if it has none.
+            pub(crate) fn from_parts(kind: Kind, parameter: f64) -> Self {
+                let _ = parameter;
+                match kind {
+                    $(Kind::$variant => Self::$variant $({ $parameter: parameter })?,)*
+                }
+            }
+        }
+    };
+}
+
+table!(units);
+
+/// A function of one number in f64: the reference, and what f64 tensors are computed with.
+struct OnDouble {
+    x: f64,
+    parameter: f64,
+    derivative: bool,
+}
+
+impl Job for OnDouble {
+    type Output = f64;
+
+    fn run<F: Function>(self) -> f64 {
+        let x = Double(self.x);
+        match self.derivative {
+            false => F::value(x, self.parameter).0,
+            true => F::derivative(x, self.parameter).0,
+        }
+    }
+}
+
+impl Unit {
+    /// The function on one number, in double precision.
+    pub fn value(self, x: f64) -> f64 {
+        self.kind().with(OnDouble { x, parameter: self.parameter(), derivative: false })
+    }
+
+    /// Its derivative on one number; at a kink, the one that the function's documentation says.
+    pub fn derivative(self, x: f64) -> f64 {
+        self.kind().with(OnDouble { x, parameter: self.parameter(), derivative: true })
+    }
+}
