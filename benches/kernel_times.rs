@@ -7,10 +7,10 @@
 //!
 //! A line is `function,pass,elements,nanoseconds per element,largest error in ULP` (in units of at
 //! least 2^-24 for the tanh form's derivative next to its zero); times are medians. Beside GELU
-//! stand a copy and Burn's own GELU, whose backward pass is timed with its forward. Both passes read their inputs and write a new tensor. Threads: `RAYON_NUM_THREADS`;
+//! in f32 stand the other types, a copy and Burn's own GELU, whose backward pass is timed with its forward. Both passes read their inputs and write a new tensor. Threads: `RAYON_NUM_THREADS`;
 //! instructions: `GELU_SIMD`.
 
-use burn::tensor::{Device, Distribution, Tensor};
+use burn::tensor::{DType, Device, Distribution, FloatDType, Tensor};
 use gelu_core::{Unit, functional};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -46,6 +46,24 @@ fn main() {
                 "{name},backward,{elements},{:.4},{ulps:.2}",
                 nanoseconds(elements, &device, backward)
             );
+        }
+        for (name, dtype) in [
+            ("gelu-f16", FloatDType::F16),
+            ("gelu-bf16", FloatDType::BF16),
+            ("gelu-f64", FloatDType::F64),
+        ] {
+            if !device.supports_dtype(DType::from(dtype)) {
+                continue;
+            }
+            let (x, dy) = (x.clone().cast(dtype), dy.clone().cast(dtype));
+            let forward = || functional::gelu(x.clone());
+            let backward = || functional::unit_backward(x.clone(), dy.clone(), Unit::Gelu);
+            for (pass, ns) in [
+                ("forward", nanoseconds(elements, &device, forward)),
+                ("backward", nanoseconds(elements, &device, backward)),
+            ] {
+                println!("{name},{pass},{elements},{ns:.4},");
+            }
         }
         let copy = || x.clone() * 1.0;
         println!("copy,forward,{elements},{:.4},0", nanoseconds(elements, &device, copy));

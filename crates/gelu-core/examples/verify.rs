@@ -15,7 +15,7 @@ mod errors;
 #[path = "../tests/accuracy/measure.rs"]
 mod measure;
 
-use bounds::{BOUNDS, Bound, least};
+use bounds::{Bound, least};
 use burn::tensor::Device;
 use errors::Errors;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         "function", "max ULP", "at", "> 0.5 ULP", "> 1 ULP", "> 2 ULP"
     );
     let mut held = true;
-    for bound in BOUNDS {
+    for bound in bounds::all() {
         let errors = sweep(&bound, stride);
         let name = format!("{:?} {:?}", bound.unit, bound.of);
         let [half, one, two] = errors.over;

@@ -76,9 +76,8 @@ impl Op {
             other => panic!("`{}` has unsigned arguments only, got {other:?}", desc.id),
         });
         let numbers: Vec<u64> = numbers.collect();
-        let none = || -> ! {
-            panic!("this version has no operation `{}` with {numbers:?}", desc.id)
-        };
+        let none =
+            || -> ! { panic!("this version has no operation `{}` with {numbers:?}", desc.id) };
         let draw = |numbers: &[u64]| match *numbers {
             [seed, step] => Draw { seed, step },
             _ => none(),

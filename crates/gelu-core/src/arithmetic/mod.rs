@@ -83,8 +83,17 @@ pub(crate) trait Arithmetic:
     /// A constant's leading half of the digits.
     fn leading(&self, constant: f64) -> f64;
 
-    /// `e^(self + low)` for `self` in [−[`EXPONENT_MAX`], 88]; `low` is small, as what a rounding
-    /// lost.
+    /// What is left of a constant that is rounded to this arithmetic, given what is left of it in
+    /// f64.
+    #[inline(always)]
+    fn left_of(&self, constant: f64, low: f64) -> f64 {
+        match self.digits() {
+            Digits::Single => (constant - f64::from(constant as f32)) + low,
+            Digits::Rounded | Digits::Double => low,
+        }
+    }
+
+    /// `e^(self + low)` for −800 ≤ `self` ≤ 0; `low` is small, as what a rounding lost.
     fn exponential(self, low: Self) -> Self::Exponential;
 
     /// `e^self`, as [`exponential`](Self::exponential).
@@ -193,9 +202,6 @@ pub(crate) trait Arithmetic:
         (top.clone() * top.clone() * -0.5).exponential(rest * (self + top) * -0.5)
     }
 }
-
-/// The largest argument, with its sign, that an [`Arithmetic::exponential`] is asked for in f64.
-pub(crate) const EXPONENT_MAX: f64 = 800.0;
 
 /// A power of e, kept so that a product with it is rounded into the subnormals once.
 pub(crate) trait Exponential<A>: Clone {

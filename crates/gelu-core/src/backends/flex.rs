@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use burn_core::backend::{Flex, tensor::FloatTensor};
 use burn_core::tensor::{DType, Element};
 use burn_flex::{FlexTensor, Layout};
-use burn_std::{Bytes, Shape, bf16, f16};
+use burn_std::{Bytes, bf16, f16};
 use core::mem::MaybeUninit;
 
 /// Calls a function that is generic over a tensor's elements.
@@ -231,7 +231,10 @@ mod tests {
         let strides = permuted.layout().strides().to_vec();
         let expected: Vec<f32> =
             values(&permuted).into_iter().map(|x| Unit::Gelu.value(f64::from(x)) as f32).collect();
-        for x in [permuted.clone(), FlexTensor::clone(&permuted).to_contiguous().permute(&[0, 2, 1]).permute(&[0, 2, 1])] {
+        for x in [
+            permuted.clone(),
+            FlexTensor::clone(&permuted).to_contiguous().permute(&[0, 2, 1]).permute(&[0, 2, 1]),
+        ] {
             let kept = x.layout().strides().to_vec();
             let y = Flex::activation(x, Unit::Gelu);
             assert_eq!(y.layout().strides(), kept);

@@ -14,8 +14,8 @@
 //! are rounded to f32, and 2^-56.8 in f64. `tests/accuracy/fit_single.py` and `fit.py` print the
 //! coefficients.
 
-use super::normal_cdf::{self, Fit, widened};
 use super::Function;
+use super::normal_cdf::{self, Fit, widened};
 use crate::arithmetic::fused::{self, FusedExponential, mul_add};
 use crate::arithmetic::{Arithmetic, Digits, Exponential};
 
@@ -124,13 +124,9 @@ fn fit(digits: Digits) -> Fit {
             coefficients: const { &widened(SINGLE) },
             constant_low: 0.0,
         },
-        Digits::Rounded => Fit {
-            reach: 15.0,
-            offset: 2.0,
-            shift: 0.0,
-            coefficients: &ROUNDED,
-            constant_low: 0.0,
-        },
+        Digits::Rounded => {
+            Fit { reach: 15.0, offset: 2.0, shift: 0.0, coefficients: &ROUNDED, constant_low: 0.0 }
+        }
         Digits::Double => Fit {
             reach: 39.0,
             offset: 4.0,

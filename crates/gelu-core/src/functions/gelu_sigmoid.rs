@@ -26,7 +26,7 @@ impl Function for GeluSigmoid {
         let reach = sigmoid::reach(&x) / SLOPE;
         let t = x.clone().abs().at_most(reach);
         let (rise, low) = t.clone().product(t.constant(SLOPE));
-        let low = low + t.clone() * LEFT_OF_SLOPE;
+        let low = low + t.clone() * t.left_of(SLOPE, LEFT_OF_SLOPE);
         let e = (-t).exponential_of_product(SLOPE, LEFT_OF_SLOPE);
         let result = sigmoid::gated_derivative(&x, rise.clone(), low.clone(), e);
         // The zero lies where x is negative.

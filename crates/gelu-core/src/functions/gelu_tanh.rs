@@ -99,7 +99,8 @@ fn argument<A: Arithmetic>(t: A, factor: f64, left_of_factor: f64) -> (A, A, A, 
     let (top, rest) = t.clone().split();
     let square = top.clone() * top.clone();
     let (cubic, low) = square.clone().product(t.constant(factor));
-    let low = low + rest.clone() * (t.clone() + top.clone()) * factor + square * left_of_factor;
+    let left = t.left_of(factor, left_of_factor);
+    let low = low + rest.clone() * (t.clone() + top.clone()) * factor + square * left;
     let slope = (cubic.clone() + SLOPE).split().0;
     let leading = t.leading(SLOPE);
     // The sum's own rounding, and what was split off it.

@@ -4,8 +4,8 @@
 //! What is subtracted from x, and the square in the exponential, are carried in two parts: far out
 //! what their rounding loses is multiplied by the square.
 
-use super::normal_cdf::{self, FRAC_1_SQRT_2_PI};
 use super::Function;
+use super::normal_cdf::{self, FRAC_1_SQRT_2_PI};
 use crate::arithmetic::{Arithmetic, Exponential};
 
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +46,12 @@ fn standardised<A: Arithmetic>(x: A) -> (A, A::Exponential) {
     let x = x.at_most(MEAN + limit).at_least(MEAN - limit);
     let leading = x.leading(MEAN);
     let high = (x.clone() - MEAN).split().0;
-    let low = ((x - high.clone()) - leading) - ((MEAN - leading) + LEFT_OF_MEAN);
+    let low = (x - (high.clone() + leading)) - ((MEAN - leading) + LEFT_OF_MEAN);
     let distance = high.clone() + low.clone();
     let square = high.clone() * high.clone();
     let (scaled, lost) = square.clone().product(high.constant(SCALE));
     let rest = low * (high + distance.clone()) * SCALE;
-    let e = (-scaled).exponential(-(rest + lost + square * LEFT_OF_SCALE));
+    let left = distance.left_of(SCALE, LEFT_OF_SCALE);
+    let e = (-scaled).exponential(-(rest + lost + square * left));
     (distance, e)
 }

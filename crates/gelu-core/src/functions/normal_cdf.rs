@@ -46,8 +46,8 @@ pub(super) const FRAC_1_SQRT_2_PI: f64 = 0.398_942_280_401_432_7;
 pub(super) fn tail<A: Arithmetic>(t: A, e: A::Exponential) -> A {
     let fit = fit(t.digits());
     let sum = t.clone() + fit.offset;
-    let (high, low) = (t / sum.clone() - fit.shift)
-        .polynomial_in_parts(fit.coefficients, fit.constant_low);
+    let (high, low) =
+        (t / sum.clone() - fit.shift).polynomial_in_parts(fit.coefficients, fit.constant_low);
     e.times_parts(high / sum.clone(), low / sum)
 }
 
@@ -73,13 +73,9 @@ pub(super) fn fit(digits: Digits) -> Fit {
             coefficients: const { &widened(SINGLE) },
             constant_low: 0.0,
         },
-        Digits::Rounded => Fit {
-            reach: 15.0,
-            offset: 2.0,
-            shift: 0.0,
-            coefficients: &ROUNDED,
-            constant_low: 0.0,
-        },
+        Digits::Rounded => {
+            Fit { reach: 15.0, offset: 2.0, shift: 0.0, coefficients: &ROUNDED, constant_low: 0.0 }
+        }
         Digits::Double => Fit {
             reach: 39.0,
             offset: 3.0,

@@ -54,22 +54,19 @@ pub(super) fn gated<A: Arithmetic>(x: A, e: A::Exponential) -> A {
 
 /// The derivative of `x·σ(u)`, given `|x|·u′` in two parts and `e^−|u|`.
 #[inline(always)]
-pub(super) fn gated_derivative<A: Arithmetic>(
-    x: &A,
-    rise: A,
-    rise_low: A,
-    e: A::Exponential,
-) -> A {
+pub(super) fn gated_derivative<A: Arithmetic>(x: &A, rise: A, rise_low: A, e: A::Exponential) -> A {
     let (sum, sum_low) = A::sum_in_parts(e.clone().value(), 1.0);
     let w = x.constant(1.0) / sum.clone();
-    let bracket = if x.digits() == Digits::Double {
-        // Around the zero, what every step loses.
-        let (product, low) = w.clone().product(sum);
-        let w_low = w.clone() * (((-product + 1.0) - low) - w.clone() * sum_low);
-        let (product, low) = rise.clone().product(w.clone());
-        (-product + 1.0) - (low + (rise_low * w.clone() + rise * w_low))
-    } else {
-        -(rise * w.clone()) + 1.0
+    let bracket = match x.digits() {
+        Digits::Double => {
+            // Around the zero, what every step loses.
+            let (product, low) = w.clone().product(sum);
+            let w_low = w.clone() * (((-product + 1.0) - low) - w.clone() * sum_low);
+            let (product, low) = rise.clone().product(w.clone());
+            (-product + 1.0) - (low + (rise_low * w.clone() + rise * w_low))
+        }
+        Digits::Single => -((rise + rise_low) * w.clone()) + 1.0,
+        Digits::Rounded => -(rise * w.clone()) + 1.0,
     };
     A::on_its_side(x, e.times(w * bracket))
 }

@@ -25,12 +25,7 @@ impl Job for NamesOf {
     type Output = Names;
 
     fn run<F: Function>(self) -> Names {
-        Names {
-            name: F::NAME,
-            label: F::LABEL,
-            aliases: F::ALIASES,
-            parameter: F::PARAMETER,
-        }
+        Names { name: F::NAME, label: F::LABEL, aliases: F::ALIASES, parameter: F::PARAMETER }
     }
 }
 
@@ -94,11 +89,7 @@ impl Unit {
                 (Some(parameter), Ok(value)) if parameter.allows(value) => {
                     Ok(Self::from_parts(kind, value))
                 }
-                _ => Err(InvalidParameter {
-                    name: names.name,
-                    parameter,
-                    given: given.to_owned(),
-                }),
+                _ => Err(InvalidParameter { name: names.name, parameter, given: given.to_owned() }),
             },
         })
     }
@@ -220,7 +211,10 @@ mod tests {
     fn a_wrong_parameter_is_refused_with_what_it_may_be() {
         for (text, expected) in [
             ("gelu:1", "`gelu` has no parameter, got `1`; write `gelu`"),
-            ("celu:0", "the alpha of `celu` is a positive number, got `0`; write for instance `celu:1`"),
+            (
+                "celu:0",
+                "the alpha of `celu` is a positive number, got `0`; write for instance `celu:1`",
+            ),
             ("elu:x", "the alpha of `elu` is a number, got `x`; write for instance `elu:1`"),
             ("elu:nan", "the alpha of `elu` is a number, got `nan`; write for instance `elu:1`"),
         ] {

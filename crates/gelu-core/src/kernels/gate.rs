@@ -24,8 +24,7 @@ pub(crate) fn gate<S: Storage>(x: &[S], y: &[S], out: &mut [MaybeUninit<S>], dra
     let out = Out(out.as_mut_ptr());
     for_each_chunk(x.len(), 0, |range| {
         // SAFETY: chunks are disjoint parts of the slice, which is borrowed for this call.
-        let out =
-            unsafe { core::slice::from_raw_parts_mut(out.at(range.start), range.len()) };
+        let out = unsafe { core::slice::from_raw_parts_mut(out.at(range.start), range.len()) };
         level.run(Gate { x: &x[range.clone()], y: &y[range.clone()], out, range, draw, kernel });
     });
 }

@@ -138,7 +138,7 @@ mod tests {
         for activation in Activation::built_in() {
             let config = HiddenLayerConfig::new(4, 6).with_activation(activation.clone());
             let layer = config.init(&device);
-            if activation == Activation::LearnableGelu {
+            if matches!(activation, Activation::LearnableGelu | Activation::PRelu) {
                 // Its channels are dimension 1.
                 let flat = input(&device).reshape([6, 4]);
                 let expected = activation.forward(layer.linear.forward(flat.clone()));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the f32 polynomials of src/math/single/ and prints them.
+"""Fits the f32 polynomials of src/functions/ and src/arithmetic/fused.rs and prints them.
 
 usage: fit_single.py        (needs mpmath and numpy)
 

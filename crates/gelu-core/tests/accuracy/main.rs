@@ -10,34 +10,31 @@ mod bounds;
 mod errors;
 mod measure;
 
-use bounds::{BOUNDS, least};
+use bounds::least;
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use errors::Errors;
 use gelu_core::{Activation, Unit, functional};
 use measure::{Of, spacing};
 
-/// The arbitrary-precision references of a unit: input, value and derivative.
-fn references(unit: Unit) -> Vec<(f32, f64, f64)> {
-    let name = match unit {
-        Unit::Gelu => "gelu",
-        Unit::GeluTanh => "gelu-tanh",
-        Unit::GeluSigmoid => "gelu-sigmoid",
-        Unit::Silu => "silu",
-        Unit::Elu => "elu",
-        Unit::Relu => "relu",
-        Unit::Cauchy => "cauchy",
-        Unit::NormalCdf => "normal-cdf",
-        Unit::Identity => return Vec::new(),
-    };
-    let bits = |text: &str| u64::from_str_radix(text, 16).unwrap();
+/// What the file of references calls a unit, and the parameter that it has there.
+fn in_references(unit: Unit) -> Unit {
+    match unit {
+        Unit::Elu { .. } => Unit::Elu { alpha: 1.0 },
+        other => other,
+    }
+}
+
+/// The arbitrary-precision references of a unit: input, value and derivative. The inputs are f64;
+/// most of them are f32.
+fn references(unit: Unit) -> Vec<(f64, f64, f64)> {
+    let name = in_references(unit).name();
+    let bits = |text: &str| f64::from_bits(u64::from_str_radix(text, 16).unwrap());
     let lines = include_str!("reference.csv").lines().skip(1);
     let fields = lines.map(|line| line.split(',').collect::<Vec<_>>());
-    let mine = fields.filter(|fields| fields[0] == name).map(|fields| {
-        let [value, derivative] = [fields[2], fields[3]].map(|text| f64::from_bits(bits(text)));
-        (f32::from_bits(bits(fields[1]) as u32), value, derivative)
-    });
-    let mine: Vec<_> = mine.collect();
-    assert!(mine.len() > 400, "{unit:?} has references");
+    let mine = fields.filter(|fields| fields[0] == name);
+    let mine: Vec<_> =
+        mine.map(|fields| (bits(fields[1]), bits(fields[2]), bits(fields[3]))).collect();
+    assert!(mine.len() > 400, "{unit} has references");
     mine
 }
 
@@ -88,7 +85,7 @@ fn inputs() -> Vec<f32> {
 #[test]
 fn f32_is_within_its_bounds_and_the_bounds_are_tight() {
     let (x, device) = (inputs(), Device::default());
-    for bound in BOUNDS {
+    for bound in bounds::all() {
         let results = bound.of.compute(bound.unit, &x, &device);
         let least = least(bound.unit, bound.of);
         let Errors { worst, at, .. } = Errors::of(bound.of, bound.unit, &x, &results, least);
@@ -100,37 +97,34 @@ fn f32_is_within_its_bounds_and_the_bounds_are_tight() {
 }
 
 #[test]
-fn every_unit_has_its_bounds() {
-    for unit in Unit::ALL {
-        for of in [Of::Value, Of::Derivative] {
-            let count = BOUNDS.iter().filter(|bound| (bound.unit, bound.of) == (unit, of)).count();
-            assert_eq!(count, 1, "{unit:?} {of:?}");
-        }
-    }
-}
-
-#[test]
 fn f64_is_close_to_arbitrary_precision() {
-    // The Cauchy derivative is a difference around |x| = 1.
-    let bound = |unit| if unit == Unit::Cauchy { 6.0 } else { 4.0 };
     let device = Device::default();
     for unit in Unit::ALL {
+        // The Cauchy derivative is a difference around |x| = 1.
+        let bound = if unit == Unit::Cauchy { 6.0 } else { 4.0 };
         let references = references(unit);
-        let x: Vec<f64> = references.iter().map(|r| f64::from(r.0)).collect();
+        let x: Vec<f64> = references.iter().map(|r| r.0).collect();
+        let exact_in_f32 = x.iter().filter(|x| f64::from(**x as f32) == **x).count();
+        assert!(x.len() > exact_in_f32 + 400, "{unit} has inputs that only f64 holds");
         let x = Tensor::<1>::from_data(TensorData::from(x.as_slice()), (&device, DType::F64));
         let ones = x.ones_like();
         let values = functional::unit(x.clone(), unit).into_data();
         let slopes = functional::unit_backward(x, ones, unit).into_data();
         let results = values.iter::<f64>().zip(slopes.iter::<f64>());
+        let mut worst = [(0.0, 0.0); 2];
         for ((x, value, derivative), results) in references.into_iter().zip(results) {
-            for (got, exact) in [(results.0, value), (results.1, derivative)] {
+            let pairs = [(results.0, value), (results.1, derivative)];
+            for (worst, (got, exact)) in worst.iter_mut().zip(pairs) {
                 let spacing = exact.abs().next_up() - exact.abs();
-                let ulps = (got - exact).abs() / spacing;
-                assert!(
-                    ulps <= bound(unit),
-                    "{unit:?} at {x:e}: {got:e}, not {exact:e} ({ulps} ULP)"
-                );
+                let ulps = if got == exact { 0.0 } else { (got - exact).abs() / spacing };
+                if ulps > worst.0 || ulps.is_nan() {
+                    *worst = (ulps, x);
+                }
             }
+        }
+        for (of, (ulps, at)) in ["value", "derivative"].into_iter().zip(worst) {
+            println!("{unit} {of}: {ulps:.2} ULP at {at:e}");
+            assert!(ulps <= bound, "{unit} {of}: {ulps} ULP at {at:e}");
         }
     }
 }
@@ -166,7 +160,10 @@ fn all_16_bit_inputs_are_rounded_once() {
                     assert!(ulps <= 1.0, "{unit:?} {of:?} {dtype:?} at {x:e}: {got:e}, {exact:e}");
                     wrong += u32::from(ulps > 0.500_001);
                 }
-                assert!(wrong <= 4, "{unit:?} {of:?} {dtype:?}: {wrong} not correctly rounded");
+                // The tanh form's f32 is the least exact of those that are rounded once more.
+                let allowed = if unit == Unit::GeluTanh { 6 } else { 4 };
+                println!("{unit} {of:?} {dtype:?}: {wrong} not correctly rounded");
+                assert!(wrong <= allowed, "{unit} {of:?} {dtype:?}: {wrong}");
             }
         }
     }
@@ -176,9 +173,14 @@ fn all_16_bit_inputs_are_rounded_once() {
 fn reference_functions_agree_with_arbitrary_precision() {
     for unit in Unit::ALL {
         for (x, value, derivative) in references(unit) {
-            for (of, exact) in [(Of::Value, value), (Of::Derivative, derivative)] {
-                let ulps = (of.exact(unit, x) - exact).abs() / spacing(exact);
-                assert!(ulps <= 1e-6, "{unit:?} {of:?} at {x:e}: {ulps} of an f32's last place");
+            for (got, exact) in [(unit.value(x), value), (unit.derivative(x), derivative)] {
+                // What f32 does not hold is of no matter here.
+                let spacing = spacing(exact).max(exact.abs() * 2f64.powi(-24));
+                let ulps = if got == exact { 0.0 } else { (got - exact).abs() / spacing };
+                assert!(
+                    ulps <= 1e-6,
+                    "{unit} at {x:e}: {got:e}, {exact:e}: {ulps} of an f32's last place"
+                );
             }
         }
     }
@@ -198,33 +200,44 @@ fn derivative_is_that_of_the_forward_function() {
     }
 }
 
+/// The limits of a unit for x → −∞ and x → +∞, and what it is at 0; then the derivative's two.
+fn limits(unit: Unit) -> ([f32; 3], [f32; 2]) {
+    const SELU: [f64; 2] = [1.050_700_987_355_480_5, 1.673_263_242_354_377_2];
+    let infinity = f32::INFINITY;
+    match unit {
+        Unit::Elu { .. } | Unit::Celu { .. } => ([-1.0, 0.0, infinity], [0.0, 1.0]),
+        Unit::Selu => ([-(SELU[0] * SELU[1]) as f32, 0.0, infinity], [0.0, SELU[0] as f32]),
+        Unit::Cauchy => ([-std::f32::consts::FRAC_1_PI, 0.0, infinity], [0.0, 1.0]),
+        Unit::Identity => ([-infinity, 0.0, infinity], [1.0, 1.0]),
+        Unit::LeakyRelu { .. } => ([-infinity, 0.0, infinity], [0.01, 1.0]),
+        Unit::NormalCdf | Unit::Sigmoid | Unit::HardSigmoid => ([0.0, 0.5, 1.0], [0.0, 0.0]),
+        // Φ(−0.707107/0.282095) in 30 digits (mpmath).
+        Unit::Laplace => ([0.0, 0.006_094_459_6, 1.0], [0.0, 0.0]),
+        Unit::Tanh => ([-1.0, 0.0, 1.0], [0.0, 0.0]),
+        Unit::Softplus { .. } => ([0.0, std::f32::consts::LN_2, infinity], [0.0, 1.0]),
+        Unit::Relu6 => ([0.0, 0.0, 6.0], [0.0, 0.0]),
+        Unit::ClippedGelu { .. } => ([0.0, 0.0, 10.0], [0.0, 0.0]),
+        Unit::SquaredRelu => ([0.0, 0.0, infinity], [0.0, infinity]),
+        _ => ([0.0, 0.0, infinity], [0.0, 1.0]),
+    }
+}
+
 #[test]
 fn special_values_are_the_limits() {
     let device = Device::default();
     let special = [f32::NEG_INFINITY, -0.0, 0.0, f32::INFINITY, f32::NAN];
     for unit in Unit::ALL {
-        let at_minus_infinity = match unit {
-            Unit::Elu => -1.0,
-            Unit::Cauchy => -std::f32::consts::FRAC_1_PI,
-            Unit::Identity => f32::NEG_INFINITY,
-            _ => 0.0,
-        };
-        let (at_zero, at_infinity) =
-            if unit == Unit::NormalCdf { (0.5, 1.0) } else { (0.0, f32::INFINITY) };
+        let (values, slopes) = limits(unit);
         let got = Of::Value.compute(unit, &special, &device);
-        assert_eq!((got[0], got[2], got[3]), (at_minus_infinity, at_zero, at_infinity), "{unit:?}");
-        assert!(got[4].is_nan(), "{unit:?}(NaN)");
-        if !matches!(unit, Unit::Relu | Unit::NormalCdf) {
-            assert_eq!(got[1].to_bits(), (-0.0f32).to_bits(), "{unit:?}(−0)");
+        assert_eq!([got[0], got[2], got[3]], values, "{unit}");
+        assert!(got[4].is_nan(), "{unit}(NaN)");
+        let positive_zero = matches!(unit, Unit::Relu | Unit::Relu6 | Unit::SquaredRelu);
+        if values[1] == 0.0 && !positive_zero {
+            assert_eq!(got[1].to_bits(), (-0.0f32).to_bits(), "{unit}(−0)");
         }
-        let slopes = Of::Derivative.compute(unit, &special, &device);
-        let limits = match unit {
-            Unit::NormalCdf => (0.0, 0.0),
-            Unit::Identity => (1.0, 1.0),
-            _ => (0.0, 1.0),
-        };
-        assert_eq!((slopes[0], slopes[3]), limits, "{unit:?}′(±∞)");
-        assert!(slopes[4].is_nan(), "{unit:?}′(NaN)");
+        let got = Of::Derivative.compute(unit, &special, &device);
+        assert_eq!([got[0], got[3]], slopes, "{unit}′(±∞)");
+        assert!(got[4].is_nan(), "{unit}′(NaN)");
     }
 }
 
@@ -236,7 +249,11 @@ fn no_finite_input_gives_nan() {
     for unit in Unit::ALL {
         assert!(Of::Value.compute(unit, &x, &device).iter().all(|y| !y.is_nan()), "{unit:?}");
         let slopes = Of::Derivative.compute(unit, &x, &device);
-        assert!(slopes.iter().all(|y| y.is_finite()), "{unit:?}′");
+        for (&x, slope) in x.iter().zip(slopes) {
+            // 2·x overflows where x² long has.
+            let overflows = (unit.derivative(f64::from(x)) as f32).is_infinite();
+            assert!(slope.is_finite() || overflows && !slope.is_nan(), "{unit}′({x:e})");
+        }
     }
 }
 
@@ -245,7 +262,7 @@ fn far_out_the_cauchy_unit_is_an_elu_of_alpha_one_over_pi() {
     // §4: the same limit for x → −∞, and x up to a shift by 1/π for x → ∞.
     let alpha = std::f64::consts::FRAC_1_PI;
     for x in [30.0, 1e3, 1e6] {
-        let below = Unit::Cauchy.value(-x) - alpha * Unit::Elu.value(-x);
+        let below = Unit::Cauchy.value(-x) - alpha * Unit::Elu { alpha: 1.0 }.value(-x);
         let above = Unit::Cauchy.value(x) - (x - alpha);
         assert!(below.abs() < 0.2 / (x * x) && above.abs() < 0.2 / (x * x), "{below} {above}");
     }

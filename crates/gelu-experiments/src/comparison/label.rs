@@ -3,7 +3,7 @@ use gelu_core::Activation;
 /// An activation's name as people write it; one that this build does not know, as it is.
 pub fn label(name: &str) -> String {
     match name.parse::<Activation>() {
-        Ok(activation) => activation.label().to_owned(),
+        Ok(activation) => activation.label().into_owned(),
         Err(_) => name.to_owned(),
     }
 }

@@ -75,7 +75,7 @@ impl Session {
     pub(super) fn begin_epoch(&self, epoch: usize, device: &Device) {
         let seed = device_seed(self.spec.seed, Purpose::Training { epoch });
         device.seed(seed);
-        gelu_core::seed(seed);
+        gelu_core::random::seed(seed);
         self.state().epoch_started = Instant::now();
     }
 

@@ -22,11 +22,7 @@ pub(super) struct Stream {
 
 /// The function.
 #[cube]
-fn value<N: Size>(
-    x: Vector<f32, N>,
-    parameter: f32,
-    #[comptime] kind: Kind,
-) -> Vector<f32, N> {
+fn value<N: Size>(x: Vector<f32, N>, parameter: f32, #[comptime] kind: Kind) -> Vector<f32, N> {
     intrinsic!(|scope| kind.with(OnLanes::<N> { scope, x, parameter, derivative: false }))
 }
 
