@@ -31,6 +31,7 @@ impl Function for Laplace {
     }
 }
 
+#[allow(clippy::approx_constant, reason = "six digits of 1/√2 are the function's definition")]
 const MEAN: f64 = 0.707_107;
 const LEFT_OF_MEAN: f64 = -4.106_226_469_957_619e-17;
 /// 1/σ.

@@ -58,7 +58,7 @@ fn artanh_series<A: Arithmetic>(y: A) -> A {
 
 /// Taylor's, `1/(2k + 1)`.
 const SERIES: [f64; 17] = [
-    1.0 / 1.0,
+    1.0,
     1.0 / 3.0,
     1.0 / 5.0,
     1.0 / 7.0,

@@ -181,7 +181,7 @@ impl<S: Storage> Strips<'_, S> {
         if !bias.is_empty() {
             for_each_row(start, length, bias.len(), |inside, columns| {
                 let pairs = x[inside].iter_mut().zip(&bias[columns]);
-                pairs.for_each(|(x, &bias)| *x = *x + bias);
+                pairs.for_each(|(x, &bias)| *x += bias);
             });
         }
         let out = x.as_mut_ptr();
