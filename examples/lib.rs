@@ -1,1 +1,6 @@
 //! Complete programs to copy from; each file beside this one is one.
+
+/// The code of the repository's README, compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

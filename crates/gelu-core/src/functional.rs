@@ -14,13 +14,14 @@
 //! All let NaN through, give no NaN for finite input, and differentiate to the derivative of
 //! their own formula, keeping one tensor (the input) for the backward pass.
 
+use crate::backends::dispatch::dispatched;
 use crate::{ActivationOps, Draw, DropoutMask, Unit};
 use burn_core::backend::Dispatch;
 use burn_core::tensor::Tensor;
 
 /// Applies `unit` elementwise.
 pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
-    Tensor::from_dispatch(Dispatch::activation(x.into_dispatch(), unit))
+    Tensor::from_dispatch(Dispatch::activation(dispatched(x), unit))
 }
 
 /// `dy·unit′(x)`, elementwise: the backward pass by itself, for who differentiates by hand.
@@ -30,7 +31,7 @@ pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
 /// If the shapes differ.
 pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) -> Tensor<D> {
     assert_eq!(x.dims(), dy.dims(), "a gradient has the shape of what it is the gradient of");
-    let (x, dy) = (x.into_dispatch(), dy.into_dispatch());
+    let (x, dy) = (dispatched(x), dispatched(dy));
     Tensor::from_dispatch(Dispatch::activation_backward(x, dy, unit))
 }
 
@@ -98,7 +99,7 @@ pub fn normal_cdf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 /// Its derivative is 1 where `x` was let through, and 0 elsewhere. Probabilities are multiples of
 /// 2⁻²⁴.
 pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, draw: Draw) -> Tensor<D> {
-    Tensor::from_dispatch(Dispatch::stochastic_map(x.into_dispatch(), draw))
+    Tensor::from_dispatch(Dispatch::stochastic_map(dispatched(x), draw))
 }
 
 /// `unit(x + bias)` with dropout, if there is one, in a single pass: what stands between two
@@ -136,7 +137,7 @@ pub fn bias_activation_dropout<const D: usize>(
         "a bias of {columns} numbers needs rows as long, got a tensor of {shape:?}"
     );
     assert_eq!(x.dtype(), bias.dtype(), "a tensor and its bias are of one type");
-    let (x, bias) = (x.into_dispatch(), bias.into_dispatch());
+    let (x, bias) = (dispatched(x), dispatched(bias));
     Tensor::from_dispatch(Dispatch::bias_activation_dropout(x, bias, unit, dropout))
 }
 

@@ -32,7 +32,7 @@ mod backends;
 mod composed;
 pub mod functional;
 mod functions;
-#[cfg(any(feature = "fusion", feature = "router"))]
+#[cfg(any(feature = "fused-backend", feature = "router"))]
 mod graph;
 #[cfg(feature = "flex")]
 mod kernels;
@@ -55,6 +55,6 @@ pub use ops::ActivationOps;
 pub use random::{Draw, DropoutMask};
 
 /// The code of the README, compiled with the documentation's tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[cfg(all(doctest, feature = "flex"))]
+#[doc = include_str!("../README.md")]
 pub struct Readme;

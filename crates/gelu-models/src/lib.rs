@@ -1,4 +1,5 @@
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 //! The networks of the GELU paper (arXiv 1606.08415), built on Burn.
 //!
@@ -14,6 +15,9 @@
 //! Every network is a `Config` with `init(&Device)`, a module with `forward`, and takes any
 //! [`Activation`](gelu_core::Activation). [`StateDict`] loads the weights of a PyTorch twin. Nothing
 //! here knows a data set or how to train.
+//!
+//! Features are those of Burn and of `gelu-core`, by the same names, and are passed on to both; one
+//! more, `zca-fit`, fits a whitening, which takes a linear algebra crate.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -44,4 +48,11 @@ pub use mlp::{Mlp, MlpConfig};
 pub use residual_block::BlockOrder;
 pub use state_dict::{StateDict, StateDictError};
 pub use wide_resnet::{WideResNet, WideResNetConfig};
-pub use zca::{Zca, ZcaConfig, ZcaError};
+pub use zca::Zca;
+#[cfg(feature = "zca-fit")]
+pub use zca::{ZcaConfig, ZcaError};
+
+/// The code of the README, compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

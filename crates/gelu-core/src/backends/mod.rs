@@ -4,9 +4,10 @@
 mod autodiff;
 #[cfg(feature = "cubecl-backend")]
 mod cubecl;
+pub(crate) mod dispatch;
 #[cfg(feature = "flex")]
 mod flex;
-#[cfg(feature = "fusion")]
+#[cfg(feature = "fused-backend")]
 mod fusion;
 #[cfg(feature = "ndarray")]
 mod ndarray;

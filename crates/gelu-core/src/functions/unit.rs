@@ -36,7 +36,7 @@ impl Kind {
     }
 
     /// The one with this code on the wire.
-    #[cfg(any(feature = "fusion", feature = "router"))]
+    #[cfg(any(feature = "fused-backend", feature = "router"))]
     pub(crate) fn from_code(code: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as u64 == code)
     }

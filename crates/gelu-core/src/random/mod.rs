@@ -90,7 +90,7 @@ impl DropoutMask {
     }
 
     /// From what [`draw`](Self::draw) and [`threshold`](Self::threshold) give.
-    #[cfg(any(feature = "fusion", feature = "router"))]
+    #[cfg(any(feature = "fused-backend", feature = "router"))]
     pub(crate) fn from_parts(draw: Draw, threshold: u32) -> Self {
         Self { draw, threshold }
     }

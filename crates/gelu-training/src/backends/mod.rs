@@ -7,7 +7,7 @@ mod autodiff;
 mod cubecl;
 #[cfg(feature = "flex")]
 mod flex;
-#[cfg(feature = "fusion")]
+#[cfg(feature = "fused-backend")]
 mod fusion;
 #[cfg(feature = "ndarray")]
 mod ndarray;

@@ -56,7 +56,7 @@ impl<N: Size> Job for OnLanes<'_, N> {
     }
 }
 
-#[cube(launch_unchecked)]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn map<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
     mut out: LinearViewMut<'_, Vector<F, N>>,
@@ -71,7 +71,7 @@ pub(super) fn map<F: Float, N: Size>(
     out.write(ABSOLUTE_POS, Vector::cast_from(value::<N>(x, parameter, kind)));
 }
 
-#[cube(launch_unchecked)]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn scale<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
     dy: LinearView<'_, Vector<F, N>>,
@@ -88,7 +88,7 @@ pub(super) fn scale<F: Float, N: Size>(
     out.write(ABSOLUTE_POS, Vector::cast_from(dy * derivative::<N>(x, parameter, kind)));
 }
 
-#[cube(launch_unchecked)]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn step<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
     bias: LinearView<'_, Vector<F, N>>,
@@ -104,13 +104,12 @@ pub(super) fn step<F: Float, N: Size>(
     if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
     }
-    let biased = x.read(ABSOLUTE_POS) + bias.read(ABSOLUTE_POS % bias.shape());
-    let value = value::<N>(Vector::cast_from(biased), parameter, kind);
+    let value = value::<N>(biased::<F, N>(x, bias), parameter, kind);
     let kept = kept::<N>(value, stream, threshold, scale, drops);
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
 
-#[cube(launch_unchecked)]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn step_backward<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
     bias: LinearView<'_, Vector<F, N>>,
@@ -127,14 +126,13 @@ pub(super) fn step_backward<F: Float, N: Size>(
     if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
     }
-    let biased = x.read(ABSOLUTE_POS) + bias.read(ABSOLUTE_POS % bias.shape());
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    let slope = dy * derivative::<N>(Vector::cast_from(biased), parameter, kind);
+    let slope = dy * derivative::<N>(biased::<F, N>(x, bias), parameter, kind);
     let kept = kept::<N>(slope, stream, threshold, scale, drops);
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
 
-#[cube(launch_unchecked)]
+#[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn gate<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
     y: LinearView<'_, Vector<F, N>>,
@@ -150,8 +148,18 @@ pub(super) fn gate<F: Float, N: Size>(
     let upper = numbers::<N>(stream) >> Vector::new(8u32);
     let uniform = Vector::<f32, N>::cast_from(upper) * Vector::new(1.0f32 / 16777216.0f32);
     let open = uniform.less_than(&probability);
-    let y = y.read(ABSOLUTE_POS);
-    out.write(ABSOLUTE_POS, select_many(open, y, Vector::new(F::new(0.0f32))));
+    let y = Vector::<f32, N>::cast_from(y.read(ABSOLUTE_POS));
+    out.write(ABSOLUTE_POS, Vector::cast_from(select_many(open, y, Vector::new(0.0f32))));
+}
+
+/// `x + bias` in f32: a 16-bit sum would be rounded a second time, and bf16 has none on Vulkan.
+#[cube]
+fn biased<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    bias: LinearView<'_, Vector<F, N>>,
+) -> Vector<f32, N> {
+    let bias = bias.read(ABSOLUTE_POS % bias.shape());
+    Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS)) + Vector::<f32, N>::cast_from(bias)
 }
 
 /// Dropout, if the kernel drops.
@@ -171,18 +179,16 @@ fn kept<N: Size>(
     }
 }
 
-/// The random numbers of this unit's elements.
+/// The random numbers of this unit's elements, counted in row-major order.
 #[cube]
 fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
-    let (key_low, key_high) = (stream.key_low, stream.key_high);
-    let (step_low, step_high) = (stream.step_low, stream.step_high);
     let width = N::value().comptime();
-    let first = ABSOLUTE_POS as u32 * width as u32;
+    let first = ABSOLUTE_POS * width;
     let mut numbers = Vector::<u32, N>::new(0u32);
     if comptime!(width % 4 == 0) {
         #[unroll]
         for block in 0..comptime!(width / 4) {
-            let words = philox(first / 4u32 + block as u32, step_low, step_high, key_low, key_high);
+            let words = words(first / 4usize + block, stream);
             #[unroll]
             for word in 0..4usize {
                 numbers.insert(comptime!(block * 4 + word), words.extract(word));
@@ -191,9 +197,9 @@ fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
     } else {
         #[unroll]
         for lane in 0..width {
-            let position = first + lane as u32;
-            let words = philox(position / 4u32, step_low, step_high, key_low, key_high);
-            let word = position % 4u32;
+            let position = first + lane;
+            let words = words(position / 4usize, stream);
+            let word = (position % 4usize) as u32;
             let low = select(word == 0u32, words.extract(0usize), words.extract(1usize));
             let high = select(word == 2u32, words.extract(2usize), words.extract(3usize));
             numbers.insert(lane, select(word < 2u32, low, high));
@@ -202,21 +208,23 @@ fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
     numbers
 }
 
+/// The four numbers of a block of the stream.
+#[cube]
+pub(super) fn words(block: usize, stream: Stream) -> Vector<u32, Const<4>> {
+    // The upper half of 64 bits, and 0 where addresses have 32, which no shift by 32 could give.
+    let high = (block / 65536usize / 65536usize) as u32;
+    philox(block as u32, high, stream)
+}
+
 /// One block of Philox4x32-10; see `random::philox`.
 #[cube]
-fn philox(
-    counter: u32,
-    step_low: u32,
-    step_high: u32,
-    key_low: u32,
-    key_high: u32,
-) -> Vector<u32, Const<4>> {
-    let mut a = counter;
-    let mut b = 0u32.runtime();
-    let mut c = step_low;
-    let mut d = step_high;
-    let mut key_low = key_low;
-    let mut key_high = key_high;
+fn philox(counter_low: u32, counter_high: u32, stream: Stream) -> Vector<u32, Const<4>> {
+    let mut a = counter_low;
+    let mut b = counter_high;
+    let mut c = stream.step_low;
+    let mut d = stream.step_high;
+    let mut key_low = stream.key_low;
+    let mut key_high = stream.key_high;
     let left = comptime!(MULTIPLIERS[0]).runtime();
     let right = comptime!(MULTIPLIERS[1]).runtime();
     #[unroll]

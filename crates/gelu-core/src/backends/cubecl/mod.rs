@@ -1,10 +1,14 @@
 //! Kernels for every GPU that CubeCL compiles to, and its CPU.
 //!
-//! `launch` knows shapes, `kernel` what one unit of work does, the functions written on
-//! [`Lanes`](crate::arithmetic::lanes::Lanes): in f32 whatever the tensor's type.
+//! `launch` knows shapes, `layout` in which order tensors lie in memory, `kernel` what one unit of
+//! work does, the functions written on [`Lanes`](crate::arithmetic::lanes::Lanes): in f32 whatever
+//! the tensor's type.
 
 mod kernel;
 mod launch;
+mod layout;
+#[cfg(test)]
+mod tests;
 
 use crate::{ActivationOps, Draw, DropoutMask, Unit, composed};
 use burn_core::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};

@@ -1,0 +1,213 @@
+//! Several activations side by side in Burn's own terminal dashboard: one run of Burn's `Learner`
+//! whose model holds a network for each of them, all trained on the same batches from the same
+//! weights, with a loss and an accuracy metric each.
+//!
+//! ```text
+//! cargo run --release -p examples --example several_activations -- 10 gelu relu elu silu
+//! BURN_DEVICE=vulkan cargo run --release -p examples --features vulkan \
+//!     --example several_activations
+//! ```
+//!
+//! The number is that of the epochs, the names are any that `Activation` knows; `BURN_DEVICE` names
+//! one of the backends that the features compile in. Burn shows its dashboard in a terminal and
+//! prints plainly elsewhere.
+
+mod stripes;
+
+use burn::module::Module;
+use burn::nn::loss::CrossEntropyLossConfig;
+use burn::nn::{Linear, LinearConfig};
+use burn::optim::AdamConfig;
+use burn::tensor::{Device, ExecutionError, Tensor, TensorReadError};
+use burn::train::metric::{
+    AccuracyInput, AccuracyMetric, Adaptor, LossInput, LossMetric, Metric, MetricAttributes,
+    MetricMetadata, MetricName, Numeric, NumericEntry, SerializedEntry,
+};
+use burn::train::{
+    ClassificationOutput, InferenceStep, ItemLazy, Learner, SupervisedTraining, TrainOutput,
+    TrainStep,
+};
+use gelu_core::{Activation, ActivationLayer};
+use stripes::{Batch, SIDE};
+
+const WIDTH: usize = 64;
+
+/// Two hidden layers.
+#[derive(Module, Debug)]
+struct Network {
+    layers: Vec<Linear>,
+    activations: Vec<ActivationLayer>,
+    output: Linear,
+}
+
+impl Network {
+    fn new(activation: &Activation, device: &Device) -> Self {
+        let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(device);
+        Self {
+            layers: vec![linear(SIDE * SIDE, WIDTH), linear(WIDTH, WIDTH)],
+            activations: (0..2).map(|_| activation.init(WIDTH, device)).collect(),
+            output: linear(WIDTH, stripes::CLASSES),
+        }
+    }
+
+    fn classify(&self, batch: Batch) -> ClassificationOutput {
+        let pixels = batch.pictures.flatten::<2>(1, 3);
+        let layers = self.layers.iter().zip(&self.activations);
+        let x = layers.fold(pixels, |x, (linear, act)| act.forward(linear.forward(x)));
+        let logits = self.output.forward(x);
+        let loss = CrossEntropyLossConfig::new()
+            .init(&logits.device())
+            .forward(logits.clone(), batch.classes.clone());
+        ClassificationOutput::new(loss, logits, batch.classes)
+    }
+}
+
+/// A network for each activation. Their losses are added up: none depends on another's weights, so
+/// each is trained as if it were alone.
+#[derive(Module, Debug)]
+struct SideBySide {
+    networks: Vec<Network>,
+}
+
+impl SideBySide {
+    fn classify(&self, batch: Batch) -> Outputs {
+        Outputs(self.networks.iter().map(|network| network.classify(batch.clone())).collect())
+    }
+}
+
+/// What each of the networks says.
+struct Outputs(Vec<ClassificationOutput>);
+
+impl ItemLazy for Outputs {
+    fn sync(self) -> Result<Self, ExecutionError> {
+        self.0.into_iter().map(ItemLazy::sync).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// What a metric of Burn's reads, for each of the networks.
+struct Each<I>(Vec<I>);
+
+impl Adaptor<Each<LossInput>> for Outputs {
+    fn adapt(&self) -> Each<LossInput> {
+        Each(self.0.iter().map(Adaptor::adapt).collect())
+    }
+}
+
+impl Adaptor<Each<AccuracyInput>> for Outputs {
+    fn adapt(&self) -> Each<AccuracyInput> {
+        Each(self.0.iter().map(Adaptor::adapt).collect())
+    }
+}
+
+/// A metric of Burn's for one of the networks, under a name of its own.
+#[derive(Clone)]
+struct OfNetwork<M> {
+    metric: M,
+    index: usize,
+    name: MetricName,
+}
+
+impl<M: Metric> OfNetwork<M> {
+    fn new(metric: M, index: usize, activation: &Activation) -> Self {
+        let name = MetricName::new(format!("{} {activation}", metric.name()));
+        Self { metric, index, name }
+    }
+}
+
+impl<M: Metric> Metric for OfNetwork<M> {
+    type Input = Each<M::Input>;
+
+    fn name(&self) -> MetricName {
+        self.name.clone()
+    }
+
+    fn attributes(&self) -> MetricAttributes {
+        self.metric.attributes()
+    }
+
+    fn update(
+        &mut self,
+        each: &Self::Input,
+        metadata: &MetricMetadata,
+    ) -> Result<SerializedEntry, TensorReadError> {
+        self.metric.update(&each.0[self.index], metadata)
+    }
+
+    fn compute(&mut self) -> Result<SerializedEntry, TensorReadError> {
+        self.metric.compute()
+    }
+
+    fn clear(&mut self) {
+        self.metric.clear();
+    }
+}
+
+impl<M: Numeric> Numeric for OfNetwork<M> {
+    fn value(&self) -> Option<NumericEntry> {
+        self.metric.value()
+    }
+
+    fn running_value(&self) -> Option<NumericEntry> {
+        self.metric.running_value()
+    }
+
+    fn final_value(&self) -> NumericEntry {
+        self.metric.final_value()
+    }
+}
+
+impl TrainStep for SideBySide {
+    type Input = Batch;
+    type Output = Outputs;
+
+    fn step(&self, batch: Batch) -> TrainOutput<Outputs> {
+        let outputs = self.classify(batch);
+        let losses: Vec<Tensor<1>> = outputs.0.iter().map(|output| output.loss.clone()).collect();
+        TrainOutput::new(self, Tensor::cat(losses, 0).sum().backward(), outputs)
+    }
+}
+
+impl InferenceStep for SideBySide {
+    type Input = Batch;
+    type Output = Outputs;
+
+    fn step(&self, batch: Batch) -> Outputs {
+        self.classify(batch)
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let epochs = arguments.next().map_or(Ok(10), |epochs| epochs.parse())?;
+    let mut activations = arguments.map(|name| name.parse()).collect::<Result<Vec<_>, _>>()?;
+    if activations.is_empty() {
+        activations = vec![Activation::Gelu, Activation::Relu, Activation::Elu];
+    }
+    let device = Device::default();
+    let autodiff = device.clone().autodiff();
+    let networks = activations.iter().map(|activation| {
+        // The same weights for each.
+        device.seed(1);
+        Network::new(activation, &autodiff)
+    });
+    let model = SideBySide { networks: networks.collect() };
+
+    let (train, valid) = (stripes::loader(4096, 1, &autodiff), stripes::loader(1024, 2, &device));
+    let folder = std::env::temp_dir().join(format!("gelu-several-{}", std::process::id()));
+    let mut training = SupervisedTraining::new(&folder, train, valid)
+        .with_application_logger(None)
+        .num_epochs(epochs)
+        .summary();
+    for (index, activation) in activations.iter().enumerate() {
+        let loss = OfNetwork::new(LossMetric::new(), index, activation);
+        let accuracy = OfNetwork::new(AccuracyMetric::new(), index, activation);
+        training = training
+            .metric_train_numeric(loss.clone())
+            .metric_valid_numeric(loss)
+            .metric_train_numeric(accuracy.clone())
+            .metric_valid_numeric(accuracy);
+    }
+    training.launch(Learner::new(model, AdamConfig::new().init(), 1e-3));
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}

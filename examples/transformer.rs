@@ -1,0 +1,158 @@
+//! A transformer encoder whose feed-forward blocks are `gelu_core::FeedForward`: bias, GELU and
+//! dropout between the two matrix products are one pass over memory, each way. Trained by hand, after
+//! a check of its gradient against difference quotients.
+//!
+//! ```text
+//! cargo run --release -p examples --example transformer
+//! BURN_DEVICE=vulkan cargo run --release -p examples --features vulkan --example transformer -- 5
+//! ```
+//!
+//! The number is that of the training steps; `BURN_DEVICE` names one of the backends that the
+//! features compile in. Burn's own `TransformerEncoder` takes the activations of its closed enum
+//! `ActivationConfig` alone, so the layer is put together here. It learns which of four symbols is the
+//! most frequent of a sequence.
+
+use burn::module::Module;
+use burn::nn::attention::{MhaInput, MultiHeadAttention, MultiHeadAttentionConfig};
+use burn::nn::loss::CrossEntropyLossConfig;
+use burn::nn::{Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig};
+use burn::optim::{AdamConfig, GradientsParams};
+use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
+use gelu_core::{FeedForward, FeedForwardConfig};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const SYMBOLS: usize = 4;
+const LENGTH: usize = 13;
+const D_MODEL: usize = 32;
+
+/// Attention and feed-forward block, each after a layer norm and beside a shortcut.
+#[derive(Module, Debug)]
+struct EncoderLayer {
+    attention_norm: LayerNorm,
+    attention: MultiHeadAttention,
+    feed_forward_norm: LayerNorm,
+    feed_forward: FeedForward,
+}
+
+impl EncoderLayer {
+    fn new(device: &Device) -> Self {
+        let norm = || LayerNormConfig::new(D_MODEL).init(device);
+        Self {
+            attention_norm: norm(),
+            attention: MultiHeadAttentionConfig::new(D_MODEL, 4).with_dropout(0.0).init(device),
+            feed_forward_norm: norm(),
+            feed_forward: FeedForwardConfig::new(D_MODEL, 4 * D_MODEL)
+                .with_dropout(0.1)
+                .init(device),
+        }
+    }
+
+    /// `[batch, sequence, d_model]` to the same.
+    fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+        let attended = MhaInput::self_attn(self.attention_norm.forward(x.clone()));
+        let x = x + self.attention.forward(attended).context;
+        x.clone() + self.feed_forward.forward(self.feed_forward_norm.forward(x))
+    }
+}
+
+/// Two such layers between an embedding and a classifier.
+#[derive(Module, Debug)]
+struct Encoder {
+    embedding: Embedding,
+    layers: Vec<EncoderLayer>,
+    norm: LayerNorm,
+    output: Linear,
+}
+
+impl Encoder {
+    fn new(device: &Device) -> Self {
+        Self {
+            embedding: EmbeddingConfig::new(SYMBOLS, D_MODEL).init(device),
+            layers: (0..2).map(|_| EncoderLayer::new(device)).collect(),
+            norm: LayerNormConfig::new(D_MODEL).init(device),
+            output: LinearConfig::new(D_MODEL, SYMBOLS).init(device),
+        }
+    }
+
+    /// `[batch, sequence, d_model]` embedded symbols to `[batch, symbols]` logits.
+    fn classify(&self, x: Tensor<3>) -> Tensor<2> {
+        let x = self.layers.iter().fold(x, |x, layer| layer.forward(x));
+        let mean: Tensor<2> = self.norm.forward(x).mean_dim(1).squeeze_dim(1);
+        self.output.forward(mean)
+    }
+
+    /// `[batch, sequence]` symbols to `[batch, symbols]` logits.
+    fn forward(&self, symbols: Tensor<2, Int>) -> Tensor<2> {
+        self.classify(self.embedding.forward(symbols))
+    }
+}
+
+/// Sequences, and their most frequent symbol.
+fn sequences(
+    count: usize,
+    rng: &mut ChaCha8Rng,
+    device: &Device,
+) -> (Tensor<2, Int>, Tensor<1, Int>) {
+    let (mut symbols, mut most) = (Vec::new(), Vec::new());
+    while most.len() < count {
+        let sequence: Vec<usize> = (0..LENGTH).map(|_| rng.random_range(0..SYMBOLS)).collect();
+        let times = |symbol| sequence.iter().filter(|&&s| s == symbol).count();
+        let mut ranked: Vec<usize> = (0..SYMBOLS).collect();
+        ranked.sort_by_key(|&symbol| std::cmp::Reverse(times(symbol)));
+        if times(ranked[0]) > times(ranked[1]) {
+            most.push(ranked[0] as i64);
+            symbols.extend(sequence.into_iter().map(|symbol| symbol as i64));
+        }
+    }
+    let symbols = TensorData::new(symbols, [count, LENGTH]);
+    let most = TensorData::new(most, [count]);
+    (Tensor::from_data(symbols, device), Tensor::from_data(most, device))
+}
+
+/// The loss's slope along a random direction, by autodiff and by a difference quotient. On a model
+/// that is frozen, since a model that drops is another function each time.
+fn slopes(model: &Encoder, device: &Device) -> Option<(f32, f32)> {
+    let model = model.clone().freeze();
+    let distribution = Distribution::Normal(0.0, 1.0);
+    let at = Tensor::<3>::random([16, LENGTH, D_MODEL], distribution, device);
+    let (direction, step) = (at.random_like(distribution), 1e-2);
+    let loss = |x: Tensor<3>| model.classify(x).powf_scalar(2.0).sum();
+    let ahead = loss(at.clone() + direction.clone() * step).into_scalar::<f32>();
+    let behind = loss(at.clone() - direction.clone() * step).into_scalar::<f32>();
+    let x = at.require_grad();
+    let slope = x.grad(&loss(x.clone()).backward())?;
+    let slope = (slope * direction.without_autodiff()).sum().into_scalar::<f32>();
+    Some((slope, (ahead - behind) / (2.0 * step)))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let steps = std::env::args().nth(1).map_or(Ok(150), |steps| steps.parse())?;
+    let device = Device::default();
+    let autodiff = device.clone().autodiff();
+    device.seed(1);
+    let mut model = Encoder::new(&autodiff);
+    let (slope, quotient) = slopes(&model, &autodiff).ok_or("the input is tracked")?;
+    println!("slope of the loss: {slope:.4} by autodiff, {quotient:.4} by differences");
+    assert!((slope - quotient).abs() < 0.02 * quotient.abs() + 1e-2, "a wrong gradient");
+
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut optimizer = AdamConfig::new().init();
+    let cross_entropy = CrossEntropyLossConfig::new().init(&autodiff);
+    for step in 0..steps {
+        let (symbols, most) = sequences(64, &mut rng, &autodiff);
+        let loss = cross_entropy.forward(model.forward(symbols), most);
+        if step % 25 == 0 {
+            println!("step {step:>3}: loss {:.3}", loss.clone().into_scalar::<f32>());
+        }
+        let gradients = GradientsParams::from_grads(loss.backward(), &model);
+        model = optimizer.step(3e-3, model, gradients);
+    }
+
+    let (symbols, most) = sequences(256, &mut rng, &device);
+    let chosen = model.valid().forward(symbols).argmax(1).flatten::<1>(0, 1);
+    let right = chosen.equal(most).int().sum().into_scalar::<i64>();
+    println!("right for {right} of 256 new sequences");
+    assert!(steps < 150 || right > 200, "it should have learnt more than {right} of 256");
+    Ok(())
+}
