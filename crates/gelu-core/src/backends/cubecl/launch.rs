@@ -67,23 +67,23 @@ fn is_ours(x: &CubeTensor) -> bool {
 
 /// The kernels read all their tensors at the positions of one of them, unchecked.
 fn assert_alike(x: &CubeTensor, other: &CubeTensor, name: &str) {
+    let (expected, found) = (x.meta.shape().as_slice(), other.meta.shape().as_slice());
     assert!(
-        x.shape() == other.shape() && x.dtype == other.dtype,
-        "{name} has to be of the shape and type of its input, {:?} {:?}, and is {:?} {:?}",
-        x.shape(),
+        expected == found && x.dtype == other.dtype,
+        "{name} has to be of the shape and type of its input, {expected:?} {:?}, and is {found:?} \
+         {:?}",
         x.dtype,
-        other.shape(),
         other.dtype,
     );
     x.assert_is_on_same_device(other);
 }
 
 fn assert_bias(x: &CubeTensor, bias: &CubeTensor) {
-    let (shape, columns) = (x.shape(), bias.shape());
+    let (shape, found) = (x.meta.shape().as_slice(), bias.meta.shape().as_slice());
     assert!(
-        columns.num_dims() == 1 && shape.last() == columns.last() && x.dtype == bias.dtype,
+        found.len() == 1 && shape.last() == found.last() && x.dtype == bias.dtype,
         "a bias has as many numbers as the last dimension of its input, {shape:?} {:?}, and its \
-         type, and is {columns:?} {:?}",
+         type, and is {found:?} {:?}",
         x.dtype,
         bias.dtype,
     );
