@@ -179,10 +179,12 @@ impl InferenceStep for SideBySide {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let epochs = arguments.next().map_or(Ok(10), |epochs| epochs.parse())?;
-    let mut activations = arguments.map(|name| name.parse()).collect::<Result<Vec<_>, _>>()?;
-    if activations.is_empty() {
-        activations = vec![Activation::Gelu, Activation::Relu, Activation::Elu];
+    let mut names: Vec<String> = arguments.collect();
+    if names.is_empty() {
+        names = ["gelu", "relu", "elu"].map(String::from).into();
     }
+    let activations: Vec<Activation> =
+        names.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
     let device = Device::default();
     let autodiff = device.clone().autodiff();
     let networks = activations.iter().map(|activation| {
