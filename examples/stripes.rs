@@ -11,24 +11,24 @@ use std::f32::consts::PI;
 use std::sync::Arc;
 
 /// Width and height of a picture.
-pub const SIDE: usize = 16;
+pub(crate) const SIDE: usize = 16;
 /// How many ways stripes run.
-pub const CLASSES: usize = 4;
+pub(crate) const CLASSES: usize = 4;
 
 /// A picture and the way its stripes run, a multiple of 45°.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub(crate) struct Picture {
     pixels: Vec<f32>,
     class: i64,
 }
 
 /// Some pictures, `[batch, 1, SIDE, SIDE]`, and their classes, `[batch]`.
 #[derive(Clone, Debug)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// The pictures.
-    pub pictures: Tensor<4>,
+    pub(crate) pictures: Tensor<4>,
     /// Their classes.
-    pub classes: Tensor<1, Int>,
+    pub(crate) classes: Tensor<1, Int>,
 }
 
 /// Stripes of any width and phase under as much noise.
@@ -61,7 +61,7 @@ impl Batcher<Picture, Batch> for PictureBatcher {
 }
 
 /// `count` pictures drawn from `seed`, in batches of 64 on `device`, shuffled every epoch.
-pub fn loader(count: usize, seed: u64, device: &Device) -> Arc<dyn DataLoader<Batch>> {
+pub(crate) fn loader(count: usize, seed: u64, device: &Device) -> Arc<dyn DataLoader<Batch>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let pictures = (0..count).map(|_| draw(&mut rng)).collect();
     DataLoaderBuilder::new(PictureBatcher)
