@@ -43,11 +43,12 @@ def ulps(y, reference, least=0.0):
 
 
 def median_time(work, elements):
-    repeats = max(1, 2**20 // elements)
-    for _ in range(3 * repeats):
+    # Not for long at a time, so that most samples pass without another program's turn.
+    repeats = max(1, 2**16 // elements)
+    for _ in range(20 * repeats):
         work()
     samples = []
-    for _ in range(20):
+    for _ in range(max(20, 2**22 // (repeats * elements))):
         start = time.perf_counter()
         for _ in range(repeats):
             work()

@@ -132,10 +132,10 @@ fn f64_is_close_to_arbitrary_precision() {
 #[test]
 fn all_16_bit_inputs_are_rounded_once() {
     let device = Device::default();
-    for (dtype, digits, smallest) in [
-        // Digits behind the point, and the smallest subnormal's exponent.
-        (FloatDType::F16, 10, -24),
-        (FloatDType::BF16, 7, -133),
+    for (dtype, digits, smallest, overflow) in [
+        // Digits behind the point, the smallest subnormal's exponent, and what rounds to infinity.
+        (FloatDType::F16, 10, -24, 65_520.0),
+        (FloatDType::BF16, 7, -133, 2f64.powi(128) - 2f64.powi(119)),
     ] {
         let patterns: Vec<u16> = (0..=u16::MAX).collect();
         let bytes = burn::tensor::Bytes::from_elems(patterns);
@@ -154,6 +154,10 @@ fn all_16_bit_inputs_are_rounded_once() {
                         continue;
                     }
                     let exact = of.exact(unit, x as f32);
+                    if exact.abs() >= overflow {
+                        assert_eq!(got, exact.signum() * f64::INFINITY, "{unit} {of:?} at {x:e}");
+                        continue;
+                    }
                     let exponent = exact.abs().log2().floor().max(f64::from(smallest + digits));
                     let spacing = 2f64.powf(exponent - f64::from(digits));
                     let ulps = (got - exact).abs() / spacing;
@@ -161,7 +165,7 @@ fn all_16_bit_inputs_are_rounded_once() {
                     wrong += u32::from(ulps > 0.500_001);
                 }
                 // Rounded to f32 before: where that hits a tie of 16 bits, the wrong way is taken.
-                let allowed = if unit == Unit::Gelu { 4 } else { 16 };
+                let allowed = if unit == Unit::Gelu { 4 } else { 8 };
                 println!("{unit} {of:?} {dtype:?}: {wrong} not correctly rounded");
                 assert!(wrong <= allowed, "{unit} {of:?} {dtype:?}: {wrong}");
             }
