@@ -55,6 +55,17 @@ pub enum Error {
         problem: String,
     },
 
+    /// Another worker has taken the run over, because this one was silent for too long.
+    #[error(
+        "run {}: another worker has taken it over, since this one was silent for too long; this \
+         one has written nothing since",
+        run.display()
+    )]
+    LeaseLost {
+        /// The run's folder.
+        run: PathBuf,
+    },
+
     /// The device or Burn failed at something that has no file.
     #[error("{0}")]
     Device(String),

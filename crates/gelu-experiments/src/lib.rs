@@ -3,16 +3,22 @@
 //! Train and compare activation functions on the experiments of the GELU paper.
 
 pub mod cli;
+pub mod cluster;
 pub mod comparison;
 pub mod dashboard;
 pub mod data;
 pub mod device;
+pub mod environment;
 pub mod error;
+pub mod files;
 pub mod measure;
+pub mod names;
 pub mod randomness;
 pub mod recipe;
 pub mod report;
 pub mod runs;
+pub mod signals;
 pub mod training;
+pub mod worker;
 
 pub use error::{Error, Result};

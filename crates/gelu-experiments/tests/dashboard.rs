@@ -8,6 +8,7 @@ mod support;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use support::{PROGRAM, Sandbox, small};
@@ -22,6 +23,8 @@ struct Terminal {
     keyboard: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     process: Box<dyn Child + Send + Sync>,
+    /// Whether nobody looks at the screen any more.
+    closed: Arc<AtomicBool>,
 }
 
 impl Terminal {
@@ -35,14 +38,25 @@ impl Terminal {
         let process = pair.slave.spawn_command(command).unwrap();
         let screen = Arc::new(Mutex::new(vt100::Parser::new(cells(24), cells(80), 1000)));
         let (mut output, shown) = (pair.master.try_clone_reader().unwrap(), screen.clone());
+        let closed = Arc::new(AtomicBool::new(false));
+        let end = closed.clone();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(read @ 1..) = output.read(&mut bytes) {
                 shown.lock().unwrap().process(&bytes[..read]);
+                if end.load(Ordering::SeqCst) {
+                    return;
+                }
             }
         });
         let keyboard = pair.master.take_writer().unwrap();
-        Self { screen, keyboard, master: pair.master, process }
+        Self { screen, keyboard, master: pair.master, process, closed }
+    }
+
+    /// Closes the window: the terminal is gone, and the program is left alone.
+    fn close(self) -> Box<dyn Child + Send + Sync> {
+        self.closed.store(true, Ordering::SeqCst);
+        self.process
     }
 
     fn text(&self) -> String {
@@ -115,7 +129,7 @@ fn dashboard_shows_the_comparison_obeys_keys_and_gives_the_screen_back() {
     terminal.press("q");
     terminal.expect(&["The epochs under way are lost"]);
     terminal.press("n");
-    terminal.press("\u{3}");
+    terminal.press("q");
     terminal.expect(&["The epochs under way are lost"]);
     terminal.press("y");
     terminal.expect(&["interrupted; everything finished so far is saved"]);
@@ -137,6 +151,87 @@ fn stopping_after_the_epoch_saves_it() {
         sandbox.runs("results/digits").iter().filter_map(|run| status(run).ok()).collect();
     assert_eq!(statuses.iter().filter(|text| text.contains("interrupted")).count(), statuses.len());
     assert!(!statuses.is_empty());
+}
+
+#[test]
+fn control_c_finishes_the_epochs_under_way() {
+    let sandbox = Sandbox::new();
+    let mut terminal = Terminal::start(&sandbox, &endless());
+    terminal.expect(&["▶", "best so far", "symbols: valid"]);
+    terminal.press("\u{3}");
+    terminal.expect(&["interrupted; everything finished so far is saved"]);
+    assert_eq!(terminal.end(), (130, true));
+    for run in sandbox.runs("results/digits") {
+        let status = std::fs::read_to_string(run.join("status.json")).unwrap();
+        assert!(status.contains("interrupted"), "the epoch was finished: {status}");
+    }
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_the_comparison_and_nothing_spins() {
+    for arguments in [endless(), vec!["train", "--epochs", "5000", "--train-limit", "600"]] {
+        let sandbox = Sandbox::new();
+        let terminal = Terminal::start(&sandbox, &arguments);
+        wait_for_metrics(&sandbox);
+        let mut process = terminal.close();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let code = loop {
+            if let Some(status) = process.try_wait().unwrap() {
+                break status.exit_code();
+            }
+            assert!(Instant::now() < deadline, "{arguments:?} goes on without a terminal");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(code, 130, "{arguments:?}");
+        let statuses: Vec<String> = sandbox
+            .runs("results/digits")
+            .iter()
+            .filter_map(|run| std::fs::read_to_string(run.join("status.json")).ok())
+            .collect();
+        assert!(statuses.iter().all(|text| text.contains("interrupted")), "{statuses:?}");
+    }
+}
+
+#[test]
+fn watching_ends_with_its_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&small("gelu", "1", &[])).success();
+    let terminal = Terminal::start(&sandbox, &["watch", "results/digits"]);
+    terminal.expect(&["q leave"]);
+    let mut process = terminal.close();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while process.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < deadline, "watch goes on without a terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_comparison_that_keeps_going_is_finished_without_its_terminal() {
+    let sandbox = Sandbox::new();
+    let arguments = small("gelu", "60", &["--keep-going"]);
+    let terminal = Terminal::start(&sandbox, &arguments);
+    wait_for_metrics(&sandbox);
+    let mut process = terminal.close();
+    assert_eq!(process.wait().unwrap().exit_code(), 0);
+    assert!(sandbox.path("results/digits/results.json").exists());
+}
+
+/// Waits until an epoch is finished.
+#[track_caller]
+fn wait_for_metrics(sandbox: &Sandbox) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let begun = || {
+        let runs = std::fs::read_dir(sandbox.path("results/digits/runs")).into_iter().flatten();
+        runs.flatten().any(|run| {
+            let metrics = std::fs::read_to_string(run.path().join("metrics.csv"));
+            metrics.is_ok_and(|text| text.lines().count() > 2)
+        })
+    };
+    while !begun() {
+        assert!(Instant::now() < deadline, "no epoch was finished");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

@@ -1,17 +1,17 @@
 use super::print;
 use super::selection::{Selected, Selection, activation};
-use crate::comparison::{self, Failure, WorkerOptions, Workers};
+use crate::comparison::{ComparisonReader, plan};
 use crate::dashboard::{self, Mode, PlainReporter, Request};
 use crate::report::{self, Document, table};
-use crate::runs::{ComparisonFolder, RunFolder, RunSpec, RunStatus};
-use crate::training::Splits;
+use crate::runs::{Comparison, ComparisonFolder, ComparisonSnapshot, RunStatus};
+use crate::signals::Signals;
+use crate::worker::{PoolOptions, WorkerPool, take_up_failed};
 use crate::{Error, Result};
 use clap::Args;
 use gelu_core::Activation;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often the folders are looked at while lines are printed.
@@ -21,6 +21,25 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(super) struct Compare {
     #[command(flatten)]
     selection: Selection,
+    #[command(flatten)]
+    varied: Varied,
+    /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Print a line per epoch instead of the dashboard
+    #[arg(long)]
+    plain: bool,
+    /// Print the results as one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+    /// Go on without a display when the terminal goes away
+    #[arg(long)]
+    keep_going: bool,
+}
+
+/// What a comparison varies, as flags: shared by `compare` and `submit`.
+#[derive(Debug, Args)]
+pub(super) struct Varied {
     /// Activations to compare
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = activation)]
     activations: Option<Vec<Activation>>,
@@ -33,70 +52,70 @@ pub(super) struct Compare {
     /// Dropout rates to try
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     dropout: Option<Vec<f64>>,
-    /// Runs to train at the same time [default: one per processor core, one on a GPU]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
-    /// Print a line per epoch instead of the dashboard
-    #[arg(long)]
-    plain: bool,
-    /// Print the results as one JSON document on standard output, and nothing else there
-    #[arg(long)]
-    json: bool,
+    /// Seconds after which another host's worker that shows no sign of life has lost its run
+    /// [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    lease: Option<u64>,
 }
 
-/// How the work ended.
-struct End {
-    failures: Vec<Failure>,
-    interrupted: bool,
-}
+impl Varied {
+    /// Makes the comparison's folder, once it is certain that its runs can be trained.
+    pub(super) fn prepare(self, selection: Selection) -> Result<(Selected, ComparisonFolder)> {
+        let (selected, comparison) = self.select(selection)?;
+        let (folder, _) = ComparisonFolder::create(&selected.out, &comparison)?;
+        super::warn_of_open_folder(&folder);
+        Ok((selected, folder))
+    }
 
-impl Compare {
-    pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { activations, seeds, learning_rates, dropout, .. } = self;
-        let selected_data = self.selection.data.clone();
-        let selected = self.selection.resolve(|recipe| {
+    /// What is compared, once it is certain that its runs can be trained.
+    pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
+        let Self { activations, seeds, learning_rates, dropout, lease } = self;
+        let selected = selection.resolve(|recipe| {
             let varied = &mut recipe.comparison;
             varied.activations = activations.unwrap_or_else(|| varied.activations.clone());
             varied.seeds = seeds.unwrap_or(varied.seeds);
             varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
             varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
         })?;
-        let Selected { recipe, device, data, .. } = &selected;
-        let mut specs = comparison::specs(recipe, device.backend(), &data.source().fingerprint);
-        let (folder, runs) = prepare(&selected, &specs)?;
-        let plan = |specs: &[RunSpec]| {
-            folder.set_plan(&comparison::plan(recipe, &device.to_string(), data.source(), specs))
-        };
-        plan(&specs)?;
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let options = WorkerOptions {
-            program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
-            device: device.to_string(),
-            data: selected_data,
-            jobs: self.jobs.map_or(if device.is_cpu() { cores } else { 1 }, usize::from),
-            // Networks of this size train faster on one thread than on two.
-            threads: device.is_cpu().then_some(1).filter(|_| !threads_are_chosen()),
-        };
-        let stop = super::signals::interrupted()?;
-        let mut reporter = PlainReporter::after(&folder.snapshot()?);
-        let fullscreen = !self.plain && !self.json && std::io::stdout().is_terminal();
-        let mut carry_out = |runs: Vec<RunFolder>| {
-            let workers = Workers::start(runs, options.clone())?;
-            match fullscreen {
-                true => with_dashboard(&folder, workers, &stop),
-                false => with_lines(&folder, workers, &stop, &mut reporter, self.json),
-            }
-        };
-        let mut end = carry_out(runs)?;
-        // What is trained in the end follows from what the tuning runs found.
-        let last = comparison::final_specs(recipe, &folder.snapshot()?, &specs);
-        if !end.interrupted && !last.is_empty() {
-            let (_, runs) = prepare(&selected, &last)?;
-            specs.extend(last);
-            plan(&specs)?;
-            end = carry_out(runs)?;
+        let mut comparison = selected.comparison();
+        comparison.lease_seconds = lease.unwrap_or(comparison.lease_seconds);
+        for key in plan::grid(&comparison.recipe) {
+            selected.check(&comparison, &key)?;
         }
-        conclude(&folder, &end, self.json)
+        Ok((selected, comparison))
+    }
+}
+
+impl Compare {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        let Self { selection, varied, jobs, plain, json, keep_going } = self;
+        let data = selection.data.clone();
+        let (selected, folder) = varied.prepare(selection)?;
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let Selected { devices, .. } = selected;
+        let is_cpu = devices[0].is_cpu();
+        let jobs = jobs.map_or(if is_cpu { cores } else { 1 }, usize::from);
+        let signals = Signals::listen()?;
+        let mut reader = ComparisonReader::open(folder.path())?;
+        take_up_failed(&mut reader)?;
+        let before = reader.snapshot();
+        let wanted = plan::next(reader.comparison(), &before).len();
+        let places = (0..jobs).flat_map(|_| devices.iter().map(ToString::to_string));
+        let pool = WorkerPool::start(PoolOptions {
+            program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
+            folder: folder.path().to_path_buf(),
+            places: places.take(wanted).collect(),
+            data,
+            // Networks of this size train faster on one thread than on two.
+            threads: is_cpu.then_some(1).filter(|_| !threads_are_chosen()),
+        })?;
+        let mut shown = Shown { reader, pool, signals, keep_going };
+        if !plain && !json && std::io::stdout().is_terminal() {
+            shown.with_dashboard()?;
+        } else {
+            shown.with_lines(PlainReporter::after(&before), json)?;
+        }
+        shown.conclude(json)
     }
 }
 
@@ -104,89 +123,119 @@ fn threads_are_chosen() -> bool {
     std::env::var_os("RAYON_NUM_THREADS").is_some()
 }
 
-/// Makes the folders of runs, once it is certain that they can be trained.
-pub(super) fn prepare(
-    selected: &Selected,
-    specs: &[RunSpec],
-) -> Result<(ComparisonFolder, Vec<RunFolder>)> {
-    specs.iter().try_for_each(|spec| Splits::check(&selected.data, spec))?;
-    let folder = ComparisonFolder::create(&selected.out)?;
-    let runs = specs.iter().map(|spec| folder.run(spec)).collect::<Result<_>>()?;
-    Ok((folder, runs))
+/// Workers at work, and what is shown of it.
+struct Shown {
+    reader: ComparisonReader,
+    pool: WorkerPool,
+    signals: Signals,
+    keep_going: bool,
 }
 
-fn with_dashboard(folder: &ComparisonFolder, workers: Workers, stop: &AtomicBool) -> Result<End> {
-    let mut asked_to_stop = false;
-    let left = dashboard::run(
-        || Ok((folder.snapshot()?, workers.is_finished())),
-        |request| match request {
-            Request::StopAfterEpoch => {
-                asked_to_stop = true;
-                workers.stop_after_epoch();
+impl Shown {
+    fn with_dashboard(&mut self) -> Result<()> {
+        let Self { reader, pool, signals, .. } = self;
+        let pool = std::cell::RefCell::new(pool);
+        let left = dashboard::run(
+            || Ok((reader.snapshot(), pool.borrow_mut().is_finished())),
+            |request| match request {
+                Request::StopAfterEpoch => pool.borrow_mut().stop_after_epoch(),
+                Request::Quit => pool.borrow_mut().stop_now(),
+            },
+            Mode::Owning,
+            signals,
+        );
+        match left {
+            Ok(dashboard::Outcome::HungUp) => self.without_display(),
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.pool.stop_after_epoch();
+                self.without_display()?;
+                Err(error)
             }
-            Request::Quit => workers.stop_now(),
-        },
-        Mode::Owning,
-        stop,
-    );
-    if left.is_err() || stop.load(Ordering::SeqCst) {
-        workers.stop_now();
-    }
-    let failures = workers.join();
-    let quit = left? == dashboard::Outcome::Quit;
-    Ok(End { failures, interrupted: quit || asked_to_stop || stop.load(Ordering::SeqCst) })
-}
-
-fn with_lines(
-    folder: &ComparisonFolder,
-    workers: Workers,
-    stop: &AtomicBool,
-    reporter: &mut PlainReporter,
-    quiet_output: bool,
-) -> Result<End> {
-    let mut tell = || -> Result<()> {
-        let lines = reporter.lines(&folder.snapshot()?);
-        match quiet_output {
-            true => {
-                eprint!("{lines}");
-                Ok(())
-            }
-            false => print(&lines),
         }
-    };
-    while !workers.is_finished() && !stop.load(Ordering::SeqCst) {
-        tell()?;
-        std::thread::sleep(INTERVAL);
     }
-    if stop.load(Ordering::SeqCst) {
-        workers.stop_now();
+
+    fn with_lines(&mut self, mut reporter: PlainReporter, quiet_output: bool) -> Result<()> {
+        let mut stops = Stops::default();
+        loop {
+            let finished = self.pool.is_finished();
+            let lines = reporter.lines(&self.reader.snapshot());
+            match quiet_output {
+                true => super::complain(&lines),
+                false => print(&lines)?,
+            }
+            if finished {
+                return Ok(());
+            }
+            stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
+            std::thread::sleep(INTERVAL);
+        }
     }
-    let failures = workers.join();
-    tell()?;
-    Ok(End { failures, interrupted: stop.load(Ordering::SeqCst) })
+
+    /// Waits for the workers where there is nobody to show anything to.
+    fn without_display(&mut self) -> Result<()> {
+        let mut stops = Stops::default();
+        while !self.pool.is_finished() {
+            stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
+            std::thread::sleep(INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Reports what there is, and says how it went.
+    fn conclude(mut self, json: bool) -> Result<ExitCode> {
+        let snapshot = self.reader.snapshot();
+        let out = self.reader.folder().path().to_path_buf();
+        let document = Document::of(&snapshot);
+        let written = report::write(&snapshot, &out);
+        match json {
+            true => print(&document.to_json())?,
+            false => print(&summary(&document, &out, written.as_deref().unwrap_or(&[])))?,
+        }
+        let troubles = self.complain(&snapshot);
+        written?;
+        let wanted = plan::next(self.reader.comparison(), &snapshot);
+        match (wanted.is_empty(), troubles) {
+            (true, 0) => Ok(ExitCode::SUCCESS),
+            (false, 0) => Err(Error::Interrupted { out }),
+            _ => Ok(ExitCode::FAILURE),
+        }
+    }
+
+    /// Says what failed and what could not be read; how much failed.
+    fn complain(&self, snapshot: &ComparisonSnapshot) -> usize {
+        let mut failures = Vec::new();
+        for run in &snapshot.runs {
+            if let RunStatus::Failed { reason } = &run.status {
+                failures.push(format!("gelu: {} failed: {reason}\n", run.key));
+            }
+        }
+        if failures.is_empty() {
+            failures.extend(self.pool.failures().iter().map(|f| format!("gelu: {}\n", f.0)));
+        }
+        super::complain(&super::warnings(snapshot));
+        super::complain(&failures.concat());
+        failures.len()
+    }
 }
 
-/// Reports what there is, and says how it went.
-fn conclude(folder: &ComparisonFolder, end: &End, json: bool) -> Result<ExitCode> {
-    let snapshot = folder.snapshot()?;
-    let document = Document::of(&snapshot);
-    let written = report::write(&snapshot, folder.path());
-    match json {
-        true => print(&document.to_json())?,
-        false => print(&summary(&document, folder.path(), written.as_deref().unwrap_or(&[])))?,
-    }
-    for Failure { run, reason } in &end.failures {
-        eprintln!("gelu: {} failed: {reason}", run.display());
-    }
-    written?;
-    let unfinished = snapshot
-        .runs
-        .iter()
-        .any(|run| !run.status.is_complete() && !matches!(run.status, RunStatus::Failed { .. }));
-    match (end.interrupted && unfinished, end.failures.is_empty()) {
-        (true, _) => Err(Error::Interrupted { out: folder.path().to_path_buf() }),
-        (false, true) => Ok(ExitCode::SUCCESS),
-        (false, false) => Ok(ExitCode::FAILURE),
+/// Requests to stop that were passed on to the workers.
+#[derive(Default)]
+struct Stops {
+    passed_on: usize,
+}
+
+impl Stops {
+    fn pass_on(&mut self, signals: &Signals, pool: &mut WorkerPool, keep_going: bool) {
+        let hang_up = usize::from(signals.hung_up() && !keep_going);
+        let asked = signals.requests() + hang_up;
+        if asked > self.passed_on {
+            self.passed_on = asked;
+            match asked {
+                1 => pool.stop_after_epoch(),
+                _ => pool.stop_now(),
+            }
+        }
     }
 }
 

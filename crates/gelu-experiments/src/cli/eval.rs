@@ -1,15 +1,16 @@
 use super::print;
-use crate::comparison::label;
+use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
 use crate::measure::NoiseMetrics;
 use crate::report::table::number_table;
-use crate::runs::{ComparisonFolder, RunFolder, RunStatus};
+use crate::runs::{ClaimedRun, Comparison, RunFolder, RunKey, RunSpec, RunStatus, Watch};
 use crate::training::{Splits, evaluate_split, load_model, measure_noise};
 use crate::{Error, Result, data};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct Eval {
@@ -69,7 +70,7 @@ impl Eval {
             let test = measure(&splits.test)?;
             let noise = measure_noise(&model, &spec, &splits, &self.noise, &device)?;
             if !noise.is_empty() {
-                run.set_noise(&noise)?;
+                keep_noise(run, &spec, &noise)?;
             }
             evaluations.push(Evaluation {
                 run: run.path().to_path_buf(),
@@ -97,15 +98,34 @@ impl Eval {
     }
 }
 
+/// Keeps what was measured under noise with the run.
+fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
+    let silence = Duration::from_secs(Comparison::LEASE_SECONDS);
+    match ClaimedRun::claim(run, spec, &mut Watch::default(), silence)? {
+        Ok(claimed) => claimed.set_noise(noise),
+        Err(_) => Err(Error::Run {
+            run: run.path().to_path_buf(),
+            problem: "another process is working on it, so the noise measured cannot be kept"
+                .to_owned(),
+        }),
+    }
+}
+
 /// The finished runs of a comparison, or the one run that a folder is.
 fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
     let runs = match folder.join("run.toml").exists() {
         true => vec![RunFolder::open(folder)?],
-        false => ComparisonFolder::open(folder)?.run_folders()?,
+        false => {
+            let mut reader = ComparisonReader::open(folder)?;
+            let keys: Vec<RunKey> = reader.snapshot().runs.into_iter().map(|run| run.key).collect();
+            let specs = keys.iter().filter_map(|key| reader.comparison().spec(key));
+            let folders = specs.map(|spec| reader.folder().runs().join(spec.folder_name()));
+            folders.filter(|path| path.is_dir()).map(|path| RunFolder::at(&path)).collect()
+        }
     };
     let mut finished = Vec::new();
     for run in runs {
-        if run.status()?.status == RunStatus::Finished {
+        if run.status().is_ok_and(|file| file.status == RunStatus::Finished) {
             finished.push(run);
         }
     }

@@ -6,11 +6,12 @@ mod devices;
 mod eval;
 mod report;
 mod selection;
-mod signals;
+mod submit;
 mod train;
 mod watch;
-mod worker;
+mod work;
 
+use crate::runs::{ComparisonFolder, ComparisonSnapshot};
 use crate::{Error, Result};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -42,9 +43,11 @@ enum Command {
     Data(data::Data),
     /// List the devices of this build
     Devices(devices::Devices),
-    /// Carry out one run of a comparison (what `compare` starts)
-    #[command(hide = true)]
-    Worker(worker::Worker),
+    /// Hand a comparison to a cluster, whose engine starts workers on its folder
+    Submit(submit::Submit),
+    /// Work on a comparison's folder: train one wanted run after the other, beside any number of
+    /// other workers, on this machine and on others
+    Work(work::Work),
 }
 
 /// Parses the command line, carries it out, and says how it went.
@@ -57,22 +60,54 @@ pub fn main() -> ExitCode {
         Command::Report(command) => command.run(),
         Command::Data(command) => command.run(),
         Command::Devices(command) => command.run(),
-        Command::Worker(command) => command.run(),
+        Command::Submit(command) => command.run(),
+        Command::Work(command) => command.run(),
     };
     outcome.unwrap_or_else(|error| {
-        eprintln!("gelu: {error}");
+        complain(&format!("gelu: {error}\n"));
         ExitCode::from(error.exit_code())
     })
 }
 
-/// Prints to standard output. A reader that has gone away (`gelu report … | head`) is no error.
+/// Prints to standard output. A reader that has gone away (`gelu report … | head`, a terminal that
+/// was closed) is no error.
 fn print(text: &str) -> Result<()> {
     use std::io::{ErrorKind, Write};
     match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe && !is_hang_up(&error) => {
             Err(Error::io("write to", "standard output")(error))
         }
         _ => Ok(()),
+    }
+}
+
+/// Whether a terminal refused to be written to because it is gone.
+fn is_hang_up(error: &std::io::Error) -> bool {
+    const EIO: i32 = 5;
+    cfg!(unix) && error.raw_os_error() == Some(EIO)
+}
+
+/// Prints to standard error, if anybody is there to hear it.
+fn complain(text: &str) {
+    use std::io::Write;
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// What could not be read of a comparison, a line each.
+fn warnings(snapshot: &ComparisonSnapshot) -> String {
+    let of_runs = snapshot.runs.iter().flat_map(|run| &run.warnings);
+    let all = snapshot.warnings.iter().chain(of_runs);
+    all.map(|warning| format!("gelu: warning: {warning}\n")).collect()
+}
+
+/// Says so where everybody on the machine may change what is in a folder.
+fn warn_of_open_folder(folder: &ComparisonFolder) {
+    if folder.is_open_to_all() {
+        complain(&format!(
+            "gelu: warning: everybody on this machine may write into {}, so its results are as good \
+             as theirs\n",
+            folder.path().display()
+        ));
     }
 }
 

@@ -1,7 +1,7 @@
 use super::print;
 use crate::Result;
+use crate::comparison::ComparisonReader;
 use crate::report::{self, Document, table};
-use crate::runs::ComparisonFolder;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,8 +20,8 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let folder = ComparisonFolder::open(&self.folder)?;
-        let snapshot = folder.snapshot()?;
+        let snapshot = ComparisonReader::open(&self.folder)?.snapshot();
+        super::complain(&super::warnings(&snapshot));
         let document = Document::of(&snapshot);
         let out = self.out.unwrap_or(self.folder);
         std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;

@@ -1,6 +1,8 @@
 use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::recipe::Recipe;
+use crate::runs::{Comparison, RunKey, RunSpec};
+use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
 use gelu_core::Activation;
@@ -39,9 +41,10 @@ pub(super) struct Selection {
     /// Folder for results [default: results/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Device to train on, for example flex, cuda:0 or vulkan; see `gelu devices`
-    #[arg(long, value_name = "NAME")]
-    device: Option<DeviceName>,
+    /// Devices to train on, of one backend, for example flex, vulkan or cuda:0,cuda:1; see
+    /// `gelu devices`
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    device: Vec<DeviceName>,
 }
 
 fn experiments() -> String {
@@ -52,7 +55,8 @@ fn experiments() -> String {
 /// A selection made sense of.
 pub(super) struct Selected {
     pub(super) recipe: Recipe,
-    pub(super) device: DeviceName,
+    /// At least one, all of one backend.
+    pub(super) devices: Vec<DeviceName>,
     pub(super) data: DataSet,
     pub(super) out: PathBuf,
 }
@@ -73,10 +77,38 @@ impl Selection {
         limits.validation = self.validation.unwrap_or(limits.validation);
         vary(&mut recipe);
         recipe.validate()?;
-        let device = self.device.map_or_else(DeviceName::default_device, Ok)?;
+        let devices = devices(self.device)?;
         let data = data::load(&recipe.data.set, self.data.as_deref())?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
-        Ok(Selected { recipe, device, data, out })
+        Ok(Selected { recipe, devices, data, out })
+    }
+}
+
+impl Selected {
+    /// What the folder of results is to hold.
+    pub(super) fn comparison(&self) -> Comparison {
+        let device = &self.devices[0];
+        let mut source = self.data.source().clone();
+        // Workers are started in other folders.
+        source.location = source.location.map(|path| std::path::absolute(&path).unwrap_or(path));
+        Comparison::new(self.recipe.clone(), source, &device.to_string(), device.backend())
+    }
+
+    /// Whether a run can be trained on the data.
+    pub(super) fn check(&self, comparison: &Comparison, key: &RunKey) -> Result<RunSpec> {
+        let spec = comparison.spec(key).expect("a recipe's activations are its own");
+        Splits::check(&self.data, &spec).map(|()| spec)
+    }
+}
+
+fn devices(asked: Vec<DeviceName>) -> Result<Vec<DeviceName>> {
+    let Some(first) = asked.first() else { return Ok(vec![DeviceName::default_device()?]) };
+    match asked.iter().find(|device| device.backend() != first.backend()) {
+        None => Ok(asked),
+        Some(other) => Err(Error::Usage(format!(
+            "`{first}` and `{other}` are devices of two backends, whose results differ; name \
+             devices of one"
+        ))),
     }
 }
 

@@ -1,14 +1,16 @@
-use super::compare::prepare;
 use super::print;
-use super::selection::{Selected, Selection, activation};
-use crate::runs::{RunFolder, RunSpec, RunStatus};
-use crate::training::{Control, Display, train};
-use crate::{Error, Result, comparison};
+use super::selection::{Selection, activation};
+use crate::environment::Environment;
+use crate::runs::{
+    ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunStatus, Stage, Watch,
+};
+use crate::signals::Signals;
+use crate::training::{Control, Display, Splits, train};
+use crate::{Error, Result};
 use clap::Args;
 use gelu_core::Activation;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -38,33 +40,41 @@ impl Train {
             varied.learning_rates = one(learning_rate, &varied.learning_rates);
             varied.dropout = one(dropout, &varied.dropout);
         })?;
-        let Selected { recipe, device, data, .. } = &selected;
-        let varied = &recipe.comparison;
-        let spec = RunSpec::new(
-            recipe,
-            &varied.activations[0],
-            varied.learning_rates[0],
-            varied.dropout[0],
+        let varied = &selected.recipe.comparison;
+        let key = RunKey {
+            activation: varied.activations[0].to_string(),
+            learning_rate: varied.learning_rates[0],
+            dropout: varied.dropout[0],
             seed,
-            device.backend(),
-            &data.source().fingerprint,
-        );
-        let specs = [spec];
-        let (folder, runs) = prepare(&selected, &specs)?;
-        if folder.plan().is_err() {
-            // So that `watch` and `report` find the run; a comparison's plan stays as it is.
-            folder.set_plan(&comparison::plan(
-                recipe,
-                &device.to_string(),
-                data.source(),
-                &specs,
-            ))?;
-        }
+            stage: Stage::Only,
+        };
+        let mut comparison = selected.comparison();
+        comparison.planned = false;
+        let spec = selected.check(&comparison, &key)?;
+        let (folder, comparison) = ComparisonFolder::create(&selected.out, &comparison)?;
+        let folder = folder.run(&spec)?;
+        let claimed =
+            ClaimedRun::claim(&folder, &spec, &mut Watch::default(), comparison.silence())?;
+        let run = claimed.map_err(|holder| busy(&folder, holder.as_ref()))?;
+        let (run, device) = (Arc::new(run), &selected.devices[0]);
         let control = Control::default();
-        let interrupted = super::signals::interrupted()?;
-        stop_when(interrupted.clone(), control.clone());
-        let status = train(&runs[0], data, &device.open(), &control, Display::Burn)?;
-        conclude(&runs[0], &status)
+        stop_when(Signals::listen()?, control.clone());
+        let opened = device.open();
+        let splits = Splits::new(&selected.data, &spec, &opened)?;
+        let environment = Environment::here(device);
+        let status = train(&run, &splits, &opened, &control, &environment, Display::Burn)?;
+        conclude(&run, comparison.silence(), &status)
+    }
+}
+
+fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {
+    let who = holder.map_or_else(
+        || "another process".to_owned(),
+        |holder| format!("process {} on {}", holder.process, holder.host),
+    );
+    Error::Run {
+        run: run.path().to_path_buf(),
+        problem: format!("{who} is working on it; wait for it or stop it"),
     }
 }
 
@@ -73,26 +83,35 @@ fn one(flag: Option<f64>, recipe: &[f64]) -> Vec<f64> {
     flag.or(recipe.first().copied()).into_iter().collect()
 }
 
-fn stop_when(interrupted: Arc<AtomicBool>, control: Control) {
+/// One request ends training after the epoch, a second one now; so does the terminal's end.
+fn stop_when(signals: Signals, control: Control) {
     std::thread::spawn(move || {
-        while !interrupted.load(Ordering::SeqCst) {
+        loop {
             std::thread::sleep(Duration::from_millis(50));
+            if signals.hung_up() {
+                control.terminal_is_gone();
+            }
+            match signals.requests() {
+                0 => {}
+                1 => control.stop_after_epoch(),
+                _ => control.stop_now(),
+            }
         }
-        control.stop_now();
     });
 }
 
-fn conclude(run: &RunFolder, status: &RunStatus) -> Result<ExitCode> {
-    let snapshot = run.snapshot()?;
+fn conclude(run: &ClaimedRun, silence: Duration, status: &RunStatus) -> Result<ExitCode> {
+    let (folder, spec) = (run.folder(), run.spec());
+    let snapshot = folder.snapshot(spec, silence);
     let mut lines = format!("{}: {status}\n", snapshot.key);
     if let Some(last) = snapshot.epochs.last() {
         lines.push_str(&crate::dashboard::epoch_line(last, snapshot.epochs_planned));
         lines.push('\n');
     }
-    lines.push_str(&format!("Saved in {}\n", run.path().display()));
+    lines.push_str(&format!("Saved in {}\n", folder.path().display()));
     print(&lines)?;
     match status {
-        RunStatus::Interrupted => Err(Error::Interrupted { out: run.path().to_path_buf() }),
+        RunStatus::Interrupted => Err(Error::Interrupted { out: folder.path().to_path_buf() }),
         _ => Ok(ExitCode::SUCCESS),
     }
 }

@@ -1,12 +1,13 @@
 use super::print;
 use crate::Result;
+use crate::comparison::ComparisonReader;
 use crate::dashboard::{self, Mode, PlainReporter};
-use crate::runs::{ComparisonFolder, write_atomically};
+use crate::files::write_atomically;
+use crate::signals::Signals;
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -23,21 +24,26 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let folder = ComparisonFolder::open(&self.folder)?;
+        let mut reader = ComparisonReader::open(&self.folder)?;
         if let Some(file) = self.picture {
-            write_atomically(&file, dashboard::picture(&folder.snapshot()?))?;
+            write_atomically(&file, dashboard::picture(&reader.snapshot()))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let stop = super::signals::interrupted()?;
+        let signals = Signals::listen()?;
         if !self.plain && std::io::stdout().is_terminal() {
-            let source = || Ok((folder.snapshot()?, false));
-            dashboard::run(source, |_| (), Mode::Watching, &stop)?;
+            let source = || Ok((reader.snapshot(), false));
+            dashboard::run(source, |_| (), Mode::Watching, &signals)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut reporter = PlainReporter::new();
-        while !stop.load(Ordering::SeqCst) {
-            let snapshot = folder.snapshot()?;
+        let (mut reporter, mut warned) = (PlainReporter::new(), String::new());
+        while signals.requests() == 0 && !signals.hung_up() {
+            let snapshot = reader.snapshot();
             print(&reporter.lines(&snapshot))?;
+            let warnings = super::warnings(&snapshot);
+            if warnings != warned {
+                super::complain(&warnings);
+                warned = warnings;
+            }
             if snapshot.runs.iter().all(|run| run.status.is_over()) {
                 break;
             }

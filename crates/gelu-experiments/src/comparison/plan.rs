@@ -1,103 +1,178 @@
-use super::best_groups;
-use crate::data::DataSource;
-use crate::recipe::Recipe;
-use crate::runs::{ComparisonSnapshot, Plan, RunSpec, RunStatus, Stage};
+//! What is to be trained: a pure function of the recipe and of what is on disk. Whoever computes it
+//! comes to the same runs, so nobody has to be the master.
 
-/// Every run of a comparison: activations × dropout rates × learning rates × seeds. Where the
-/// recipe retrains after tuning, these are the runs that tune; [`final_specs`] are the others.
+use super::best_groups;
+use crate::recipe::Recipe;
+use crate::runs::{Comparison, ComparisonSnapshot, RunId, RunKey, RunStatus, Stage};
+use std::collections::{HashMap, HashSet};
+
+/// The runs still wanted, in the order they should be trained: the grid; the final runs once tuning
+/// is complete; runs that were begun beside the plan. Failed ones are not wanted until somebody
+/// takes them up again.
+pub fn next(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
+    let status: HashMap<RunId, &RunStatus> =
+        snapshot.runs.iter().map(|run| (run.key.id(), &run.status)).collect();
+    let wanted = |key: &RunKey| status.get(&key.id()).is_none_or(|status| !status.is_over());
+    all(comparison, snapshot).into_iter().filter(wanted).collect()
+}
+
+/// Every run that the comparison consists of, as far as that can be said now, each once: what is
+/// planned, then what is on disk beside the plan.
+pub fn all(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
+    let mut keys = match comparison.planned {
+        true => grid(&comparison.recipe),
+        false => Vec::new(),
+    };
+    keys.extend(finals(comparison, snapshot));
+    keys.extend(snapshot.runs.iter().map(|run| run.key.clone()));
+    let mut known = HashSet::new();
+    keys.retain(|key| known.insert(key.id()));
+    keys
+}
+
+/// Activations × dropout rates × learning rates × seeds. Where the recipe retrains after tuning,
+/// these are the runs that tune.
 ///
 /// Seeds come outermost, so that all activations have their first run before any has its second:
 /// whoever watches, or stops early, sees a comparison rather than one finished activation.
-pub fn specs(recipe: &Recipe, backend: &str, data_fingerprint: &str) -> Vec<RunSpec> {
+pub fn grid(recipe: &Recipe) -> Vec<RunKey> {
     let varied = &recipe.comparison;
     let (stage, seeds) = match varied.retrain {
         Some(retrain) => (Stage::Tuning, retrain.tuning_seeds),
         None => (Stage::Only, varied.seeds),
     };
-    let mut specs = Vec::new();
+    let mut keys = Vec::new();
     for seed in 1..=seeds {
         for &dropout in &varied.dropout {
-            for &rate in &varied.learning_rates {
+            for &learning_rate in &varied.learning_rates {
                 for activation in &varied.activations {
-                    let spec = RunSpec::new(
-                        recipe,
-                        activation,
-                        rate,
-                        dropout,
-                        seed,
-                        backend,
-                        data_fingerprint,
-                    );
-                    specs.push(spec.of_stage(stage));
+                    let activation = activation.to_string();
+                    keys.push(RunKey { activation, learning_rate, dropout, seed, stage });
                 }
             }
         }
     }
-    specs
+    keys
 }
 
 /// The runs that follow tuning: every activation and dropout rate at its best learning rate, on the
 /// whole training set. None where the recipe does not retrain, or a tuning run is not complete.
-pub fn final_specs(
-    recipe: &Recipe,
-    tuned: &ComparisonSnapshot,
-    tuning: &[RunSpec],
-) -> Vec<RunSpec> {
-    let complete = |status: &RunStatus| status.is_complete();
-    if recipe.comparison.retrain.is_none() || !tuned.runs.iter().all(|run| complete(&run.status)) {
+fn finals(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
+    let recipe = &comparison.recipe;
+    if !comparison.planned || recipe.comparison.retrain.is_none() {
         return Vec::new();
     }
-    let best = best_groups(tuned);
-    let mut specs = Vec::new();
+    let planned: HashSet<RunId> = grid(recipe).iter().map(RunKey::id).collect();
+    let mut tuned = snapshot.clone();
+    tuned.runs.retain(|run| planned.contains(&run.key.id()) && run.status.is_complete());
+    if tuned.runs.len() < planned.len() {
+        return Vec::new();
+    }
+    let mut keys = Vec::new();
     for seed in 1..=recipe.comparison.seeds {
-        for group in &best {
-            let same = |spec: &&RunSpec| {
-                spec.activation.name() == group.activation
-                    && spec.learning_rate == group.learning_rate
-                    && spec.dropout == group.dropout
-            };
-            let tuned = tuning.iter().find(same);
-            let mut spec = tuned.expect("what was tuned was planned").clone();
-            spec.seed = seed;
-            specs.push(spec.of_stage(Stage::Final));
-        }
+        keys.extend(best_groups(&tuned).iter().map(|group| RunKey {
+            activation: group.activation.to_owned(),
+            learning_rate: group.learning_rate,
+            dropout: group.dropout,
+            seed,
+            stage: Stage::Final,
+        }));
     }
-    specs
-}
-
-/// The plan that says which runs a comparison consists of.
-pub fn plan(recipe: &Recipe, device: &str, source: &DataSource, specs: &[RunSpec]) -> Plan {
-    Plan {
-        experiment: recipe.name.clone(),
-        title: recipe.title.clone(),
-        data: source.name.clone(),
-        data_location: source.location.clone(),
-        synthetic: source.synthetic,
-        device: device.to_owned(),
-        selection: recipe.comparison.selection,
-        reported: recipe.comparison.reported,
-        loss: recipe.network.loss(),
-        runs: specs.iter().map(RunSpec::folder_name).collect(),
-        figure: recipe.figure.clone(),
-    }
+    keys
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use crate::data::DataSource;
+    use crate::report::example::example;
+    use crate::runs::RunSnapshot;
+
+    fn comparison(name: &str) -> Comparison {
+        let data = DataSource::new("some", None, true, [b"content"]);
+        Comparison::new(Recipe::named(name).unwrap(), data, "flex", "flex")
+    }
+
+    /// A folder in which these runs stand like this.
+    fn on_disk(runs: impl IntoIterator<Item = (RunKey, RunStatus)>) -> ComparisonSnapshot {
+        let mut snapshot = example();
+        let measured = snapshot.runs[0].clone();
+        let run = |(key, status)| RunSnapshot { key, status, ..measured.clone() };
+        snapshot.runs = runs.into_iter().map(run).collect();
+        snapshot
+    }
 
     #[test]
     fn every_combination_is_one_run_and_first_seeds_come_first() {
-        let mut recipe = Recipe::named("mnist-classifier").unwrap();
-        recipe.comparison.seeds = 2;
-        let specs = specs(&recipe, "flex", "abc");
-        assert_eq!(specs.len(), 3 * 3 * 2 * 2);
-        let folders: BTreeSet<String> = specs.iter().map(RunSpec::folder_name).collect();
-        assert_eq!(folders.len(), specs.len());
-        let seeds: Vec<u64> = specs.iter().map(|spec| spec.seed).collect();
-        assert!(seeds.is_sorted());
-        let first: Vec<String> = specs[..3].iter().map(|s| s.activation.to_string()).collect();
+        let mut comparison = comparison("mnist-classifier");
+        comparison.recipe.comparison.seeds = 2;
+        let keys = next(&comparison, &on_disk([]));
+        assert_eq!(keys.len(), 3 * 3 * 2 * 2);
+        assert!(keys.iter().map(|key| key.seed).is_sorted());
+        let first: Vec<&str> = keys[..3].iter().map(|key| key.activation.as_str()).collect();
         assert_eq!(first, ["gelu", "relu", "elu"]);
+        let folders: HashSet<String> =
+            keys.iter().map(|key| comparison.spec(key).unwrap().folder_name()).collect();
+        assert_eq!(folders.len(), keys.len());
+    }
+
+    #[test]
+    fn what_is_over_is_not_wanted_and_the_rest_is() {
+        let comparison = comparison("digits");
+        let grid = grid(&comparison.recipe);
+        let states = [
+            RunStatus::Finished,
+            RunStatus::Diverged { epoch: 2 },
+            RunStatus::Failed { reason: "x".into() },
+            RunStatus::Interrupted,
+            RunStatus::Running,
+        ];
+        let disk = on_disk(grid.iter().cloned().zip(states));
+        assert_eq!(next(&comparison, &disk), grid[3..]);
+        assert_eq!(all(&comparison, &disk), grid);
+    }
+
+    #[test]
+    fn the_same_setting_twice_is_one_run() {
+        let mut comparison = comparison("digits");
+        let activations = &mut comparison.recipe.comparison.activations;
+        activations.extend(activations.clone());
+        let keys = next(&comparison, &on_disk([]));
+        assert_eq!(keys.len(), 3 * comparison.recipe.comparison.seeds as usize);
+    }
+
+    #[test]
+    fn runs_beside_the_plan_are_shown_and_finished_and_nothing_else_where_nothing_is_planned() {
+        let mut comparison = comparison("digits");
+        comparison.planned = false;
+        let mut key = grid(&comparison.recipe).remove(0);
+        key.seed = 77;
+        let begun = on_disk([(key.clone(), RunStatus::Interrupted)]);
+        assert_eq!(next(&comparison, &begun), [key.clone()]);
+        let done = on_disk([(key.clone(), RunStatus::Finished)]);
+        assert_eq!(next(&comparison, &done), []);
+        comparison.planned = true;
+        let keys = all(&comparison, &done);
+        assert_eq!((keys.len(), keys.last()), (grid(&comparison.recipe).len() + 1, Some(&key)));
+    }
+
+    #[test]
+    fn final_runs_follow_when_the_last_tuning_run_is_complete() {
+        let comparison = comparison("cifar10-cnn");
+        let tuning = grid(&comparison.recipe);
+        assert!(tuning.iter().all(|key| key.stage == Stage::Tuning));
+        let last = tuning.len() - 1;
+        let complete = |count: usize| {
+            on_disk(tuning[..count].iter().cloned().map(|key| (key, RunStatus::Finished)))
+        };
+        assert_eq!(next(&comparison, &complete(last)), tuning[last..]);
+        let finals = next(&comparison, &complete(last + 1));
+        let varied = &comparison.recipe.comparison;
+        let expected = varied.activations.len() * varied.dropout.len() * varied.seeds as usize;
+        assert_eq!(finals.len(), expected);
+        assert!(finals.iter().all(|key| key.stage == Stage::Final));
+        let mut disk = complete(last + 1);
+        disk.runs.extend(on_disk([(finals[0].clone(), RunStatus::Finished)]).runs);
+        assert_eq!(next(&comparison, &disk), finals[1..]);
     }
 }

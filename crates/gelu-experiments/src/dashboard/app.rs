@@ -91,13 +91,22 @@ impl App {
         let interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
             && matches!(key.code, KeyCode::Char('c' | 'd'));
         match (self.popup, interrupt) {
-            (Some(Popup::ConfirmQuit), true) | (None | Some(_), true) if self.leaves_at_once() => {
-                Action::Leave
-            }
-            (Some(Popup::ConfirmQuit), true) => Action::Ask(Request::Quit),
-            (_, true) => self.open(Popup::ConfirmQuit),
+            (_, true) => self.interrupt(),
             (Some(popup), false) => self.answer(popup, key.code),
             (None, false) => self.choose(key.code, snapshot),
+        }
+    }
+
+    /// Ctrl-C, or a request from outside: once to finish the epochs under way, again to end now.
+    pub(super) fn interrupt(&mut self) -> Action {
+        self.popup = None;
+        match (self.leaves_at_once(), self.stopping) {
+            (true, _) => Action::Leave,
+            (false, true) => Action::Ask(Request::Quit),
+            (false, false) => {
+                self.stopping = true;
+                Action::Ask(Request::StopAfterEpoch)
+            }
         }
     }
 
@@ -187,11 +196,11 @@ mod tests {
     }
 
     #[test]
-    fn control_c_asks_once_and_obeys_the_second_time() {
+    fn control_c_finishes_the_epoch_and_ends_at_once_the_second_time() {
         let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         let mut app = App::new(Mode::Owning);
-        assert_eq!(app.press(control_c, &example()), Action::None);
-        assert_eq!(app.popup, Some(Popup::ConfirmQuit));
+        assert_eq!(app.press(control_c, &example()), Action::Ask(Request::StopAfterEpoch));
+        assert!(app.stopping);
         assert_eq!(app.press(control_c, &example()), Action::Ask(Request::Quit));
         let mut app = App::new(Mode::Watching);
         assert_eq!(app.press(control_c, &example()), Action::Leave);

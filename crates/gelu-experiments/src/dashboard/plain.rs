@@ -1,13 +1,13 @@
 use crate::measure::EpochMetrics;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use crate::runs::{ComparisonSnapshot, RunId, RunSnapshot, RunStatus};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Tells a comparison in lines: one when a run begins or goes on, one per finished epoch, one when
 /// it ends. Given successive snapshots, it says everything once.
 #[derive(Debug, Default)]
 pub struct PlainReporter {
-    /// One a run.
-    told: Vec<Told>,
+    told: HashMap<RunId, Told>,
 }
 
 /// What was told of a run.
@@ -28,7 +28,7 @@ impl PlainReporter {
     pub fn after(snapshot: &ComparisonSnapshot) -> Self {
         let told = |run: &RunSnapshot| {
             let ended = run.status.is_over();
-            Told { begun: ended, epochs: run.epochs.len(), ended }
+            (run.key.id(), Told { begun: ended, epochs: run.epochs.len(), ended })
         };
         Self { told: snapshot.runs.iter().map(told).collect() }
     }
@@ -36,8 +36,8 @@ impl PlainReporter {
     /// What is new since the last call, as whole lines.
     pub fn lines(&mut self, snapshot: &ComparisonSnapshot) -> String {
         let (mut lines, count) = (String::new(), snapshot.runs.len());
-        self.told.resize(count, Told::default());
-        for (index, (run, told)) in snapshot.runs.iter().zip(&mut self.told).enumerate() {
+        for (index, run) in snapshot.runs.iter().enumerate() {
+            let told = self.told.entry(run.key.id()).or_default();
             let head =
                 format!("[{:>width$}/{count}] {}", index + 1, run.key, width = digits(count));
             if run.status == RunStatus::Running && !told.begun {

@@ -1,17 +1,15 @@
 use super::app::{Action, App, Mode, Request};
 use super::clock::Clock;
+use super::keys::Keys;
 use super::view::View;
 use crate::runs::ComparisonSnapshot;
+use crate::signals::Signals;
 use crate::{Error, Result};
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the comparison is looked at.
 const REFRESH: Duration = Duration::from_millis(250);
-/// How long a key press waits at most.
-const KEYS: Duration = Duration::from_millis(50);
 
 /// How the dashboard ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +18,13 @@ pub enum Outcome {
     Finished,
     /// The user left, or a signal asked to.
     Quit,
+    /// The terminal is gone.
+    HungUp,
 }
 
-/// Shows a comparison in the terminal until it is finished (when its runs are this program's) or
+/// Shows a comparison in the terminal until it is finished (when its workers are this program's) or
 /// the user leaves. `source` gives the newest snapshot and whether all work is done; `request`
-/// hears what the user asks for; `stop` makes it end from outside.
+/// hears what the user asks for, by a key or by a signal.
 ///
 /// The terminal is restored however this ends, by a panic too.
 ///
@@ -35,37 +35,52 @@ pub fn run(
     mut source: impl FnMut() -> Result<(ComparisonSnapshot, bool)>,
     mut request: impl FnMut(Request),
     mode: Mode,
-    stop: &AtomicBool,
+    signals: &Signals,
 ) -> Result<Outcome> {
     let failed = Error::io("use", "the terminal");
     let mut terminal = ratatui::try_init().map_err(failed)?;
-    let outcome = show(&mut terminal, &mut source, &mut request, mode, stop);
-    ratatui::restore();
-    outcome
+    let mut keys = Keys::new()?;
+    let mut app = App::new(mode);
+    let outcome = show(&mut terminal, &mut keys, &mut app, &mut source, &mut request, signals);
+    // A terminal that is gone cannot be restored, and need not be.
+    let _ = ratatui::try_restore();
+    match outcome {
+        Err(_) if signals.hung_up() || keys.hung_up() => Ok(Outcome::HungUp),
+        other => other,
+    }
 }
 
 fn show(
     terminal: &mut DefaultTerminal,
+    keys: &mut Keys,
+    app: &mut App,
     source: &mut dyn FnMut() -> Result<(ComparisonSnapshot, bool)>,
     request: &mut dyn FnMut(Request),
-    mode: Mode,
-    stop: &AtomicBool,
+    signals: &Signals,
 ) -> Result<Outcome> {
-    let (mut app, mut clock) = (App::new(mode), Clock::start());
+    let (mut clock, mut heard) = (Clock::start(), 0);
     loop {
         let (snapshot, finished) = source()?;
         let refreshed = Instant::now();
-        if finished && mode == Mode::Owning {
+        if finished && app.mode == Mode::Owning {
             return Ok(Outcome::Finished);
         }
         loop {
-            if stop.load(Ordering::SeqCst) {
-                return Ok(Outcome::Quit);
+            if signals.hung_up() || keys.hung_up() {
+                return Ok(Outcome::HungUp);
             }
-            let view = View::of(&app, &snapshot, clock.read(&snapshot));
+            let mut action = Action::None;
+            if signals.requests() > heard {
+                heard = signals.requests();
+                action = app.interrupt();
+            }
+            let view = View::of(app, &snapshot, clock.read(&snapshot));
             let drawn = terminal.draw(|frame| view.render(frame));
             drawn.map_err(Error::io("draw on", "the terminal"))?;
-            match wait_for_key(&mut app, &snapshot)? {
+            if action == Action::None {
+                action = keys.wait(|key| app.press(key, &snapshot))?;
+            }
+            match action {
                 Action::None => {}
                 Action::Leave => return Ok(Outcome::Quit),
                 Action::Ask(what) => {
@@ -80,21 +95,4 @@ fn show(
             }
         }
     }
-}
-
-/// Waits a moment for a key, and takes all that were pressed.
-fn wait_for_key(app: &mut App, snapshot: &ComparisonSnapshot) -> Result<Action> {
-    let failed = || Error::io("read keys from", "the terminal");
-    let mut patience = KEYS;
-    while event::poll(patience).map_err(failed())? {
-        patience = Duration::ZERO;
-        let Event::Key(key) = event::read().map_err(failed())? else { continue };
-        if key.kind == KeyEventKind::Press {
-            let action = app.press(key, snapshot);
-            if action != Action::None {
-                return Ok(action);
-            }
-        }
-    }
-    Ok(Action::None)
 }

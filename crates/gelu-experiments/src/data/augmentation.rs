@@ -1,8 +1,8 @@
 //! Random crops and mirror images, made on the device.
 
 use super::Examples;
+use super::inputs::Augmentation;
 use crate::randomness::{Purpose, generator};
-use crate::recipe::Augmentation;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::RngExt;
 

@@ -1,4 +1,4 @@
-use crate::recipe::Pixels;
+use super::inputs::Pixels;
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};

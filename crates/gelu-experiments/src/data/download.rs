@@ -1,7 +1,7 @@
 //! Fetching data sets: several mirrors, checked content, atomic files.
 
 use super::{idx, mnist::MnistFile};
-use crate::runs::write_atomically;
+use crate::files::write_atomically;
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use indicatif::ProgressBar;

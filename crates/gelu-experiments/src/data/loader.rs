@@ -1,7 +1,7 @@
 use super::augmentation::Crops;
+use super::inputs::Augmentation;
 use super::samples::{Chosen, Samples};
 use crate::randomness::{Purpose, generator};
-use crate::recipe::Augmentation;
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
 use burn::tensor::{Device, Int, Tensor};

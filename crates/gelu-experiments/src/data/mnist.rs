@@ -151,7 +151,7 @@ pub fn write(folder: &Path, set: &ImageSet) -> Result<()> {
         // First, so that no generated file ever lies here unmarked.
         let text =
             format!("The files here were generated: `{}` of this program.\n", set.source.name);
-        crate::runs::write_atomically(&mark, text)?;
+        crate::files::write_atomically(&mark, text)?;
     }
     let contents = [
         idx::images_to_bytes(&set.train),
@@ -163,7 +163,7 @@ pub fn write(folder: &Path, set: &ImageSet) -> Result<()> {
         let path = folder.join(format!("{}.gz", file.name));
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let packed = encoder.write_all(&content).and_then(|()| encoder.finish());
-        crate::runs::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)?;
+        crate::files::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
+use super::inputs::Pixels;
 use super::{Examples, Images, Windows};
-use crate::recipe::Pixels;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::ops::Range;
 use std::sync::Arc;

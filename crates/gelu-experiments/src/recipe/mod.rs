@@ -9,13 +9,15 @@ mod network;
 mod training;
 mod validate;
 
-pub use data::{Augmentation, DataRecipe, Normalisation, Pixels};
+pub use crate::data::{Augmentation, Normalisation, Pixels};
+pub use data::DataRecipe;
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Order};
 pub use training::{
     BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
 };
 
+use crate::files::read_text;
 use crate::measure::{Reported, Selection};
 use crate::{Error, Result};
 use gelu_core::Activation;
@@ -128,7 +130,8 @@ impl Recipe {
     /// When the file cannot be read, is not TOML, has an unknown or missing key, or a value that
     /// cannot be trained with.
     pub fn from_file(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
+        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let text = read_text(path)?.ok_or_else(|| Error::io("read", path)(missing()))?;
         Self::parse(&text, &path.display().to_string())
     }
 
@@ -167,6 +170,22 @@ mod tests {
         let text = BUILT_IN[0].1.replace("batch_size", "batchsize");
         let error = Recipe::parse(&text, "mine.toml").unwrap_err().to_string();
         assert!(error.contains("mine.toml") && error.contains("batchsize"), "{error}");
+    }
+
+    #[test]
+    fn names_that_would_lead_elsewhere_and_texts_that_a_terminal_obeys_are_refused() {
+        let text = BUILT_IN[0].1;
+        for (honest, evil, expected) in [
+            ("name = \"digits\"", "name = \"../../evil\"", "cannot be the name of a file"),
+            ("name = \"digits\"", "name = \"\"", "cannot be the name of a file"),
+            ("name = \"curves\"", "name = \"/tmp/evil\"", "cannot be the name of a file"),
+            ("title = \"Built-in", "title = \"\\u001b[2JBuilt-in", "control character"),
+            ("axis = \"log", "axis = \"\\u0007log", "control character"),
+        ] {
+            assert!(text.contains(honest), "{honest}");
+            let error = Recipe::parse(&text.replace(honest, evil), "mine.toml").unwrap_err();
+            assert!(error.to_string().contains(expected), "{evil}: {error}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{NetworkRecipe, OptimizerRecipe, Recipe, ScheduleRecipe};
 use crate::data::{DataKind, DataSetInfo};
+use crate::names::{check_file_name, check_line};
 use crate::{Error, Result};
 
 impl Recipe {
@@ -15,6 +16,12 @@ impl Recipe {
             0 => refuse(format!("{what} is 0; it has to be at least 1")),
             _ => Ok(()),
         };
+        check_file_name("the recipe's name", &self.name)?;
+        check_line("the recipe's title", &self.title)?;
+        if let Some(figure) = &self.figure {
+            check_file_name("the figure's name", &figure.name)?;
+            check_line("the figure's axis", &figure.axis)?;
+        }
         let varied = &self.comparison;
         at_least_one("the number of epochs", self.training.epochs)?;
         at_least_one("the batch size", self.training.batch_size)?;

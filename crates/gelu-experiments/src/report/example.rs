@@ -36,6 +36,8 @@ pub(crate) fn example() -> ComparisonSnapshot {
                         noise: Vec::new(),
                         progress: None,
                         seconds: 2.0 * length as f64,
+                        provenance: Vec::new(),
+                        warnings: Vec::new(),
                     });
                 }
             }
@@ -54,6 +56,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
         loss: LossKind::LogLoss,
         figure,
         runs,
+        warnings: Vec::new(),
     }
 }
 

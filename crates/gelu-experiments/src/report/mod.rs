@@ -22,7 +22,8 @@ pub use figure::{Curve, Figure, Panel};
 pub use png::png;
 
 use crate::Result;
-use crate::runs::{ComparisonSnapshot, write_atomically};
+use crate::files::write_atomically;
+use crate::runs::ComparisonSnapshot;
 use std::path::{Path, PathBuf};
 
 /// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`

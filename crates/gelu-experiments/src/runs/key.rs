@@ -19,7 +19,7 @@ pub struct RunKey {
 }
 
 /// What a run is for, in a comparison that tunes the learning rate first and then trains anew.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
     /// Both: it is reported, and the learning rate is chosen by it.
@@ -37,6 +37,17 @@ impl Stage {
         *self == Self::Only
     }
 }
+
+impl RunKey {
+    /// The same as a value that can be looked up.
+    pub fn id(&self) -> RunId {
+        let Self { activation, learning_rate, dropout, seed, stage } = self;
+        (activation.clone(), learning_rate.to_bits(), dropout.to_bits(), *seed, *stage)
+    }
+}
+
+/// A [`RunKey`] with the bits of its numbers.
+pub type RunId = (String, u64, u64, u64, Stage);
 
 impl fmt::Display for RunKey {
     /// `gelu lr 0.001 dropout 0.5 seed 1`, and `(tuning)` or `(final)` where there are both.

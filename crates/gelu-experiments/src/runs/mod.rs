@@ -1,25 +1,38 @@
 //! What a run leaves on disk, and finding it again.
 //!
 //! A *run* is one network trained once: one activation, learning rate, dropout rate and seed.
-//! A *comparison* is a set of runs. This module knows their folders and files; it trains nothing.
+//! A *comparison* is a recipe and its runs, in one folder. This module knows the folders and files,
+//! and who may write to them; it trains nothing.
 
+mod canonical;
+mod checkpoint;
+mod claimed_run;
 mod comparison_folder;
-mod files;
 mod folder;
+mod host;
 mod key;
-mod lock;
+mod lease;
 mod progress;
+mod provenance;
 mod snapshot;
 mod spec;
 mod status;
 mod tables;
+#[cfg(test)]
+mod tests;
 
-pub use comparison_folder::{ComparisonFolder, Plan};
-pub use files::write_atomically;
-pub use folder::{Checkpoint, RunFolder, StatusFile};
-pub use key::{RunKey, Stage};
-pub use lock::RunLock;
+pub use checkpoint::Checkpoint;
+pub use claimed_run::ClaimedRun;
+pub use comparison_folder::{Comparison, ComparisonFolder};
+pub use folder::{RunFolder, StatusFile};
+pub use host::name as host_name;
+pub use key::{RunId, RunKey, Stage};
+pub use lease::{Holder, Lease, Watch};
 pub use progress::{Phase, Progress};
+pub use provenance::Provenance;
 pub use snapshot::{ComparisonSnapshot, RunSnapshot};
 pub use spec::RunSpec;
 pub use status::RunStatus;
+
+/// What a worker says while it works on a run.
+const LOG: &str = "worker.log";

@@ -1,4 +1,4 @@
-use super::{Progress, RunKey, RunStatus};
+use super::{Progress, Provenance, RunKey, RunStatus};
 use crate::measure::{EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split};
 use crate::recipe::FigureSpec;
 
@@ -26,8 +26,11 @@ pub struct ComparisonSnapshot {
     pub loss: LossKind,
     /// The figure of the paper, where the recipe has one.
     pub figure: Option<FigureSpec>,
-    /// Every planned run, in plan order (activations in the order asked for).
+    /// Every planned run, in plan order (activations in the order asked for), then those that are
+    /// there beside the plan.
     pub runs: Vec<RunSnapshot>,
+    /// What could not be read and belongs to no run.
+    pub warnings: Vec<String>,
 }
 
 impl ComparisonSnapshot {
@@ -81,6 +84,27 @@ pub struct RunSnapshot {
     pub noise: Vec<NoiseMetrics>,
     /// The epoch under way, while it runs.
     pub progress: Option<Progress>,
-    /// Seconds spent training it so far, over all its sittings.
+    /// Seconds spent training it so far, over all its sessions.
     pub seconds: f64,
+    /// What its sessions ran on, the first one first.
+    pub provenance: Vec<Provenance>,
+    /// Files of it that could not be read; what the others say is in here all the same.
+    pub warnings: Vec<String>,
+}
+
+impl RunSnapshot {
+    /// A run that nobody has begun.
+    pub fn waiting(key: RunKey, epochs_planned: usize) -> Self {
+        Self {
+            key,
+            status: RunStatus::Waiting,
+            epochs: Vec::new(),
+            epochs_planned,
+            noise: Vec::new(),
+            progress: None,
+            seconds: 0.0,
+            provenance: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }

@@ -1,8 +1,8 @@
+use super::canonical::digest;
 use super::{RunKey, Stage};
 use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe};
 use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
 /// `run.toml`; its digest names the run's folder, so a changed setting is another run.
@@ -93,11 +93,11 @@ impl RunSpec {
     }
 
     /// Name of its folder: readable, and unique through the first 8 hex digits of the SHA-256 of
-    /// the specification: `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
+    /// the specification in a form that depends on no library:
+    /// `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
     pub fn folder_name(&self) -> String {
         let RunKey { activation, learning_rate, dropout, seed, .. } = self.key();
-        let digest = Sha256::digest(self.to_toml());
-        let tag: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let tag = &digest(self)[..8];
         format!("{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}-{tag}")
     }
 

@@ -1,8 +1,8 @@
 use crate::error::Place;
+use crate::files::read_bytes;
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::File;
 use std::path::Path;
 
 /// Records as CSV, under their fields' names.
@@ -16,13 +16,9 @@ pub(super) fn to_csv<T: Serialize>(records: &[T]) -> Vec<u8> {
 
 /// The records of a file of a run; none where there is no such file.
 pub(super) fn from_csv<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("read", path)(error)),
-    };
-    let records = csv::Reader::from_reader(file).into_deserialize().enumerate();
-    let advice = "delete the run's folder to train it anew";
+    let Some(bytes) = read_bytes(path)? else { return Ok(Vec::new()) };
+    let records = csv::Reader::from_reader(bytes.as_slice()).into_deserialize().enumerate();
+    let advice = "";
     let place = |index| Place::Line(index + 2);
     records
         .map(|(i, r)| r.map_err(|error| Error::data(path, place(i), error.to_string(), advice)))

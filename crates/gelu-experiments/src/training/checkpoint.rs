@@ -2,7 +2,6 @@
 //! the background, and a run's folder, which takes all three at once or nothing.
 
 use crate::error::Place;
-use crate::runs::RunFolder;
 use crate::{Error, Result};
 use burn::optim::OptimizerRecord;
 use burn::optim::lr_scheduler::LrSchedulerRecord;
@@ -14,6 +13,7 @@ use burn::train::checkpoint::{
 };
 use burn::train::metric::store::EventStoreClient;
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -42,6 +42,14 @@ impl Parts {
 
     fn put(&self, part: usize, record: Result<Bytes, String>) {
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner)[part] = Some(record);
+        self.more.notify_all();
+    }
+
+    /// Nobody will save that part any more: whoever waits for it is told.
+    fn close(&self, part: usize) {
+        let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let problem = format!("the thread that saves {} has ended", PARTS[part]);
+        arrived[part].get_or_insert(Err(problem));
         self.more.notify_all();
     }
 
@@ -75,10 +83,23 @@ impl PartCheckpointer {
     }
 }
 
+impl Drop for PartCheckpointer {
+    fn drop(&mut self) {
+        self.parts.close(self.part);
+    }
+}
+
 impl<R: Record> Checkpointer<R> for PartCheckpointer {
     fn save(&self, _epoch: usize, record: R) -> Result<(), CheckpointerError> {
-        let bytes = record.checkpoint_into_bytes().map_err(|error| error.to_string());
-        self.parts.put(self.part, bytes);
+        // Burn calls this in a thread of its own, whose death nobody would notice.
+        let bytes = catch_unwind(AssertUnwindSafe(|| record.checkpoint_into_bytes()));
+        self.parts.put(
+            self.part,
+            match bytes {
+                Ok(bytes) => bytes.map_err(|error| error.to_string()),
+                Err(_) => Err(format!("saving {} panicked", PARTS[self.part])),
+            },
+        );
         Ok(())
     }
 
@@ -103,7 +124,7 @@ impl CheckpointingStrategy for EveryEpoch {
 }
 
 /// Makes sure that a checkpoint can be loaded, before Burn, which panics when it cannot.
-pub(super) fn verify(folder: &RunFolder, checkpoint: &Path) -> Result<()> {
+pub(super) fn verify(checkpoint: &Path) -> Result<()> {
     let readable = [
         ModuleRecord::load(checkpoint.join(PARTS[0])).err(),
         OptimizerRecord::load(checkpoint.join(PARTS[1])).err(),
@@ -111,8 +132,7 @@ pub(super) fn verify(folder: &RunFolder, checkpoint: &Path) -> Result<()> {
     ];
     for (name, error) in PARTS.iter().zip(readable) {
         if let Some(error) = error {
-            let advice = format!("delete {} to train this run anew", folder.path().display());
-            return Err(Error::data(checkpoint.join(name), Place::File, error.to_string(), advice));
+            return Err(Error::data(checkpoint.join(name), Place::File, error.to_string(), ""));
         }
     }
     Ok(())
@@ -122,4 +142,57 @@ pub(super) fn verify(folder: &RunFolder, checkpoint: &Path) -> Result<()> {
 pub(super) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
     let path = checkpoint.join(PARTS[0]);
     fs::read(&path).map_err(Error::io("read", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::store::RecordError;
+
+    /// A record that cannot be saved.
+    struct Exploding;
+
+    impl Record for Exploding {
+        fn save(self, _: PathBuf) -> Result<(), CheckpointerError> {
+            Ok(())
+        }
+
+        fn load(_: PathBuf) -> Result<Self, CheckpointerError> {
+            Ok(Self)
+        }
+
+        fn checkpoint_into_bytes(self) -> Result<Bytes, RecordError> {
+            panic!("out of luck")
+        }
+
+        fn checkpoint_from_bytes(_: Bytes) -> Result<Self, RecordError> {
+            Ok(Self)
+        }
+    }
+
+    #[test]
+    fn a_saver_that_panics_is_an_error_and_nobody_waits_for_it() {
+        let parts = Arc::new(Parts::default());
+        let [model, _optimizer, _scheduler] = PartCheckpointer::all(&parts, None);
+        Checkpointer::<Exploding>::save(&model, 1, Exploding).unwrap();
+        for part in [1, 2] {
+            parts.put(part, Ok(Bytes::from_bytes_vec(vec![1])));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let error = parts.write_to(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("saving model.bpk panicked"), "{error}");
+    }
+
+    #[test]
+    fn a_saver_that_is_gone_is_an_error_and_nobody_waits_for_it() {
+        let parts = Arc::new(Parts::default());
+        let savers = PartCheckpointer::all(&parts, None);
+        let waiting = {
+            let parts = parts.clone();
+            std::thread::spawn(move || parts.take().unwrap_err().to_string())
+        };
+        drop(savers);
+        let error = waiting.join().unwrap();
+        assert!(error.contains("has ended"), "{error}");
+    }
 }

@@ -76,19 +76,15 @@ impl<M: Trainable> SupervisedLearningStrategy<M> for EpochByEpoch<M> {
         let device = self.device.clone().autodiff();
         let train = train.to_device(&device);
         learner.fork(&device);
-        for epoch in starting_epoch..=components.num_epochs {
+        let mut epochs = starting_epoch..=components.num_epochs;
+        let end = epochs.find_map(|epoch| {
             match self.epoch(epoch, &mut components, &mut learner, &train) {
-                Ok(Next::Epoch) => {}
-                Ok(Next::End(status)) => {
-                    self.session.end(Ok(status));
-                    break;
-                }
-                Err(error) => {
-                    self.session.end(Err(error));
-                    break;
-                }
+                Ok(Next::Epoch) => None,
+                Ok(Next::End(status)) => Some(Ok(status)),
+                Err(error) => Some(Err(error)),
             }
-        }
+        });
+        self.session.end(end.unwrap_or(Ok(RunStatus::Finished)));
         (learner.model(), components.event_processor)
     }
 }
@@ -105,7 +101,7 @@ impl<M: Trainable> EpochByEpoch<M> {
         self.clock.begin(epoch);
         let events = &mut components.event_processor;
         let trained = self.train(epoch, events, learner, train)?;
-        if components.interrupter.should_stop() {
+        if self.session.stops_now() {
             return Ok(Next::End(RunStatus::Interrupted));
         }
         let metrics = self.measure(epoch, trained, events, learner)?;
@@ -140,7 +136,7 @@ impl<M: Trainable> EpochByEpoch<M> {
             (progress.done, progress.total) = (0, total_items);
         });
         self.show_train(events, LearnerEvent::StartSplit { epoch_number: epoch, total_items })?;
-        let by_batches = self.session.spec.training.train_loss == TrainLoss::Batches;
+        let by_batches = self.session.spec().training.train_loss == TrainLoss::Batches;
         let (mut tally, mut steps) = (Tally::default(), 0);
         let mut batches = loader.iter();
         while let Some(batch) = batches.next() {
@@ -165,7 +161,7 @@ impl<M: Trainable> EpochByEpoch<M> {
                 let item = TrainingItem::new(output.item, progress, Some(steps), Some(rate));
                 self.show_train(events, LearnerEvent::ProcessedItem(item))?;
             }
-            if self.session.control.interrupter().should_stop() {
+            if self.session.stops_now() {
                 break;
             }
         }
@@ -183,7 +179,7 @@ impl<M: Trainable> EpochByEpoch<M> {
     ) -> Result<EpochMetrics> {
         let model = learner.model().valid();
         let Measuring { train, valid, test } = &self.measuring;
-        let train = match self.session.spec.training.train_loss {
+        let train = match self.session.spec().training.train_loss {
             TrainLoss::DropoutOff => Some(train),
             TrainLoss::Batches => None,
         };

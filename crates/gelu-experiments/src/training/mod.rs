@@ -6,6 +6,7 @@
 //! with one atomic checkpoint.
 
 mod checkpoint;
+mod control;
 mod epochs;
 mod evaluate;
 mod network;
@@ -22,9 +23,9 @@ mod tally;
 #[cfg(test)]
 mod twins;
 
+pub use control::Control;
 pub use evaluate::{Score, evaluate_split};
-pub use network::{Judgement, Network};
+pub use network::{BatchOutput, Network};
 pub use noise::measure_noise;
-pub use run::{Display, load_model, train};
-pub use session::Control;
+pub use run::{Display, fail, load_model, train};
 pub use splits::Splits;

@@ -85,7 +85,7 @@ impl Network {
     }
 
     /// Outputs, targets and loss of a batch.
-    pub fn judge(&self, batch: Examples) -> Judgement {
+    pub fn score(&self, batch: Examples) -> BatchOutput {
         let Examples { inputs, labels } = batch;
         let pictures = |inputs: Tensor<2>| {
             let [channels, height, width] = self.picture;
@@ -96,7 +96,7 @@ impl Network {
             Architecture::Autoencoder(network) => {
                 let output = network.forward(inputs.clone());
                 let loss = MseLoss::new().forward(output.clone(), inputs, Reduction::Mean);
-                return Judgement { loss, output, labels, kind: LossKind::SquaredError };
+                return BatchOutput { loss, output, labels, kind: LossKind::SquaredError };
             }
             Architecture::Mlp(network) => network.forward(inputs),
             Architecture::Cnn(network) => network.forward(pictures(inputs)),
@@ -105,7 +105,7 @@ impl Network {
         let loss = CrossEntropyLossConfig::new()
             .init(&logits.device())
             .forward(logits.clone(), labels.clone());
-        Judgement { loss, output: logits, labels, kind: LossKind::LogLoss }
+        BatchOutput { loss, output: logits, labels, kind: LossKind::LogLoss }
     }
 }
 
@@ -126,7 +126,7 @@ impl ModuleMapper for NumberParameters {
 
 /// What a network made of a batch.
 #[derive(Debug)]
-pub struct Judgement {
+pub struct BatchOutput {
     /// Mean over the batch, of shape `[1]`.
     pub loss: Tensor<1>,
     /// Logits `[examples, classes]`, or the reconstruction `[examples, features]`.
@@ -139,24 +139,24 @@ pub struct Judgement {
 
 impl TrainStep for Network {
     type Input = Examples;
-    type Output = Judgement;
+    type Output = BatchOutput;
 
-    fn step(&self, batch: Examples) -> TrainOutput<Judgement> {
-        let judgement = self.judge(batch);
-        TrainOutput::new(self, judgement.loss.backward(), judgement)
+    fn step(&self, batch: Examples) -> TrainOutput<BatchOutput> {
+        let output = self.score(batch);
+        TrainOutput::new(self, output.loss.backward(), output)
     }
 }
 
 impl InferenceStep for Network {
     type Input = Examples;
-    type Output = Judgement;
+    type Output = BatchOutput;
 
-    fn step(&self, batch: Examples) -> Judgement {
-        self.judge(batch)
+    fn step(&self, batch: Examples) -> BatchOutput {
+        self.score(batch)
     }
 }
 
-impl ItemLazy for Judgement {
+impl ItemLazy for BatchOutput {
     fn sync(self) -> Result<Self, ExecutionError> {
         // As Burn's own outputs do: nothing is read back, and the metrics do not hold the tape.
         self.loss.device().flush()?;
@@ -169,19 +169,19 @@ impl ItemLazy for Judgement {
     }
 }
 
-impl Adaptor<LossInput> for Judgement {
+impl Adaptor<LossInput> for BatchOutput {
     fn adapt(&self) -> LossInput {
         LossInput::new(self.loss.clone())
     }
 }
 
-impl Adaptor<AccuracyInput> for Judgement {
+impl Adaptor<AccuracyInput> for BatchOutput {
     fn adapt(&self) -> AccuracyInput {
         AccuracyInput::new(self.output.clone(), self.labels.clone())
     }
 }
 
-impl Measured for Judgement {
+impl Measured for BatchOutput {
     fn measure_loss(&self) -> Measurement {
         let examples = self.labels.dims()[0];
         Measurement { examples, loss: self.loss.clone().without_autodiff(), wrong: None }

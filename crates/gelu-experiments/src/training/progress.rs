@@ -1,5 +1,5 @@
-use crate::runs::{Phase, Progress, RunFolder};
-use std::sync::{Mutex, PoisonError};
+use crate::runs::{ClaimedRun, Phase, Progress};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often the hint on disk is renewed: as often as a dashboard looks.
@@ -8,14 +8,14 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// The epoch under way, written to the run's folder now and then.
 #[derive(Debug)]
 pub(super) struct ProgressSink {
-    folder: RunFolder,
+    run: Arc<ClaimedRun>,
     state: Mutex<(Progress, Option<Instant>)>,
 }
 
 impl ProgressSink {
-    pub(super) fn new(folder: RunFolder) -> Self {
+    pub(super) fn new(run: Arc<ClaimedRun>) -> Self {
         let start = Progress { epoch: 1, phase: Phase::Train, done: 0, total: 0, batch_loss: None };
-        Self { folder, state: Mutex::new((start, None)) }
+        Self { run, state: Mutex::new((start, None)) }
     }
 
     /// Whether the next change will be written: the time to find out what costs something to know.
@@ -30,7 +30,7 @@ impl ProgressSink {
         let (progress, written) = &mut *state;
         change(progress);
         if is_due(*written) {
-            self.folder.set_progress(progress);
+            self.run.set_progress(progress);
             *written = Some(Instant::now());
         }
     }

@@ -1,4 +1,5 @@
 use super::checkpoint::{EveryEpoch, PartCheckpointer, Parts, model_bytes, verify};
+use super::control::Control;
 use super::epochs::{EpochByEpoch, Measuring};
 use super::evaluate::measuring_loader;
 use super::network::Network;
@@ -6,13 +7,14 @@ use super::noise::measure_noise;
 use super::optimizer::optimizer;
 use super::progress::ProgressSink;
 use super::schedule::Schedule;
-use super::session::{Control, Session};
+use super::session::Session;
 use super::silent::Silent;
 use super::splits::Splits;
-use crate::data::{BatchLoader, DataSet, Order};
+use crate::data::{BatchLoader, Order};
+use crate::environment::Environment;
 use crate::error::Place;
 use crate::measure::LossKind;
-use crate::runs::{Checkpoint, RunFolder, RunSpec, RunStatus, write_atomically};
+use crate::runs::{Checkpoint, ClaimedRun, RunFolder, RunSpec, RunStatus};
 use crate::{Error, Result};
 use burn::module::Module;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
@@ -23,6 +25,8 @@ use burn::train::metric::{AccuracyMetric, LossMetric};
 use burn::train::{Learner, SupervisedTraining, TrainingStrategy};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// What is shown while a run trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,44 +37,100 @@ pub enum Display {
     Burn,
 }
 
-/// Trains a run to its end, going on where an earlier sitting stopped. A complete run is left as
+/// Trains a run to its end, going on where an earlier session stopped. A complete run is left as
 /// it is.
 ///
 /// # Errors
 ///
-/// When another process works on it, its files are damaged, the data are not its own, or its
-/// results cannot be saved. What an earlier epoch saved stays.
+/// When its results cannot be saved, the device fails, or another worker has taken the run over.
+/// What an earlier epoch saved stays.
+///
+/// # Panics
+///
+/// When Burn does; the run is then as its last epoch left it.
 pub fn train(
-    folder: &RunFolder,
-    data: &DataSet,
+    run: &Arc<ClaimedRun>,
+    splits: &Splits,
     device: &Device,
     control: &Control,
+    environment: &Environment,
     display: Display,
 ) -> Result<RunStatus> {
-    let _lock = folder.lock()?;
-    let before = folder.status()?;
+    let before = run.status();
     if before.status.is_complete() {
         return Ok(before.status);
     }
-    let spec = folder.spec()?;
-    let splits = Splits::new(data, &spec, device)?;
-    let checkpoint = folder.checkpoint()?;
-    if let Some(checkpoint) = &checkpoint {
-        verify(folder, &checkpoint.path)?;
-    }
+    let checkpoint = sound_checkpoint(run)?;
     let metrics = checkpoint.as_ref().map_or_else(Vec::new, |found| found.metrics.clone());
-    folder.publish_metrics(&metrics)?;
-    folder.set_status(RunStatus::Running, before.seconds)?;
+    run.begin_session(environment, metrics.len())?;
+    run.publish_metrics(&metrics)?;
+    run.set_status(RunStatus::Running, before.seconds)?;
 
-    let progress = Arc::new(ProgressSink::new(folder.clone()));
-    let session =
-        Session::new(folder.clone(), spec, control.clone(), progress, metrics, before.seconds);
+    let progress = Arc::new(ProgressSink::new(run.clone()));
+    let session = Session::new(run.clone(), control.clone(), progress, metrics, before.seconds);
     let session = Arc::new(session);
     let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
-    if done < session.spec.training.epochs {
-        launch(&session, &splits, device, checkpoint.as_ref(), display);
+    if done < session.spec().training.epochs {
+        carry_out(&session, splits, device, checkpoint, display);
     }
-    finish(&session, &splits, device)
+    finish(&session, splits, device)
+}
+
+/// The newest checkpoint that can be gone on from. Damaged ones that are newer are removed.
+fn sound_checkpoint(run: &ClaimedRun) -> Result<Option<Checkpoint>> {
+    loop {
+        let (checkpoint, damaged) = run.folder().checkpoint()?;
+        for error in damaged {
+            log(&format!("a checkpoint is damaged and left out: {error}"));
+        }
+        let epoch = checkpoint.as_ref().map_or(0, |found| found.epoch);
+        run.discard_checkpoints_after(epoch)?;
+        let Some(found) = checkpoint else { return Ok(None) };
+        match verify(&found.path) {
+            Ok(()) => return Ok(Some(found)),
+            Err(error) => {
+                log(&format!("a checkpoint cannot be loaded and is left out: {error}"));
+                run.discard_checkpoints([found.epoch])?;
+            }
+        }
+    }
+}
+
+/// Says something on standard error, which is a worker's log, if anybody is there to hear it.
+fn log(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "gelu: {line}");
+}
+
+/// Trains in a thread of its own: a panic ends that alone, and a display of Burn's that has lost
+/// its terminal, and never ends, is left behind.
+fn carry_out(
+    session: &Arc<Session>,
+    splits: &Splits,
+    device: &Device,
+    checkpoint: Option<Checkpoint>,
+    display: Display,
+) {
+    let (splits, device, of_thread) = (splits.clone(), device.clone(), session.clone());
+    let (ended, end) = channel::<()>();
+    let thread = std::thread::Builder::new().name("training".to_owned()).spawn(move || {
+        let _ended = ended;
+        launch(&of_thread, &splits, &device, checkpoint.as_ref(), display);
+    });
+    let thread = match thread {
+        Ok(thread) => thread,
+        Err(error) => {
+            return session.end(Err(Error::io("start a thread for", "training")(error)));
+        }
+    };
+    while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(Duration::from_millis(100)) {
+        if session.control.has_no_terminal() && session.has_ended() {
+            return;
+        }
+    }
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
 }
 
 /// Trains through Burn until the strategy ends it; how, the session knows.
@@ -81,7 +141,7 @@ fn launch(
     checkpoint: Option<&Checkpoint>,
     display: Display,
 ) {
-    let spec = &session.spec;
+    let spec = session.spec();
     let done = checkpoint.map_or(0, |found| found.epoch);
     let (train, training_recipe) = (training_loader(splits, spec, done), &spec.training);
     let batches = train.batches();
@@ -97,14 +157,14 @@ fn launch(
         PartCheckpointer::all(&parts, checkpoint.map(|found| found.path.as_path()));
 
     let mut training = SupervisedTraining::<Network>::new(
-        session.folder.path(),
+        session.run.folder().path(),
         Arc::new(train),
         shown.expect("the test set is always measured"),
     )
     .num_epochs(training_recipe.epochs)
     .with_application_logger(None)
     .with_metric_logger(InMemoryMetricLogger::new())
-    .with_interrupter(session.control.interrupter().clone())
+    .with_interrupter(session.interrupter.clone())
     .with_checkpointing_strategy(EveryEpoch)
     .with_custom_checkpointers(model, optimizer_part, scheduler)
     .label(&spec.key().to_string());
@@ -143,41 +203,60 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
     }
 }
 
-/// Records the end of a sitting in the run's folder.
+/// Records the end of a session in the run's folder.
 fn finish(session: &Session, splits: &Splits, device: &Device) -> Result<RunStatus> {
-    let folder = &session.folder;
-    let (outcome, seconds) = session.outcome();
+    let run = &session.run;
+    let (outcome, seconds, epochs) = session.outcome();
+    let outcome = outcome.and_then(|status| {
+        if status == RunStatus::Finished {
+            keep_results(session, splits, device)?;
+        }
+        if status.is_complete() {
+            run.keep_metrics(&session.metrics())?;
+        }
+        run.set_status(status.clone(), seconds)?;
+        if status.is_complete() {
+            run.clear_checkpoints()?;
+        }
+        run.end_session(&status, epochs)?;
+        Ok(status)
+    });
     match &outcome {
-        Ok(RunStatus::Finished) => {
-            let last = folder.checkpoint()?;
-            let last = last.expect("a run finishes with the checkpoint of its last epoch");
-            write_atomically(&folder.file("model.bpk"), model_bytes(&last.path)?)?;
-            if let Some(noise) = &session.spec.noise {
-                let model = load_model(folder, splits, device)?;
-                let spec = &session.spec;
-                folder.set_noise(&measure_noise(
-                    &model,
-                    spec,
-                    splits,
-                    &noise.amplitudes,
-                    device,
-                )?)?;
-            }
-            folder.set_status(RunStatus::Finished, seconds)?;
-            folder.clear_checkpoints()?;
-        }
-        Ok(RunStatus::Diverged { epoch }) => {
-            folder.set_status(RunStatus::Diverged { epoch: *epoch }, seconds)?;
-            folder.clear_checkpoints()?;
-        }
-        Ok(status) => folder.set_status(status.clone(), seconds)?,
+        Ok(_) | Err(Error::LeaseLost { .. }) => {}
         Err(error) => {
-            let status = RunStatus::Failed { reason: error.to_string() };
             // On a full disk this may fail too; the error itself still reaches the caller.
-            let _ = folder.set_status(status, seconds);
+            let _ = fail(run, &error.to_string(), seconds, epochs);
         }
     }
     outcome
+}
+
+/// Records that a run failed.
+///
+/// # Errors
+///
+/// When that cannot be written.
+pub fn fail(run: &ClaimedRun, reason: &str, seconds: f64, epochs: usize) -> Result<()> {
+    let status = RunStatus::Failed { reason: crate::names::printable(reason) };
+    run.end_session(&status, epochs)?;
+    run.set_status(status, seconds)
+}
+
+/// The trained network, and what it achieves under noise.
+fn keep_results(session: &Session, splits: &Splits, device: &Device) -> Result<()> {
+    let (run, spec) = (&session.run, session.spec());
+    let (last, _) = run.folder().checkpoint()?;
+    let last = last.filter(|last| last.epoch == spec.training.epochs);
+    let last = last.ok_or_else(|| Error::Run {
+        run: run.folder().path().to_path_buf(),
+        problem: "the checkpoint of its last epoch is gone".to_owned(),
+    })?;
+    run.set_model(&model_bytes(&last.path)?)?;
+    if let Some(noise) = &spec.noise {
+        let model = load_model(run.folder(), splits, device)?;
+        run.set_noise(&measure_noise(&model, spec, splits, &noise.amplitudes, device)?)?;
+    }
+    Ok(())
 }
 
 /// The trained network of a finished run.
@@ -189,7 +268,7 @@ pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Resul
     let spec = folder.spec()?;
     let path = folder.file("model.bpk");
     if !path.exists() {
-        let status = folder.snapshot()?.status;
+        let status = folder.status()?.status;
         return Err(Error::Run {
             run: folder.path().to_path_buf(),
             problem: format!("has no trained model; it is {status}"),

@@ -1,52 +1,20 @@
+use super::control::Control;
 use super::progress::ProgressSink;
 use crate::measure::EpochMetrics;
 use crate::randomness::{Purpose, device_seed};
-use crate::runs::{RunFolder, RunSpec, RunStatus};
+use crate::runs::{ClaimedRun, RunSpec, RunStatus};
 use crate::{Error, Result};
 use burn::tensor::Device;
 use burn::train::Interrupter;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How a run is stopped from outside. Clones stop the same run.
-#[derive(Clone, Default)]
-pub struct Control {
-    stop_after_epoch: Arc<AtomicBool>,
-    interrupter: Interrupter,
-}
-
-impl Control {
-    /// Ends the run once the epoch under way is finished and saved.
-    pub fn stop_after_epoch(&self) {
-        self.stop_after_epoch.store(true, Ordering::Relaxed);
-    }
-
-    /// Ends the run after the batch under way; the epoch is lost.
-    pub fn stop_now(&self) {
-        self.interrupter.stop(Some("asked to stop"));
-    }
-
-    pub(super) fn interrupter(&self) -> &Interrupter {
-        &self.interrupter
-    }
-
-    fn wants_stop_after_epoch(&self) -> bool {
-        self.stop_after_epoch.load(Ordering::Relaxed)
-    }
-}
-
-impl std::fmt::Debug for Control {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Control").field("stop_after_epoch", &self.stop_after_epoch).finish()
-    }
-}
-
-/// What the training loop and the code around it share about one sitting of a run.
+/// What the training loop and the code around it share about one session of a run.
 pub(super) struct Session {
-    pub(super) folder: RunFolder,
-    pub(super) spec: RunSpec,
+    pub(super) run: Arc<ClaimedRun>,
     pub(super) control: Control,
+    /// Burn's own way to stop, by a key in its display or by an error.
+    pub(super) interrupter: Interrupter,
     pub(super) progress: Arc<ProgressSink>,
     state: Mutex<State>,
 }
@@ -60,20 +28,24 @@ struct State {
 
 impl Session {
     pub(super) fn new(
-        folder: RunFolder,
-        spec: RunSpec,
+        run: Arc<ClaimedRun>,
         control: Control,
         progress: Arc<ProgressSink>,
         metrics: Vec<EpochMetrics>,
         seconds: f64,
     ) -> Self {
         let state = State { metrics, seconds, epoch_started: Instant::now(), outcome: None };
-        Self { folder, spec, control, progress, state: Mutex::new(state) }
+        let interrupter = Interrupter::new();
+        Self { run, control, interrupter, progress, state: Mutex::new(state) }
+    }
+
+    pub(super) fn spec(&self) -> &RunSpec {
+        self.run.spec()
     }
 
     /// Begins an epoch: whatever the network draws in it depends on seed and epoch alone.
     pub(super) fn begin_epoch(&self, epoch: usize, device: &Device) {
-        let seed = device_seed(self.spec.seed, Purpose::Training { epoch });
+        let seed = device_seed(self.spec().seed, Purpose::Training { epoch });
         device.seed(seed);
         gelu_core::random::seed(seed);
         self.state().epoch_started = Instant::now();
@@ -88,34 +60,54 @@ impl Session {
         let mut state = self.state();
         let number = epoch.epoch;
         state.metrics.push(epoch);
-        self.folder.commit_checkpoint(number, &state.metrics, write_parts)?;
-        self.folder.publish_metrics(&state.metrics)?;
+        self.run.commit_checkpoint(number, &state.metrics, write_parts)?;
+        self.run.publish_metrics(&state.metrics)?;
         state.seconds += state.epoch_started.elapsed().as_secs_f64();
-        self.folder.set_status(RunStatus::Running, state.seconds)
+        self.run.set_status(RunStatus::Running, state.seconds)
     }
 
     /// Whether the run is to end here although epochs are left.
     pub(super) fn stops_after_epoch(&self) -> bool {
-        self.control.wants_stop_after_epoch() || self.control.interrupter.should_stop()
+        self.control.wants_stop() || self.stops_now()
     }
 
-    /// Records how the sitting ended; the first word counts.
+    /// Whether the epoch under way is to be given up: because somebody asked for it, because
+    /// something of Burn's failed, or because the run is no longer ours.
+    pub(super) fn stops_now(&self) -> bool {
+        self.control.wants_stop_now()
+            || self.interrupter.should_stop()
+            || self.run.lease().is_marked_lost()
+    }
+
+    /// Records how the session ended; the first word counts.
     pub(super) fn end(&self, outcome: Result<RunStatus>) {
         self.state().outcome.get_or_insert(outcome);
     }
 
-    /// How the sitting ended, and the seconds of its epochs.
-    pub(super) fn outcome(&self) -> (Result<RunStatus>, f64) {
+    /// Whether the training loop has ended, whatever Burn still does behind it.
+    pub(super) fn has_ended(&self) -> bool {
+        self.state().outcome.is_some()
+    }
+
+    /// How the session ended, the seconds of its epochs, and how many are finished.
+    pub(super) fn outcome(&self) -> (Result<RunStatus>, f64, usize) {
         let mut state = self.state();
-        let outcome = match (state.outcome.take(), self.control.interrupter.error()) {
+        let outcome = match (state.outcome.take(), self.interrupter.error()) {
+            _ if self.run.lease().is_marked_lost() => {
+                Err(Error::LeaseLost { run: self.run.folder().path().to_path_buf() })
+            }
             (Some(outcome), _) => outcome,
             (None, Some(error)) => Err(Error::Device(error.to_string())),
-            (None, None) if state.metrics.len() == self.spec.training.epochs => {
+            (None, None) if state.metrics.len() == self.spec().training.epochs => {
                 Ok(RunStatus::Finished)
             }
             (None, None) => Ok(RunStatus::Interrupted),
         };
-        (outcome, state.seconds)
+        (outcome, state.seconds, state.metrics.len())
+    }
+
+    pub(super) fn metrics(&self) -> Vec<EpochMetrics> {
+        self.state().metrics.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -166,7 +166,7 @@ pub fn write_synthetic(cifar: Cifar, folder: &Path, set: &ImageSet) -> Result<()
     synthetic::begin(folder, &set.source.name, is_present(cifar, folder))?;
     let write = |name: &str, part: &Images| {
         let bytes = to_bytes(cifar, part, |class| class / 5);
-        crate::runs::write_atomically(&folder.join(name), bytes)
+        crate::files::write_atomically(&folder.join(name), bytes)
     };
     let each = set.train.len() / files.len();
     let mut rest = set.train.clone();

@@ -9,7 +9,7 @@ pub mod pictures;
 pub mod speech;
 pub mod tweets;
 
-use crate::runs::write_atomically;
+use crate::files::write_atomically;
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

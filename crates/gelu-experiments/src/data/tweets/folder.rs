@@ -96,7 +96,7 @@ pub fn write_synthetic(folder: &Path, corpus: &synthetic::tweets::Corpus) -> Res
             }
             text.push('\n');
         }
-        crate::runs::write_atomically(&folder.join(name), text)?;
+        crate::files::write_atomically(&folder.join(name), text)?;
     }
     let path = folder.join("embeddings-synthetic.txt.gz");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -106,7 +106,7 @@ pub fn write_synthetic(folder: &Path, corpus: &synthetic::tweets::Corpus) -> Res
         lines.push_str(&format!("{word}\t{}\n", numbers.join(" ")));
     }
     let packed = encoder.write_all(lines.as_bytes()).and_then(|()| encoder.finish());
-    crate::runs::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)
+    crate::files::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)
 }
 
 #[cfg(test)]

@@ -1,0 +1,8 @@
+//! Workers beyond one machine. There is no engine of our own: a cluster's engine starts workers,
+//! and they need nothing but the comparison's folder.
+
+mod shell;
+mod slurm;
+
+pub use shell::quoted;
+pub use slurm::{SlurmJob, submit};

@@ -1,0 +1,23 @@
+/// A text as one word of a POSIX shell, whatever is in it.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_reads_back_what_was_quoted() {
+        for text in ["plain", "", "a b", "it's", "$(touch evil)", "`x`", "a\nb", "\"", "ä;&|*?~#\\"]
+        {
+            let script = format!("printf %s {}", quoted(text));
+            let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), text);
+        }
+    }
+}

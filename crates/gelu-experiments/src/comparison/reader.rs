@@ -1,0 +1,201 @@
+use super::plan;
+use crate::Result;
+use crate::runs::{
+    Comparison, ComparisonFolder, ComparisonSnapshot, RunFolder, RunId, RunKey, RunSnapshot,
+    RunSpec,
+};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// Reads a comparison's folder again and again, at little cost: finished runs are read once, others
+/// when one of their files has changed.
+///
+/// A file that cannot be read never stops it: it is a warning of the run it belongs to, and what
+/// was known before still stands.
+#[derive(Debug)]
+pub struct ComparisonReader {
+    folder: ComparisonFolder,
+    comparison: Comparison,
+    /// Of `comparison.toml` when it was read last.
+    stamp: Option<Stamp>,
+    /// What the runs are to be, by folder name.
+    planned: HashMap<String, RunSpec>,
+    /// Folder names of runs that were planned.
+    names: HashMap<RunId, String>,
+    /// What was read of the folders that are there.
+    read: HashMap<String, Read>,
+    /// Folders of runs that belong to other comparisons.
+    foreign: HashSet<String>,
+}
+
+/// When a file changed last, and into what.
+type Stamp = (SystemTime, u64);
+
+/// What was read of a run.
+#[derive(Debug)]
+struct Read {
+    spec: RunSpec,
+    snapshot: RunSnapshot,
+    stamps: [Option<Stamp>; 4],
+    /// Nothing will change any more.
+    settled: bool,
+}
+
+/// The files whose change is a change of the run.
+const FILES: [&str; 4] = ["status.json", "metrics.csv", "noise.csv", "progress.json"];
+
+impl ComparisonReader {
+    /// A reader of the comparison in that folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`ComparisonFolder::comparison`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let folder = ComparisonFolder::open(path)?;
+        Ok(Self {
+            comparison: folder.comparison()?,
+            stamp: stamp(&folder.file()),
+            folder,
+            planned: HashMap::new(),
+            names: HashMap::new(),
+            read: HashMap::new(),
+            foreign: HashSet::new(),
+        })
+    }
+
+    /// What is compared, as of the last reading.
+    pub fn comparison(&self) -> &Comparison {
+        &self.comparison
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &ComparisonFolder {
+        &self.folder
+    }
+
+    /// Everything the folder says at this moment.
+    pub fn snapshot(&mut self) -> ComparisonSnapshot {
+        let mut warnings = Vec::new();
+        self.refresh_comparison(&mut warnings);
+        let names = self.list(&mut warnings);
+        self.read.retain(|name, _| names.contains(name));
+        if self.comparison.planned {
+            for key in plan::grid(&self.comparison.recipe) {
+                self.name_of(&key);
+            }
+        }
+        for name in &names {
+            if let Err(error) = self.refresh_run(name) {
+                warnings.push(error.to_string());
+            }
+        }
+        let comparison = &self.comparison;
+        let recipe = &comparison.recipe;
+        let mut snapshot = ComparisonSnapshot {
+            experiment: recipe.name.clone(),
+            title: recipe.title.clone(),
+            data: comparison.data.name.clone(),
+            data_location: comparison.data.location.as_ref().map(|path| path.display().to_string()),
+            synthetic: comparison.data.synthetic,
+            device: comparison.device.clone(),
+            selection: recipe.comparison.selection,
+            reported: recipe.comparison.reported,
+            loss: recipe.network.loss(),
+            figure: recipe.figure.clone(),
+            runs: names.iter().filter_map(|name| self.read.get(name)).map(of_run).collect(),
+            warnings,
+        };
+        let mut on_disk: HashMap<RunId, RunSnapshot> =
+            snapshot.runs.iter().cloned().map(|run| (run.key.id(), run)).collect();
+        let epochs = recipe.training.epochs;
+        let all = plan::all(comparison, &snapshot).into_iter();
+        snapshot.runs = all
+            .map(|key| {
+                on_disk.remove(&key.id()).unwrap_or_else(|| RunSnapshot::waiting(key, epochs))
+            })
+            .collect();
+        snapshot
+    }
+
+    fn refresh_comparison(&mut self, warnings: &mut Vec<String>) {
+        let now = stamp(&self.folder.file());
+        if now == self.stamp {
+            return;
+        }
+        match self.folder.comparison() {
+            Ok(comparison) => {
+                if comparison != self.comparison {
+                    self.planned.clear();
+                    self.names.clear();
+                    self.read.clear();
+                    self.foreign.clear();
+                }
+                (self.comparison, self.stamp) = (comparison, now);
+            }
+            Err(error) => warnings.push(error.to_string()),
+        }
+    }
+
+    /// The names of the folders that are there, in order.
+    fn list(&self, warnings: &mut Vec<String>) -> BTreeSet<String> {
+        let runs = self.folder.runs();
+        let entries = match fs::read_dir(&runs) {
+            Ok(entries) => entries,
+            Err(error) => {
+                warnings.push(crate::Error::io("list", &runs)(error).to_string());
+                return self.read.keys().cloned().collect();
+            }
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter(|name| !name.starts_with('.')).collect()
+    }
+
+    fn name_of(&mut self, key: &RunKey) {
+        let id = key.id();
+        if !self.names.contains_key(&id)
+            && let Some(spec) = self.comparison.spec(key)
+        {
+            let name = spec.folder_name();
+            self.names.insert(id, name.clone());
+            self.planned.insert(name, spec);
+        }
+    }
+
+    fn refresh_run(&mut self, name: &str) -> Result<()> {
+        if self.foreign.contains(name) || self.read.get(name).is_some_and(|read| read.settled) {
+            return Ok(());
+        }
+        let folder = RunFolder::at(&self.folder.runs().join(name));
+        let spec = match (self.read.get(name), self.planned.get(name)) {
+            (Some(read), _) => read.spec.clone(),
+            (None, Some(spec)) => spec.clone(),
+            (None, None) => folder.spec()?,
+        };
+        if !self.comparison.includes(&spec) {
+            self.foreign.insert(name.to_owned());
+            return Ok(());
+        }
+        let stamps = FILES.map(|file| stamp(&folder.file(file)));
+        if let Some(read) = self.read.get(name)
+            && read.stamps == stamps
+            && read.snapshot.status != crate::runs::RunStatus::Running
+        {
+            return Ok(());
+        }
+        let snapshot = folder.snapshot(&spec, self.comparison.silence());
+        let settled = snapshot.status.is_complete() && snapshot.warnings.is_empty();
+        self.read.insert(name.to_owned(), Read { spec, snapshot, stamps, settled });
+        Ok(())
+    }
+}
+
+fn of_run(read: &Read) -> RunSnapshot {
+    read.snapshot.clone()
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}

@@ -1,0 +1,83 @@
+use super::app::Action;
+use crate::{Error, Result};
+use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use std::time::Duration;
+
+/// How long a key press waits at most.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The keyboard, as long as there is one. Crossterm itself never returns from reading a terminal
+/// that is gone, so the terminal is asked first.
+#[derive(Debug)]
+pub(super) struct Keys {
+    #[cfg(unix)]
+    terminal: std::fs::File,
+    hung_up: bool,
+}
+
+impl Keys {
+    pub(super) fn new() -> Result<Self> {
+        #[cfg(unix)]
+        {
+            use std::io::IsTerminal;
+            use std::os::fd::AsFd;
+            let failed = || Error::io("read keys from", "the terminal");
+            // As crossterm chooses.
+            let terminal = match std::io::stdin().is_terminal() {
+                true => std::io::stdin().as_fd().try_clone_to_owned().map(Into::into),
+                false => std::fs::File::open("/dev/tty"),
+            };
+            Ok(Self { terminal: terminal.map_err(failed())?, hung_up: false })
+        }
+        #[cfg(not(unix))]
+        Ok(Self { hung_up: false })
+    }
+
+    /// Whether the terminal was found to be gone.
+    pub(super) fn hung_up(&self) -> bool {
+        self.hung_up
+    }
+
+    /// Waits a moment for a key, and passes on all that were pressed until one leads to something.
+    pub(super) fn wait(&mut self, mut press: impl FnMut(KeyEvent) -> Action) -> Result<Action> {
+        let failed = || Error::io("read keys from", "the terminal");
+        let mut patience = PATIENCE;
+        while self.is_ready(patience)? && event::poll(Duration::ZERO).map_err(failed())? {
+            patience = Duration::ZERO;
+            let Event::Key(key) = event::read().map_err(failed())? else { continue };
+            if key.kind == KeyEventKind::Press {
+                let action = press(key);
+                if action != Action::None {
+                    return Ok(action);
+                }
+            }
+        }
+        Ok(Action::None)
+    }
+
+    /// Whether something can be read within that time.
+    #[cfg(unix)]
+    fn is_ready(&mut self, patience: Duration) -> Result<bool> {
+        use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+        use std::os::fd::AsFd;
+        let mut asked = [PollFd::new(self.terminal.as_fd(), PollFlags::POLLIN)];
+        let timeout = PollTimeout::try_from(patience).expect("a moment is short");
+        match poll(&mut asked, timeout) {
+            // A signal, a change of the window's size for example.
+            Err(nix::Error::EINTR) => return Ok(false),
+            Err(errno) => {
+                return Err(Error::io("read keys from", "the terminal")(errno.into()));
+            }
+            Ok(_) => {}
+        }
+        let found = asked[0].revents().unwrap_or(PollFlags::empty());
+        let gone = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
+        self.hung_up |= found.intersects(gone);
+        Ok(!self.hung_up && found.contains(PollFlags::POLLIN))
+    }
+
+    #[cfg(not(unix))]
+    fn is_ready(&mut self, patience: Duration) -> Result<bool> {
+        event::poll(patience).map_err(Error::io("read keys from", "the terminal"))
+    }
+}

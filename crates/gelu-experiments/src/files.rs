@@ -1,0 +1,146 @@
+//! Reading and writing files: a reader never sees half of one, and a file is never read beyond a
+//! sane size.
+
+use crate::error::Place;
+use crate::{Error, Result};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+/// No file that this program keeps about a run or a comparison is larger.
+const LARGEST: u64 = 64 << 20;
+
+/// Writes `bytes` to `path`: under a temporary name beside it, synced, then renamed, so that
+/// whatever stood there before stays whole until the new content is complete. The file gets the
+/// permissions that the umask leaves it.
+///
+/// # Errors
+///
+/// When any step is refused; `path` is then untouched.
+pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".writing-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(Error::io("create a file in", folder))?;
+    file.write_all(bytes.as_ref()).map_err(Error::io("write", path))?;
+    sync(file.as_file(), path)?;
+    file.persist(path).map_err(|error| Error::io("replace", path)(error.error))?;
+    sync_folder(folder)
+}
+
+/// The content of a file; `None` where there is none.
+///
+/// # Errors
+///
+/// When it cannot be read, or is larger than any file of its kind.
+pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", path)(error)),
+    };
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    if bytes.len() as u64 > LARGEST {
+        let problem = format!("is larger than {} MiB", LARGEST >> 20);
+        return Err(Error::data(path, Place::File, problem, "it is none of this program's files"));
+    }
+    Ok(Some(bytes))
+}
+
+/// The text of a file; `None` where there is none.
+///
+/// # Errors
+///
+/// As [`read_bytes`], and when it is not UTF-8.
+pub fn read_text(path: &Path) -> Result<Option<String>> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| Error::data(path, Place::File, "is not a text in UTF-8", ""))
+}
+
+/// Waits until a file's content is on the disk.
+///
+/// # Errors
+///
+/// When the disk refuses it, a full one for example.
+pub fn sync(file: &File, path: &Path) -> Result<()> {
+    file.sync_all().map_err(Error::io("sync", path))
+}
+
+/// Waits until a folder's list of names is on the disk, so that a rename in it survives a power
+/// cut. Only Unix lets a folder be synced; elsewhere the rename itself has to do.
+///
+/// # Errors
+///
+/// When the folder cannot be opened or synced.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let handle = File::open(folder).map_err(Error::io("open", folder))?;
+        handle.sync_all().map_err(Error::io("sync", folder))?;
+    }
+    Ok(())
+}
+
+/// Removes a folder with all it holds; that there is none is as good.
+///
+/// # Errors
+///
+/// When something in it cannot be removed.
+pub fn remove_folder(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Error::io("remove the folder", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaces_the_content_and_leaves_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("status.json");
+        write_atomically(&path, "old").unwrap();
+        write_atomically(&path, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn missing_folder_is_named_in_the_error() {
+        let error = write_atomically(Path::new("/nonexistent-folder/x"), "a").unwrap_err();
+        assert!(error.to_string().contains("/nonexistent-folder"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_have_the_permissions_that_the_umask_leaves() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |name: &str| {
+            fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777
+        };
+        fs::write(folder.path().join("plain"), "as the umask says").unwrap();
+        write_atomically(&folder.path().join("atomic"), "the same").unwrap();
+        assert_eq!(mode("atomic"), mode("plain"));
+    }
+
+    #[test]
+    fn a_file_of_absurd_size_is_not_read_into_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("status.json");
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let error = read_bytes(&path).unwrap_err().to_string();
+        assert!(error.contains("larger than 64 MiB"), "{error}");
+        assert_eq!(read_bytes(&folder.path().join("none")).unwrap(), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! What must hold of a run's folder, whoever reads and writes it.
+
+mod files;
+mod leases;
+
+use super::*;
+use crate::measure::EpochMetrics;
+use crate::recipe::Recipe;
+use gelu_core::Activation;
+use std::path::Path;
+use std::time::Duration;
+
+/// No worker of another host is meant, so no time matters.
+const SILENCE: Duration = Duration::from_secs(600);
+
+fn spec() -> RunSpec {
+    let recipe = Recipe::named("digits").unwrap();
+    RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.0, 1, "flex", "abc")
+}
+
+fn folder() -> (tempfile::TempDir, RunFolder) {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = RunFolder::create(parent.path(), &spec()).unwrap();
+    (parent, folder)
+}
+
+fn claim(folder: &RunFolder) -> ClaimedRun {
+    ClaimedRun::claim(folder, &spec(), &mut Watch::default(), SILENCE).unwrap().unwrap()
+}
+
+fn epochs(count: usize) -> Vec<EpochMetrics> {
+    let epoch = |epoch| EpochMetrics {
+        epoch,
+        learning_rate: 1e-3,
+        batch_loss: 0.1 + 0.2,
+        train_loss: 1.0 / 3.0,
+        train_error: Some(f64::MIN_POSITIVE),
+        valid_loss: None,
+        valid_error: Some(0.25),
+        test_loss: Some(2.0),
+        test_error: None,
+    };
+    (1..=count).map(epoch).collect()
+}
+
+fn write_model(content: &'static str) -> impl FnOnce(&Path) -> crate::Result<()> {
+    move |folder| {
+        let path = folder.join("model.bpk");
+        std::fs::write(&path, content).map_err(crate::Error::io("write", path))
+    }
+}
+
+/// Names of what is in a folder, in order.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,75 @@
+//! Being asked to stop: by Ctrl-C, by a termination request, by a terminal that goes away.
+
+use crate::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What has been asked for so far. Clones see the same.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    requests: Arc<AtomicUsize>,
+    hung_up: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Listens to Ctrl-C, termination requests and hang-ups of this process from now on.
+    ///
+    /// # Errors
+    ///
+    /// When the system lets nothing be installed.
+    pub fn listen() -> Result<Self> {
+        let signals = Self::default();
+        let heard = signals.clone();
+        spawn(move |hang_up| match hang_up {
+            true => heard.hung_up.store(true, Ordering::SeqCst),
+            false => {
+                heard.requests.fetch_add(1, Ordering::SeqCst);
+            }
+        })?;
+        Ok(signals)
+    }
+
+    /// How often an end was asked for: once to finish the epoch under way, again to end now.
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    /// Whether the terminal is gone.
+    pub fn hung_up(&self) -> bool {
+        self.hung_up.load(Ordering::SeqCst)
+    }
+
+    /// Asks for an end, as Ctrl-C does.
+    pub fn request(&self) {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(unix)]
+fn spawn(hear: impl Fn(bool) + Send + 'static) -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
+    let mut signals = signals.map_err(|error| cannot_listen(&error))?;
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    let listen = move || signals.forever().for_each(|signal| hear(signal == SIGHUP));
+    thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))
+}
+
+#[cfg(not(unix))]
+fn spawn(hear: impl Fn(bool) + Send + 'static) -> Result<()> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, flag.clone())
+        .map_err(|error| cannot_listen(&error))?;
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    let listen = move || loop {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        if flag.swap(false, Ordering::SeqCst) {
+            hear(false);
+        }
+    };
+    thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))
+}
+
+fn cannot_listen(error: &std::io::Error) -> Error {
+    Error::Device(format!("cannot listen for Ctrl-C: {error}"))
+}

@@ -1,0 +1,18 @@
+//! A worker: a process that claims runs of a comparison's folder, one after the other.
+//!
+//! It needs nothing but the folder. `gelu compare` starts some on its own machine
+//! ([`WorkerPool`]), a cluster's engine starts the same on its nodes, and they share the work by the
+//! leases of the runs.
+
+mod log;
+mod pool;
+mod prepared;
+mod work;
+
+pub use pool::{PoolOptions, WorkerFailure, WorkerPool};
+pub use work::{Outcome, Worker, take_up_failed};
+
+/// What a worker is told on its standard input, to end after the epoch under way.
+pub const STOP_AFTER_EPOCH: &str = "stop";
+/// What a worker is told on its standard input, to end after the batch under way.
+pub const STOP_NOW: &str = "now";

@@ -1,0 +1,233 @@
+use super::log::Redirected;
+use super::prepared::Prepared;
+use crate::comparison::{ComparisonReader, plan};
+use crate::device::DeviceName;
+use crate::environment::Environment;
+use crate::error::Place;
+use crate::runs::{ClaimedRun, Provenance, RunFolder, RunId, RunKey, RunSpec, RunStatus, Watch};
+use crate::training::{Control, Display, fail, train};
+use crate::{Error, Result};
+use burn::tensor::Device;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long to wait where all that is wanted is held by others.
+const PAUSE: Duration = Duration::from_millis(500);
+/// So many processes may die on a run, one after the other and without finishing an epoch, before
+/// the run is taken for the cause. Some die for reasons of their own: a job that is pre-empted, a
+/// machine that is switched off.
+const DEATHS: usize = 5;
+
+/// How a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing is wanted any more.
+    Done,
+    /// It was asked to end, and there is more to do.
+    Interrupted,
+    /// A run panicked, and the process should not be trusted with another. A new one can go on.
+    Panicked,
+}
+
+/// See the [module](super).
+#[derive(Debug)]
+pub struct Worker {
+    reader: ComparisonReader,
+    device: Device,
+    environment: Environment,
+    prepared: Prepared,
+    watch: Watch,
+    control: Control,
+    /// Runs that this process could not work on, and why. It does not try them again.
+    given_up: HashMap<RunId, String>,
+}
+
+/// What became of a run that was wanted.
+enum Attempt {
+    /// This worker trained it, or ended it.
+    Worked,
+    /// Others work on it, or have.
+    Passed,
+    Panicked,
+}
+
+impl Worker {
+    /// A worker on the comparison in that folder. `data` is where its data is, if not where the
+    /// folder says.
+    ///
+    /// # Errors
+    ///
+    /// When there is no comparison, or it is one for another backend.
+    pub fn new(
+        folder: &Path,
+        device: &DeviceName,
+        data: Option<PathBuf>,
+        control: Control,
+    ) -> Result<Self> {
+        let reader = ComparisonReader::open(folder)?;
+        let backend = &reader.comparison().backend;
+        if backend != device.backend() {
+            return Err(Error::Usage(format!(
+                "the comparison in {} is trained on {backend}, and results of two backends differ; \
+                 name a device of {backend}, not {device}",
+                folder.display()
+            )));
+        }
+        Ok(Self {
+            reader,
+            device: device.open(),
+            environment: Environment::here(device),
+            prepared: Prepared::new(data),
+            watch: Watch::default(),
+            control,
+            given_up: HashMap::new(),
+        })
+    }
+
+    /// Works until nothing is wanted, or until it is asked to stop.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is left but runs that could not be worked on: what was wrong with the first.
+    pub fn work(&mut self) -> Result<Outcome> {
+        loop {
+            let snapshot = self.reader.snapshot();
+            let wanted = plan::next(self.reader.comparison(), &snapshot);
+            if wanted.is_empty() {
+                return Ok(Outcome::Done);
+            }
+            let mine = |key: &&RunKey| !self.given_up.contains_key(&key.id());
+            let mine: Vec<RunKey> = wanted.iter().filter(mine).cloned().collect();
+            if mine.is_empty() {
+                return Err(self.trouble());
+            }
+            let mut worked = false;
+            for key in mine {
+                if self.control.wants_stop() {
+                    return Ok(Outcome::Interrupted);
+                }
+                match self.attempt(&key) {
+                    Ok(Attempt::Worked) => worked = true,
+                    Ok(Attempt::Passed) => {}
+                    Ok(Attempt::Panicked) => return Ok(Outcome::Panicked),
+                    Err(error) => {
+                        self.given_up.insert(key.id(), error.to_string());
+                    }
+                }
+            }
+            if !worked {
+                self.pause();
+            }
+        }
+    }
+
+    /// Waits for others, but not for longer than it takes to be asked to stop.
+    fn pause(&self) {
+        let step = PAUSE / 10;
+        for _ in 0..10 {
+            if !self.control.wants_stop() {
+                std::thread::sleep(step);
+            }
+        }
+    }
+
+    fn trouble(&self) -> Error {
+        let first = self.given_up.values().min().cloned().unwrap_or_default();
+        let problem = match self.given_up.len() {
+            1 => first,
+            count => format!("{first} (and {} more runs like that)", count - 1),
+        };
+        Error::data(self.reader.folder().path(), Place::File, problem, "")
+    }
+
+    fn attempt(&mut self, key: &RunKey) -> Result<Attempt> {
+        let spec = self.reader.comparison().spec(key).ok_or_else(|| {
+            Error::Usage(format!("this build has no activation `{}`", key.activation))
+        })?;
+        let folder = self.reader.folder().run(&spec)?;
+        if folder.status().is_ok_and(|file| file.status.is_over() && is_whole(&folder, &spec)) {
+            return Ok(Attempt::Passed);
+        }
+        let silence = self.reader.comparison().silence();
+        let Ok(run) = ClaimedRun::claim(&folder, &spec, &mut self.watch, silence)? else {
+            return Ok(Attempt::Passed);
+        };
+        let before = run.status();
+        if before.status.is_over() {
+            if is_whole(&folder, &spec) {
+                return Ok(Attempt::Passed);
+            }
+            run.set_status(RunStatus::Interrupted, before.seconds)?;
+        }
+        if run.deaths_in_this_epoch()? >= DEATHS {
+            let reason = cause_of_death(&folder.provenance()?);
+            run.set_status(RunStatus::Failed { reason }, before.seconds)?;
+            return Ok(Attempt::Worked);
+        }
+        // Before anything that memory may not suffice for.
+        run.begin_session(&self.environment, folder.metrics().map_or(0, |epochs| epochs.len()))?;
+        let run = Arc::new(run);
+        let _log = Redirected::to(&run.log_file())?;
+        let trained = catch_unwind(AssertUnwindSafe(|| {
+            let comparison = self.reader.comparison();
+            let splits = self.prepared.splits(comparison, &spec, &self.device)?;
+            let (device, environment) = (&self.device, &self.environment);
+            train(&run, &splits, device, &self.control, environment, Display::Folder)
+        }));
+        match trained {
+            Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),
+            // The run itself says so, if the disk let it.
+            Ok(Err(error)) => Err(error),
+            Err(panic) => {
+                let reason = format!("panicked: {}", message(panic.as_ref()));
+                let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
+                fail(&run, &reason, run.status().seconds, epochs)?;
+                Ok(Attempt::Panicked)
+            }
+        }
+    }
+}
+
+/// Whether a finished run has all its epochs: one whose table was cut short is trained again.
+fn is_whole(folder: &RunFolder, spec: &RunSpec) -> bool {
+    let finished = folder.status().is_ok_and(|file| file.status == RunStatus::Finished);
+    let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
+    !finished || epochs == spec.training.epochs
+}
+
+/// Why a run is given up after so many deaths, in a line.
+fn cause_of_death(sessions: &[Provenance]) -> String {
+    let last = sessions.iter().rev().find_map(|session| session.log.last());
+    let said = last.map_or_else(String::new, |line| format!("; the last one said: {line}"));
+    format!("{DEATHS} processes died in the same epoch{said}")
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "without a message".to_owned())
+}
+
+/// Takes up again what failed before: it is wanted once more.
+///
+/// # Errors
+///
+/// When a run's folder cannot be read or written.
+pub fn take_up_failed(reader: &mut ComparisonReader) -> Result<()> {
+    let mut watch = Watch::default();
+    for run in reader.snapshot().runs {
+        let RunStatus::Failed { .. } = run.status else { continue };
+        let Some(spec) = reader.comparison().spec(&run.key) else { continue };
+        let folder = reader.folder().run(&spec)?;
+        let silence = reader.comparison().silence();
+        // Where somebody works on it, it has been taken up already.
+        if let Ok(claimed) = ClaimedRun::claim(&folder, &spec, &mut watch, silence)? {
+            claimed.forget_deaths()?;
+            claimed.set_status(RunStatus::Interrupted, run.seconds)?;
+        }
+    }
+    Ok(())
+}
