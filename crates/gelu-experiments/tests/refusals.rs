@@ -46,10 +46,67 @@ fn files_that_cannot_be_used_are_named() {
         (&["report", "."], "holds no comparison"),
         (&["watch", "nowhere"], "holds no comparison"),
         (&["eval", "."], "holds no comparison"),
+        (&["work", "."], "holds no comparison"),
     ];
     for (arguments, expected) in cases {
         sandbox.run(arguments).refused(1, expected);
     }
+}
+
+#[test]
+fn recipes_from_strangers_write_nowhere_else() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml");
+    for (honest, evil) in [
+        ("name = \"digits\"", "name = \"../../evil\""),
+        ("name = \"curves\"", "name = \"../../evil\""),
+        ("title = \"Built-in", "title = \"\\u001b]0;evil\\u0007Built-in"),
+    ] {
+        fs::write(sandbox.path("mine.toml"), recipe.replace(honest, evil)).unwrap();
+        let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(1, "mine.toml");
+        assert!(!said.contains('\u{1b}'), "{said:?}");
+    }
+    let names: Vec<_> = fs::read_dir(sandbox.path("")).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1, "nothing is made: {names:?}");
+}
+
+#[test]
+fn folders_of_other_versions_and_of_other_backends_are_refused() {
+    let sandbox = Sandbox::new();
+    let mut made = small("gelu", "1", &["--out", "made"]);
+    made[0] = "submit";
+    sandbox.run(&made).success();
+    let file = sandbox.path("made/comparison.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    for (here, there, expected) in [
+        ("version = 3", "version = 4", "newer version"),
+        ("version = 3", "version = 1", "older version"),
+        ("backend = \"flex\"", "backend = \"vulkan\"", "name a device of vulkan"),
+        ("name = \"digits\"", "name = \"../x\"", "cannot be the name of a file"),
+    ] {
+        assert!(text.contains(here), "{text}");
+        fs::write(&file, text.replace(here, there)).unwrap();
+        let outcome = sandbox.run(&["work", "made"]);
+        assert!(outcome.stderr().contains(expected), "{expected}: {}", outcome.stderr());
+        assert_ne!(outcome.code(), 0);
+    }
+    assert_eq!(fs::read_dir(sandbox.path("made/runs")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_cluster_that_is_not_there_is_said_so() {
+    let sandbox = Sandbox::new();
+    let mut submit = small("gelu", "1", &["--slurm", "--out", "made"]);
+    submit[0] = "submit";
+    let outcome = sandbox.command(&submit).env("PATH", "/nonexistent").output().unwrap();
+    let said = String::from_utf8(outcome.stderr).unwrap();
+    assert_eq!(outcome.status.code(), Some(2), "{said}");
+    assert!(said.contains("there is no Slurm here") && said.contains("workers.sh"), "{said}");
+    submit.push("--dry-run");
+    let script = sandbox.run(&submit).success();
+    assert!(script.starts_with("#!/bin/bash\n") && script.contains("#SBATCH --array=1-4"), "{script}");
+    submit.extend(["--partition", "x\ny"]);
+    sandbox.run(&submit).refused(2, "partition");
 }
 
 #[test]

@@ -196,8 +196,8 @@ impl Shown {
         written?;
         let wanted = plan::next(self.reader.comparison(), &snapshot);
         match (wanted.is_empty(), troubles) {
+            (false, _) if self.pool.was_stopped() => Err(Error::Interrupted { out }),
             (true, 0) => Ok(ExitCode::SUCCESS),
-            (false, 0) => Err(Error::Interrupted { out }),
             _ => Ok(ExitCode::FAILURE),
         }
     }

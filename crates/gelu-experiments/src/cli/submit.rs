@@ -14,11 +14,11 @@ pub(super) struct Submit {
     selection: Selection,
     #[command(flatten)]
     varied: Varied,
-    /// As an array of Slurm jobs
-    #[arg(long, required = true)]
+    /// Submit an array of Slurm jobs; without it, only the folder is made, for another engine
+    #[arg(long)]
     slurm: bool,
     /// Print the script, and submit nothing
-    #[arg(long)]
+    #[arg(long, requires = "slurm")]
     dry_run: bool,
     /// Workers: jobs of the array
     #[arg(long, value_name = "N", default_value_t = 4,
@@ -58,6 +58,13 @@ impl Submit {
                 (selected, Some(folder))
             }
         };
+        let out = cluster::quoted(&selected.out.display().to_string());
+        if !self.slurm {
+            print(&format!(
+                "Made {out}; start workers on it, on this machine or on others, with: gelu work {out}\n"
+            ))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let job = SlurmJob {
             name: selected.recipe.name.clone(),
             folder: absolute(&selected.out)?,
@@ -78,10 +85,7 @@ impl Submit {
             return Ok(ExitCode::SUCCESS);
         }
         let said = cluster::submit(&job)?;
-        print(&format!(
-            "{said}\nSee how it goes with: gelu watch {}\n",
-            cluster::quoted(&selected.out.display().to_string())
-        ))?;
+        print(&format!("{said}\nSee how it goes with: gelu watch {out}\n"))?;
         Ok(ExitCode::SUCCESS)
     }
 }

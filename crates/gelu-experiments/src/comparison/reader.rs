@@ -107,10 +107,11 @@ impl ComparisonReader {
             runs: names.iter().filter_map(|name| self.read.get(name)).map(of_run).collect(),
             warnings,
         };
-        let mut on_disk: HashMap<RunId, RunSnapshot> =
-            snapshot.runs.iter().cloned().map(|run| (run.key.id(), run)).collect();
-        let epochs = recipe.training.epochs;
         let all = plan::all(comparison, &snapshot).into_iter();
+        let on_disk = std::mem::take(&mut snapshot.runs).into_iter();
+        let mut on_disk: HashMap<RunId, RunSnapshot> =
+            on_disk.map(|run| (run.key.id(), run)).collect();
+        let epochs = recipe.training.epochs;
         snapshot.runs = all
             .map(|key| {
                 on_disk.remove(&key.id()).unwrap_or_else(|| RunSnapshot::waiting(key, epochs))

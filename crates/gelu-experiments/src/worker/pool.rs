@@ -110,6 +110,11 @@ impl WorkerPool {
         self.workers.clear();
     }
 
+    /// Whether the workers were asked to end before they were done.
+    pub fn was_stopped(&self) -> bool {
+        self.stopping
+    }
+
     /// The workers that ended with an error.
     pub fn failures(&self) -> &[WorkerFailure] {
         &self.failures
