@@ -91,7 +91,8 @@ fn corrupt(folder: &Path, random: &mut ChaCha8Rng) -> Option<PathBuf> {
     while !runs.is_empty() {
         let run = runs.swap_remove(random.random_range(0..runs.len()));
         let checkpoints = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path());
-        let checkpoints = checkpoints.filter(|path| path.to_string_lossy().contains("/checkpoint-"));
+        let checkpoints =
+            checkpoints.filter(|path| path.to_string_lossy().contains("/checkpoint-"));
         let (Ok((Some(newest), damaged)), 2) =
             (RunFolder::at(&run).checkpoint(), checkpoints.count())
         else {

@@ -104,7 +104,10 @@ fn a_cluster_that_is_not_there_is_said_so() {
     assert!(said.contains("there is no Slurm here") && said.contains("workers.sh"), "{said}");
     submit.push("--dry-run");
     let script = sandbox.run(&submit).success();
-    assert!(script.starts_with("#!/bin/bash\n") && script.contains("#SBATCH --array=1-4"), "{script}");
+    assert!(
+        script.starts_with("#!/bin/bash\n") && script.contains("#SBATCH --array=1-4"),
+        "{script}"
+    );
     submit.extend(["--partition", "x\ny"]);
     sandbox.run(&submit).refused(2, "partition");
 }

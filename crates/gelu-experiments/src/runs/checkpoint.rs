@@ -93,7 +93,9 @@ fn check_sums(folder: &Path) -> Result<()> {
         let Some((sum, name)) = line.split_once("  ") else {
             return damaged(&path, "is not a list of digests");
         };
-        crate::names::check_file_name("the file", name)?;
+        if crate::names::check_file_name("the file", name).is_err() {
+            return damaged(&path, "names a file that no checkpoint has");
+        }
         let file = folder.join(name);
         let content = fs::read(&file).map_err(Error::io("read", &file))?;
         if hex(&Sha256::digest(content)) != sum {

@@ -93,16 +93,17 @@ impl ClaimedRun {
         })
     }
 
-    /// How many times in a row a process died on this run without finishing an epoch.
+    /// The sessions that died one after the other without finishing an epoch, the last one last.
     ///
     /// # Errors
     ///
     /// When the folder cannot be listed.
-    pub fn deaths_in_this_epoch(&self) -> Result<usize> {
+    pub fn deaths_in_this_epoch(&self) -> Result<Vec<Provenance>> {
         let epochs = checkpoint::epochs(self.folder.path())?.first().copied().unwrap_or(0);
-        let sessions = self.folder.provenance()?;
+        let mut sessions = self.folder.provenance()?;
         let here = |session: &&Provenance| session.has_died() && session.epochs_before == epochs;
-        Ok(sessions.iter().rev().take_while(here).count())
+        let deaths = sessions.iter().rev().take_while(here).count();
+        Ok(sessions.split_off(sessions.len() - deaths))
     }
 
     /// Writes `status.json`. What is the end of the run is on the disk when this returns; whether it

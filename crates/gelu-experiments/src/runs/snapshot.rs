@@ -93,6 +93,15 @@ pub struct RunSnapshot {
 }
 
 impl RunSnapshot {
+    /// How many sessions have died on it, one after the other, without finishing an epoch.
+    pub fn deaths(&self) -> usize {
+        let died = |session: &&Provenance| {
+            let unsaid = session.outcome.is_none() && self.status != RunStatus::Running;
+            (session.has_died() || unsaid) && session.epochs_before >= self.epochs.len()
+        };
+        self.provenance.iter().rev().take_while(died).count()
+    }
+
     /// A run that nobody has begun.
     pub fn waiting(key: RunKey, epochs_planned: usize) -> Self {
         Self {

@@ -16,10 +16,13 @@ use std::time::Duration;
 
 /// How long to wait where all that is wanted is held by others.
 const PAUSE: Duration = Duration::from_millis(500);
-/// So many processes may die on a run, one after the other and without finishing an epoch, before
-/// the run is taken for the cause. Some die for reasons of their own: a job that is pre-empted, a
-/// machine that is switched off.
-const DEATHS: usize = 5;
+/// So many processes may crash on a run, one after the other and without finishing an epoch, before
+/// the run is taken for the cause.
+const CRASHES: usize = 3;
+/// So many may vanish without a word. Most of them are killed for reasons of their own: a job that is
+/// pre-empted, a machine that is switched off. But a system that is out of memory leaves no word
+/// either.
+const DEATHS: usize = 25;
 
 /// How a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +103,11 @@ impl Worker {
                 return Ok(Outcome::Done);
             }
             let mine = |key: &&RunKey| !self.given_up.contains_key(&key.id());
-            let mine: Vec<RunKey> = wanted.iter().filter(mine).cloned().collect();
+            let mut mine: Vec<RunKey> = wanted.iter().filter(mine).cloned().collect();
+            // Runs that processes have died on come last, so that the others get done.
+            let deaths: HashMap<RunId, usize> =
+                snapshot.runs.iter().map(|run| (run.key.id(), run.deaths())).collect();
+            mine.sort_by_key(|key| deaths.get(&key.id()).copied().unwrap_or(0));
             if mine.is_empty() {
                 return Err(self.trouble());
             }
@@ -162,8 +169,7 @@ impl Worker {
             }
             run.set_status(RunStatus::Interrupted, before.seconds)?;
         }
-        if run.deaths_in_this_epoch()? >= DEATHS {
-            let reason = cause_of_death(&folder.provenance()?);
+        if let Some(reason) = hopeless(&run.deaths_in_this_epoch()?) {
             run.set_status(RunStatus::Failed { reason }, before.seconds)?;
             return Ok(Attempt::Worked);
         }
@@ -198,11 +204,15 @@ fn is_whole(folder: &RunFolder, spec: &RunSpec) -> bool {
     !finished || epochs == spec.training.epochs
 }
 
-/// Why a run is given up after so many deaths, in a line.
-fn cause_of_death(sessions: &[Provenance]) -> String {
-    let last = sessions.iter().rev().find_map(|session| session.log.last());
-    let said = last.map_or_else(String::new, |line| format!("; the last one said: {line}"));
-    format!("{DEATHS} processes died in the same epoch{said}")
+/// Why a run is given up after these deaths, if it is.
+fn hopeless(deaths: &[Provenance]) -> Option<String> {
+    let crashes = deaths.iter().filter(|session| !session.log.is_empty()).count();
+    if crashes < CRASHES && deaths.len() < DEATHS {
+        return None;
+    }
+    let last = deaths.iter().rev().find_map(|session| session.log.last());
+    let said = last.map_or_else(String::new, |line| format!("; the last words: {line}"));
+    Some(format!("{} processes died in the same epoch{said}", deaths.len()))
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {

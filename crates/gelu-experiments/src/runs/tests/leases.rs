@@ -166,14 +166,14 @@ fn deaths_without_progress_are_counted_until_somebody_takes_the_run_up_again() {
     for deaths in 0..4 {
         // Silent from the first moment on, as no living process is.
         let run = try_claim(&folder, &mut watch, Duration::from_secs(600)).unwrap();
-        assert_eq!(run.deaths_in_this_epoch().unwrap(), deaths);
+        assert_eq!(run.deaths_in_this_epoch().unwrap().len(), deaths);
         run.begin_session(&here, 0).unwrap();
         die(&folder, run);
     }
     let run = try_claim(&folder, &mut watch, SILENCE).unwrap();
-    assert_eq!(run.deaths_in_this_epoch().unwrap(), 4);
+    assert_eq!(run.deaths_in_this_epoch().unwrap().len(), 4);
     run.forget_deaths().unwrap();
-    assert_eq!(run.deaths_in_this_epoch().unwrap(), 0);
+    assert_eq!(run.deaths_in_this_epoch().unwrap(), []);
 }
 
 /// Leaves the run as a process that was killed does: held, by nobody who lives.
