@@ -95,7 +95,7 @@ fn one_damaged_run_stops_nobody() {
     sandbox.run(&small("gelu,relu", "2", &[])).success();
     let runs = sandbox.runs("results/digits");
     fs::write(runs[0].join("status.json"), "{\"state\":").unwrap();
-    fs::write(runs[1].join("noise.csv"), "neither,this\n").unwrap();
+    fs::write(runs[1].join("noise.csv"), "neither,this\n1,2\n").unwrap();
     for command in [["report", "results/digits"], ["watch", "results/digits"]] {
         let outcome = sandbox.run(&command);
         assert_eq!(outcome.code(), 0, "{}", outcome.stderr());

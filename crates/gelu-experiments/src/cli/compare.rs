@@ -145,11 +145,13 @@ impl Shown {
             signals,
         );
         match left {
-            Ok(dashboard::Outcome::HungUp) => self.without_display(),
+            Ok(dashboard::Outcome::HungUp) => {
+                self.without_display();
+                Ok(())
+            }
             Ok(_) => Ok(()),
             Err(error) => {
-                self.pool.stop_after_epoch();
-                self.without_display()?;
+                self.without_display();
                 Err(error)
             }
         }
@@ -173,13 +175,16 @@ impl Shown {
     }
 
     /// Waits for the workers where there is nobody to show anything to.
-    fn without_display(&mut self) -> Result<()> {
+    fn without_display(&mut self) {
         let mut stops = Stops::default();
+        if !self.keep_going {
+            self.pool.stop_after_epoch();
+            stops.passed_on = 1;
+        }
         while !self.pool.is_finished() {
             stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
             std::thread::sleep(INTERVAL);
         }
-        Ok(())
     }
 
     /// Reports what there is, and says how it went.

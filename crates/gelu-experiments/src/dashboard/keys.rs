@@ -13,6 +13,8 @@ pub(super) struct Keys {
     #[cfg(unix)]
     terminal: std::fs::File,
     hung_up: bool,
+    /// Whether Crossterm may have read more keys than were passed on.
+    pending: bool,
 }
 
 impl Keys {
@@ -27,10 +29,10 @@ impl Keys {
                 true => std::io::stdin().as_fd().try_clone_to_owned().map(Into::into),
                 false => std::fs::File::open("/dev/tty"),
             };
-            Ok(Self { terminal: terminal.map_err(failed())?, hung_up: false })
+            Ok(Self { terminal: terminal.map_err(failed())?, hung_up: false, pending: false })
         }
         #[cfg(not(unix))]
-        Ok(Self { hung_up: false })
+        Ok(Self { hung_up: false, pending: false })
     }
 
     /// Whether the terminal was found to be gone.
@@ -41,17 +43,22 @@ impl Keys {
     /// Waits a moment for a key, and passes on all that were pressed until one leads to something.
     pub(super) fn wait(&mut self, mut press: impl FnMut(KeyEvent) -> Action) -> Result<Action> {
         let failed = || Error::io("read keys from", "the terminal");
-        let mut patience = PATIENCE;
-        while self.is_ready(patience)? && event::poll(Duration::ZERO).map_err(failed())? {
-            patience = Duration::ZERO;
+        let patience = if self.pending { Duration::ZERO } else { PATIENCE };
+        let ready = self.is_ready(patience)?;
+        if self.hung_up || !(ready || self.pending) {
+            return Ok(Action::None);
+        }
+        while event::poll(Duration::ZERO).map_err(failed())? {
             let Event::Key(key) = event::read().map_err(failed())? else { continue };
             if key.kind == KeyEventKind::Press {
                 let action = press(key);
                 if action != Action::None {
+                    self.pending = true;
                     return Ok(action);
                 }
             }
         }
+        self.pending = false;
         Ok(Action::None)
     }
 

@@ -44,10 +44,7 @@ pub fn run(
     let outcome = show(&mut terminal, &mut keys, &mut app, &mut source, &mut request, signals);
     // A terminal that is gone cannot be restored, and need not be.
     let _ = ratatui::try_restore();
-    match outcome {
-        Err(_) if signals.hung_up() || keys.hung_up() => Ok(Outcome::HungUp),
-        other => other,
-    }
+    outcome
 }
 
 fn show(
@@ -75,10 +72,15 @@ fn show(
                 action = app.interrupt();
             }
             let view = View::of(app, &snapshot, clock.read(&snapshot));
-            let drawn = terminal.draw(|frame| view.render(frame));
-            drawn.map_err(Error::io("draw on", "the terminal"))?;
+            // A terminal that can no longer be used is as good as none, however it says so.
+            if terminal.draw(|frame| view.render(frame)).is_err() {
+                return Ok(Outcome::HungUp);
+            }
             if action == Action::None {
-                action = keys.wait(|key| app.press(key, &snapshot))?;
+                match keys.wait(|key| app.press(key, &snapshot)) {
+                    Ok(pressed) => action = pressed,
+                    Err(_) => return Ok(Outcome::HungUp),
+                }
             }
             match action {
                 Action::None => {}
