@@ -1,8 +1,10 @@
+use crate::data::prepared::{Array, Arrays, Key, Prepared, prepared};
 use crate::data::{Images, Samples};
 use crate::recipe::{Normalisation, Pixels};
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use gelu_models::{Zca, ZcaConfig};
+use std::collections::BTreeMap;
 
 /// How pictures are made inputs: scaled, then normalised by what was fitted to the training
 /// pictures.
@@ -40,12 +42,8 @@ impl Presentation {
             None => Fitted::Nothing,
             Some(Normalisation::MeanPicture) => Fitted::Mean(mean_picture(pixels, train, device)),
             Some(Normalisation::Zca { regulariser }) => {
-                let inputs = train.to_examples(pixels, device).inputs;
-                let zca = ZcaConfig::new().with_regulariser(regulariser).fit(&inputs);
-                let refuse = |error| {
-                    Error::Usage(format!("the training pictures cannot be whitened: {error}"))
-                };
-                Fitted::Whitening(Box::new(zca.map_err(refuse)?))
+                let whitening = Whitening::of(pixels, regulariser, train, device)?;
+                Fitted::Whitening(Box::new(whitening.into_zca(device)))
             }
         };
         Ok(Self { pixels, fitted })
@@ -62,6 +60,60 @@ impl Presentation {
                 Tensor::cat(chunks.map(|chunk| zca.forward(chunk)).collect(), 0)
             }),
         }
+    }
+}
+
+/// A fitted whitening as it is kept: the decomposition of 3072 × 3072 covariances takes a minute.
+struct Whitening {
+    /// `[size]`
+    mean: Vec<f32>,
+    /// `[size, size]`
+    matrix: Vec<f32>,
+}
+
+impl Whitening {
+    /// Raised when other numbers come out.
+    const VERSION: u32 = 1;
+
+    fn of(pixels: Pixels, regulariser: f64, train: &Images, device: &Device) -> Result<Self> {
+        let scaled = [0, 128, 255].map(|byte| pixels.scale(byte).to_le_bytes());
+        let key = Key::new("zca", Self::VERSION)
+            .with(&train.pixels)
+            .with(&(train.len() as u64).to_le_bytes())
+            .with(&scaled.concat())
+            .with(&regulariser.to_le_bytes());
+        prepared(&key, || Self::fit(pixels, regulariser, train, device))
+    }
+
+    fn fit(pixels: Pixels, regulariser: f64, train: &Images, device: &Device) -> Result<Self> {
+        let inputs = train.to_examples(pixels, device).inputs;
+        let zca = ZcaConfig::new().with_regulariser(regulariser).fit(&inputs);
+        let refuse =
+            |error| Error::Usage(format!("the training pictures cannot be whitened: {error}"));
+        let zca = zca.map_err(refuse)?;
+        let values = |tensor: Tensor<2>| tensor.into_data().iter::<f32>().collect();
+        Ok(Self { mean: values(zca.mean()), matrix: values(zca.matrix()) })
+    }
+
+    fn into_zca(self, device: &Device) -> Zca {
+        let size = self.mean.len();
+        let tensor = |values, shape| Tensor::from_data(TensorData::new(values, shape), device);
+        Zca::from_parts(tensor(self.mean, [1, size]), tensor(self.matrix, [size, size]))
+    }
+}
+
+impl Prepared for Whitening {
+    fn arrays(&self) -> Vec<(&'static str, Array<'_>)> {
+        vec![("mean", Array::F32(&self.mean)), ("matrix", Array::F32(&self.matrix))]
+    }
+
+    fn texts(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    fn from_arrays(arrays: &Arrays<'_>) -> Option<Self> {
+        let (mean, matrix) = (arrays.f32("mean")?, arrays.f32("matrix")?);
+        (matrix.len() == mean.len() * mean.len()).then_some(Self { mean, matrix })
     }
 }
 
