@@ -1,8 +1,8 @@
-//! A vector of f32 in a CubeCL kernel, in arithmetic that no compiler's choice can spoil: nothing
-//! here needs a fused multiply-add, and nothing suffers from one. Shader compilers also regroup
-//! sums and factor products out; where that would lose what was split off before, a mask or a
-//! barrier stands between. Native exponentials are not used, since their accuracy differs from
-//! device to device.
+//! A vector of f32 or f64 in a CubeCL kernel, in arithmetic that no compiler's choice can spoil:
+//! nothing here needs a fused multiply-add, and nothing suffers from one. Shader compilers also
+//! regroup sums and factor products out; where that would lose what was split off before, a mask, a
+//! conversion or a barrier stands between. Native exponentials are not used, since their accuracy
+//! differs from device to device, and few have one in f64.
 //!
 //! A formula on [`Lanes`] runs when a kernel is built, and records what the kernel does.
 
@@ -13,119 +13,246 @@ use core::ops::{Add, Div, Mul, Neg, Sub};
 use cubecl::ir::Scope;
 use cubecl::prelude::*;
 
-type Register<N> = NativeExpand<Vector<f32, N>>;
+/// The value of a vector while a kernel is built.
+type Register<F, N> = NativeExpand<Vector<F, N>>;
 type Condition<N> = NativeExpand<Vector<bool, N>>;
 
 /// A vector that a kernel will compute.
-pub(crate) struct Lanes<'a, N: Size> {
+pub(crate) struct Lanes<'a, F: Precision, N: Size> {
     scope: &'a Scope,
-    value: Register<N>,
+    value: Register<F, N>,
 }
 
-impl<N: Size> Clone for Lanes<'_, N> {
+impl<F: Precision, N: Size> Clone for Lanes<'_, F, N> {
     fn clone(&self) -> Self {
         Self { scope: self.scope, value: self.value }
     }
 }
 
-impl<'a, N: Size> Lanes<'a, N> {
+impl<'a, F: Precision, N: Size> Lanes<'a, F, N> {
     /// What has been computed so far.
-    pub(crate) fn new(scope: &'a Scope, value: Register<N>) -> Self {
+    pub(crate) fn new(scope: &'a Scope, value: Register<F, N>) -> Self {
         Self { scope, value }
     }
 
     /// What the kernel goes on with.
-    pub(crate) fn into_inner(self) -> Register<N> {
+    pub(crate) fn into_inner(self) -> Register<F, N> {
         self.value
     }
 
-    fn with(&self, value: Register<N>) -> Self {
+    fn with(&self, value: Register<F, N>) -> Self {
         Self { scope: self.scope, value }
     }
 
     fn floor(self) -> Self {
-        self.with(floor::expand::<N>(self.scope, self.value))
+        self.with(floor::expand::<F, N>(self.scope, self.value))
     }
 
-    /// With only some of its bits. Where those are all that it has, a wall that no compiler
-    /// regroups a sum or a product across.
-    fn masked(self, mask: u32) -> Self {
-        self.with(masked::expand::<N>(self.scope, self.value, mask))
+    /// Through [`Precision::wall`].
+    fn walled(self) -> Self {
+        self.with(F::wall::<N>(self.scope, self.value))
     }
 }
 
-impl<'a, N: Size> Arithmetic for Lanes<'a, N> {
+/// What f32 and f64 do in their own way.
+pub(crate) trait Precision: Float {
+    const DIGITS_NEEDED: Digits;
+    /// ln 2 in parts: of all but the last, a product with a number of halvings is exact, and has
+    /// no more digits than pass through [`wall`](Self::wall).
+    const LN_2: &'static [f64];
+    /// `(e^r − 1)/r` for |r| ≤ ln 2 / 2.
+    const SERIES: &'static [f64];
+    /// How many powers of two too large a scale is kept, so that it is no subnormal where its
+    /// product with a large number is none.
+    const BIAS: f64;
+    /// How many terms the series of `(e^x − 1)/x` has for −0.35 < x ≤ 0.
+    const TERMS: i32;
+
+    fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N>;
+
+    /// A constant's digits that [`top`](Self::top) keeps.
+    fn leading(constant: f64) -> f64;
+
+    /// The leading digits, few enough for exact products.
+    fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N>;
+
+    /// The same for a number that has few digits, by a way that no compiler regroups a sum or a
+    /// product across.
+    fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N>;
+
+    /// `2^(BIAS − n)` in two factors, for an integer n from 0 to where it is 0.
+    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2];
+}
+
+impl Precision for f32 {
+    const DIGITS_NEEDED: Digits = Digits::Single;
+    const LN_2: &'static [f64] = &[22_713.0 / 32_768.0, LN_2 - 22_713.0 / 32_768.0];
+    const SERIES: &'static [f64] = &[
+        -2.0 * SERIES_HALF[0] as f64,
+        4.0 * SERIES_HALF[1] as f64,
+        -8.0 * SERIES_HALF[2] as f64,
+        16.0 * SERIES_HALF[3] as f64,
+        -32.0 * SERIES_HALF[4] as f64,
+        64.0 * SERIES_HALF[5] as f64,
+    ];
+    const BIAS: f64 = 24.0;
+    const TERMS: i32 = 8;
+
+    fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N> {
+        constant::expand::<N>(scope, value as f32)
+    }
+
+    fn leading(constant: f64) -> f64 {
+        f64::from(Self::from_bits((constant as Self).to_bits() & 0xFFFF_F000))
+    }
+
+    fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
+        masked::expand::<N>(scope, x, 0xFFFF_F000)
+    }
+
+    fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
+        masked::expand::<N>(scope, x, 0xFFFF_FFFC)
+    }
+
+    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2] {
+        let n = Lanes::new(scope, n);
+        let exponent = n.constant(127.0 + Self::BIAS) - n.clone();
+        let scale = n.with(power_of_two::expand::<N>(scope, exponent.value));
+        let gone = n.above(126.0 + Self::BIAS);
+        let scale = Lanes::choose(gone, n.constant(0.0), scale);
+        [scale.value, n.constant(1.0 / 16_777_216.0).value]
+    }
+}
+
+impl Precision for f64 {
+    const DIGITS_NEEDED: Digits = Digits::Double;
+    /// Twelve digits each, of which the sum is exact.
+    const LN_2: &'static [f64] = &[LN_2_FIRST, LN_2_SECOND, LN_2_REST];
+    const SERIES: &'static [f64] = &TAYLOR;
+    const BIAS: f64 = 0.0;
+    const TERMS: i32 = 15;
+
+    fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N> {
+        double_constant::expand::<N>(scope, value)
+    }
+
+    fn leading(constant: f64) -> f64 {
+        Self::from(constant as f32)
+    }
+
+    /// By a conversion to f32 and back.
+    fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
+        through_single::expand::<N>(scope, x)
+    }
+
+    fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
+        through_single::expand::<N>(scope, x)
+    }
+
+    /// `2^−n` as the 16th power of `2^−⌈n/16⌉`, which f32 holds, times what is left.
+    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2] {
+        let n = Lanes::new(scope, n);
+        let sixteenth = -((-n.clone() * (1.0 / 16.0)).floor());
+        let left = sixteenth.clone() * 16.0 - n;
+        let power = |exponent: Lanes<'_, Self, N>| {
+            let biased = exponent + 127.0;
+            Lanes::new(scope, double_power_of_two::expand::<N>(scope, biased.value))
+        };
+        let second = power(-sixteenth);
+        let fourth = second.clone() * second;
+        let eighth = fourth.clone() * fourth;
+        let half = eighth.clone() * eighth;
+        [(half.clone() * power(left)).value, half.value]
+    }
+}
+
+const LN_2: f64 = core::f64::consts::LN_2;
+const LN_2_FIRST: f64 = 2_839.0 / 4_096.0;
+const LN_2_SECOND: f64 = 535.0 / 16_777_216.0;
+const LN_2_REST: f64 = 5.7699990475432854e-08;
+
+/// `1/(k + 1)!`.
+const TAYLOR: [f64; 13] = {
+    let mut coefficients = [1.0; 13];
+    let mut k = 1;
+    while k < 13 {
+        coefficients[k] = coefficients[k - 1] / (k + 1) as f64;
+        k += 1;
+    }
+    coefficients
+};
+
+impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
     type Mask = Condition<N>;
-    type Parameter = NativeExpand<f32>;
-    type Exponential = LanesExponential<'a, N>;
+    type Parameter = NativeExpand<F>;
+    type Exponential = LanesExponential<'a, F, N>;
 
     fn digits(&self) -> Digits {
-        Digits::Single
+        F::DIGITS_NEEDED
     }
 
     fn constant(&self, value: f64) -> Self {
-        self.with(constant::expand::<N>(self.scope, value as f32))
+        self.with(F::constant::<N>(self.scope, value))
     }
 
-    fn parameter(&self, value: NativeExpand<f32>) -> Self {
-        self.with(broadcast::expand::<N>(self.scope, value))
+    fn parameter(&self, value: NativeExpand<F>) -> Self {
+        self.with(broadcast::expand::<F, N>(self.scope, value))
     }
 
     fn abs(self) -> Self {
-        self.with(abs::expand::<N>(self.scope, self.value))
+        self.with(abs::expand::<F, N>(self.scope, self.value))
     }
 
     fn below(&self, limit: f64) -> Condition<N> {
-        below::expand::<N>(self.scope, self.value, self.constant(limit).value)
+        below::expand::<F, N>(self.scope, self.value, self.constant(limit).value)
     }
 
     fn at_or_below(&self, limit: f64) -> Condition<N> {
-        at_or_below::expand::<N>(self.scope, self.value, self.constant(limit).value)
+        at_or_below::expand::<F, N>(self.scope, self.value, self.constant(limit).value)
     }
 
     fn above(&self, limit: f64) -> Condition<N> {
-        below::expand::<N>(self.scope, self.constant(limit).value, self.value)
+        below::expand::<F, N>(self.scope, self.constant(limit).value, self.value)
     }
 
     fn choose(condition: Condition<N>, then: Self, otherwise: Self) -> Self {
-        let value = choose::expand::<N>(then.scope, condition, then.value, otherwise.value);
+        let value = choose::expand::<F, N>(then.scope, condition, then.value, otherwise.value);
         then.with(value)
     }
 
     fn split(self) -> (Self, Self) {
-        let top = self.clone().masked(0xFFFF_F000);
+        let top = self.with(F::top::<N>(self.scope, self.value));
         (top.clone(), self - top)
     }
 
     fn leading(&self, constant: f64) -> f64 {
-        f64::from(f32::from_bits((constant as f32).to_bits() & 0xFFFF_F000))
+        F::leading(constant)
     }
 
-    fn exponential(self, low: Self) -> LanesExponential<'a, N> {
-        // Of half of −u, since the step is then twice as wide.
-        let (high, low) = (self * -2.0, low * -2.0);
-        let n = ((high.clone() + low.clone()) * PER_STEP + 0.5).floor();
-        let whole = (n.clone() * STEP_HIGH).masked(0xFFFF_FFFC);
-        let r = (high - whole) + (low - n.clone() * STEP_LOW);
-        LanesExponential::of_rest(r, n)
+    fn exponential(self, low: Self) -> LanesExponential<'a, F, N> {
+        // e^(r − n·ln 2) with n ≥ 0.
+        let n = ((self.clone() + low.clone()) * -core::f64::consts::LOG2_E + 0.5).floor();
+        let (last, parts) = F::LN_2.split_last().expect("ln 2 has parts");
+        let subtract = |rest: Self, part: &f64| rest + (n.clone() * *part).walled();
+        let r = parts.iter().fold(self, subtract) + (low + n.clone() * *last);
+        let s = r.clone() * r.polynomial(F::SERIES);
+        let scale = F::scale::<N>(n.scope, n.value).map(|factor| n.with(factor));
+        LanesExponential { s, scale }
     }
 
     fn exp_m1(self) -> Self {
-        // e^−t − 1 by its series near 0, where the difference would cancel.
-        const SERIES: [f64; 8] = [
-            1.0,
-            -0.5,
-            1.0 / 6.0,
-            -1.0 / 24.0,
-            1.0 / 120.0,
-            -1.0 / 720.0,
-            1.0 / 5040.0,
-            -1.0 / 40320.0,
-        ];
-        let t = (-self).at_most(110.0);
-        let near = t.below(0.35);
-        let series = -(t.clone() * t.clone().polynomial(&SERIES));
-        Self::choose(near, series, (-t).exp().value() - 1.0)
+        // Near 0 by its series, where the difference would cancel.
+        let mut inverse = 1.0;
+        let series: alloc::vec::Vec<f64> = (1..=F::TERMS)
+            .map(|k| {
+                inverse /= f64::from(k);
+                inverse
+            })
+            .collect();
+        let x = self.at_least(-110.0);
+        let near = x.above(-0.35);
+        let series = x.clone() * x.clone().polynomial(&series);
+        Self::choose(near, series, x.exp().value() - 1.0)
     }
 
     /// The sum is at least a tenth: a wall before what is subtracted from it.
@@ -135,48 +262,32 @@ impl<'a, N: Size> Arithmetic for Lanes<'a, N> {
     }
 }
 
-/// Steps of 2 ln 2 in two parts, n times the first of which is exact and ends in at least two zeros.
-const STEP_HIGH: f64 = 22_713.0 / 16_384.0;
-const STEP_LOW: f64 = 2.0 * core::f64::consts::LN_2 - STEP_HIGH;
-const PER_STEP: f64 = 0.5 * core::f64::consts::LOG2_E;
-
-/// `(1 + s)·scale·2^−BIAS`: the scale is [`BIAS`] powers of two too large, so that it is no
-/// subnormal where its product with a large number is none; 0 where that would be one.
+/// `(1 + s)` times a scale in two factors.
 #[derive(Clone)]
-pub(crate) struct LanesExponential<'a, N: Size> {
-    s: Lanes<'a, N>,
-    scale: Lanes<'a, N>,
+pub(crate) struct LanesExponential<'a, F: Precision, N: Size> {
+    s: Lanes<'a, F, N>,
+    scale: [Lanes<'a, F, N>; 2],
 }
 
-const BIAS: f64 = 24.0;
-
-impl<'a, N: Size> LanesExponential<'a, N> {
-    /// `e^(−r/2)·2^−n`.
-    pub(crate) fn of_rest(r: Lanes<'a, N>, n: Lanes<'a, N>) -> Self {
-        let s = r.clone() * r.clone().polynomial(&SERIES_HALF.map(f64::from));
-        let exponent = n.constant(127.0 + BIAS) - n.clone();
-        let scale = exponent.with(power_of_two::expand::<N>(n.scope, exponent.value));
-        let gone = n.above(126.0 + BIAS);
-        Self { s, scale: Lanes::choose(gone, n.constant(0.0), scale) }
-    }
-
-    fn unscaled(x: Lanes<'a, N>, scale: Lanes<'a, N>) -> Lanes<'a, N> {
-        x * scale * (1.0 / 16_777_216.0)
+impl<'a, F: Precision, N: Size> LanesExponential<'a, F, N> {
+    fn scaled(x: Lanes<'a, F, N>, scale: [Lanes<'a, F, N>; 2]) -> Lanes<'a, F, N> {
+        let [first, second] = scale;
+        x * first * second
     }
 }
 
-impl<'a, N: Size> Exponential<Lanes<'a, N>> for LanesExponential<'a, N> {
-    fn value(self) -> Lanes<'a, N> {
-        Self::unscaled(self.s + 1.0, self.scale)
+impl<'a, F: Precision, N: Size> Exponential<Lanes<'a, F, N>> for LanesExponential<'a, F, N> {
+    fn value(self) -> Lanes<'a, F, N> {
+        Self::scaled(self.s + 1.0, self.scale)
     }
 
-    fn times(self, factor: Lanes<'a, N>) -> Lanes<'a, N> {
-        Self::unscaled(factor.clone() + factor * self.s, self.scale)
+    fn times(self, factor: Lanes<'a, F, N>) -> Lanes<'a, F, N> {
+        Self::scaled(factor.clone() + factor * self.s, self.scale)
     }
 
-    fn times_parts(self, high: Lanes<'a, N>, low: Lanes<'a, N>) -> Lanes<'a, N> {
+    fn times_parts(self, high: Lanes<'a, F, N>, low: Lanes<'a, F, N>) -> Lanes<'a, F, N> {
         let sum = high.clone() + (low.clone() + (high + low) * self.s);
-        Self::unscaled(sum, self.scale)
+        Self::scaled(sum, self.scale)
     }
 }
 
@@ -184,19 +295,19 @@ impl<'a, N: Size> Exponential<Lanes<'a, N>> for LanesExponential<'a, N> {
 macro_rules! operators {
     ($($operator:ident $method:ident $symbol:tt;)*) => {$(
         #[cube]
-        fn $method<N: Size>(a: Vector<f32, N>, b: Vector<f32, N>) -> Vector<f32, N> {
+        fn $method<F: Float, N: Size>(a: Vector<F, N>, b: Vector<F, N>) -> Vector<F, N> {
             a $symbol b
         }
 
-        impl<N: Size> $operator for Lanes<'_, N> {
+        impl<F: Precision, N: Size> $operator for Lanes<'_, F, N> {
             type Output = Self;
 
             fn $method(self, other: Self) -> Self {
-                self.with($method::expand::<N>(self.scope, self.value, other.value))
+                self.with($method::expand::<F, N>(self.scope, self.value, other.value))
             }
         }
 
-        impl<N: Size> $operator<f64> for Lanes<'_, N> {
+        impl<F: Precision, N: Size> $operator<f64> for Lanes<'_, F, N> {
             type Output = Self;
 
             fn $method(self, other: f64) -> Self {
@@ -214,26 +325,26 @@ operators! {
     Div div /;
 }
 
-impl<N: Size> Neg for Lanes<'_, N> {
+impl<F: Precision, N: Size> Neg for Lanes<'_, F, N> {
     type Output = Self;
 
     fn neg(self) -> Self {
-        self.with(negative::expand::<N>(self.scope, self.value))
+        self.with(negative::expand::<F, N>(self.scope, self.value))
     }
 }
 
 #[cube]
-fn negative<N: Size>(x: Vector<f32, N>) -> Vector<f32, N> {
+fn negative<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
     -x
 }
 
 #[cube]
-fn abs<N: Size>(x: Vector<f32, N>) -> Vector<f32, N> {
+fn abs<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
     x.abs()
 }
 
 #[cube]
-fn floor<N: Size>(x: Vector<f32, N>) -> Vector<f32, N> {
+fn floor<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
     x.floor()
 }
 
@@ -243,26 +354,31 @@ fn constant<N: Size>(#[comptime] value: f32) -> Vector<f32, N> {
 }
 
 #[cube]
-fn broadcast<N: Size>(value: f32) -> Vector<f32, N> {
+fn double_constant<N: Size>(#[comptime] value: f64) -> Vector<f64, N> {
     Vector::new(value)
 }
 
 #[cube]
-fn below<N: Size>(a: Vector<f32, N>, b: Vector<f32, N>) -> Vector<bool, N> {
+fn broadcast<F: Float, N: Size>(value: F) -> Vector<F, N> {
+    Vector::new(value)
+}
+
+#[cube]
+fn below<F: Float, N: Size>(a: Vector<F, N>, b: Vector<F, N>) -> Vector<bool, N> {
     a.less_than(&b)
 }
 
 #[cube]
-fn at_or_below<N: Size>(a: Vector<f32, N>, b: Vector<f32, N>) -> Vector<bool, N> {
+fn at_or_below<F: Float, N: Size>(a: Vector<F, N>, b: Vector<F, N>) -> Vector<bool, N> {
     a.less_equal(&b)
 }
 
 #[cube]
-fn choose<N: Size>(
+fn choose<F: Float, N: Size>(
     condition: Vector<bool, N>,
-    then: Vector<f32, N>,
-    otherwise: Vector<f32, N>,
-) -> Vector<f32, N> {
+    then: Vector<F, N>,
+    otherwise: Vector<F, N>,
+) -> Vector<F, N> {
     select_many(condition, then, otherwise)
 }
 
@@ -273,6 +389,16 @@ fn power_of_two<N: Size>(exponent: Vector<f32, N>) -> Vector<f32, N> {
 }
 
 #[cube]
+fn double_power_of_two<N: Size>(exponent: Vector<f64, N>) -> Vector<f64, N> {
+    Vector::<f64, N>::cast_from(power_of_two::<N>(Vector::<f32, N>::cast_from(exponent)))
+}
+
+#[cube]
 fn masked<N: Size>(x: Vector<f32, N>, #[comptime] mask: u32) -> Vector<f32, N> {
     Vector::<f32, N>::reinterpret(Vector::<u32, N>::reinterpret(x) & Vector::new(mask))
+}
+
+#[cube]
+fn through_single<N: Size>(x: Vector<f64, N>) -> Vector<f64, N> {
+    Vector::<f64, N>::cast_from(Vector::<f32, N>::cast_from(x))
 }

@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
 
-use crate::arithmetic::lanes::Lanes;
+use crate::arithmetic::lanes::{Lanes, Precision};
 use crate::functions::{Function, Job, Kind, Unit};
 use crate::random::philox::{MULTIPLIERS, ROUNDS, WEYL};
 use burn_cubecl::cubecl;
@@ -23,7 +23,7 @@ pub(super) struct Stream {
 /// The function.
 #[cube]
 fn value<N: Size>(x: Vector<f32, N>, parameter: f32, #[comptime] kind: Kind) -> Vector<f32, N> {
-    intrinsic!(|scope| kind.with(OnLanes::<N> { scope, x, parameter, derivative: false }))
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, derivative: false }))
 }
 
 /// Its derivative.
@@ -33,19 +33,19 @@ fn derivative<N: Size>(
     parameter: f32,
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
-    intrinsic!(|scope| kind.with(OnLanes::<N> { scope, x, parameter, derivative: true }))
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, derivative: true }))
 }
 
 /// A function of a vector, recorded into the kernel that is being built.
-struct OnLanes<'a, N: Size> {
-    scope: &'a Scope,
-    x: NativeExpand<Vector<f32, N>>,
-    parameter: NativeExpand<f32>,
-    derivative: bool,
+pub(super) struct OnLanes<'a, P: Precision, N: Size> {
+    pub(super) scope: &'a Scope,
+    pub(super) x: NativeExpand<Vector<P, N>>,
+    pub(super) parameter: NativeExpand<P>,
+    pub(super) derivative: bool,
 }
 
-impl<N: Size> Job for OnLanes<'_, N> {
-    type Output = NativeExpand<Vector<f32, N>>;
+impl<P: Precision, N: Size> Job for OnLanes<'_, P, N> {
+    type Output = NativeExpand<Vector<P, N>>;
 
     fn run<F: Function>(self) -> Self::Output {
         let x = Lanes::new(self.scope, self.x);

@@ -4,6 +4,7 @@
 //! work does, the functions written on [`Lanes`](crate::arithmetic::lanes::Lanes): in f32 whatever
 //! the tensor's type.
 
+mod double;
 mod kernel;
 mod launch;
 mod layout;
@@ -15,17 +16,18 @@ use burn_core::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTenso
 use burn_core::tensor::{DType, Shape};
 use burn_cubecl::CubeBackend;
 
-/// f64 has no kernel, as few devices compute in it.
+/// For f64, which few devices compute in, there are kernels of the functions alone; the rest is
+/// composed around them.
 fn has_kernel(x: &FloatTensor<CubeBackend>) -> bool {
     matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)
 }
 
 impl ActivationOps for CubeBackend {
     fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
-        if !has_kernel(&x) {
-            return composed::forward::<Self>(x, unit);
+        match x.dtype() {
+            DType::F64 => double::map(x, unit),
+            _ => launch::map(x, unit),
         }
-        launch::map(x, unit)
     }
 
     fn activation_backward(
@@ -33,10 +35,10 @@ impl ActivationOps for CubeBackend {
         dy: FloatTensor<Self>,
         unit: Unit,
     ) -> FloatTensor<Self> {
-        if !has_kernel(&x) {
-            return composed::backward::<Self>(x, dy, unit);
+        match x.dtype() {
+            DType::F64 => double::scale(x, dy, unit),
+            _ => launch::scale(x, dy, unit),
         }
-        launch::scale(x, dy, unit)
     }
 
     fn bias_activation_dropout(
