@@ -188,7 +188,7 @@ fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
     if comptime!(width % 4 == 0) {
         #[unroll]
         for block in 0..comptime!(width / 4) {
-            let words = words(first / 4usize + block, stream);
+            let words = words(first / 4usize + block, &stream);
             #[unroll]
             for word in 0..4usize {
                 numbers.insert(comptime!(block * 4 + word), words.extract(word));
@@ -198,7 +198,7 @@ fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
         #[unroll]
         for lane in 0..width {
             let position = first + lane;
-            let words = words(position / 4usize, stream);
+            let words = words(position / 4usize, &stream);
             let word = (position % 4usize) as u32;
             let low = select(word == 0u32, words.extract(0usize), words.extract(1usize));
             let high = select(word == 2u32, words.extract(2usize), words.extract(3usize));
@@ -210,7 +210,7 @@ fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
 
 /// The four numbers of a block of the stream.
 #[cube]
-pub(super) fn words(block: usize, stream: Stream) -> Vector<u32, Const<4>> {
+pub(super) fn words(block: usize, stream: &Stream) -> Vector<u32, Const<4>> {
     // The upper half of 64 bits, and 0 where addresses have 32, which no shift by 32 could give.
     let high = (block / 65536usize / 65536usize) as u32;
     philox(block as u32, high, stream)
@@ -218,7 +218,7 @@ pub(super) fn words(block: usize, stream: Stream) -> Vector<u32, Const<4>> {
 
 /// One block of Philox4x32-10; see `random::philox`.
 #[cube]
-fn philox(counter_low: u32, counter_high: u32, stream: Stream) -> Vector<u32, Const<4>> {
+fn philox(counter_low: u32, counter_high: u32, stream: &Stream) -> Vector<u32, Const<4>> {
     let mut a = counter_low;
     let mut b = counter_high;
     let mut c = stream.step_low;
