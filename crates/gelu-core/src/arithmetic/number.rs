@@ -102,6 +102,11 @@ macro_rules! choices {
         fn choose(condition: bool, then: Self, otherwise: Self) -> Self {
             if condition { then } else { otherwise }
         }
+
+        #[inline(always)]
+        fn polynomial(self, coefficients: &[f64]) -> Self {
+            Self(polynomial(self.0, coefficients))
+        }
     };
 }
 
@@ -114,22 +119,42 @@ fn power_of_two(k: f64) -> f64 {
     f64::from_bits((k + MAGIC).to_bits().wrapping_add(1023) << 52)
 }
 
+/// `Σ coefficients[k]·x^k` in four chains, each of every fourth coefficient: a single chain is long
+/// and every step of it waits for the one before.
+#[inline(always)]
+fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
+    let square = x * x;
+    let fourth = square * square;
+    let low = chain(fourth, coefficients, 0) + x * chain(fourth, coefficients, 1);
+    let high = chain(fourth, coefficients, 2) + x * chain(fourth, coefficients, 3);
+    low + square * high
+}
+
+/// `Σ coefficients[first + 4k]·x^k`.
+#[inline(always)]
+fn chain(x: f64, coefficients: &[f64], first: usize) -> f64 {
+    if first >= coefficients.len() {
+        return 0.0;
+    }
+    let mut index = first + (coefficients.len() - 1 - first) / 4 * 4;
+    let mut sum = coefficients[index];
+    while index > first {
+        index -= 4;
+        sum = sum * x + coefficients[index];
+    }
+    sum
+}
+
 /// `e^r − 1` for `|r| ≤ ln 2 / 2` by Taylor's series to r^`N`+1.
 #[inline(always)]
 fn series<const N: usize>(r: f64) -> f64 {
-    let mut sum = 0.0;
-    let mut inverse = [1.0; N];
+    let mut coefficients = [0.5; N];
     let mut k = 1;
     while k < N {
-        inverse[k] = inverse[k - 1] / (k + 2) as f64;
+        coefficients[k] = coefficients[k - 1] / (k + 2) as f64;
         k += 1;
     }
-    let mut k = N;
-    while k > 0 {
-        k -= 1;
-        sum = sum * r + 0.5 * inverse[k];
-    }
-    sum * r * r + r
+    polynomial(r, &coefficients) * r * r + r
 }
 
 /// `(1 + s)·2^k`, the power in two factors, so that no product with it is subnormal before its
