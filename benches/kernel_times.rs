@@ -6,12 +6,14 @@
 //! ```
 //!
 //! A line is `function,pass,elements,nanoseconds per element,largest error in ULP` (in units of at
-//! least 2^-24 for the tanh form's derivative next to its zero); times are medians. Beside GELU
-//! in f32 stand the other types, a copy and Burn's own GELU, whose backward pass is timed with its forward. Both passes read their inputs and write a new tensor. Threads: `RAYON_NUM_THREADS`;
-//! instructions: `GELU_SIMD`.
+//! least 2^-24 for the tanh form's derivative next to its zero; none for the gated units, whose
+//! elements are those of their result, in rows of 4096); times are medians. Beside GELU in f32 stand
+//! the other types, a copy and Burn's own GELU, whose backward pass is timed with its forward. Both
+//! passes read their inputs and write a new tensor. Threads: `RAYON_NUM_THREADS`; instructions:
+//! `GELU_SIMD`.
 
 use burn::tensor::{DType, Device, Distribution, FloatDType, Tensor};
-use gelu_core::{Unit, functional};
+use gelu_core::{GateHalf, Unit, functional};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -65,6 +67,27 @@ fn main() {
                 println!("{name},{pass},{elements},{ns:.4},");
             }
         }
+        // Rows as long as a transformer's, of which half is gate; as many results as elements.
+        let columns = elements.clamp(1, 1 << 12);
+        let rows = elements / columns;
+        if rows * columns == elements {
+            let shape = [rows, 2 * columns];
+            let x = Tensor::<2>::random(shape, Distribution::Normal(0.0, 2.0), &device);
+            let dy = Tensor::<2>::ones([rows, columns], &device);
+            for (name, unit) in [("geglu", Unit::Gelu), ("swiglu", Unit::Silu)] {
+                let forward = || functional::gated(x.clone(), unit, GateHalf::First);
+                println!(
+                    "{name},forward,{elements},{:.4},",
+                    nanoseconds(elements, &device, forward)
+                );
+                let backward =
+                    || functional::gated_backward(x.clone(), dy.clone(), unit, GateHalf::First);
+                println!(
+                    "{name},backward,{elements},{:.4},",
+                    nanoseconds(elements, &device, backward)
+                );
+            }
+        }
         let copy = || x.clone() * 1.0;
         println!("copy,forward,{elements},{:.4},0", nanoseconds(elements, &device, copy));
         let burn = || burn::tensor::activation::gelu(x.clone());
@@ -94,7 +117,11 @@ fn main() {
 }
 
 /// The median time of a call, divided by the number of elements.
-fn nanoseconds(elements: usize, device: &Device, work: impl Fn() -> Tensor<1>) -> f64 {
+fn nanoseconds<const D: usize>(
+    elements: usize,
+    device: &Device,
+    work: impl Fn() -> Tensor<D>,
+) -> f64 {
     // Small work is repeated within a sample, so that the clock's own time does not count; not for
     // long, so that most samples pass without another program's turn.
     let repeats = ((1 << 16) / elements.max(1)).max(1);

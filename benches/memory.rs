@@ -10,7 +10,8 @@
 
 use burn::nn::{Dropout, DropoutConfig};
 use burn::tensor::{Device, Distribution, Tensor};
-use gelu_core::{Draw, Unit, functional};
+use gelu_core::random::{DropoutMask, Key};
+use gelu_core::{Unit, functional};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -39,7 +40,7 @@ fn main() {
         ("bias, GELU, dropout 0.5", {
             let bias = bias.clone();
             Box::new(move |x| {
-                let dropout = gelu_core::DropoutMask::new(0.5, Draw::next());
+                let dropout = DropoutMask::new(0.5, Key::next(&x.device()));
                 functional::bias_activation_dropout(x, bias.clone(), Unit::Gelu, Some(dropout))
             })
         }),

@@ -4,3 +4,8 @@
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// The code of the book's chapter on gelu-core.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/core.md")]
+pub struct Core;

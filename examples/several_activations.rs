@@ -27,7 +27,7 @@ use burn::train::{
     ClassificationOutput, InferenceStep, ItemLazy, Learner, SupervisedTraining, TrainOutput,
     TrainStep,
 };
-use gelu_core::{Activation, ActivationLayer};
+use gelu_core::{Activation, ActivationLayer, Channels};
 use stripes::{Batch, SIDE};
 
 const WIDTH: usize = 64;
@@ -45,7 +45,7 @@ impl Network {
         let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(device);
         Self {
             layers: vec![linear(SIDE * SIDE, WIDTH), linear(WIDTH, WIDTH)],
-            activations: (0..2).map(|_| activation.init(WIDTH, device)).collect(),
+            activations: (0..2).map(|_| activation.init(Channels::Last(WIDTH), device)).collect(),
             output: linear(WIDTH, stripes::CLASSES),
         }
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times GELU on the CPU in PyTorch and here, in turns, and prints the ratios.
+"""Times GELU and gated units on the CPU in PyTorch and here, in turns, and prints the ratios.
 
 usage: RAYON_NUM_THREADS=1 python3 benches/peers/pytorch.py [ELEMENTS ...]      (needs torch)
 
@@ -22,6 +22,10 @@ import torch
 ROUNDS = 5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FUNCTIONS = {"gelu": "none", "gelu-tanh": "tanh"}
+GATED = {
+    "geglu": (torch.nn.functional.gelu, torch.ops.aten.gelu_backward),
+    "swiglu": (torch.nn.functional.silu, torch.ops.aten.silu_backward),
+}
 
 
 def exact(x, approximate):
@@ -76,15 +80,45 @@ def pytorch(elements):
     return results
 
 
+def gated(elements):
+    """(function, pass) -> (nanoseconds, no ULP)"""
+    columns = min(elements, 4096)
+    if elements % columns:
+        return {}
+    torch.manual_seed(1)
+    x = torch.randn(elements // columns, 2 * columns) * 2
+    dy = torch.ones(elements // columns, columns)
+    results = {}
+    for name, (function, derivative) in GATED.items():
+        def forward():
+            gate, value = x.chunk(2, dim=-1)
+            return function(gate) * value
+
+        activated = function(x[:, :columns])
+
+        def backward():
+            gate, value = x.chunk(2, dim=-1)
+            return torch.cat([derivative(dy * value, gate), dy * activated], dim=-1)
+
+        tracked = x.clone().requires_grad_()
+        gate, value = tracked.chunk(2, dim=-1)
+        (function(gate) * value).backward(dy)
+        if not torch.allclose(backward(), tracked.grad, atol=1e-5):
+            sys.exit(f"{name}'s composed gradient is another one")
+        for of, work in (("forward", forward), ("backward", backward)):
+            results[name, of] = (median_time(work, elements), float("nan"))
+    return results
+
+
 def ours(elements):
     command = ["cargo", "run", "--quiet", "--release", "-p", "benches", "--bin", "kernel-times"]
     output = subprocess.run(
         [*command, "--", str(elements)], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
     return {
-        (row["function"], row["pass"]): (float(row["ns"]), float(row["ulps"]))
+        (row["function"], row["pass"]): (float(row["ns"]), float(row["ulps"] or "nan"))
         for row in csv.DictReader(io.StringIO(output))
-        if row["function"] in FUNCTIONS and row["pass"] != "both"
+        if row["function"] in {*FUNCTIONS, *GATED} and row["pass"] != "both"
     }
 
 
@@ -97,7 +131,7 @@ def main():
     print(f"{'elements':>9} {'function':<10} {'pass':<9} {'here ns':>8} {'torch ns':>9} "
           f"{'ratio':>6} {'here ULP':>9} {'torch ULP':>10}")
     for elements in sizes:
-        rounds = [(ours(elements), pytorch(elements)) for _ in range(ROUNDS)]
+        rounds = [(ours(elements), pytorch(elements) | gated(elements)) for _ in range(ROUNDS)]
         total = [0.0, 0.0]
         for key in rounds[0][0]:
             here, torch_ = (

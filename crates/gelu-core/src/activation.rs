@@ -1,5 +1,9 @@
+mod burn_config;
+
+pub use burn_config::NoCounterpart;
+
 use crate::functions::table;
-use crate::{ActivationLayer, InvalidParameter, StochasticGelu, Unit, functional};
+use crate::{ActivationLayer, Channels, InvalidParameter, StochasticGelu, Unit, functional};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -101,9 +105,8 @@ impl Activation {
 
     /// It as a module, for a network that is given any activation.
     ///
-    /// `channels` is the size of dimension 1 of what it will be applied to: the learnable GELU has
-    /// a μ and a σ for each, PReLU a slope (or one for all, with 1).
-    pub fn init(&self, channels: usize, device: &Device) -> ActivationLayer {
+    /// Whatever is learned is learned for each of `channels`; the others take no notice.
+    pub fn init(&self, channels: Channels, device: &Device) -> ActivationLayer {
         ActivationLayer::new(self, channels, device)
     }
 

@@ -4,17 +4,20 @@
 //! Slower than a kernel by one pass over memory per operation, but free of cancellation, and of
 //! NaN for finite input.
 
+mod gated;
 #[cfg(all(test, feature = "flex"))]
 mod tests;
 
 use crate::arithmetic::term::Term;
 use crate::functions::{Function, Job};
-use crate::{ActivationOps, Draw, DropoutMask, Unit};
+use crate::random::{Draw, Mask};
+use crate::{ActivationOps, Unit};
 use alloc::vec::Vec;
 use burn_core::backend::{
     Backend, TensorMetadata, get_or_init_device_settings, tensor::FloatTensor,
 };
 use burn_core::tensor::{DType, FloatDType, Shape, TensorData};
+pub(crate) use gated::{gated, gated_backward};
 
 /// A function of a tensor, or its derivative.
 struct OnTensor<B: Backend> {
@@ -59,7 +62,7 @@ pub(crate) fn bias_activation_dropout<B: ActivationOps>(
     x: FloatTensor<B>,
     bias: FloatTensor<B>,
     unit: Unit,
-    dropout: Option<DropoutMask>,
+    dropout: Option<Mask>,
 ) -> FloatTensor<B> {
     let y = B::activation(biased::<B>(x, bias), unit);
     masked::<B>(y, dropout)
@@ -71,7 +74,7 @@ pub(crate) fn bias_activation_dropout_backward<B: ActivationOps>(
     bias: FloatTensor<B>,
     dy: FloatTensor<B>,
     unit: Unit,
-    dropout: Option<DropoutMask>,
+    dropout: Option<Mask>,
 ) -> (FloatTensor<B>, FloatTensor<B>) {
     let bias_shape = bias.shape();
     let dy = masked::<B>(dy, dropout);
@@ -106,12 +109,12 @@ fn biased<B: Backend>(x: FloatTensor<B>, bias: FloatTensor<B>) -> FloatTensor<B>
     B::float_add(x, B::float_reshape(bias, Shape::from(shape)))
 }
 
-/// DropoutMask with a mask made on the host: the same numbers for every backend.
-fn masked<B: Backend>(y: FloatTensor<B>, dropout: Option<DropoutMask>) -> FloatTensor<B> {
+/// Dropout with a mask made on the host: the same numbers for every backend.
+fn masked<B: Backend>(y: FloatTensor<B>, dropout: Option<Mask>) -> FloatTensor<B> {
     let Some(dropout) = dropout else { return y };
     let output = y.dtype();
     let y = widened::<B>(y);
-    let mask = from_host::<B>(dropout.mask(y.shape().num_elements()), &y);
+    let mask = from_host::<B>(dropout.factors(y.shape().num_elements()), &y);
     let dtype = get_or_init_device_settings::<B>(&y.device()).bool_dtype;
     let dropped = B::float_equal_elem(mask.clone(), 0.0.into(), dtype);
     // Filled rather than multiplied: what is dropped is 0 even if it was NaN or infinite.

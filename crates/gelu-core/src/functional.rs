@@ -12,16 +12,18 @@
 //! and on Flex for the tanh form alone.
 //!
 //! All let NaN through, give no NaN for finite input, and differentiate to the derivative of
-//! their own formula, keeping one tensor (the input) for the backward pass.
+//! their own formula, keeping one tensor (the input) for the backward pass. A quantised tensor is
+//! dequantised first and the result is a float tensor, as with Burn's own activations.
 
 use crate::backends::dispatch::dispatched;
-use crate::{ActivationOps, Draw, DropoutMask, Unit};
+use crate::random::{DropoutMask, Key};
+use crate::{ActivationOps, GateHalf, Unit};
 use burn_core::backend::Dispatch;
-use burn_core::tensor::Tensor;
+use burn_core::tensor::{DType, Tensor};
 
 /// Applies `unit` elementwise.
 pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
-    Tensor::from_dispatch(Dispatch::activation(dispatched(x), unit))
+    Tensor::from_dispatch(Dispatch::activation(dispatched(dequantised(x)), unit))
 }
 
 /// `dy·unit′(x)`, elementwise: the backward pass by itself, for who differentiates by hand.
@@ -31,7 +33,7 @@ pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
 /// If the shapes differ.
 pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) -> Tensor<D> {
     assert_eq!(x.dims(), dy.dims(), "a gradient has the shape of what it is the gradient of");
-    let (x, dy) = (dispatched(x), dispatched(dy));
+    let (x, dy) = (dispatched(dequantised(x)), dispatched(dequantised(dy)));
     Tensor::from_dispatch(Dispatch::activation_backward(x, dy, unit))
 }
 
@@ -94,12 +96,13 @@ pub fn normal_cdf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::NormalCdf)
 }
 
-/// The stochastic map whose mean is the GELU: `x` with probability Φ(x), else 0 (§2).
+/// The stochastic map whose mean is the GELU: `x` with probability Φ(x), else 0 (§2), decided by
+/// the key's random numbers.
 ///
 /// Its derivative is 1 where `x` was let through, and 0 elsewhere. Probabilities are multiples of
 /// 2⁻²⁴.
-pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, draw: Draw) -> Tensor<D> {
-    Tensor::from_dispatch(Dispatch::stochastic_map(dispatched(x), draw))
+pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, key: Key) -> Tensor<D> {
+    Tensor::from_dispatch(Dispatch::stochastic_map(dispatched(dequantised(x)), key.into_dispatch()))
 }
 
 /// `unit(x + bias)` with dropout, if there is one, in a single pass: what stands between two
@@ -116,12 +119,14 @@ pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, draw: Draw) -> Tensor<D> {
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use gelu_core::{Draw, DropoutMask, Unit, functional};
+/// use gelu_core::random::{Draw, DropoutMask, Key};
+/// use gelu_core::{Unit, functional};
 ///
-/// let x = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, -4.0]], &Device::default());
-/// let bias = Tensor::<1>::from_floats([0.5, -0.5], &Device::default());
-/// let dropout = DropoutMask::new(0.5, Draw { seed: 1, step: 0 });
-/// let y = functional::bias_activation_dropout(x, bias, Unit::Relu, Some(dropout));
+/// let device = Device::default();
+/// let x = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, -4.0]], &device);
+/// let bias = Tensor::<1>::from_floats([0.5, -0.5], &device);
+/// let mask = DropoutMask::new(0.5, Key::known(Draw { seed: 1, step: 0 }, &device));
+/// let y = functional::bias_activation_dropout(x, bias, Unit::Relu, Some(mask));
 /// // What is kept is doubled.
 /// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [3.0, 3.0, 7.0, 0.0]);
 /// ```
@@ -136,14 +141,110 @@ pub fn bias_activation_dropout<const D: usize>(
         shape.last() == Some(&columns),
         "a bias of {columns} numbers needs rows as long, got a tensor of {shape:?}"
     );
+    let (x, bias) = (dequantised(x), dequantised(bias));
     assert_eq!(x.dtype(), bias.dtype(), "a tensor and its bias are of one type");
     let (x, bias) = (dispatched(x), dispatched(bias));
-    Tensor::from_dispatch(Dispatch::bias_activation_dropout(x, bias, unit, dropout))
+    Tensor::from_dispatch(match dropout {
+        Some(DropoutMask { key, threshold }) => {
+            Dispatch::bias_activation_dropout(x, bias, key.into_dispatch(), unit, threshold)
+        }
+        None => Dispatch::bias_activation(x, bias, unit),
+    })
 }
 
-/// DropoutMask alone, with a mask that is drawn again in the backward pass instead of being stored.
-pub fn dropout<const D: usize>(x: Tensor<D>, dropout: DropoutMask) -> Tensor<D> {
+/// Dropout alone, with a mask that is drawn again in the backward pass instead of being stored.
+pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
+    let x = dequantised(x);
     let columns = x.dims().last().copied().unwrap_or(1);
     let no_bias = Tensor::zeros([columns], (&x.device(), x.dtype()));
-    bias_activation_dropout(x, no_bias, Unit::Identity, Some(dropout))
+    bias_activation_dropout(x, no_bias, Unit::Identity, Some(mask))
+}
+
+/// `unit(gate)·value`, elementwise, where gate and value are the halves of the last dimension: on
+/// Flex one pass forward and one backward, elsewhere composed. The backward pass keeps the input
+/// alone.
+///
+/// Shazeer, arXiv 2002.05202. [`geglu`], [`swiglu`] and [`reglu`] have their gate first. The gate is
+/// as accurate as [`unit`], but for SiLU in f32 and narrower types on Flex, which is within 4 ULP,
+/// its derivative next to its zero within 4 units of 2⁻²⁴, in a third of the time.
+///
+/// # Shapes
+///
+/// - x: `[..., 2·columns]`
+/// - output: `[..., columns]`
+///
+/// # Panics
+///
+/// If the last dimension is odd, or there is none.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::{GateHalf, Unit, functional};
+///
+/// let x = Tensor::<2>::from_floats([[3.0, -1.0, 10.0, 20.0]], &Device::default());
+/// let y = functional::gated(x.clone(), Unit::Relu, GateHalf::First);
+/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [30.0, -0.0]);
+/// let y = functional::gated(x, Unit::Relu, GateHalf::Last);
+/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [30.0, -20.0]);
+/// ```
+pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor<D> {
+    let shape = x.dims();
+    assert!(
+        shape.last().is_some_and(|columns| columns.is_multiple_of(2)),
+        "a gated unit halves the last dimension of its input, which has to be even; got a tensor \
+         of {shape:?}"
+    );
+    Tensor::from_dispatch(Dispatch::gated(dispatched(dequantised(x)), unit, gate))
+}
+
+/// The gradient of [`gated`] for `x`, given that of its result: the backward pass by itself, for
+/// who differentiates by hand.
+///
+/// # Shapes
+///
+/// - x and output: `[..., 2·columns]`
+/// - dy: `[..., columns]`
+///
+/// # Panics
+///
+/// If `dy` is not of the shape that [`gated`] gives, or of another type than `x`.
+pub fn gated_backward<const D: usize>(
+    x: Tensor<D>,
+    dy: Tensor<D>,
+    unit: Unit,
+    gate: GateHalf,
+) -> Tensor<D> {
+    let (x, dy) = (dequantised(x), dequantised(dy));
+    let (shape, of_dy) = (x.dims(), dy.dims());
+    let mut doubled = of_dy;
+    if let Some(columns) = doubled.last_mut() {
+        *columns *= 2;
+    }
+    assert!(
+        D > 0 && shape == doubled,
+        "the gradient of a gated unit's output is half as long as its input in the last \
+         dimension, got {of_dy:?} for an input of {shape:?}"
+    );
+    assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
+    Tensor::from_dispatch(Dispatch::gated_backward(dispatched(x), dispatched(dy), unit, gate))
+}
+
+/// GEGLU, `gelu(gate)·value` with the exact GELU, of `[..., gate, value]`.
+pub fn geglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    gated(x, Unit::Gelu, GateHalf::First)
+}
+
+/// SwiGLU, `silu(gate)·value`, of `[..., gate, value]`.
+pub fn swiglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    gated(x, Unit::Silu, GateHalf::First)
+}
+
+/// ReGLU, `max(gate, 0)·value`, of `[..., gate, value]`.
+pub fn reglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    gated(x, Unit::Relu, GateHalf::First)
+}
+
+/// The tensor in floats, as Burn's own activations take it.
+fn dequantised<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    if matches!(x.dtype(), DType::QFloat(_)) { x.dequantize() } else { x }
 }

@@ -2,7 +2,7 @@
 //! captured graphs.
 
 use crate::functions::Kind;
-use crate::{ActivationOps, Draw, DropoutMask, Unit};
+use crate::{ActivationOps, GateHalf, Unit};
 use alloc::vec;
 use alloc::vec::Vec;
 use burn_core::backend::ir::{
@@ -14,21 +14,26 @@ use burn_core::backend::ir::{
 pub(crate) enum Op {
     Activation(Unit),
     ActivationBackward(Unit),
-    Step(Unit, Option<DropoutMask>),
-    StepBackward(Unit, Option<DropoutMask>),
-    Stochastic(Draw),
-    StochasticBackward(Draw),
+    /// What is drawn below the number is dropped; nothing is drawn without one.
+    Step(Unit, Option<u32>),
+    StepBackward(Unit, Option<u32>),
+    Gated(Unit, GateHalf),
+    GatedBackward(Unit, GateHalf),
+    Stochastic,
+    StochasticBackward,
 }
 
 impl Op {
     /// What they are called on the wire.
-    pub(crate) const IDS: [&'static str; 6] = [
+    pub(crate) const IDS: [&'static str; 8] = [
         "gelu::activation",
         "gelu::activation_backward",
         "gelu::bias_activation_dropout",
         "gelu::bias_activation_dropout_backward",
         "gelu::stochastic_map",
         "gelu::stochastic_map_backward",
+        "gelu::gated",
+        "gelu::gated_backward",
     ];
 
     fn id(self) -> &'static str {
@@ -37,8 +42,10 @@ impl Op {
             Self::ActivationBackward(_) => 1,
             Self::Step(..) => 2,
             Self::StepBackward(..) => 3,
-            Self::Stochastic(_) => 4,
-            Self::StochasticBackward(_) => 5,
+            Self::Stochastic => 4,
+            Self::StochasticBackward => 5,
+            Self::Gated(..) => 6,
+            Self::GatedBackward(..) => 7,
         }]
     }
 
@@ -50,18 +57,17 @@ impl Op {
             let bits = parameter.map(|_| ScalarIr::UInt(unit.parameter().to_bits()));
             [code].into_iter().chain(bits)
         };
-        let draw = |draw: Draw| [ScalarIr::UInt(draw.seed), ScalarIr::UInt(draw.step)];
         match self {
             Self::Activation(of) | Self::ActivationBackward(of) => unit(of).collect(),
-            Self::Step(of, dropout) | Self::StepBackward(of, dropout) => {
-                let mut scalars: Vec<_> = unit(of).collect();
-                if let Some(dropout) = dropout {
-                    scalars.extend(draw(dropout.draw()));
-                    scalars.push(ScalarIr::UInt(u64::from(dropout.threshold())));
-                }
-                scalars
+            Self::Step(of, threshold) | Self::StepBackward(of, threshold) => {
+                let threshold = threshold.map(|threshold| ScalarIr::UInt(u64::from(threshold)));
+                unit(of).chain(threshold).collect()
             }
-            Self::Stochastic(of) | Self::StochasticBackward(of) => draw(of).to_vec(),
+            Self::Gated(of, gate) | Self::GatedBackward(of, gate) => {
+                let last = ScalarIr::UInt(u64::from(gate == GateHalf::Last));
+                unit(of).chain([last]).collect()
+            }
+            Self::Stochastic | Self::StochasticBackward => vec![],
         }
     }
 
@@ -78,10 +84,6 @@ impl Op {
         let numbers: Vec<u64> = numbers.collect();
         let none =
             || -> ! { panic!("this version has no operation `{}` with {numbers:?}", desc.id) };
-        let draw = |numbers: &[u64]| match *numbers {
-            [seed, step] => Draw { seed, step },
-            _ => none(),
-        };
         // The unit, and the numbers behind it.
         let unit = || {
             let Some((&code, rest)) = numbers.split_first() else { none() };
@@ -102,30 +104,44 @@ impl Op {
         };
         let step = || match unit() {
             (unit, []) => (unit, None),
-            (unit, &[seed, step, threshold]) => {
+            (unit, &[threshold]) => {
                 let Ok(threshold) = u32::try_from(threshold) else { none() };
-                (unit, Some(DropoutMask::from_parts(Draw { seed, step }, threshold)))
+                (unit, Some(threshold))
             }
+            _ => none(),
+        };
+        let gated = || match unit() {
+            (unit, &[0]) => (unit, GateHalf::First),
+            (unit, &[1]) => (unit, GateHalf::Last),
             _ => none(),
         };
         match desc.id.as_str() {
             "gelu::activation" => Self::Activation(alone()),
             "gelu::activation_backward" => Self::ActivationBackward(alone()),
             "gelu::bias_activation_dropout" => {
-                let (unit, mask) = step();
-                Self::Step(unit, mask)
+                let (unit, threshold) = step();
+                Self::Step(unit, threshold)
             }
             "gelu::bias_activation_dropout_backward" => {
-                let (unit, mask) = step();
-                Self::StepBackward(unit, mask)
+                let (unit, threshold) = step();
+                Self::StepBackward(unit, threshold)
             }
-            "gelu::stochastic_map" => Self::Stochastic(draw(&numbers)),
-            "gelu::stochastic_map_backward" => Self::StochasticBackward(draw(&numbers)),
+            "gelu::gated" => {
+                let (unit, gate) = gated();
+                Self::Gated(unit, gate)
+            }
+            "gelu::gated_backward" => {
+                let (unit, gate) = gated();
+                Self::GatedBackward(unit, gate)
+            }
+            "gelu::stochastic_map" if numbers.is_empty() => Self::Stochastic,
+            "gelu::stochastic_map_backward" if numbers.is_empty() => Self::StochasticBackward,
             _ => none(),
         }
     }
 
-    /// The node for these inputs. Every result has the shape and type of one of them.
+    /// The node for these inputs. Every result has the type of one of them and its shape, but a
+    /// gated unit's, whose last dimension is halved.
     pub(crate) fn describe(
         self,
         inputs: &[TensorIr],
@@ -134,7 +150,14 @@ impl Op {
         let mut like =
             |input: &TensorIr| TensorIr::uninit(new_id(), input.shape.clone(), input.dtype);
         let outputs = match (self, inputs) {
-            (Self::StepBackward(..), [x, bias, _]) => vec![like(x), like(bias)],
+            (Self::Gated(..), [x]) => {
+                let mut y = like(x);
+                if let Some(last) = y.shape.last_mut() {
+                    *last /= 2;
+                }
+                vec![y]
+            }
+            (Self::StepBackward(..), [x, bias, ..]) => vec![like(x), like(bias)],
             (_, [x, ..]) => vec![like(x)],
             (_, []) => panic!("an operation has inputs"),
         };
@@ -147,23 +170,39 @@ pub(crate) fn execute<B: BackendIr + ActivationOps>(
     handles: &mut HandleContainer<B::Handle>,
     desc: &CustomOpIr,
 ) {
-    let inputs: Vec<_> =
-        desc.inputs.iter().map(|input| handles.get_float_tensor::<B>(input)).collect();
-    let mut inputs = inputs.into_iter();
-    let mut next = || inputs.next().unwrap_or_else(|| panic!("`{}` lacks an input", desc.id));
-    let results = match Op::parse(desc) {
-        Op::Activation(unit) => vec![B::activation(next(), unit)],
-        Op::ActivationBackward(unit) => vec![B::activation_backward(next(), next(), unit)],
-        Op::Step(unit, dropout) => {
-            vec![B::bias_activation_dropout(next(), next(), unit, dropout)]
+    let op = Op::parse(desc);
+    let mut inputs = desc.inputs.iter();
+    let mut input = || inputs.next().unwrap_or_else(|| panic!("`{}` lacks an input", desc.id));
+    macro_rules! float {
+        () => {
+            handles.get_float_tensor::<B>(input())
+        };
+    }
+    macro_rules! key {
+        () => {
+            handles.get_int_tensor::<B>(input())
+        };
+    }
+    let pair = |(dx, sum)| vec![dx, sum];
+    let results = match op {
+        Op::Activation(unit) => vec![B::activation(float!(), unit)],
+        Op::ActivationBackward(unit) => vec![B::activation_backward(float!(), float!(), unit)],
+        Op::Step(unit, None) => vec![B::bias_activation(float!(), float!(), unit)],
+        Op::Step(unit, Some(threshold)) => {
+            vec![B::bias_activation_dropout(float!(), float!(), key!(), unit, threshold)]
         }
-        Op::StepBackward(unit, dropout) => {
-            let (x, bias, dy) = (next(), next(), next());
-            let (dx, sum) = B::bias_activation_dropout_backward(x, bias, dy, unit, dropout);
-            vec![dx, sum]
+        Op::StepBackward(unit, None) => {
+            pair(B::bias_activation_backward(float!(), float!(), float!(), unit))
         }
-        Op::Stochastic(draw) => vec![B::stochastic_map(next(), draw)],
-        Op::StochasticBackward(draw) => vec![B::stochastic_map_backward(next(), next(), draw)],
+        Op::StepBackward(unit, Some(threshold)) => {
+            let (x, bias, dy) = (float!(), float!(), float!());
+            let key = key!();
+            pair(B::bias_activation_dropout_backward(x, bias, dy, key, unit, threshold))
+        }
+        Op::Gated(unit, gate) => vec![B::gated(float!(), unit, gate)],
+        Op::GatedBackward(unit, gate) => vec![B::gated_backward(float!(), float!(), unit, gate)],
+        Op::Stochastic => vec![B::stochastic_map(float!(), key!())],
+        Op::StochasticBackward => vec![B::stochastic_map_backward(float!(), float!(), key!())],
     };
     for (output, result) in desc.outputs.iter().zip(results) {
         handles.register_float_tensor::<B>(&output.id, result);
@@ -188,13 +227,32 @@ macro_rules! register_operations {
             dx
         }
 
-        fn bias_activation_dropout(
+        fn bias_activation(
             x: FloatTensor<Self>,
             bias: FloatTensor<Self>,
             unit: Unit,
-            dropout: Option<DropoutMask>,
         ) -> FloatTensor<Self> {
-            let [y] = $register(Op::Step(unit, dropout), [x, bias]);
+            let [y] = $register(Op::Step(unit, None), [x, bias]);
+            y
+        }
+
+        fn bias_activation_backward(
+            x: FloatTensor<Self>,
+            bias: FloatTensor<Self>,
+            dy: FloatTensor<Self>,
+            unit: Unit,
+        ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+            $register(Op::StepBackward(unit, None), [x, bias, dy]).into()
+        }
+
+        fn bias_activation_dropout(
+            x: FloatTensor<Self>,
+            bias: FloatTensor<Self>,
+            key: IntTensor<Self>,
+            unit: Unit,
+            threshold: u32,
+        ) -> FloatTensor<Self> {
+            let [y] = $register(Op::Step(unit, Some(threshold)), [x, bias, key]);
             y
         }
 
@@ -202,23 +260,39 @@ macro_rules! register_operations {
             x: FloatTensor<Self>,
             bias: FloatTensor<Self>,
             dy: FloatTensor<Self>,
+            key: IntTensor<Self>,
             unit: Unit,
-            dropout: Option<DropoutMask>,
+            threshold: u32,
         ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-            $register(Op::StepBackward(unit, dropout), [x, bias, dy]).into()
+            $register(Op::StepBackward(unit, Some(threshold)), [x, bias, dy, key]).into()
         }
 
-        fn stochastic_map(x: FloatTensor<Self>, draw: Draw) -> FloatTensor<Self> {
-            let [y] = $register(Op::Stochastic(draw), [x]);
+        fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
+            let [y] = $register(Op::Gated(unit, gate), [x]);
+            y
+        }
+
+        fn gated_backward(
+            x: FloatTensor<Self>,
+            dy: FloatTensor<Self>,
+            unit: Unit,
+            gate: GateHalf,
+        ) -> FloatTensor<Self> {
+            let [dx] = $register(Op::GatedBackward(unit, gate), [x, dy]);
+            dx
+        }
+
+        fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
+            let [y] = $register(Op::Stochastic, [x, key]);
             y
         }
 
         fn stochastic_map_backward(
             x: FloatTensor<Self>,
             dy: FloatTensor<Self>,
-            draw: Draw,
+            key: IntTensor<Self>,
         ) -> FloatTensor<Self> {
-            let [dx] = $register(Op::StochasticBackward(draw), [x, dy]);
+            let [dx] = $register(Op::StochasticBackward, [x, dy, key]);
             dx
         }
     };
@@ -233,20 +307,21 @@ mod tests {
 
     #[test]
     fn every_operation_is_read_back_from_its_node() {
-        let draw = Draw { seed: u64::MAX, step: 3 };
-        let dropout = Some(DropoutMask::new(0.25, draw));
+        let dropped = Some(1 << 30);
         let tensor = TensorIr::uninit(TensorId::new(0), Shape::from([2, 3]), DType::F32);
-        let inputs = [tensor.clone(), tensor.clone(), tensor];
+        let inputs = [tensor.clone(), tensor.clone(), tensor.clone(), tensor];
         for unit in Unit::ALL.into_iter().chain([Unit::Elu { alpha: 0.3 }]) {
             for (op, inputs, outputs) in [
                 (Op::Activation(unit), 1, 1),
                 (Op::ActivationBackward(unit), 2, 1),
                 (Op::Step(unit, None), 2, 1),
-                (Op::Step(unit, dropout), 2, 1),
+                (Op::Step(unit, dropped), 3, 1),
                 (Op::StepBackward(unit, None), 3, 2),
-                (Op::StepBackward(unit, dropout), 3, 2),
-                (Op::Stochastic(draw), 1, 1),
-                (Op::StochasticBackward(draw), 2, 1),
+                (Op::StepBackward(unit, dropped), 4, 2),
+                (Op::Gated(unit, GateHalf::First), 1, 1),
+                (Op::GatedBackward(unit, GateHalf::Last), 2, 1),
+                (Op::Stochastic, 2, 1),
+                (Op::StochasticBackward, 3, 1),
             ]
             .map(|(op, count, outputs)| (op, &inputs[..count], outputs))
             {

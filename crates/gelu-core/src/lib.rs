@@ -32,6 +32,7 @@ mod backends;
 mod composed;
 pub mod functional;
 mod functions;
+mod gate_half;
 #[cfg(any(feature = "fused-backend", feature = "router"))]
 mod graph;
 #[cfg(feature = "flex")]
@@ -40,19 +41,22 @@ mod nn;
 mod ops;
 pub mod random;
 
-pub use activation::{Activation, CustomActivation, UnknownActivation};
+pub use activation::{Activation, CustomActivation, NoCounterpart, UnknownActivation};
 #[cfg(feature = "router")]
 pub use backends::router::register_activation_ops;
-pub use functional::{cauchy, elu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, relu, silu};
+pub use functional::{
+    cauchy, elu, geglu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, reglu, relu, silu, swiglu,
+};
 pub use functions::{InvalidParameter, Unit};
+pub use gate_half::GateHalf;
 #[cfg(feature = "flex")]
 pub use kernels::slices;
 pub use nn::{
-    ActivationLayer, Approximation, FeedForward, FeedForwardConfig, GeluLayer, GeluLayerConfig,
-    HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, StochasticGelu,
+    ActivationLayer, Approximation, Channels, FeedForward, FeedForwardConfig, GatedFeedForward,
+    GatedFeedForwardConfig, GeluLayer, GeluLayerConfig, HiddenLayer, HiddenLayerConfig,
+    LearnableGelu, LearnableGeluConfig, StochasticGelu,
 };
 pub use ops::ActivationOps;
-pub use random::{Draw, DropoutMask};
 
 /// The code of the README, compiled with the documentation's tests.
 #[cfg(all(doctest, feature = "flex"))]

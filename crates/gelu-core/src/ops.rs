@@ -1,6 +1,10 @@
-use crate::{Draw, DropoutMask, Unit, composed};
+use crate::random::{Draw, Mask};
+use crate::{GateHalf, Unit, composed};
 use burn_core as burn;
-use burn_core::backend::{Backend, backend_extension, tensor::FloatTensor};
+use burn_core::backend::{
+    Backend, backend_extension,
+    tensor::{FloatTensor, IntTensor},
+};
 
 /// What a backend does for activations. Every method has a body composed of the backend's own
 /// tensor operations, so an empty `impl` makes any backend work; a backend with kernels of its own
@@ -32,15 +36,38 @@ pub trait ActivationOps: Backend {
         composed::backward::<Self>(x, dy, unit)
     }
 
-    /// `unit(x + bias)`, with dropout if there is one: what stands between two matrix products.
-    /// `x` is `[..., columns]`, `bias` `[columns]`.
-    fn bias_activation_dropout(
+    /// `unit(x + bias)`, `x` being `[..., columns]` and `bias` `[columns]`.
+    fn bias_activation(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<DropoutMask>,
     ) -> FloatTensor<Self> {
-        composed::bias_activation_dropout::<Self>(x, bias, unit, dropout)
+        composed::bias_activation_dropout::<Self>(x, bias, unit, None)
+    }
+
+    /// The gradients of [`bias_activation`](Self::bias_activation) for `x` and for `bias`, given
+    /// that of its result.
+    fn bias_activation_backward(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, None)
+    }
+
+    /// [`bias_activation`](Self::bias_activation) with dropout: what stands between two matrix
+    /// products. `key` holds the words of a [`Key`](crate::random::Key), and elements whose number
+    /// is below `threshold` are dropped.
+    fn bias_activation_dropout(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        key: IntTensor<Self>,
+        unit: Unit,
+        threshold: u32,
+    ) -> FloatTensor<Self> {
+        let mask = Mask::read::<Self>(key, threshold);
+        composed::bias_activation_dropout::<Self>(x, bias, unit, Some(mask))
     }
 
     /// The gradients of [`bias_activation_dropout`](Self::bias_activation_dropout) for `x` and
@@ -49,23 +76,41 @@ pub trait ActivationOps: Backend {
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         dy: FloatTensor<Self>,
+        key: IntTensor<Self>,
         unit: Unit,
-        dropout: Option<DropoutMask>,
+        threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, dropout)
+        let mask = Mask::read::<Self>(key, threshold);
+        composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, Some(mask))
     }
 
-    /// The GELU's own stochastic map: `x` where the draw's uniform number is below Φ(x), else 0.
-    fn stochastic_map(x: FloatTensor<Self>, draw: Draw) -> FloatTensor<Self> {
-        composed::stochastic_gate::<Self>(x.clone(), x, draw)
+    /// `unit(gate)·value`, where gate and value are the halves of the last dimension of `x`,
+    /// `[..., 2·columns]`. The result is `[..., columns]`.
+    fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
+        composed::gated::<Self>(x, unit, gate)
+    }
+
+    /// The gradient of [`gated`](Self::gated) for `x`, given that of its result.
+    fn gated_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+        gate: GateHalf,
+    ) -> FloatTensor<Self> {
+        composed::gated_backward::<Self>(x, dy, unit, gate)
+    }
+
+    /// The GELU's own stochastic map: `x` where the key's uniform number is below Φ(x), else 0.
+    fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
+        composed::stochastic_gate::<Self>(x.clone(), x, Draw::read::<Self>(key))
     }
 
     /// `dy` where [`stochastic_map`](Self::stochastic_map) let `x` through, else 0.
     fn stochastic_map_backward(
         x: FloatTensor<Self>,
         dy: FloatTensor<Self>,
-        draw: Draw,
+        key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        composed::stochastic_gate::<Self>(x, dy, draw)
+        composed::stochastic_gate::<Self>(x, dy, Draw::read::<Self>(key))
     }
 }

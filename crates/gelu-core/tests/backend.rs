@@ -11,7 +11,8 @@
 mod measure;
 
 use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData, Tolerance};
-use gelu_core::{Activation, Draw, DropoutMask, HiddenLayerConfig, Unit, functional};
+use gelu_core::random::{Draw, DropoutMask, Key};
+use gelu_core::{Activation, HiddenLayerConfig, Unit, functional};
 use measure::{Of, spacing};
 
 /// −13 to 13, the neighbourhood of the derivatives' zeros, and small numbers.
@@ -114,15 +115,16 @@ fn dropout_drops_the_same_elements_on_every_backend() {
     let device = Device::default();
     for (rows, columns) in [(1, 1), (3, 5), (7, 4), (16, 64), (129, 66)] {
         let draw = Draw { seed: 0x1234_5678_9abc_def0, step: 0xfeed_0000_0007 };
-        let dropout = DropoutMask::new(0.3, draw);
-        let dropped = functional::dropout(Tensor::<2>::ones([rows, columns], &device), dropout);
-        let expected = TensorData::new(dropout.mask(rows * columns), [rows, columns]);
+        let key = || Key::known(draw, &device);
+        let ones = Tensor::<2>::ones([rows, columns], &device);
+        let dropped = functional::dropout(ones, DropoutMask::new(0.3, key()));
+        let expected = TensorData::new(draw.dropout_mask(0.3, rows * columns), [rows, columns]);
         dropped.into_data().assert_eq(&expected, true);
         let x = Tensor::<2>::ones([rows, columns], &device) * 1e30;
-        let open = functional::stochastic_gelu(x, draw).into_data();
+        let open = functional::stochastic_gelu(x, key()).into_data();
         assert!(open.iter::<f32>().all(|y| y > 0.0), "Φ(1e30) is 1");
         let x = Tensor::<2>::zeros([rows, columns], &device) + 1e-30;
-        let gates = functional::stochastic_gelu(x, draw).into_data();
+        let gates = functional::stochastic_gelu(x, key()).into_data();
         let uniforms = draw.uniforms(rows * columns);
         let expected = uniforms.iter().map(|&uniform| uniform < 0.5);
         assert!(gates.iter::<f32>().map(|y| y > 0.0).eq(expected), "Φ(0) is 1/2");
@@ -133,13 +135,13 @@ fn dropout_drops_the_same_elements_on_every_backend() {
 fn fused_step_is_the_separate_steps() {
     let device = Device::default();
     let arange = |count: i64| Tensor::<1, Int>::arange(0..count, &device).float();
-    let dropout = DropoutMask::new(0.5, Draw { seed: 1, step: 1 });
+    let draw = Draw { seed: 1, step: 1 };
     for [batch, rows, columns] in [[1, 2, 3], [2, 3, 4], [3, 5, 16]] {
         let count = (batch * rows * columns) as i64;
         let x = (arange(count) * 0.37).sin().reshape([batch, rows, columns]) * 4.0;
         let dy = (arange(count) * 0.73).cos().reshape([batch, rows, columns]);
         let bias = arange(columns as i64) * 0.1 - 0.2;
-        let mask = TensorData::new(dropout.mask(count as usize), [batch, rows, columns]);
+        let mask = TensorData::new(draw.dropout_mask(0.5, count as usize), [batch, rows, columns]);
         let mask = Tensor::<3>::from_data(mask, &device);
         for unit in Unit::ALL {
             let tolerance = Tolerance::relative(1e-5).set_absolute(1e-6);
@@ -150,6 +152,7 @@ fn fused_step_is_the_separate_steps() {
                 (x, bias, Tensor::<3>::from_data(dy.to_data(), &ad))
             };
             let (x, bias, dy) = inputs();
+            let dropout = DropoutMask::new(0.5, Key::known(draw, &ad));
             let fused =
                 functional::bias_activation_dropout(x.clone(), bias.clone(), unit, Some(dropout));
             let got = (fused.clone() * dy).flatten::<1>(0, 2).sum_dim(0).backward();
@@ -273,19 +276,20 @@ fn dropout_in_16_bits_scales_in_f32_and_keeps_what_is_certain() {
             continue;
         }
         let draw = Draw { seed: 5, step: 1 };
-        let mask = DropoutMask::new(0.1, draw);
+        let key = || Key::known(draw, &device);
         let x = Tensor::<1, Int>::arange(1..2001, &device).float().cast(dtype);
         let rounded = |x: f32| match dtype {
             FloatDType::F16 => burn::tensor::f16::from_f32(x).to_f32(),
             _ => burn::tensor::bf16::from_f32(x).to_f32(),
         };
         let inputs: Vec<f32> = x.clone().into_data().iter::<f32>().collect();
-        let got = functional::dropout(x.clone(), mask).into_data();
-        for ((x, kept), got) in inputs.iter().zip(mask.mask(2000)).zip(got.iter::<f32>()) {
+        let got = functional::dropout(x.clone(), DropoutMask::new(0.1, key())).into_data();
+        let mask = draw.dropout_mask(0.1, 2000);
+        for ((x, kept), got) in inputs.iter().zip(mask).zip(got.iter::<f32>()) {
             assert_eq!(got, rounded(x * kept), "{dtype:?} {x}");
         }
         // Φ is 1 in f32 from 5.6 on: nothing is dropped there.
-        let open = functional::stochastic_gelu(x + 7.0, draw).into_data();
+        let open = functional::stochastic_gelu(x + 7.0, key()).into_data();
         assert!(open.iter::<f32>().all(|y| y > 0.0), "{dtype:?}");
     }
 }

@@ -10,7 +10,8 @@ use burn::backend::Flex;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_core::tensor::remote::RemoteHost;
 use burn_remote::server::{BackendServer, WebSocketTransport};
-use gelu_core::{Draw, DropoutMask, Unit, functional};
+use gelu_core::random::{Draw, DropoutMask, Key};
+use gelu_core::{Unit, functional};
 
 /// A server that knows the operations, and a device on it.
 fn remote() -> (tokio::runtime::Runtime, Device) {
@@ -32,7 +33,7 @@ fn remote() -> (tokio::runtime::Runtime, Device) {
 fn everything(device: &Device) -> Vec<TensorData> {
     let device = device.clone().autodiff();
     let x: Vec<f32> = (0..96).map(|index| index as f32 * 0.125 - 6.0).collect();
-    let draw = Draw { seed: 5, step: 1 };
+    let key = || Key::known(Draw { seed: 5, step: 1 }, &device);
     let input = || Tensor::<1>::from_floats(x.as_slice(), &device).reshape([8, 12]).require_grad();
     let bias = Tensor::<1>::from_floats([0.25; 12], &device).require_grad();
     let mut results = Vec::new();
@@ -42,7 +43,7 @@ fn everything(device: &Device) -> Vec<TensorData> {
         results.push(y.clone().into_data());
         results.push(input.grad(&y.sum().backward()).unwrap().into_data());
     }
-    for dropout in [None, Some(DropoutMask::new(0.5, draw))] {
+    for dropout in [None, Some(DropoutMask::new(0.5, key()))] {
         let input = input();
         let y =
             functional::bias_activation_dropout(input.clone(), bias.clone(), Unit::Gelu, dropout);
@@ -52,7 +53,7 @@ fn everything(device: &Device) -> Vec<TensorData> {
         results.push(bias.grad(&gradients).unwrap().into_data());
     }
     let input = input();
-    let y = functional::stochastic_gelu(input.clone(), draw);
+    let y = functional::stochastic_gelu(input.clone(), key());
     results.push(y.clone().into_data());
     results.push(input.grad(&y.sum().backward()).unwrap().into_data());
     results

@@ -14,7 +14,7 @@ use burn::config::Config;
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
-use gelu_core::{Activation, ActivationLayer};
+use gelu_core::{Activation, ActivationLayer, Channels};
 
 /// Configuration of an [`Autoencoder`]; the defaults are the paper's.
 ///
@@ -47,7 +47,9 @@ impl AutoencoderConfig {
         );
         let sizes = self.layer_sizes();
         let hidden = &sizes[..sizes.len() - 1];
-        let activations = hidden.iter().map(|&(_, outputs)| self.activation.init(outputs, device));
+        let activations = hidden
+            .iter()
+            .map(|&(_, outputs)| self.activation.init(Channels::Last(outputs), device));
         let activations = activations.collect();
         let mut layers =
             sizes.into_iter().map(|(inputs, outputs)| unit_norm_linear(inputs, outputs, device));

@@ -28,7 +28,7 @@ use burn::nn::{
     LinearConfig, PaddingConfig2d,
 };
 use burn::tensor::{Device, Tensor};
-use gelu_core::{Activation, ActivationLayer};
+use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
 
 /// Smallest height and width the two pools and the valid convolution leave a pixel of.
@@ -149,7 +149,7 @@ impl ConvolutionBlock {
         Self {
             conv: convolution(config, GLOROT_UNIFORM, device),
             norm: BatchNormConfig::new(size.outputs).init(device),
-            activation: activation.init(size.outputs, device),
+            activation: activation.init(Channels::First(size.outputs), device),
         }
     }
 }

@@ -6,7 +6,7 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
-use gelu_core::{Activation, ActivationLayer};
+use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
 
 /// What stands in a residual block, and in which order.
@@ -107,7 +107,8 @@ impl ResidualBlock {
             norms: normed.into_iter().map(|n| BatchNormConfig::new(n).init(device)).collect(),
             shortcut: order.projects(place).then(one_by_one),
             dropout: DropoutConfig::new(dropout).init(),
-            activations: activated.map(|channels| activation.init(channels, device)),
+            activations: activated
+                .map(|channels| activation.init(Channels::First(channels), device)),
             order,
         }
     }

@@ -26,7 +26,7 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
-use gelu_core::{Activation, ActivationLayer};
+use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
 
 /// Configuration of a [`WideResNet`]; the defaults are the paper's.
@@ -111,7 +111,10 @@ impl WideResNetConfig {
                 HE_NORMAL_LINEAR,
                 device,
             ),
-            activations: activated.iter().map(|&n| self.activation.init(n, device)).collect(),
+            activations: activated
+                .iter()
+                .map(|&n| self.activation.init(Channels::First(n), device))
+                .collect(),
         }
     }
 

@@ -1,4 +1,4 @@
-use crate::{ActivationOps, Draw, DropoutMask, Unit};
+use crate::{ActivationOps, GateHalf, Unit};
 use burn_autodiff::{
     Autodiff, NodeId,
     checkpoint::{
@@ -8,37 +8,39 @@ use burn_autodiff::{
     grads::Gradients,
     ops::{Backward, Ops, OpsKind, unary},
 };
-use burn_core::backend::tensor::FloatTensor;
-use core::marker::PhantomData;
+use burn_core::backend::tensor::{FloatTensor, IntTensor};
 
-/// An elementwise function of one tensor: what its backward pass needs besides that tensor.
-#[derive(Clone, Copy, Debug)]
-enum Map {
+/// A function of one tensor: what its backward pass needs besides that tensor.
+#[derive(Clone, Debug)]
+enum Map<B: ActivationOps> {
     Unit(Unit),
     /// The stochastic map, whose mask is drawn again.
-    Stochastic(Draw),
+    Stochastic(IntTensor<B>),
+    Gated(Unit, GateHalf),
 }
 
-impl Map {
-    fn forward<B: ActivationOps>(self, x: FloatTensor<B>) -> FloatTensor<B> {
+impl<B: ActivationOps> Map<B> {
+    fn forward(self, x: FloatTensor<B>) -> FloatTensor<B> {
         match self {
             Self::Unit(unit) => B::activation(x, unit),
-            Self::Stochastic(draw) => B::stochastic_map(x, draw),
+            Self::Stochastic(key) => B::stochastic_map(x, key),
+            Self::Gated(unit, gate) => B::gated(x, unit, gate),
         }
     }
 
-    fn backward<B: ActivationOps>(self, x: FloatTensor<B>, dy: FloatTensor<B>) -> FloatTensor<B> {
+    fn backward(self, x: FloatTensor<B>, dy: FloatTensor<B>) -> FloatTensor<B> {
         match self {
             Self::Unit(unit) => B::activation_backward(x, dy, unit),
-            Self::Stochastic(draw) => B::stochastic_map_backward(x, dy, draw),
+            Self::Stochastic(key) => B::stochastic_map_backward(x, dy, key),
+            Self::Gated(unit, gate) => B::gated_backward(x, dy, unit, gate),
         }
     }
 }
 
 /// The function, and where its input is kept.
 #[derive(Clone, Debug)]
-struct SavedMap {
-    map: Map,
+struct SavedMap<B: ActivationOps> {
+    map: Map<B>,
     input: NodeId,
 }
 
@@ -46,38 +48,50 @@ struct SavedMap {
 struct BackwardMap;
 
 impl<B: ActivationOps> Backward<B, 1> for BackwardMap {
-    type State = SavedMap;
+    type State = SavedMap<B>;
 
     fn backward(
         self,
-        ops: Ops<SavedMap, 1>,
+        ops: Ops<SavedMap<B>, 1>,
         grads: &mut Gradients,
         checkpointer: &mut Checkpointer,
     ) {
         let SavedMap { map, input } = ops.state;
         let x = checkpointer.retrieve_node_output(input);
-        unary::<B, _>(ops.parents, ops.node, grads, |dy| map.backward::<B>(x, dy));
+        unary::<B, _>(ops.parents, ops.node, grads, |dy| map.backward(x, dy));
     }
 }
 
 /// Bias, activation and dropout, and where the two inputs are kept.
 #[derive(Clone, Debug)]
-struct SavedStep {
+struct SavedStep<B: ActivationOps> {
     unit: Unit,
-    dropout: Option<DropoutMask>,
+    /// The key, and the threshold below which its numbers drop.
+    dropout: Option<(IntTensor<B>, u32)>,
     input: NodeId,
     bias: NodeId,
+}
+
+impl<B: ActivationOps> SavedStep<B> {
+    fn forward(&self, x: FloatTensor<B>, bias: FloatTensor<B>) -> FloatTensor<B> {
+        match self.dropout.clone() {
+            Some((key, threshold)) => {
+                B::bias_activation_dropout(x, bias, key, self.unit, threshold)
+            }
+            None => B::bias_activation(x, bias, self.unit),
+        }
+    }
 }
 
 #[derive(Debug)]
 struct BackwardStep;
 
 impl<B: ActivationOps> Backward<B, 2> for BackwardStep {
-    type State = SavedStep;
+    type State = SavedStep<B>;
 
     fn backward(
         self,
-        ops: Ops<SavedStep, 2>,
+        ops: Ops<SavedStep<B>, 2>,
         grads: &mut Gradients,
         checkpointer: &mut Checkpointer,
     ) {
@@ -85,7 +99,12 @@ impl<B: ActivationOps> Backward<B, 2> for BackwardStep {
         let x = checkpointer.retrieve_node_output(input);
         let bias = checkpointer.retrieve_node_output(bias);
         let dy = grads.consume::<B>(&ops.node);
-        let (dx, dbias) = B::bias_activation_dropout_backward(x, bias, dy, unit, dropout);
+        let (dx, dbias) = match dropout {
+            Some((key, threshold)) => {
+                B::bias_activation_dropout_backward(x, bias, dy, key, unit, threshold)
+            }
+            None => B::bias_activation_backward(x, bias, dy, unit),
+        };
         let [input, bias] = ops.parents;
         if let Some(node) = input {
             grads.register::<B>(node.id, dx);
@@ -98,52 +117,68 @@ impl<B: ActivationOps> Backward<B, 2> for BackwardStep {
 
 /// Computes an output again, where gradient checkpointing has dropped it.
 #[derive(Debug)]
-struct Recompute<B, S> {
-    saved: S,
-    _backend: PhantomData<B>,
-}
+struct Recompute<S>(S);
 
-impl<B, S> Recompute<B, S> {
-    fn new(saved: S) -> Self {
-        Self { saved, _backend: PhantomData }
+impl<B: ActivationOps> RetroForward for Recompute<SavedMap<B>> {
+    fn forward(&self, states: &mut BackwardStates, output: NodeId) {
+        let x = states.get_state::<FloatTensor<B>>(&self.0.input);
+        states.save(output, self.0.map.clone().forward(x));
     }
 }
 
-impl<B: ActivationOps> RetroForward for Recompute<B, SavedMap> {
+impl<B: ActivationOps> RetroForward for Recompute<SavedStep<B>> {
     fn forward(&self, states: &mut BackwardStates, output: NodeId) {
-        let x = states.get_state::<FloatTensor<B>>(&self.saved.input);
-        states.save(output, self.saved.map.forward::<B>(x));
-    }
-}
-
-impl<B: ActivationOps> RetroForward for Recompute<B, SavedStep> {
-    fn forward(&self, states: &mut BackwardStates, output: NodeId) {
-        let SavedStep { unit, dropout, input, bias } = &self.saved;
-        let x = states.get_state::<FloatTensor<B>>(input);
-        let bias = states.get_state::<FloatTensor<B>>(bias);
-        states.save(output, B::bias_activation_dropout(x, bias, *unit, *dropout));
+        let x = states.get_state::<FloatTensor<B>>(&self.0.input);
+        let bias = states.get_state::<FloatTensor<B>>(&self.0.bias);
+        states.save(output, self.0.forward(x, bias));
     }
 }
 
 /// Applies `map` with its backward pass.
 fn mapped<B: ActivationOps, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
-    map: Map,
+    map: Map<B>,
 ) -> FloatTensor<Autodiff<B, C>> {
-    let saved = SavedMap { map, input: x.id() };
+    let saved = SavedMap { map: map.clone(), input: x.id() };
     match BackwardMap
         .prepare::<C>([x.node()])
         .memory_bound()
-        .retro_forward(Recompute::<B, _>::new(saved.clone()))
+        .retro_forward(Recompute(saved))
         .parents([&x])
         .stateful()
     {
         OpsKind::Tracked(mut prep) => {
             let input = prep.checkpoint(&x);
-            let output = map.forward::<B>(x.into_primitive());
-            prep.finish(SavedMap { input, ..saved }, output)
+            let output = map.clone().forward(x.into_primitive());
+            prep.finish(SavedMap { map, input }, output)
         }
-        OpsKind::UnTracked(prep) => prep.finish(map.forward::<B>(x.into_primitive())),
+        OpsKind::UnTracked(prep) => prep.finish(map.forward(x.into_primitive())),
+    }
+}
+
+/// Bias, activation and dropout with their backward pass.
+fn step<B: ActivationOps, C: CheckpointStrategy>(
+    x: FloatTensor<Autodiff<B, C>>,
+    bias: FloatTensor<Autodiff<B, C>>,
+    unit: Unit,
+    dropout: Option<(IntTensor<B>, u32)>,
+) -> FloatTensor<Autodiff<B, C>> {
+    let saved = SavedStep::<B> { unit, dropout, input: x.id(), bias: bias.id() };
+    match BackwardStep
+        .prepare::<C>([x.node(), bias.node()])
+        .memory_bound()
+        .retro_forward(Recompute(saved.clone()))
+        .parents([&x, &bias])
+        .stateful()
+    {
+        OpsKind::Tracked(mut prep) => {
+            let (input, kept_bias) = (prep.checkpoint(&x), prep.checkpoint(&bias));
+            let output = saved.forward(x.into_primitive(), bias.into_primitive());
+            prep.finish(SavedStep { input, bias: kept_bias, ..saved }, output)
+        }
+        OpsKind::UnTracked(prep) => {
+            prep.finish(saved.forward(x.into_primitive(), bias.into_primitive()))
+        }
     }
 }
 
@@ -152,33 +187,29 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         mapped::<B, C>(x, Map::Unit(unit))
     }
 
-    fn stochastic_map(x: FloatTensor<Self>, draw: Draw) -> FloatTensor<Self> {
-        mapped::<B, C>(x, Map::Stochastic(draw))
+    fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
+        mapped::<B, C>(x, Map::Gated(unit, gate))
+    }
+
+    fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
+        mapped::<B, C>(x, Map::Stochastic(key))
+    }
+
+    fn bias_activation(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        step::<B, C>(x, bias, unit, None)
     }
 
     fn bias_activation_dropout(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
+        key: IntTensor<Self>,
         unit: Unit,
-        dropout: Option<DropoutMask>,
+        threshold: u32,
     ) -> FloatTensor<Self> {
-        let saved = SavedStep { unit, dropout, input: x.id(), bias: bias.id() };
-        let forward = |x: FloatTensor<Self>, bias: FloatTensor<Self>| {
-            B::bias_activation_dropout(x.into_primitive(), bias.into_primitive(), unit, dropout)
-        };
-        match BackwardStep
-            .prepare::<C>([x.node(), bias.node()])
-            .memory_bound()
-            .retro_forward(Recompute::<B, _>::new(saved.clone()))
-            .parents([&x, &bias])
-            .stateful()
-        {
-            OpsKind::Tracked(mut prep) => {
-                let (input, kept_bias) = (prep.checkpoint(&x), prep.checkpoint(&bias));
-                let output = forward(x, bias);
-                prep.finish(SavedStep { input, bias: kept_bias, ..saved }, output)
-            }
-            OpsKind::UnTracked(prep) => prep.finish(forward(x, bias)),
-        }
+        step::<B, C>(x, bias, unit, Some((key, threshold)))
     }
 }

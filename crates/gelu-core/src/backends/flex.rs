@@ -1,7 +1,11 @@
-use crate::kernels::{Pass, Storage, gate};
-use crate::{ActivationOps, Draw, DropoutMask, Unit};
+use crate::kernels::{self, Halves, Pass, Storage, gate};
+use crate::random::{Draw, Mask};
+use crate::{ActivationOps, GateHalf, Unit};
 use alloc::vec::Vec;
-use burn_core::backend::{Flex, tensor::FloatTensor};
+use burn_core::backend::{
+    Flex,
+    tensor::{FloatTensor, IntTensor},
+};
 use burn_core::tensor::{DType, Element};
 use burn_flex::{FlexTensor, Layout};
 use burn_std::{Bytes, bf16, f16};
@@ -33,35 +37,71 @@ impl ActivationOps for Flex {
         by_dtype!(x, scale(x, dy, unit))
     }
 
-    fn bias_activation_dropout(
+    fn bias_activation(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<DropoutMask>,
     ) -> FloatTensor<Self> {
-        by_dtype!(x, step(x, bias, unit, dropout))
+        by_dtype!(x, step(x, bias, unit, None))
+    }
+
+    fn bias_activation_backward(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        by_dtype!(x, step_backward(x, bias, dy, unit, None))
+    }
+
+    fn bias_activation_dropout(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        key: IntTensor<Self>,
+        unit: Unit,
+        threshold: u32,
+    ) -> FloatTensor<Self> {
+        let mask = Some(Mask::read::<Self>(key, threshold));
+        by_dtype!(x, step(x, bias, unit, mask))
     }
 
     fn bias_activation_dropout_backward(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         dy: FloatTensor<Self>,
+        key: IntTensor<Self>,
         unit: Unit,
-        dropout: Option<DropoutMask>,
+        threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        by_dtype!(x, step_backward(x, bias, dy, unit, dropout))
+        let mask = Some(Mask::read::<Self>(key, threshold));
+        by_dtype!(x, step_backward(x, bias, dy, unit, mask))
     }
 
-    fn stochastic_map(x: FloatTensor<Self>, draw: Draw) -> FloatTensor<Self> {
-        by_dtype!(x, gated(x.clone(), x, draw))
+    fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
+        by_dtype!(x, gated(x, unit, gate))
+    }
+
+    fn gated_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+        gate: GateHalf,
+    ) -> FloatTensor<Self> {
+        by_dtype!(x, gated_backward(x, dy, unit, gate))
+    }
+
+    fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
+        let draw = Draw::read::<Self>(key);
+        by_dtype!(x, let_through(x.clone(), x, draw))
     }
 
     fn stochastic_map_backward(
         x: FloatTensor<Self>,
         dy: FloatTensor<Self>,
-        draw: Draw,
+        key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        by_dtype!(x, gated(x, dy, draw))
+        let draw = Draw::read::<Self>(key);
+        by_dtype!(x, let_through(x, dy, draw))
     }
 }
 
@@ -86,12 +126,7 @@ fn scale<E: Stored>(x: FlexTensor, dy: FlexTensor, unit: Unit) -> FlexTensor {
 }
 
 /// `unit(x + bias)` with dropout; masks and columns count in row-major order.
-fn step<E: Stored>(
-    x: FlexTensor,
-    bias: FlexTensor,
-    unit: Unit,
-    mask: Option<DropoutMask>,
-) -> FlexTensor {
+fn step<E: Stored>(x: FlexTensor, bias: FlexTensor, unit: Unit, mask: Option<Mask>) -> FlexTensor {
     let bias = contiguous(bias);
     mapped(&Pass::<E>::new(unit).with(elements(&bias), mask), contiguous(x))
 }
@@ -102,7 +137,7 @@ fn step_backward<E: Stored>(
     bias: FlexTensor,
     dy: FlexTensor,
     unit: Unit,
-    mask: Option<DropoutMask>,
+    mask: Option<Mask>,
 ) -> (FlexTensor, FlexTensor) {
     let bias = contiguous(bias);
     let pass = Pass::<E>::new(unit).with(elements(&bias), mask);
@@ -110,8 +145,38 @@ fn step_backward<E: Stored>(
     (dx, tensor(sums, Layout::contiguous(bias.layout().shape().clone())))
 }
 
+/// `unit(gate)·value` of the halves of the last dimension.
+fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
+    let x = contiguous(x);
+    let (mut shape, halves) = (x.layout().shape().clone(), Halves::of(x.layout().shape(), gate));
+    if let Some(last) = shape.last_mut() {
+        *last = halves.columns;
+    }
+    let source = elements::<E>(&x);
+    let count = shape.num_elements();
+    let values = written(count, |y| kernels::gated(unit, halves, source, y));
+    tensor(values, Layout::contiguous(shape))
+}
+
+/// The gradient of [`gated`].
+fn gated_backward<E: Stored>(
+    x: FlexTensor,
+    dy: FlexTensor,
+    unit: Unit,
+    gate: GateHalf,
+) -> FlexTensor {
+    let (x, dy) = (contiguous(x), contiguous(dy));
+    let shape = x.layout().shape().clone();
+    let halves = Halves::of(&shape, gate);
+    let (source, factors) = (elements::<E>(&x), elements::<E>(&dy));
+    let values = written(source.len(), |dx| {
+        kernels::gated_backward(unit, halves, source, factors, dx);
+    });
+    tensor(values, Layout::contiguous(shape))
+}
+
 /// `y` where the draw's uniform number is below Φ(x), else 0.
-fn gated<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
+fn let_through<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
     let (x, y) = (contiguous(x), contiguous(y));
     let (sources, choices) = (elements::<E>(&x), elements::<E>(&y));
     let values = written(sources.len(), |out| gate(sources, choices, out, draw));

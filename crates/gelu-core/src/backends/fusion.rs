@@ -1,6 +1,6 @@
 use crate::graph::{self, Op, register_operations};
-use crate::{ActivationOps, Draw, DropoutMask, Unit};
-use burn_core::backend::tensor::FloatTensor;
+use crate::{ActivationOps, GateHalf, Unit};
+use burn_core::backend::tensor::{FloatTensor, IntTensor};
 use burn_fusion::custom::{
     CustomOpIr, HandleContainer, Operation, OperationIr, OperationOutput, StreamId,
 };

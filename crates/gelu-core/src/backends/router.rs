@@ -1,8 +1,8 @@
 use crate::graph::{self, Op, register_operations};
-use crate::{ActivationOps, Draw, DropoutMask, Unit};
+use crate::{ActivationOps, GateHalf, Unit};
 use burn_core::backend::{
     ir::{BackendIr, OperationIr, OperationOutput},
-    tensor::FloatTensor,
+    tensor::{FloatTensor, IntTensor},
 };
 use burn_router::{BackendRouter, CustomOpRegistry, RouterChannel, RouterClient};
 

@@ -133,11 +133,11 @@ fn special_values_are_the_limits_and_nan_stays_nan() {
 
 #[test]
 fn bias_and_dropout_do_what_they_say() {
-    let dropout = DropoutMask::new(0.5, Draw { seed: 3, step: 4 });
+    let dropout = Mask::new(0.5, Draw { seed: 3, step: 4 });
     let x = Primitive::from_data(TensorData::from([[-1.0f32, 0.5, 2.0], [f32::INFINITY; 3]]));
     let bias = tensor(&[0.5, -0.5, 0.0]);
     let y = bias_activation_dropout::<Flex>(x, bias, Unit::Relu, Some(dropout));
-    let mask = dropout.mask(6);
+    let mask = dropout.factors(6);
     let active = [0.0, 0.0, 2.0, f32::INFINITY, f32::INFINITY, f32::INFINITY];
     let expected = active.iter().zip(mask).map(|(y, m)| if m == 0.0 { 0.0 } else { y * m });
     assert_eq!(y.into_data().iter::<f32>().collect::<Vec<_>>(), expected.collect::<Vec<_>>());

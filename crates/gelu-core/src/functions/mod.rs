@@ -215,6 +215,17 @@ macro_rules! units {
 
 table!(units);
 
+impl Kind {
+    /// Runs `job` with the function as a gated unit computes it.
+    #[cfg(feature = "flex")]
+    pub(crate) fn with_gate<J: Job>(self, job: J) -> J::Output {
+        match self {
+            Self::Silu => job.run::<silu::SiluGate>(),
+            kind => kind.with(job),
+        }
+    }
+}
+
 /// A function of one number in f64: the reference, and what f64 tensors are computed with.
 struct OnDouble {
     x: f64,

@@ -36,6 +36,16 @@ impl<E: Lane> Kernel<E> {
         Self { level, parameter, run: kind.with(Loop::<E, true>(PhantomData)) }
     }
 
+    /// `out = f(x)` as a gated unit computes it.
+    pub(super) fn gate(kind: Kind, parameter: f64, level: Level) -> Self {
+        Self { level, parameter, run: kind.with_gate(Loop::<E, false>(PhantomData)) }
+    }
+
+    /// `out = dy·f′(x)` as a gated unit computes it.
+    pub(super) fn gate_derivative(kind: Kind, parameter: f64, level: Level) -> Self {
+        Self { level, parameter, run: kind.with_gate(Loop::<E, true>(PhantomData)) }
+    }
+
     pub(super) fn level(&self) -> Level {
         self.level
     }

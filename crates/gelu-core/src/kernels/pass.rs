@@ -3,7 +3,7 @@ use super::level::{Level, Work};
 use super::storage::{Lane, Storage};
 use super::threads::for_each_chunk;
 use crate::functions::Unit;
-use crate::random::{DropoutMask, philox};
+use crate::random::{Mask, philox};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
@@ -20,7 +20,7 @@ pub(crate) struct Pass<S: Storage> {
     /// One number a column; none for none.
     bias: Vec<S::Lane>,
     /// Which elements become 0, and what the others are scaled by.
-    mask: Option<DropoutMask>,
+    mask: Option<Mask>,
     level: Level,
 }
 
@@ -31,7 +31,7 @@ impl<S: Storage> Pass<S> {
     }
 
     /// With a bias added before it, and dropout after it.
-    pub(crate) fn with(self, bias: &[S], mask: Option<DropoutMask>) -> Self {
+    pub(crate) fn with(self, bias: &[S], mask: Option<Mask>) -> Self {
         Self { bias: bias.iter().map(|&bias| bias.widen()).collect(), mask, ..self }
     }
 
@@ -194,7 +194,7 @@ impl<S: Storage> Strips<'_, S> {
         if let Some(mask) = mask {
             let mut numbers = [0; STRIP];
             philox::fill(mask.stream(), start as u64, &mut numbers[..length]);
-            let (threshold, scale) = (mask.threshold(), S::Lane::of(mask.scale()));
+            let (threshold, scale) = (mask.threshold, S::Lane::of(mask.scale()));
             for (value, number) in x.iter_mut().zip(numbers) {
                 // A choice, not a product: what is dropped is 0 even if it was NaN or infinite.
                 *value = if number >= threshold { *value * scale } else { S::Lane::ZERO };

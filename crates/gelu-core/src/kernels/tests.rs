@@ -1,6 +1,7 @@
 use super::level::Level;
 use super::{Pass, Storage, slices};
-use crate::{Draw, DropoutMask, Unit};
+use crate::Unit;
+use crate::random::{Draw, Mask};
 use alloc::vec::Vec;
 use burn_std::f16;
 
@@ -83,8 +84,8 @@ fn the_best_level_is_one_of_those_available() {
 }
 
 /// `keep·dy·f(x + bias)` by the plain formula, number by number.
-fn expected(x: &[f32], dy: &[f32], bias: &[f32], mask: Option<DropoutMask>) -> Vec<f32> {
-    let mask = mask.map(|mask| mask.mask(x.len()));
+fn expected(x: &[f32], dy: &[f32], bias: &[f32], mask: Option<Mask>) -> Vec<f32> {
+    let mask = mask.map(|mask| mask.factors(x.len()));
     let mut biased: Vec<f32> = (0..x.len())
         .map(|i| match bias {
             [] => x[i],
@@ -105,7 +106,7 @@ fn expected(x: &[f32], dy: &[f32], bias: &[f32], mask: Option<DropoutMask>) -> V
 
 #[test]
 fn a_step_is_the_plain_function_for_any_length_bias_and_mask() {
-    let mask = DropoutMask::new(0.4, Draw { seed: 9, step: 1 });
+    let mask = Mask::new(0.4, Draw { seed: 9, step: 1 });
     let lengths = (0..70).chain([127, 1023, 1024, 1025, 4099, 70_001]);
     for length in lengths {
         let x: Vec<f32> = (0..length).map(|i| (i % 101) as f32 * 0.17 - 8.0).collect();
@@ -128,7 +129,7 @@ fn a_step_is_the_plain_function_for_any_length_bias_and_mask() {
 
 #[test]
 fn backward_of_a_step_is_the_masked_gradient_times_the_slope_and_its_sums() {
-    let mask = DropoutMask::new(0.4, Draw { seed: 9, step: 1 });
+    let mask = Mask::new(0.4, Draw { seed: 9, step: 1 });
     for length in [1, 33, 70, 1025, 4099, 70_001] {
         let x: Vec<f32> = (0..length).map(|i| (i % 101) as f32 * 0.17 - 8.0).collect();
         let dy: Vec<f32> = (0..length).map(|i| (i % 7) as f32 - 3.0).collect();
@@ -138,7 +139,7 @@ fn backward_of_a_step_is_the_masked_gradient_times_the_slope_and_its_sums() {
             let biased: Vec<f32> = (0..length).map(|i| x[i] + bias[i % columns]).collect();
             let mut expected = dy.clone();
             slices::backward(Unit::Gelu, &biased, &mut expected);
-            let kept = expected.iter_mut().zip(mask.mask(length));
+            let kept = expected.iter_mut().zip(mask.factors(length));
             kept.for_each(|(value, kept)| *value = if kept == 0.0 { 0.0 } else { *value * kept });
             let (mut in_place, mut out) = (dy.clone(), Vec::with_capacity(length));
             let sums = pass.scale_in_place(&x, &mut in_place);
@@ -158,7 +159,7 @@ fn backward_of_a_step_is_the_masked_gradient_times_the_slope_and_its_sums() {
 
 #[test]
 fn sixteen_bit_steps_are_rounded_once_from_f32() {
-    let mask = DropoutMask::new(0.1, Draw { seed: 3, step: 0 });
+    let mask = Mask::new(0.1, Draw { seed: 3, step: 0 });
     let x: Vec<f32> = (0..2000).map(|i| f16::from_f32(i as f32 * 0.01 - 8.0).to_f32()).collect();
     let bias = [f16::from_f32(0.1), f16::from_f32(-0.7), f16::from_f32(1.3)];
     let wide = Pass::new(Unit::Gelu).with(&bias.map(f16::to_f32), Some(mask));
@@ -171,7 +172,7 @@ fn sixteen_bit_steps_are_rounded_once_from_f32() {
 
 #[test]
 fn what_is_dropped_is_zero_even_if_infinite() {
-    let mask = DropoutMask::new(0.5, Draw { seed: 1, step: 1 });
+    let mask = Mask::new(0.5, Draw { seed: 1, step: 1 });
     let mut values = [f32::INFINITY; 64];
     Pass::new(Unit::Relu).with(&[], Some(mask)).map_in_place(&mut values);
     assert!(values.contains(&0.0) && values.contains(&f32::INFINITY));

@@ -1,10 +1,12 @@
-use super::{HiddenLayer, HiddenLayerConfig};
+use super::hidden_layer::{linear_initializer, neurons};
+use super::{ActivationLayer, Channels};
 use crate::Activation;
+use alloc::string::ToString;
 use burn::config::Config;
-use burn::module::Module;
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
-use burn_nn::{Linear, LinearConfig};
+use burn_nn::{Dropout, DropoutConfig, Initializer, Linear, LinearConfig};
 
 /// Configuration of a [`FeedForward`].
 #[derive(Config, Debug)]
@@ -19,21 +21,30 @@ pub struct FeedForwardConfig {
     /// Probability of dropping a hidden neuron's output while training.
     #[config(default = 0.1)]
     pub dropout: f64,
+    /// Whether both linear layers add a bias.
+    #[config(default = true)]
+    pub bias: bool,
+    /// What weights and biases are drawn from; the default is that of `burn::nn::Linear`.
+    #[config(default = "linear_initializer()")]
+    pub initializer: Initializer,
 }
 
 impl FeedForwardConfig {
-    /// A block with Burn's default weights.
+    /// A block whose weights are drawn from the device's generator.
     ///
     /// # Panics
     ///
     /// If `dropout` is not in `[0, 1)`.
     pub fn init(&self, device: &Device) -> FeedForward {
+        let linear = |inputs, outputs| {
+            let config = LinearConfig::new(inputs, outputs).with_bias(self.bias);
+            config.with_initializer(self.initializer.clone()).init(device)
+        };
         FeedForward {
-            hidden: HiddenLayerConfig::new(self.d_model, self.d_ff)
-                .with_activation(self.activation.clone())
-                .with_dropout(self.dropout)
-                .init(device),
-            output: LinearConfig::new(self.d_ff, self.d_model).init(device),
+            linear_inner: linear(self.d_model, self.d_ff),
+            linear_outer: linear(self.d_ff, self.d_model),
+            dropout: DropoutConfig::new(self.dropout).init(),
+            activation: self.activation.init(Channels::Last(self.d_ff), device),
         }
     }
 }
@@ -41,20 +52,32 @@ impl FeedForwardConfig {
 /// The position-wise network of a transformer: linear → activation → dropout → linear, with
 /// everything between the two matrix products in one pass. Made by [`FeedForwardConfig`].
 ///
+/// It takes the place of `burn::nn::PositionWiseFeedForward`, whose records it loads, and whose
+/// activation cannot be one of this crate's: Burn's list of them is closed. Dropout and its seed
+/// are as in [`HiddenLayer`](crate::HiddenLayer).
+///
 /// ```
+/// use burn::module::Module;
+/// use burn::nn::transformer::PositionWiseFeedForwardConfig;
 /// use burn::tensor::{Device, Tensor};
 /// use gelu_core::FeedForwardConfig;
 ///
 /// let device = Device::default();
-/// let block = FeedForwardConfig::new(8, 32).init(&device);
+/// let burns = PositionWiseFeedForwardConfig::new(8, 32).init(&device);
+/// let block = FeedForwardConfig::new(8, 32).init(&device).load_record(burns.into_record());
 /// assert_eq!(block.forward(Tensor::<3>::ones([2, 5, 8], &device)).dims(), [2, 5, 8]);
 /// ```
 #[derive(Module, Debug)]
+#[module(custom_display)]
 pub struct FeedForward {
-    /// The first linear layer, with what follows it.
-    pub hidden: HiddenLayer,
-    /// The second linear layer.
-    pub output: Linear,
+    /// To the hidden neurons.
+    pub linear_inner: Linear,
+    /// Back to the features.
+    pub linear_outer: Linear,
+    /// What drops hidden neurons' outputs while training.
+    pub dropout: Dropout,
+    /// The nonlinearity.
+    pub activation: ActivationLayer,
 }
 
 impl FeedForward {
@@ -63,7 +86,85 @@ impl FeedForward {
     /// # Shapes
     ///
     /// - input and output: `[..., d_model]`
+    ///
+    /// # Panics
+    ///
+    /// If the last dimension of the input is not `d_model`.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        self.output.forward(self.hidden.forward(input))
+        let hidden = neurons(&self.linear_inner, &self.activation, &self.dropout, input);
+        self.linear_outer.forward(hidden)
+    }
+}
+
+impl ModuleDisplay for FeedForward {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let [d_model, d_ff] = self.linear_inner.weight.dims();
+        content
+            .add("d_model", &d_model)
+            .add("d_ff", &d_ff)
+            .add("bias", &self.linear_inner.bias.is_some())
+            .add("activation", &self.activation.activation().to_string())
+            .add("dropout", &self.dropout.prob)
+            .optional()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_core::tensor::{Int, Tolerance};
+    use burn_nn::activation::ActivationConfig;
+    use burn_nn::transformer::PositionWiseFeedForwardConfig;
+
+    fn input(device: &Device) -> Tensor<3> {
+        let numbers = Tensor::<1, Int>::arange(0..24, device).float();
+        (numbers * 0.1 - 1.0).reshape([2, 3, 4])
+    }
+
+    #[test]
+    fn burns_record_loads_and_computes_what_it_did() {
+        let device = Device::default();
+        // A function of which Burn's own value is right.
+        let burns = PositionWiseFeedForwardConfig::new(4, 6)
+            .with_activation(ActivationConfig::Relu)
+            .init(&device);
+        let expected = burns.forward(input(&device)).into_data();
+        let config = FeedForwardConfig::new(4, 6).with_activation(Activation::Relu);
+        let block = config.init(&device).load_record(burns.into_record());
+        let got = block.forward(input(&device)).into_data();
+        got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+    }
+
+    #[test]
+    fn burn_loads_the_record_of_this_block() {
+        let device = Device::default();
+        let block = FeedForwardConfig::new(4, 6).init(&device);
+        let weights = block.linear_outer.weight.val().into_data();
+        let burns = PositionWiseFeedForwardConfig::new(4, 6).init(&device);
+        let burns = burns.load_record(block.into_record());
+        burns.linear_outer.weight.val().into_data().assert_eq(&weights, true);
+    }
+
+    #[test]
+    fn learnable_activations_take_sequences() {
+        let device = Device::default();
+        for activation in Activation::built_in() {
+            let config = FeedForwardConfig::new(4, 6).with_activation(activation);
+            assert_eq!(config.init(&device).forward(input(&device)).dims(), [2, 3, 4]);
+        }
+    }
+
+    #[test]
+    fn display_names_sizes_and_activation() {
+        let config = FeedForwardConfig::new(2, 4).with_bias(false);
+        assert_eq!(
+            alloc::format!("{}", config.init(&Device::default())),
+            "FeedForward {d_model: 2, d_ff: 4, bias: false, activation: gelu, dropout: 0.1, \
+             params: 16}"
+        );
     }
 }

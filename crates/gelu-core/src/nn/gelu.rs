@@ -94,12 +94,28 @@ impl ModuleDisplay for GeluLayer {
 mod tests {
     use super::*;
     use alloc::format;
-    use burn_core::tensor::Device;
+    use burn_core::tensor::{Device, Tolerance};
 
     #[test]
     fn display_names_the_formula() {
         assert_eq!(format!("{}", GeluLayer::new()), "GeluLayer {approximation: None}");
         assert_eq!(format!("{}", GeluLayer::new_approximate()), "GeluLayer {approximation: Tanh}");
+    }
+
+    #[test]
+    fn quantised_input_is_what_burns_layer_makes_of_it() {
+        let device = Device::default();
+        let x = Tensor::<2>::from_floats([[0.5, -1.5, 2.0, 1.0]], &device);
+        let scheme = device.settings().quantization.scheme;
+        let quantised = x.quantize_dynamic(&scheme);
+        for (ours, burns) in [
+            (GeluLayer::new(), burn_nn::Gelu::new()),
+            (GeluLayer::new_approximate(), burn_nn::Gelu::new_approximate()),
+        ] {
+            let expected = burns.forward(quantised.clone()).into_data();
+            let y = ours.forward(quantised.clone()).into_data();
+            y.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+        }
     }
 
     #[test]

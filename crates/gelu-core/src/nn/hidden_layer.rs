@@ -1,10 +1,12 @@
-use super::ActivationLayer;
-use crate::{Activation, Draw, DropoutMask, functional};
+use super::{ActivationLayer, Channels};
+use crate::random::{DropoutMask, Key};
+use crate::{Activation, functional};
+use alloc::string::ToString;
 use burn::config::Config;
-use burn::module::{Flag, Module, Param};
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
-use burn_nn::{Linear, LinearConfig};
+use burn_nn::{Dropout, DropoutConfig, Initializer, Linear, LinearConfig};
 
 /// Configuration of a [`HiddenLayer`].
 #[derive(Config, Debug)]
@@ -19,16 +21,30 @@ pub struct HiddenLayerConfig {
     /// Probability of dropping a neuron's output while training.
     #[config(default = 0.0)]
     pub dropout: f64,
+    /// Whether something learned is added to the product of input and weights.
+    #[config(default = true)]
+    pub bias: bool,
+    /// What weights and bias are drawn from; the default is that of `burn::nn::Linear`.
+    #[config(default = "linear_initializer()")]
+    pub initializer: Initializer,
+}
+
+/// The default of Burn's linear layers.
+pub(super) fn linear_initializer() -> Initializer {
+    LinearConfig::new(1, 1).initializer
 }
 
 impl HiddenLayerConfig {
-    /// A layer with Burn's default weights.
+    /// A layer whose weights are drawn from the device's generator.
     ///
     /// # Panics
     ///
     /// If `dropout` is not in `[0, 1)`.
     pub fn init(&self, device: &Device) -> HiddenLayer {
-        let linear = LinearConfig::new(self.d_input, self.d_output).init(device);
+        let linear = LinearConfig::new(self.d_input, self.d_output)
+            .with_bias(self.bias)
+            .with_initializer(self.initializer.clone())
+            .init(device);
         HiddenLayer::new(linear, &self.activation, self.dropout)
     }
 }
@@ -37,8 +53,12 @@ impl HiddenLayerConfig {
 /// memory, forward and backward.
 ///
 /// Of what the backward pass needs, only the matrix product is kept; the dropout mask is drawn
-/// again, from the process's sequence ([`random::seed`](crate::random::seed)). Dropout acts on autodiff devices
-/// alone, unless frozen, as Burn's does.
+/// again. Dropout acts on autodiff devices alone, unless frozen, as Burn's does.
+///
+/// **Seeds.** Weights and masks come from the device's own generator, as in Burn's layers: after
+/// `device.seed(…)` the same calls drop the same elements, and a process that sets no seed drops
+/// others. Processes that train one model together agree on weights, not on masks: seed them
+/// alike, make the model, then seed each one differently.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -49,15 +69,14 @@ impl HiddenLayerConfig {
 /// assert_eq!(layer.forward(Tensor::<2>::ones([2, 3], &device)).dims(), [2, 5]);
 /// ```
 #[derive(Module, Debug)]
+#[module(custom_display)]
 pub struct HiddenLayer {
     /// The weights.
     pub linear: Linear,
     /// The nonlinearity.
     pub activation: ActivationLayer,
-    /// Probability of dropping a neuron's output while training.
-    pub dropout: f64,
-    /// Whether to drop on autodiff devices; cleared by freezing.
-    pub training: Param<Flag>,
+    /// What drops neurons' outputs while training.
+    pub dropout: Dropout,
 }
 
 impl HiddenLayer {
@@ -67,16 +86,11 @@ impl HiddenLayer {
     ///
     /// If `dropout` is not in `[0, 1)`.
     pub fn new(linear: Linear, activation: &Activation, dropout: f64) -> Self {
-        assert!(
-            (0.0..1.0).contains(&dropout),
-            "a dropout probability lies in [0, 1), got {dropout}"
-        );
-        let (channels, device) = (linear.weight.dims()[1], linear.weight.device());
+        let ([_, neurons], device) = (linear.weight.dims(), linear.weight.device());
         Self {
-            activation: activation.init(channels, &device),
+            activation: activation.init(Channels::Last(neurons), &device),
             linear,
-            dropout,
-            training: Param::from_bool(true),
+            dropout: DropoutConfig::new(dropout).init(),
         }
     }
 
@@ -91,40 +105,71 @@ impl HiddenLayer {
     ///
     /// If the last dimension of the input is not `d_input`.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        let dropping =
-            self.dropout > 0.0 && self.training.is_enabled() && input.device().is_autodiff();
-        let dropout = dropping.then(|| DropoutMask::new(self.dropout, Draw::next()));
-        match (self.activation.unit(), &self.linear.bias) {
-            (Some(unit), Some(bias)) => {
-                let product = self.product(input);
-                functional::bias_activation_dropout(product, bias.val(), unit, dropout)
-            }
-            _ => {
-                let y = self.activation.forward(self.linear.forward(input));
-                match dropout {
-                    Some(dropout) => functional::dropout(y, dropout),
-                    None => y,
-                }
-            }
-        }
+        neurons(&self.linear, &self.activation, &self.dropout, input)
+    }
+}
+
+impl ModuleDisplay for HiddenLayer {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
     }
 
-    /// The input times the weights, without the bias.
-    fn product<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        let weight = self.linear.weight.val();
-        let [d_input, _] = weight.dims();
-        assert!(
-            input.dims().last() == Some(&d_input),
-            "a layer of {d_input} inputs got a tensor of {:?}",
-            input.dims()
-        );
-        burn_core::tensor::module::linear(input, weight, None)
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let [d_input, d_output] = self.linear.weight.dims();
+        content
+            .add("d_input", &d_input)
+            .add("d_output", &d_output)
+            .add("bias", &self.linear.bias.is_some())
+            .add("activation", &self.activation.activation().to_string())
+            .add("dropout", &self.dropout.prob)
+            .optional()
     }
+}
+
+/// `dropout(activation(input·weight + bias))`, with all that follows the product in one pass where
+/// the activation is one of the kernels'.
+pub(super) fn neurons<const D: usize>(
+    linear: &Linear,
+    activation: &ActivationLayer,
+    dropout: &Dropout,
+    input: Tensor<D>,
+) -> Tensor<D> {
+    let weight = linear.weight.val();
+    let [d_input, d_output] = weight.dims();
+    assert!(
+        input.dims().last() == Some(&d_input),
+        "a layer of {d_input} inputs got a tensor of {:?}",
+        input.dims()
+    );
+    let mask = mask(dropout, &input);
+    let bias = linear.bias.as_ref().map(|bias| bias.val());
+    let Some(unit) = activation.unit() else {
+        let y = activation.forward(burn_core::tensor::module::linear(input, weight, bias));
+        return match mask {
+            Some(mask) => functional::dropout(y, mask),
+            None => y,
+        };
+    };
+    let product = burn_core::tensor::module::linear(input, weight, None);
+    if bias.is_none() && mask.is_none() {
+        return functional::unit(product, unit);
+    }
+    let nothing = || Tensor::zeros([d_output], (&product.device(), product.dtype()));
+    let bias = bias.unwrap_or_else(nothing);
+    functional::bias_activation_dropout(product, bias, unit, mask)
+}
+
+/// The mask for a forward pass of `input`, if one is due: Burn's own conditions for dropout.
+pub(super) fn mask<const D: usize>(dropout: &Dropout, input: &Tensor<D>) -> Option<DropoutMask> {
+    let device = input.device();
+    let due = dropout.prob > 0.0 && dropout.training.is_enabled() && device.is_autodiff();
+    due.then(|| DropoutMask::new(dropout.prob, Key::next(&device)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn_core::module::Param;
 
     /// Inputs for every rank that a layer takes.
     fn input(device: &Device) -> Tensor<3> {
@@ -138,16 +183,6 @@ mod tests {
         for activation in Activation::built_in() {
             let config = HiddenLayerConfig::new(4, 6).with_activation(activation.clone());
             let layer = config.init(&device);
-            if matches!(activation, Activation::LearnableGelu | Activation::PRelu) {
-                // Its channels are dimension 1.
-                let flat = input(&device).reshape([6, 4]);
-                let expected = activation.forward(layer.linear.forward(flat.clone()));
-                layer.forward(flat).into_data().assert_approx_eq::<f32>(
-                    &expected.into_data(),
-                    burn_core::tensor::Tolerance::absolute(1e-6),
-                );
-                continue;
-            }
             let expected = activation.forward(layer.linear.forward(input(&device)));
             layer.forward(input(&device)).into_data().assert_approx_eq::<f32>(
                 &expected.into_data(),
@@ -220,6 +255,84 @@ mod tests {
         assert!(zeros(trained.forward(input(&device.clone().autodiff())).into_data()) > 50);
         let frozen = trained.freeze();
         assert_eq!(zeros(frozen.forward(input(&device.autodiff())).into_data()), 0);
+    }
+
+    #[test]
+    fn a_layer_without_bias_is_the_same_with_a_bias_of_zeros() {
+        let device = Device::default();
+        for activation in [Activation::Gelu, Activation::custom("square", |x| x.clone() * x)] {
+            let config = HiddenLayerConfig::new(4, 6).with_activation(activation).with_bias(false);
+            let layer = config.init(&device);
+            assert_eq!(layer.num_params(), 24);
+            let plain = layer.forward(input(&device)).into_data();
+            let mut with_zeros = layer.clone();
+            with_zeros.linear.bias = Some(Param::from_tensor(Tensor::zeros([6], &device)));
+            plain.assert_eq(&with_zeros.forward(input(&device)).into_data(), true);
+            let trained = HiddenLayer { dropout: DropoutConfig::new(0.9).init(), ..layer };
+            let y = trained.train().forward(input(&device.clone().autodiff())).into_data();
+            let dropped = y.iter::<f32>().filter(|&y| y == 0.0).count();
+            assert!((15..36).contains(&dropped), "{dropped} of 36 dropped");
+        }
+    }
+
+    #[test]
+    fn learnable_activations_learn_each_neurons_own() {
+        let device = Device::default().autodiff();
+        let config = HiddenLayerConfig::new(4, 6).with_activation(Activation::LearnableGelu);
+        let layer = config.init(&device);
+        // Six in dimension 1 too, where the wrong dimension would go unnoticed.
+        let numbers = Tensor::<1, burn_core::tensor::Int>::arange(0..48, &device).float();
+        let x = (numbers * 0.05 - 1.0).reshape([2, 6, 4]);
+        let y = layer.forward(x.clone());
+        // One neuron's share of the loss alone moves one neuron's μ alone.
+        let loss = y.slice([0..2, 0..6, 2..3]).sum();
+        let learned = layer.activation.learnable().unwrap();
+        let gradient = learned.mean.val().grad(&loss.backward()).unwrap();
+        let gradient = gradient.into_data().try_to_vec::<f32>().unwrap();
+        for (neuron, slope) in gradient.iter().enumerate() {
+            assert_eq!(*slope != 0.0, neuron == 2, "{gradient:?}");
+        }
+    }
+
+    #[test]
+    fn initializer_and_display_are_those_of_the_linear_layer() {
+        let config = HiddenLayerConfig::new(4, 6);
+        assert_eq!(config.initializer, LinearConfig::new(4, 6).initializer);
+        let constant = Initializer::Constant { value: 0.5 };
+        let layer = config.with_initializer(constant).init(&Device::default());
+        let y = layer.linear.weight.val().sum().into_scalar::<f32>();
+        assert_eq!(y, 12.0);
+        assert_eq!(
+            alloc::format!("{layer}"),
+            "HiddenLayer {d_input: 4, d_output: 6, bias: true, activation: gelu, dropout: 0, \
+             params: 30}"
+        );
+    }
+
+    #[test]
+    fn an_empty_batch_stays_empty() {
+        let device = Device::default().autodiff();
+        let layer = HiddenLayerConfig::new(4, 6).with_dropout(0.5).init(&device);
+        let y = layer.forward(Tensor::<3>::zeros([2, 0, 4], &device));
+        assert_eq!(y.dims(), [2, 0, 6]);
+    }
+
+    #[test]
+    fn a_quantised_layer_is_the_quantised_linear_and_the_activation() {
+        let device = Device::default();
+        let scheme = device.settings().quantization.scheme;
+        let quantise = || {
+            burn_core::module::Quantizer::new(
+                burn_core::tensor::quantization::Calibration::MinMax,
+                scheme,
+            )
+        };
+        let layer = HiddenLayerConfig::new(32, 32).init(&device);
+        let layer = layer.quantize_weights(&mut quantise());
+        let x = Tensor::<2>::ones([2, 32], &device) * 0.5;
+        let expected = Activation::Gelu.forward(layer.linear.forward(x.clone())).into_data();
+        let got = layer.forward(x).into_data();
+        got.assert_approx_eq::<f32>(&expected, burn_core::tensor::Tolerance::absolute(1e-6));
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use super::Channels;
 use crate::functional;
 use burn::config::Config;
 use burn::module::{Module, Param};
@@ -8,9 +9,9 @@ use burn_nn::Initializer;
 /// Configuration of a [`LearnableGelu`].
 #[derive(Config, Debug)]
 pub struct LearnableGeluConfig {
-    /// 1 for one μ and σ in the layer; the size of dimension 1 for one pair a channel.
-    #[config(default = 1)]
-    pub channels: usize,
+    /// Whether there is one μ and σ in the layer or one pair a channel, and where channels are.
+    #[config(default = "Channels::Shared")]
+    pub channels: Channels,
     /// Where μ starts.
     #[config(default = 0.0)]
     pub mean: f64,
@@ -27,7 +28,8 @@ impl LearnableGeluConfig {
     /// If there are no channels, σ is not positive, or one of μ and σ is not finite.
     pub fn init(&self, device: &Device) -> LearnableGelu {
         let Self { channels, mean, standard_deviation } = *self;
-        assert!(channels > 0, "a learnable GELU needs at least one channel");
+        let count = channels.count();
+        assert!(count > 0, "a learnable GELU needs at least one channel, got {channels:?}");
         assert!(
             mean.is_finite() && standard_deviation.is_finite() && standard_deviation > 0.0,
             "a learnable GELU starts from a finite μ and a positive σ, got {mean} and \
@@ -35,9 +37,10 @@ impl LearnableGeluConfig {
         );
         let log_standard_deviation = libm::log(standard_deviation);
         LearnableGelu {
-            mean: Initializer::Constant { value: mean }.init([channels], device),
+            mean: Initializer::Constant { value: mean }.init([count], device),
             log_standard_deviation: Initializer::Constant { value: log_standard_deviation }
-                .init([channels], device),
+                .init([count], device),
+            channels,
         }
     }
 }
@@ -62,6 +65,8 @@ pub struct LearnableGelu {
     pub mean: Param<Tensor<1>>,
     /// ln σ, `[channels]`.
     pub log_standard_deviation: Param<Tensor<1>>,
+    #[module(skip)]
+    channels: Channels,
 }
 
 impl LearnableGelu {
@@ -69,24 +74,16 @@ impl LearnableGelu {
     ///
     /// # Shapes
     ///
-    /// - input and output: `[batch, channels, ...]`, or any with one channel
+    /// - input and output: any with [`Channels::Shared`], `[batch, channels, ...]` with
+    ///   [`Channels::First`], `[..., channels]` with [`Channels::Last`]
     ///
     /// # Panics
     ///
-    /// If there are several channels and dimension 1 of the input is not as many.
+    /// If the input has other channels.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         /// `e^±60`: finite in f32, and past it σ is 0 or ∞ for all that matters.
         const LOG_MAX: f64 = 60.0;
-        let mut shape = [1; D];
-        let channels = self.mean.dims()[0];
-        if channels > 1 {
-            assert!(
-                D > 1 && input.dims()[1] == channels,
-                "a learnable GELU of {channels} channels got a tensor of {:?}",
-                input.dims()
-            );
-            shape[1] = channels;
-        }
+        let shape = self.channels.broadcast(input.dims(), "a learnable GELU");
         let mean = self.mean.val().reshape(shape);
         let slope = self.log_standard_deviation.val().clamp(-LOG_MAX, LOG_MAX).neg().exp();
         let standardised = (input.clone() - mean) * slope.reshape(shape);
@@ -166,7 +163,7 @@ mod tests {
     #[test]
     fn each_channel_has_its_own_parameters() {
         let device = Device::default();
-        let mut layer = LearnableGeluConfig::new().with_channels(2).init(&device);
+        let mut layer = LearnableGeluConfig::new().with_channels(Channels::First(2)).init(&device);
         layer.mean = Param::from_tensor(Tensor::from_floats([0.0, 100.0], &device));
         let y = layer.forward(Tensor::<3>::ones([1, 2, 3], &device));
         let y = y.into_data().try_to_vec::<f32>().unwrap();
@@ -175,10 +172,22 @@ mod tests {
     }
 
     #[test]
+    fn features_are_channels_where_they_are_last() {
+        let device = Device::default();
+        let mut layer = LearnableGeluConfig::new().with_channels(Channels::Last(2)).init(&device);
+        layer.mean = Param::from_tensor(Tensor::from_floats([0.0, 100.0], &device));
+        // As many in dimension 1, so that the wrong dimension would go unnoticed.
+        let y = layer.forward(Tensor::<3>::ones([1, 2, 2], &device));
+        let y = y.into_data().try_to_vec::<f32>().unwrap();
+        assert!((y[0] - 0.841_344_8).abs() < 1e-6 && (y[2] - 0.841_344_8).abs() < 1e-6, "{y:?}");
+        assert_eq!([y[1], y[3]], [0.0; 2]);
+    }
+
+    #[test]
     #[should_panic(expected = "2 channels got a tensor of [4, 3]")]
     fn other_channels_are_refused() {
         let device = Device::default();
-        let layer = LearnableGeluConfig::new().with_channels(2).init(&device);
+        let layer = LearnableGeluConfig::new().with_channels(Channels::First(2)).init(&device);
         layer.forward(Tensor::<2>::ones([4, 3], &device));
     }
 }

@@ -1,4 +1,5 @@
-use crate::{Draw, functional};
+use crate::functional;
+use crate::random::Key;
 use burn::module::{Flag, Module, Param};
 use burn::tensor::Tensor;
 use burn_core as burn;
@@ -7,8 +8,8 @@ use burn_core as burn;
 /// training, and the mean `x·Φ(x)` otherwise (§2, where networks train with no other
 /// nonlinearity).
 ///
-/// Trains on autodiff devices, unless frozen, as Burn's dropout does. Masks are drawn from the
-/// process's sequence ([`random::seed`](crate::random::seed)) and drawn again in the backward pass.
+/// Trains on autodiff devices, unless frozen, as Burn's dropout does. Masks come from the device's
+/// own generator, which `device.seed(…)` sets, and are drawn again in the backward pass.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -44,8 +45,9 @@ impl StochasticGelu {
     ///
     /// - input and output: `[..., any]`
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        if self.training.is_enabled() && input.device().is_autodiff() {
-            functional::stochastic_gelu(input, Draw::next())
+        let device = input.device();
+        if self.training.is_enabled() && device.is_autodiff() {
+            functional::stochastic_gelu(input, Key::next(&device))
         } else {
             functional::gelu(input)
         }

@@ -45,9 +45,7 @@ impl Session {
 
     /// Begins an epoch: whatever the network draws in it depends on seed and epoch alone.
     pub(super) fn begin_epoch(&self, epoch: usize, device: &Device) {
-        let seed = device_seed(self.spec().seed, Purpose::Training { epoch });
-        device.seed(seed);
-        gelu_core::random::seed(seed);
+        device.seed(device_seed(self.spec().seed, Purpose::Training { epoch }));
         self.state().epoch_started = Instant::now();
     }
 

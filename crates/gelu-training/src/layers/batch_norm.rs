@@ -33,12 +33,12 @@ pub fn batch_norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>) -> Tensor
 /// ```
 /// use burn::nn::BatchNormConfig;
 /// use burn::tensor::{Device, Tensor};
-/// use gelu_core::Activation;
+/// use gelu_core::{Activation, Channels};
 /// use gelu_training::layers::batch_norm_activation;
 ///
 /// let device = Device::default().autodiff();
 /// let layer = BatchNormConfig::new(1).init(&device);
-/// let relu = Activation::Relu.init(1, &device);
+/// let relu = Activation::Relu.init(Channels::Shared, &device);
 /// let x = Tensor::<2>::from_floats([[1.0], [3.0]], &device);
 /// let y = batch_norm_activation(&layer, &relu, x).into_data().try_to_vec::<f32>().unwrap();
 /// assert!(y[0] == 0.0 && (y[1] - 1.0).abs() < 1e-4);

@@ -4,7 +4,7 @@
 use burn::module::{Module, Param, RunningState};
 use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::tensor::{Device, Tensor, TensorData};
-use gelu_core::{Activation, ActivationLayer};
+use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers;
 
 /// Of the result and of the input's gradient, the script wrote every so manieth number.
@@ -72,7 +72,7 @@ fn gradients<const D: usize>(
 
 fn activation(name: &str, channels: usize, device: &Device) -> Option<ActivationLayer> {
     let activation = (name != "none").then(|| name.parse::<Activation>().unwrap());
-    activation.map(|activation| activation.init(channels, device))
+    activation.map(|activation| activation.init(Channels::First(channels), device))
 }
 
 fn forward<const D: usize>(
@@ -147,7 +147,7 @@ fn frozen_layers_keep_their_statistics_and_pass_gradients_on() {
     let device = Device::default().autodiff();
     let frozen = layer(3, &device).freeze();
     let x = input([2, 3, 4, 4], &device).require_grad();
-    let gelu = Activation::Gelu.init(3, &device);
+    let gelu = Activation::Gelu.init(Channels::First(3), &device);
     let y = layers::batch_norm_activation(&frozen, &gelu, x.clone());
     let expected = gelu.forward(frozen.forward(x.clone()));
     assert_near("result", &values(y.clone()), &values(expected.clone()));
@@ -166,7 +166,7 @@ fn activations_without_a_kernel_follow_by_themselves() {
     for activation in
         [Activation::LearnableGelu, Activation::custom("cube", |x| x.powf_scalar(3.0))]
     {
-        let activation = activation.init(3, &device);
+        let activation = activation.init(Channels::First(3), &device);
         let y = layers::batch_norm_activation(&layer, &activation, x.clone());
         let expected = activation.forward(layer.forward(x.clone()));
         assert_near("result", &values(y), &values(expected));
@@ -178,7 +178,7 @@ fn input_stays_what_it_is_for_who_else_holds_it() {
     let device = Device::default();
     let (layer, x) = (layer(3, &device), input([2, 3, 4, 4], &device));
     let before = values(x.clone());
-    let relu = Activation::Relu.init(3, &device);
+    let relu = Activation::Relu.init(Channels::First(3), &device);
     layers::batch_norm_activation(&layer, &relu, x.clone());
     assert_eq!(values(x), before);
 }

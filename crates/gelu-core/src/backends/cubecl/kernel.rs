@@ -11,7 +11,7 @@ use cubecl::ir::{ElemType, Scope};
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 
-/// Which random numbers a kernel draws: those of a [`Draw`](crate::Draw), in halves.
+/// Which random numbers a kernel draws: those of a [`Draw`](crate::random::Draw), in halves.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 pub(super) struct Stream {
     key_low: u32,

@@ -2,7 +2,8 @@
 
 use super::kernel::{self, StreamLaunch};
 use super::layout::MemoryOrder;
-use crate::{Draw, DropoutMask, Unit};
+use crate::Unit;
+use crate::random::{Draw, Mask};
 use burn_core::backend::TensorMetadata;
 use burn_core::tensor::DType;
 use burn_cubecl::cubecl::ir::{AddressType, ElemType, FloatKind};
@@ -189,7 +190,7 @@ pub(super) fn step(
     x: CubeTensor,
     bias: CubeTensor,
     unit: Unit,
-    dropout: Option<DropoutMask>,
+    dropout: Option<Mask>,
 ) -> CubeTensor {
     let (x, bias) = (untile(x), into_contiguous(bias));
     assert_bias(&x, &bias);
@@ -215,9 +216,9 @@ pub(super) fn step(
             x.into_linear_view(),
             bias.into_linear_view(),
             out_view,
-            stream(dropout.map_or(NO_DRAW, DropoutMask::draw)),
-            dropout.map_or(0, DropoutMask::threshold),
-            dropout.map_or(1.0, DropoutMask::scale),
+            stream(dropout.map_or(NO_DRAW, |mask| mask.draw)),
+            dropout.map_or(0, |mask| mask.threshold),
+            dropout.map_or(1.0, Mask::scale),
             unit.parameter() as f32,
             unit.kind(),
             dropout.is_some(),
@@ -232,7 +233,7 @@ pub(super) fn step_backward(
     bias: CubeTensor,
     dy: CubeTensor,
     unit: Unit,
-    dropout: Option<DropoutMask>,
+    dropout: Option<Mask>,
 ) -> CubeTensor {
     let (x, bias, dy) = (untile(x), into_contiguous(bias), untile(dy));
     assert_bias(&x, &bias);
@@ -259,9 +260,9 @@ pub(super) fn step_backward(
             bias.into_linear_view(),
             dy.into_linear_view(),
             out_view,
-            stream(dropout.map_or(NO_DRAW, DropoutMask::draw)),
-            dropout.map_or(0, DropoutMask::threshold),
-            dropout.map_or(1.0, DropoutMask::scale),
+            stream(dropout.map_or(NO_DRAW, |mask| mask.draw)),
+            dropout.map_or(0, |mask| mask.threshold),
+            dropout.map_or(1.0, Mask::scale),
             unit.parameter() as f32,
             unit.kind(),
             dropout.is_some(),

@@ -11,8 +11,13 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-use crate::{ActivationOps, Draw, DropoutMask, Unit, composed};
-use burn_core::backend::{TensorMetadata, ops::FloatTensorOps, tensor::FloatTensor};
+use crate::random::{Draw, Mask};
+use crate::{ActivationOps, Unit, composed};
+use burn_core::backend::{
+    TensorMetadata,
+    ops::FloatTensorOps,
+    tensor::{FloatTensor, IntTensor},
+};
 use burn_core::tensor::{DType, Shape};
 use burn_cubecl::CubeBackend;
 
@@ -41,51 +46,100 @@ impl ActivationOps for CubeBackend {
         }
     }
 
-    fn bias_activation_dropout(
+    fn bias_activation(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         unit: Unit,
-        dropout: Option<DropoutMask>,
     ) -> FloatTensor<Self> {
-        if !has_kernel(&x) {
-            return composed::bias_activation_dropout::<Self>(x, bias, unit, dropout);
-        }
-        launch::step(x, bias, unit, dropout)
+        step(x, bias, unit, None)
+    }
+
+    fn bias_activation_backward(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        step_backward(x, bias, dy, unit, None)
+    }
+
+    fn bias_activation_dropout(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        key: IntTensor<Self>,
+        unit: Unit,
+        threshold: u32,
+    ) -> FloatTensor<Self> {
+        step(x, bias, unit, Some(Mask::read::<Self>(key, threshold)))
     }
 
     fn bias_activation_dropout_backward(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         dy: FloatTensor<Self>,
+        key: IntTensor<Self>,
         unit: Unit,
-        dropout: Option<DropoutMask>,
+        threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        if !has_kernel(&x) {
-            return composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, dropout);
-        }
-        let shape = bias.shape();
-        let dx = launch::step_backward(x, bias, dy, unit, dropout);
-        let columns = shape[0];
-        let rows = dx.shape().num_elements().checked_div(columns).unwrap_or(0);
-        let flat = Self::float_reshape(dx.clone(), Shape::from([rows, columns]));
-        (dx, Self::float_reshape(Self::float_sum_dim(flat, 0), shape))
+        step_backward(x, bias, dy, unit, Some(Mask::read::<Self>(key, threshold)))
     }
 
-    fn stochastic_map(x: FloatTensor<Self>, draw: Draw) -> FloatTensor<Self> {
-        if !has_kernel(&x) {
-            return composed::stochastic_gate::<Self>(x.clone(), x, draw);
-        }
-        launch::gate(x.clone(), x, draw)
+    fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
+        let_through(x.clone(), x, key)
     }
 
     fn stochastic_map_backward(
         x: FloatTensor<Self>,
         dy: FloatTensor<Self>,
-        draw: Draw,
+        key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        if !has_kernel(&x) {
-            return composed::stochastic_gate::<Self>(x, dy, draw);
-        }
-        launch::gate(x, dy, draw)
+        let_through(x, dy, key)
     }
+}
+
+/// What the stochastic map of `x` lets through of `y`.
+fn let_through(
+    x: FloatTensor<CubeBackend>,
+    y: FloatTensor<CubeBackend>,
+    key: IntTensor<CubeBackend>,
+) -> FloatTensor<CubeBackend> {
+    let draw = Draw::read::<CubeBackend>(key);
+    if !has_kernel(&x) {
+        return composed::stochastic_gate::<CubeBackend>(x, y, draw);
+    }
+    launch::gate(x, y, draw)
+}
+
+/// `unit(x + bias)`, with dropout if there is a mask.
+fn step(
+    x: FloatTensor<CubeBackend>,
+    bias: FloatTensor<CubeBackend>,
+    unit: Unit,
+    dropout: Option<Mask>,
+) -> FloatTensor<CubeBackend> {
+    if !has_kernel(&x) {
+        return composed::bias_activation_dropout::<CubeBackend>(x, bias, unit, dropout);
+    }
+    launch::step(x, bias, unit, dropout)
+}
+
+/// The gradients of [`step`] for `x` and for `bias`.
+fn step_backward(
+    x: FloatTensor<CubeBackend>,
+    bias: FloatTensor<CubeBackend>,
+    dy: FloatTensor<CubeBackend>,
+    unit: Unit,
+    dropout: Option<Mask>,
+) -> (FloatTensor<CubeBackend>, FloatTensor<CubeBackend>) {
+    if !has_kernel(&x) {
+        return composed::bias_activation_dropout_backward::<CubeBackend>(
+            x, bias, dy, unit, dropout,
+        );
+    }
+    let shape = bias.shape();
+    let dx = launch::step_backward(x, bias, dy, unit, dropout);
+    let columns = shape[0];
+    let rows = dx.shape().num_elements().checked_div(columns).unwrap_or(0);
+    let flat = CubeBackend::float_reshape(dx.clone(), Shape::from([rows, columns]));
+    (dx, CubeBackend::float_reshape(CubeBackend::float_sum_dim(flat, 0), shape))
 }

@@ -1,0 +1,126 @@
+//! Burn's own list of activations, as far as its functions are here.
+
+use super::Activation;
+use alloc::format;
+use alloc::string::String;
+use burn_nn::activation::ActivationConfig;
+use core::fmt;
+
+/// The activation that a configuration of Burn's names, so that a model's configuration can be
+/// taken over. Burn's list is closed, so there is no way back: a `burn::nn::activation::Activation`
+/// cannot hold one of this crate's.
+///
+/// ```
+/// use burn::nn::activation::ActivationConfig;
+/// use gelu_core::Activation;
+///
+/// let activation = Activation::try_from(ActivationConfig::GeluApproximate);
+/// assert_eq!(activation, Ok(Activation::GeluTanh));
+/// let error = Activation::try_from(ActivationConfig::Softsign).unwrap_err().to_string();
+/// assert!(error.starts_with("Burn's `Softsign` has no counterpart here"));
+/// ```
+impl TryFrom<ActivationConfig> for Activation {
+    type Error = NoCounterpart;
+
+    fn try_from(config: ActivationConfig) -> Result<Self, NoCounterpart> {
+        let refused = |advice| NoCounterpart { config: format!("{config:?}"), advice };
+        Ok(match &config {
+            ActivationConfig::Identity => Self::Identity,
+            ActivationConfig::Gelu => Self::Gelu,
+            ActivationConfig::GeluApproximate => Self::GeluTanh,
+            ActivationConfig::Relu => Self::Relu,
+            ActivationConfig::LeakyRelu(config) => Self::LeakyRelu { slope: config.negative_slope },
+            ActivationConfig::Elu(config) => Self::Elu { alpha: config.alpha },
+            ActivationConfig::Celu(config) if config.alpha > 0.0 => {
+                Self::Celu { alpha: config.alpha }
+            }
+            ActivationConfig::Celu(_) => return Err(refused("the alpha of `celu` is positive")),
+            ActivationConfig::Selu => Self::Selu,
+            ActivationConfig::Sigmoid => Self::Sigmoid,
+            ActivationConfig::Tanh => Self::Tanh,
+            ActivationConfig::HardSwish => Self::HardSwish,
+            ActivationConfig::Softplus(config) if config.beta > 0.0 => {
+                Self::Softplus { beta: config.beta }
+            }
+            ActivationConfig::Softplus(_) => {
+                return Err(refused("the beta of `softplus` is positive"));
+            }
+            ActivationConfig::HardSigmoid(config) => {
+                // Burn's defaults are 0.2 and 0.5, PyTorch's function has 1/6.
+                let is_ours = (config.alpha - 1.0 / 6.0).abs() < 1e-6 && config.beta == 0.5;
+                if !is_ours {
+                    return Err(refused("`hard-sigmoid` has alpha 1/6 and beta 0.5"));
+                }
+                Self::HardSigmoid
+            }
+            ActivationConfig::PRelu(config) if config.alpha == 0.25 => Self::PRelu,
+            ActivationConfig::PRelu(_) => return Err(refused("`prelu` starts at 0.25")),
+            ActivationConfig::SwiGlu(_) => {
+                return Err(refused("a gated unit is a `GatedFeedForward`"));
+            }
+            _ => return Err(refused("wrap Burn's function in `Activation::custom`")),
+        })
+    }
+}
+
+/// An activation of Burn's that is not here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoCounterpart {
+    config: String,
+    advice: &'static str,
+}
+
+impl fmt::Display for NoCounterpart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Burn's `{}` has no counterpart here: {}", self.config, self.advice)
+    }
+}
+
+impl core::error::Error for NoCounterpart {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use burn_core::tensor::{Device, Tensor, Tolerance};
+    use burn_nn::activation::{
+        EluConfig, HardSigmoidConfig, LeakyReluConfig, SoftplusConfig, SwiGluConfig,
+    };
+
+    #[test]
+    fn what_is_taken_over_computes_what_burn_does() {
+        let device = Device::default();
+        // Where Burn's own values are good to seven digits.
+        let x = Tensor::<2>::from_floats([[-1.5, -0.3, 0.0, 0.4, 2.5]], &device);
+        for config in [
+            ActivationConfig::Identity,
+            ActivationConfig::Gelu,
+            ActivationConfig::GeluApproximate,
+            ActivationConfig::Relu,
+            ActivationConfig::LeakyRelu(LeakyReluConfig::new().with_negative_slope(0.3)),
+            ActivationConfig::Elu(EluConfig::new().with_alpha(0.5)),
+            ActivationConfig::Celu(burn_nn::activation::CeluConfig::new().with_alpha(2.0)),
+            ActivationConfig::Selu,
+            ActivationConfig::Sigmoid,
+            ActivationConfig::Tanh,
+            ActivationConfig::HardSwish,
+            ActivationConfig::HardSigmoid(HardSigmoidConfig::new().with_alpha(1.0 / 6.0)),
+            ActivationConfig::Softplus(SoftplusConfig::new().with_beta(3.0)),
+            ActivationConfig::PRelu(burn_nn::PReluConfig::new()),
+        ] {
+            let expected = config.init(&device).forward(x.clone()).into_data();
+            let ours = Activation::try_from(config).unwrap().forward(x.clone()).into_data();
+            ours.assert_approx_eq::<f32>(&expected, Tolerance::absolute(2e-6));
+        }
+    }
+
+    #[test]
+    fn what_is_not_is_refused_with_what_to_do() {
+        let message =
+            |config: ActivationConfig| Activation::try_from(config).unwrap_err().to_string();
+        let other = message(ActivationConfig::HardSigmoid(HardSigmoidConfig::new()));
+        assert!(other.ends_with("here: `hard-sigmoid` has alpha 1/6 and beta 0.5"), "{other}");
+        let gated = message(ActivationConfig::SwiGlu(SwiGluConfig::new(2, 3)));
+        assert!(gated.ends_with("here: a gated unit is a `GatedFeedForward`"), "{gated}");
+    }
+}

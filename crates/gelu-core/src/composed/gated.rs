@@ -1,0 +1,52 @@
+use super::{narrowed, widened};
+use crate::{ActivationOps, GateHalf, Unit};
+use alloc::vec;
+use burn_core::backend::{Backend, TensorMetadata, tensor::FloatTensor};
+use burn_core::tensor::Slice;
+
+/// `unit(gate)·value` of the halves of the last dimension; see
+/// [`ActivationOps`](crate::ActivationOps).
+pub(crate) fn gated<B: ActivationOps>(
+    x: FloatTensor<B>,
+    unit: Unit,
+    gate: GateHalf,
+) -> FloatTensor<B> {
+    let dtype = x.dtype();
+    let (gate, value) = halves::<B>(widened::<B>(x), gate);
+    narrowed::<B>(B::float_mul(B::activation(gate, unit), value), dtype)
+}
+
+/// The gradient of the above for `x`, given that of the result.
+pub(crate) fn gated_backward<B: ActivationOps>(
+    x: FloatTensor<B>,
+    dy: FloatTensor<B>,
+    unit: Unit,
+    half: GateHalf,
+) -> FloatTensor<B> {
+    let (dtype, axis) = (x.dtype(), x.shape().num_dims() - 1);
+    let (gate, value) = halves::<B>(widened::<B>(x), half);
+    let dy = widened::<B>(dy);
+    let dvalue = B::float_mul(dy.clone(), B::activation(gate.clone(), unit));
+    let dgate = B::activation_backward(gate, B::float_mul(dy, value), unit);
+    let dx = match half {
+        GateHalf::First => vec![dgate, dvalue],
+        GateHalf::Last => vec![dvalue, dgate],
+    };
+    narrowed::<B>(B::float_cat(dx, axis), dtype)
+}
+
+/// Gate and value.
+fn halves<B: Backend>(x: FloatTensor<B>, gate: GateHalf) -> (FloatTensor<B>, FloatTensor<B>) {
+    let shape = x.shape();
+    let (axis, whole) = (shape.num_dims() - 1, shape[shape.num_dims() - 1]);
+    let half = |x: FloatTensor<B>, from: usize| {
+        let mut slices = vec![Slice::full(); axis + 1];
+        slices[axis] = Slice::from(from..from + whole / 2);
+        B::float_slice(x, &slices)
+    };
+    let (first, last) = (half(x.clone(), 0), half(x, whole / 2));
+    match gate {
+        GateHalf::First => (first, last),
+        GateHalf::Last => (last, first),
+    }
+}

@@ -1,0 +1,256 @@
+use super::hidden_layer::{linear_initializer, mask};
+use super::{ActivationLayer, Channels};
+use crate::{Activation, GateHalf, functional};
+use alloc::string::ToString;
+use alloc::vec;
+use burn::config::Config;
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
+use burn::tensor::{Device, Tensor};
+use burn_core as burn;
+use burn_nn::{Dropout, DropoutConfig, Initializer, Linear, LinearConfig};
+
+/// Configuration of a [`GatedFeedForward`].
+#[derive(Config, Debug)]
+pub struct GatedFeedForwardConfig {
+    /// Number of input and output features.
+    pub d_model: usize,
+    /// Number of hidden neurons, each with a gate and a value.
+    pub d_ff: usize,
+    /// The function of the gate: SiLU makes it SwiGLU, GELU GEGLU, ReLU ReGLU.
+    #[config(default = "Activation::Silu")]
+    pub activation: Activation,
+    /// Probability of dropping a hidden neuron's output while training.
+    #[config(default = 0.0)]
+    pub dropout: f64,
+    /// Whether both linear layers add a bias; Llama's do not.
+    #[config(default = false)]
+    pub bias: bool,
+    /// Which half of the first layer's outputs are gates.
+    #[config(default = "GateHalf::First")]
+    pub gate: GateHalf,
+    /// What weights and biases are drawn from; the default is that of `burn::nn::Linear`.
+    #[config(default = "linear_initializer()")]
+    pub initializer: Initializer,
+}
+
+impl GatedFeedForwardConfig {
+    /// A block whose weights are drawn from the device's generator.
+    ///
+    /// # Panics
+    ///
+    /// If `dropout` is not in `[0, 1)`.
+    pub fn init(&self, device: &Device) -> GatedFeedForward {
+        let linear = |inputs, outputs| {
+            let config = LinearConfig::new(inputs, outputs).with_bias(self.bias);
+            config.with_initializer(self.initializer.clone()).init(device)
+        };
+        GatedFeedForward {
+            gate_up: linear(self.d_model, 2 * self.d_ff),
+            down: linear(self.d_ff, self.d_model),
+            dropout: DropoutConfig::new(self.dropout).init(),
+            activation: self.activation.init(Channels::Last(self.d_ff), device),
+            gate: self.gate,
+        }
+    }
+}
+
+/// The gated position-wise network of today's transformers, `down(f(gate(x))·up(x))`: SwiGLU,
+/// GEGLU, ReGLU and their like (Shazeer, arXiv 2002.05202). Made by [`GatedFeedForwardConfig`], or
+/// of trained layers by [`of_layers`](Self::of_layers).
+///
+/// `gate` and `up` are one matrix product, `gate_up`, and the gating between the two products is on
+/// Flex one pass over memory, forward and backward; it keeps only its input everywhere. Dropout and its seed are
+/// as in [`HiddenLayer`](crate::HiddenLayer).
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::{Activation, GatedFeedForwardConfig};
+///
+/// let device = Device::default();
+/// let config = GatedFeedForwardConfig::new(8, 21).with_activation(Activation::Gelu);
+/// let y = config.init(&device).forward(Tensor::<3>::ones([2, 5, 8], &device));
+/// assert_eq!(y.dims(), [2, 5, 8]);
+/// ```
+#[derive(Module, Debug)]
+#[module(custom_display)]
+pub struct GatedFeedForward {
+    /// To gates and values, `[d_model, 2·d_ff]`.
+    pub gate_up: Linear,
+    /// Back to the features.
+    pub down: Linear,
+    /// What drops hidden neurons' outputs while training.
+    pub dropout: Dropout,
+    /// The function of the gates.
+    pub activation: ActivationLayer,
+    #[module(skip)]
+    gate: GateHalf,
+}
+
+impl GatedFeedForward {
+    /// A block of layers that were trained apart: `gate_proj`, `up_proj` and `down_proj` of a Llama,
+    /// `linear_inner` and `linear_outer` of a `burn::nn::SwiGlu`.
+    ///
+    /// # Panics
+    ///
+    /// If `gate` and `up` differ in their shapes, only one of them has a bias, or `down` does not
+    /// take as many features as they give.
+    pub fn of_layers(gate: Linear, up: Linear, down: Linear, activation: &Activation) -> Self {
+        let ([inputs, neurons], device) = (gate.weight.dims(), gate.weight.device());
+        assert!(
+            up.weight.dims() == [inputs, neurons] && down.weight.dims()[0] == neurons,
+            "gate and up map the same features to the hidden neurons that down takes, got weights \
+             of {:?}, {:?} and {:?}",
+            gate.weight.dims(),
+            up.weight.dims(),
+            down.weight.dims()
+        );
+        let bias = match (gate.bias, up.bias) {
+            (Some(gate), Some(up)) => Some(Tensor::cat(vec![gate.val(), up.val()], 0)),
+            (None, None) => None,
+            (gate, _) => panic!(
+                "gate and up have a bias both or neither, got one of {} alone",
+                if gate.is_some() { "gate" } else { "up" }
+            ),
+        };
+        let weight = Tensor::cat(vec![gate.weight.val(), up.weight.val()], 1);
+        Self {
+            gate_up: Linear {
+                weight: Param::from_tensor(weight),
+                bias: bias.map(Param::from_tensor),
+            },
+            down,
+            dropout: DropoutConfig::new(0.0).init(),
+            activation: activation.init(Channels::Last(neurons), &device),
+            gate: GateHalf::First,
+        }
+    }
+
+    /// The block's outputs.
+    ///
+    /// # Shapes
+    ///
+    /// - input and output: `[..., d_model]`
+    ///
+    /// # Panics
+    ///
+    /// If the last dimension of the input is not `d_model`.
+    pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        let [d_model, _] = self.gate_up.weight.dims();
+        assert!(
+            input.dims().last() == Some(&d_model),
+            "a gated block of {d_model} features got a tensor of {:?}",
+            input.dims()
+        );
+        let mask = mask(&self.dropout, &input);
+        let hidden = self.gated(self.gate_up.forward(input));
+        self.down.forward(match mask {
+            Some(mask) => functional::dropout(hidden, mask),
+            None => hidden,
+        })
+    }
+
+    fn gated<const D: usize>(&self, gate_up: Tensor<D>) -> Tensor<D> {
+        if let Some(unit) = self.activation.unit() {
+            return functional::gated(gate_up, unit, self.gate);
+        }
+        let [first, last] = gate_up
+            .split(self.down.weight.dims()[0], D - 1)
+            .try_into()
+            .expect("twice as many columns as neurons are two halves");
+        let (gate, value) = match self.gate {
+            GateHalf::First => (first, last),
+            GateHalf::Last => (last, first),
+        };
+        self.activation.forward(gate) * value
+    }
+}
+
+impl ModuleDisplay for GatedFeedForward {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        let [d_ff, d_model] = self.down.weight.dims();
+        content
+            .add("d_model", &d_model)
+            .add("d_ff", &d_ff)
+            .add("bias", &self.gate_up.bias.is_some())
+            .add("activation", &self.activation.activation().to_string())
+            .add("dropout", &self.dropout.prob)
+            .optional()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_core::tensor::{Int, Tolerance};
+    use burn_nn::{SwiGlu, SwiGluConfig};
+
+    fn input(device: &Device) -> Tensor<3> {
+        let numbers = Tensor::<1, Int>::arange(0..24, device).float();
+        (numbers * 0.1 - 1.0).reshape([2, 3, 4])
+    }
+
+    #[test]
+    fn layers_of_burns_swiglu_compute_what_they_did() {
+        let device = Device::default();
+        let burns: SwiGlu = SwiGluConfig::new(4, 6).with_bias(true).init(&device);
+        let down = LinearConfig::new(6, 4).init(&device);
+        let expected = down.forward(burns.forward(input(&device))).into_data();
+        let SwiGlu { linear_inner, linear_outer, .. } = burns;
+        let block =
+            GatedFeedForward::of_layers(linear_inner, linear_outer, down, &Activation::Silu);
+        let got = block.forward(input(&device)).into_data();
+        got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+    }
+
+    #[test]
+    fn any_activation_and_half_is_the_product_of_the_halves() {
+        let device = Device::default();
+        let own = Activation::custom("square", |x| x.clone() * x);
+        for activation in Activation::built_in().into_iter().chain([own]) {
+            for gate in [GateHalf::First, GateHalf::Last] {
+                let block = GatedFeedForwardConfig::new(4, 6)
+                    .with_activation(activation.clone())
+                    .with_gate(gate)
+                    .init(&device);
+                let hidden = block.gate_up.forward(input(&device));
+                let (first, last) =
+                    (hidden.clone().slice([0..2, 0..3, 0..6]), hidden.slice([0..2, 0..3, 6..12]));
+                let product = match gate {
+                    GateHalf::First => activation.forward(first) * last,
+                    GateHalf::Last => first * activation.forward(last),
+                };
+                let expected = block.down.forward(product).into_data();
+                let got = block.forward(input(&device)).into_data();
+                got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+            }
+        }
+    }
+
+    #[test]
+    fn display_names_sizes_and_activation() {
+        let block = GatedFeedForwardConfig::new(2, 4).init(&Device::default());
+        assert_eq!(
+            alloc::format!("{block}"),
+            "GatedFeedForward {d_model: 2, d_ff: 4, bias: false, activation: silu, dropout: 0, \
+             params: 24}"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "a gated block of 4 features got a tensor of [2, 3]")]
+    fn other_inputs_are_refused() {
+        let block = GatedFeedForwardConfig::new(4, 6).init(&Device::default());
+        block.forward(Tensor::<2>::ones([2, 3], &Device::default()));
+    }
+
+    #[test]
+    #[should_panic(expected = "got weights of [4, 6], [4, 5] and [6, 4]")]
+    fn layers_that_do_not_fit_are_refused() {
+        let linear = |a, b| LinearConfig::new(a, b).init(&Device::default());
+        GatedFeedForward::of_layers(linear(4, 6), linear(4, 5), linear(6, 4), &Activation::Silu);
+    }
+}
