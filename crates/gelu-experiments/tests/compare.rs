@@ -4,6 +4,7 @@
 
 mod support;
 
+use gelu_experiments::comparison::Verdict;
 use gelu_experiments::report::Document;
 use std::fs;
 use support::{Sandbox, results_of, small};
@@ -39,7 +40,7 @@ fn json_is_one_document_and_nothing_else() {
     let arguments = both(&["--json", "--dropout", "0,0.5"]);
     let text = sandbox.run(&arguments).success();
     let document: Document = serde_json::from_str(&text).unwrap();
-    assert_eq!(document.schema, "gelu-comparison/1");
+    assert_eq!(document.schema, "gelu-comparison/2");
     assert!(document.data.synthetic);
     assert_eq!((document.runs.len(), document.activations.len()), (4, 4));
     for run in &document.runs {
@@ -74,6 +75,67 @@ fn activations_with_one_seed_start_from_the_same_weights() {
         sandbox.runs("results/digits").iter().map(|run| results_of(run).1).collect();
     assert_eq!(weights.len(), 2);
     assert!(weights[0] == weights[1]);
+}
+
+#[test]
+fn the_same_setting_twice_is_one_setting() {
+    let sandbox = Sandbox::new();
+    let arguments = small(
+        "relu,relu",
+        "1",
+        &["--learning-rates", "1e-3,0.001", "--dropout", "0,0.0", "--json"],
+    );
+    let document: Document = serde_json::from_str(&sandbox.run(&arguments).success()).unwrap();
+    assert_eq!((document.runs.len(), document.activations.len()), (1, 1));
+    let runs: Vec<_> = document.activations.iter().map(|a| (a.finished, a.edge)).collect();
+    assert_eq!(runs, [(1, None)]);
+}
+
+#[test]
+fn seeds_are_added_until_every_comparison_is_decided() {
+    let sandbox = Sandbox::new();
+    // ReLU beside a network that hardly learns: the first look decides. The learning rate is chosen
+    // on its seeds.
+    let arguments = [
+        "compare",
+        "--train-limit",
+        "600",
+        "--epochs",
+        "4",
+        "--activations",
+        "relu,soi,relu",
+        "--until-decided",
+        "--max-seeds",
+        "12",
+        "--json",
+    ];
+    let text = sandbox.run(&arguments).success();
+    let document: Document = serde_json::from_str(&text).unwrap();
+    let [difference] = &document.differences[..] else { panic!("{:?}", document.differences) };
+    let seeds = document.runs.iter().map(|run| run.seed).max();
+    // The looks are at 8 and at 12, each at half of 0.05.
+    assert_eq!(difference.level, 0.025);
+    match difference.verdict {
+        Verdict::Undecided => assert_eq!((difference.runs, seeds), (12, Some(12))),
+        _ => assert_eq!(Some(difference.runs as u64), seeds),
+    }
+    assert!(document.runs.iter().all(|run| run.status == "finished"));
+    // Whoever asks again gets the same answer, and trains nothing.
+    assert_eq!(sandbox.run(&arguments).success(), text);
+}
+
+#[test]
+fn a_part_of_the_report_that_fails_is_named_at_the_end() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&both(&[])).success();
+    let curves = sandbox.path("results/digits/curves.png");
+    fs::remove_file(&curves).unwrap();
+    fs::create_dir(&curves).unwrap();
+    fs::remove_file(sandbox.path("results/digits/results.json")).unwrap();
+    let ended = sandbox.run(&both(&["--plain"]));
+    assert!(ended.stdout().contains("GELU") && ended.stdout().contains("curves.svg"));
+    ended.refused(1, "curves.png");
+    assert!(sandbox.path("results/digits/results.json").exists());
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn dashboard_shows_the_comparison_obeys_keys_and_gives_the_screen_back() {
 fn stopping_after_the_epoch_saves_it() {
     let sandbox = Sandbox::new();
     let mut terminal = Terminal::start(&sandbox, &endless());
-    terminal.expect(&["▶", "best so far", "symbols: valid"]);
+    terminal.expect(&["▶", "last epoch", "symbols: valid"]);
     terminal.press("s");
     terminal.expect(&["Finish and save the epochs under way"]);
     terminal.press("y");

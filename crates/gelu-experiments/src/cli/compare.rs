@@ -2,6 +2,7 @@ use super::print;
 use super::selection::{Selected, Selection, activation};
 use crate::comparison::{ComparisonReader, plan};
 use crate::dashboard::{self, Mode, PlainReporter, Request};
+use crate::measure::UntilDecided;
 use crate::report::{self, Document, table};
 use crate::runs::{Comparison, ComparisonFolder, ComparisonSnapshot, RunStatus};
 use crate::signals::Signals;
@@ -46,6 +47,15 @@ pub(super) struct Varied {
     /// Runs of each setting, with the seeds 1 to N
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
+    /// The activation that the others are compared with [default: the first]
+    #[arg(long, value_name = "NAME", value_parser = activation)]
+    baseline: Option<Activation>,
+    /// Add seeds until every comparison is decided: looked at after 8, 12, 16, … of them
+    #[arg(long, conflicts_with = "seeds")]
+    until_decided: bool,
+    /// Give up deciding after N seeds [default: 20]
+    #[arg(long, value_name = "N", conflicts_with = "seeds")]
+    max_seeds: Option<u64>,
     /// Initial learning rates to try
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     learning_rates: Option<Vec<f64>>,
@@ -69,14 +79,30 @@ impl Varied {
 
     /// What is compared, once it is certain that its runs can be trained.
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
-        let Self { activations, seeds, learning_rates, dropout, lease } = self;
+        let Self { activations, baseline, learning_rates, dropout, lease, .. } = self;
+        let Self { seeds, until_decided, max_seeds, .. } = self;
         let selected = selection.resolve(|recipe| {
             let varied = &mut recipe.comparison;
             varied.activations = activations.unwrap_or_else(|| varied.activations.clone());
+            varied.baseline = baseline.or_else(|| varied.baseline.clone());
             varied.seeds = seeds.unwrap_or(varied.seeds);
+            varied.until_decided = match (seeds, until_decided) {
+                (Some(_), _) => None,
+                (None, true) => varied.until_decided.or_else(|| Some(UntilDecided::default())),
+                (None, false) => varied.until_decided,
+            };
+            if let (Some(until), Some(max_seeds)) = (&mut varied.until_decided, max_seeds) {
+                until.max_seeds = max_seeds;
+            }
             varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
             varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
         })?;
+        if max_seeds.is_some() && selected.recipe.comparison.until_decided.is_none() {
+            return Err(Error::Usage(
+                "--max-seeds says when deciding is given up; it goes with --until-decided"
+                    .to_owned(),
+            ));
+        }
         let mut comparison = selected.comparison();
         comparison.lease_seconds = lease.unwrap_or(comparison.lease_seconds);
         for key in plan::grid(&comparison.recipe) {
@@ -195,10 +221,12 @@ impl Shown {
         let written = report::write(&snapshot, &out);
         match json {
             true => print(&document.to_json())?,
-            false => print(&summary(&document, &out, written.as_deref().unwrap_or(&[])))?,
+            false => print(&summary(&document, &out, &written.files))?,
         }
-        let troubles = self.complain(&snapshot);
-        written?;
+        let troubles = self.complain(&snapshot) + written.failures.len();
+        for error in &written.failures {
+            super::complain(&format!("gelu: {error}\n"));
+        }
         let wanted = plan::next(self.reader.comparison(), &snapshot);
         match (wanted.is_empty(), troubles) {
             (false, _) if self.pool.was_stopped() => Err(Error::Interrupted { out }),

@@ -3,7 +3,7 @@ use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
 use crate::measure::NoiseMetrics;
 use crate::report::table::number_table;
-use crate::runs::{ClaimedRun, Comparison, RunFolder, RunKey, RunSpec, RunStatus, Watch};
+use crate::runs::{ClaimedRun, Comparison, RunFolder, RunKey, RunSpec, RunStatus, Stage, Watch};
 use crate::training::{Splits, evaluate_split, load_model, measure_noise};
 use crate::{Error, Result, data};
 use clap::Args;
@@ -39,6 +39,7 @@ struct Evaluation {
     learning_rate: f64,
     dropout: f64,
     seed: u64,
+    stage: Stage,
     train_loss: f64,
     train_error: Option<f64>,
     valid_loss: Option<f64>,
@@ -78,6 +79,7 @@ impl Eval {
                 learning_rate: spec.learning_rate,
                 dropout: spec.dropout,
                 seed: spec.seed,
+                stage: spec.stage,
                 train_loss: train.loss,
                 train_error: train.error,
                 valid_loss: valid.map(|score| score.loss),

@@ -25,13 +25,19 @@ impl Report {
         let document = Document::of(&snapshot);
         let out = self.out.unwrap_or(self.folder);
         std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
-        let written = report::write(&snapshot, &out)?;
-        if self.json {
-            print(&document.to_json())?;
-            return Ok(ExitCode::SUCCESS);
+        let written = report::write(&snapshot, &out);
+        let paths: Vec<String> =
+            written.files.iter().map(|path| path.display().to_string()).collect();
+        print(&match self.json {
+            true => document.to_json(),
+            false => format!("{}\n{}\n", table::text(&document), paths.join("\n")),
+        })?;
+        for error in &written.failures {
+            super::complain(&format!("gelu: {error}\n"));
         }
-        let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-        print(&format!("{}\n{}\n", table::text(&document), paths.join("\n")))?;
-        Ok(ExitCode::SUCCESS)
+        match written.failures.is_empty() {
+            true => Ok(ExitCode::SUCCESS),
+            false => Ok(ExitCode::FAILURE),
+        }
     }
 }

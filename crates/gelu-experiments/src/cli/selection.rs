@@ -1,5 +1,6 @@
 use crate::data::{self, DataSet};
 use crate::device::DeviceName;
+use crate::measure;
 use crate::recipe::Recipe;
 use crate::runs::{Comparison, RunKey, RunSpec};
 use crate::training::Splits;
@@ -35,6 +36,9 @@ pub(super) struct Selection {
     /// Set N training examples aside for validation
     #[arg(long, value_name = "N")]
     validation: Option<usize>,
+    /// Choose learning rates (and the epoch, where the best is reported) by this measure
+    #[arg(long, value_name = "MEASURE", value_enum)]
+    selection: Option<measure::Selection>,
     /// Folder that holds the data set's files
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
@@ -75,7 +79,9 @@ impl Selection {
         limits.train_limit = self.train_limit.or(limits.train_limit);
         limits.test_limit = self.test_limit.or(limits.test_limit);
         limits.validation = self.validation.unwrap_or(limits.validation);
+        recipe.comparison.selection = self.selection.unwrap_or(recipe.comparison.selection);
         vary(&mut recipe);
+        recipe.comparison.without_repetition();
         recipe.validate()?;
         let devices = devices(self.device)?;
         let data = data::load(&recipe.data.set, self.data.as_deref())?;
@@ -91,7 +97,10 @@ impl Selected {
         let mut source = self.data.source().clone();
         // Workers are started in other folders.
         source.location = source.location.map(|path| std::path::absolute(&path).unwrap_or(path));
-        Comparison::new(self.recipe.clone(), source, &device.to_string(), device.backend())
+        let (recipe, device) = (self.recipe.clone(), device);
+        let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
+        comparison.test_examples = Splits::test_examples(&self.data, &self.recipe.data);
+        comparison
     }
 
     /// Whether a run can be trained on the data.

@@ -37,6 +37,8 @@ impl Train {
         let selected = selection.resolve(|recipe| {
             let varied = &mut recipe.comparison;
             varied.activations = vec![activation];
+            varied.baseline = None;
+            varied.until_decided = None;
             varied.learning_rates = one(learning_rate, &varied.learning_rates);
             varied.dropout = one(dropout, &varied.dropout);
         })?;

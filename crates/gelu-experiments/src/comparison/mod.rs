@@ -1,13 +1,23 @@
 //! Many runs beside each other: what is wanted, what is there, and summing it up.
 
+mod contrast;
+mod difference;
+mod difference_curve;
 mod label;
 mod palette;
 pub mod plan;
 mod reader;
+mod sentence;
 pub mod statistics;
 mod summary;
+mod verdict;
 
+pub use contrast::{Contrast, Followed, follow, rule};
+pub use difference::{Difference, FurtherSeeds, differences, further_seeds};
+pub use difference_curve::{DifferenceCurve, difference_curves};
 pub use label::label;
 pub use palette::{Rgb, colour, lighter};
 pub use reader::ComparisonReader;
-pub use summary::{Group, best_groups, groups};
+pub use sentence::{Wording, details, sentence};
+pub use summary::{Group, best_groups, groups, reported_epoch};
+pub use verdict::{ALPHA, Ruling, Verdict};

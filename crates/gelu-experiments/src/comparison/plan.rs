@@ -1,13 +1,13 @@
 //! What is to be trained: a pure function of the recipe and of what is on disk. Whoever computes it
 //! comes to the same runs, so nobody has to be the master.
 
-use super::best_groups;
+use super::{FurtherSeeds, best_groups, further_seeds};
 use crate::recipe::Recipe;
 use crate::runs::{Comparison, ComparisonSnapshot, RunId, RunKey, RunStatus, Stage};
 use std::collections::{HashMap, HashSet};
 
 /// The runs still wanted, in the order they should be trained: the grid; the final runs once tuning
-/// is complete; runs that were begun beside the plan. Failed ones are not wanted until somebody
+/// is complete; further seeds while verdicts are open; runs that were begun beside the plan. Failed ones are not wanted until somebody
 /// takes them up again.
 pub fn next(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     let status: HashMap<RunId, &RunStatus> =
@@ -24,6 +24,7 @@ pub fn all(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey
         false => Vec::new(),
     };
     keys.extend(finals(comparison, snapshot));
+    keys.extend(further(comparison, snapshot));
     keys.extend(snapshot.runs.iter().map(|run| run.key.clone()));
     let mut known = HashSet::new();
     keys.retain(|key| known.insert(key.id()));
@@ -39,7 +40,7 @@ pub fn grid(recipe: &Recipe) -> Vec<RunKey> {
     let varied = &recipe.comparison;
     let (stage, seeds) = match varied.retrain {
         Some(retrain) => (Stage::Tuning, retrain.tuning_seeds),
-        None => (Stage::Only, varied.seeds),
+        None => (Stage::Only, varied.first_seeds()),
     };
     let mut keys = Vec::new();
     for seed in 1..=seeds {
@@ -69,7 +70,7 @@ fn finals(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey>
         return Vec::new();
     }
     let mut keys = Vec::new();
-    for seed in 1..=recipe.comparison.seeds {
+    for seed in 1..=recipe.comparison.first_seeds() {
         keys.extend(best_groups(&tuned).iter().map(|group| RunKey {
             activation: group.activation.to_owned(),
             learning_rate: group.learning_rate,
@@ -81,10 +82,35 @@ fn finals(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey>
     keys
 }
 
+/// The seeds that the next look of a comparison needs which goes on until it is decided; see
+/// [`further_seeds`].
+fn further(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
+    if !comparison.planned || comparison.recipe.comparison.until_decided.is_none() {
+        return Vec::new();
+    }
+    let stage = match comparison.recipe.comparison.retrain {
+        Some(_) => Stage::Final,
+        None => Stage::Only,
+    };
+    let of_group = |further: FurtherSeeds| {
+        further.seeds.clone().map(move |seed| RunKey {
+            activation: further.activation.clone(),
+            learning_rate: further.learning_rate,
+            dropout: further.dropout,
+            seed,
+            stage,
+        })
+    };
+    let mut keys: Vec<RunKey> = further_seeds(snapshot).into_iter().flat_map(of_group).collect();
+    keys.sort_by_key(|key| key.seed);
+    keys
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::DataSource;
+    use crate::measure::UntilDecided;
     use crate::report::example::example;
     use crate::runs::RunSnapshot;
 
@@ -154,6 +180,42 @@ mod tests {
         comparison.planned = true;
         let keys = all(&comparison, &done);
         assert_eq!((keys.len(), keys.last()), (grid(&comparison.recipe).len() + 1, Some(&key)));
+    }
+
+    #[test]
+    fn further_seeds_follow_while_a_comparison_is_open() {
+        let mut comparison = comparison("digits");
+        let varied = &mut comparison.recipe.comparison;
+        varied.activations.truncate(2);
+        varied.until_decided = Some(UntilDecided { max_seeds: 12 });
+        let first = grid(&comparison.recipe);
+        assert_eq!(first.len(), 2 * 8);
+        // Equal runs, whose differences are 0, are the same at once; seesawing ones stay open.
+        let finished =
+            |keys: &[RunKey]| on_disk(keys.iter().cloned().map(|key| (key, RunStatus::Finished)));
+        let decide = |disk: &mut ComparisonSnapshot| {
+            disk.criterion = comparison.recipe.comparison.criterion();
+        };
+        let mut same = finished(&first);
+        decide(&mut same);
+        assert_eq!(next(&comparison, &same), []);
+        let mut open = finished(&first);
+        decide(&mut open);
+        for run in open.runs.iter_mut().filter(|run| run.key.activation == "relu") {
+            let shift = if run.key.seed.is_multiple_of(2) { 0.01 } else { -0.01 };
+            let last = run.epochs.last_mut().unwrap();
+            last.test_error = last.test_error.map(|error| error + shift);
+        }
+        let further = next(&comparison, &open);
+        let seeds: Vec<(&str, u64)> =
+            further.iter().map(|key| (key.activation.as_str(), key.seed)).collect();
+        let of_seed = |seed| [("gelu", seed), ("relu", seed)];
+        assert_eq!(seeds, [9, 10, 11, 12].map(of_seed).concat());
+        // One of them alone is open still: nothing else is wanted until it is there.
+        open.runs.extend(finished(&further[..7]).runs);
+        assert_eq!(next(&comparison, &open), further[7..]);
+        open.runs.extend(finished(&further[7..]).runs);
+        assert_eq!(next(&comparison, &open), [], "12 seeds are the most");
     }
 
     #[test]

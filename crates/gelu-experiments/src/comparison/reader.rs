@@ -103,6 +103,8 @@ impl ComparisonReader {
             selection: recipe.comparison.selection,
             reported: recipe.comparison.reported,
             loss: recipe.network.loss(),
+            criterion: recipe.comparison.criterion(),
+            test_examples: comparison.test_examples,
             figure: recipe.figure.clone(),
             runs: names.iter().filter_map(|name| self.read.get(name)).map(of_run).collect(),
             warnings,

@@ -1,5 +1,5 @@
 use super::statistics::median;
-use crate::measure::{Metric, Selection, Split};
+use crate::measure::{EpochMetrics, Looks, Metric, Reported, Split};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 
 /// The runs of a comparison that differ by seed alone.
@@ -17,8 +17,27 @@ pub struct Group<'a> {
     pub runs: Vec<&'a RunSnapshot>,
 }
 
-impl Group<'_> {
-    /// The median over seeds at every epoch any of them has finished: `(epoch, value)`.
+impl<'a> Group<'a> {
+    /// The same with its complete runs alone, finished and diverged: those that count.
+    pub fn complete(&self) -> Self {
+        self.filtered(|run| run.status.is_complete())
+    }
+
+    /// The complete runs; before there is any, those under way as they stand.
+    pub fn so_far(&self) -> Self {
+        let complete = self.complete();
+        match complete.runs.is_empty() {
+            true => self.filtered(|run| !matches!(run.status, RunStatus::Failed { .. })),
+            false => complete,
+        }
+    }
+
+    fn filtered(&self, wanted: impl Fn(&RunSnapshot) -> bool) -> Self {
+        let runs = self.runs.iter().copied().filter(|run| wanted(run)).collect();
+        Self { runs, ..self.clone() }
+    }
+
+    /// The median over seeds at every epoch that any of the runs has come to: `(epoch, value)`.
     ///
     /// A diverged run counts as infinitely bad from the epoch it diverged in, so the median does
     /// not improve by losing it; runs that have not come so far are left out.
@@ -32,43 +51,84 @@ impl Group<'_> {
             .collect()
     }
 
-    /// Median over seeds of each run's lowest value of the selection measure; `None` before any
-    /// epoch is finished.
-    pub fn score(&self, selection: Selection) -> Option<f64> {
-        let (metric, split) = selection.measure();
-        median(self.runs.iter().filter_map(|run| {
-            if matches!(run.status, RunStatus::Diverged { .. }) {
-                return Some(f64::INFINITY);
-            }
-            run.epochs.iter().filter_map(|e| e.get(metric, split)).min_by(f64::total_cmp)
+    /// What the complete runs measured at `reported`, one value a run: +∞ of a diverged one, so
+    /// that it counts as the worst. None where the comparison has no such measure.
+    pub fn values(
+        &self,
+        snapshot: &ComparisonSnapshot,
+        reported: Reported,
+        metric: Metric,
+        split: Split,
+    ) -> Vec<f64> {
+        if !snapshot.has(metric, split) {
+            return Vec::new();
+        }
+        let value = |run: &&RunSnapshot| match run.status {
+            RunStatus::Diverged { .. } => Some(f64::INFINITY),
+            RunStatus::Finished => epoch_of(snapshot, run, reported)?.get(metric, split),
+            _ => None,
+        };
+        self.runs.iter().filter_map(value).collect()
+    }
+
+    /// How it stands by a measure: the median over the complete runs, or before there is any over
+    /// those under way, at the epoch that would be reported of each.
+    pub fn standing(
+        &self,
+        snapshot: &ComparisonSnapshot,
+        metric: Metric,
+        split: Split,
+    ) -> Option<f64> {
+        let so_far = self.so_far();
+        median(so_far.runs.iter().filter_map(|run| match run.status {
+            RunStatus::Diverged { .. } => snapshot.has(metric, split).then_some(f64::INFINITY),
+            _ => reported_epoch(snapshot, run)?.get(metric, split),
         }))
     }
 
-    /// The value of `metric` on `split` after each run's last epoch, one per run that has any and
-    /// did not diverge.
-    pub fn last_values(&self, metric: Metric, split: Split) -> Vec<f64> {
-        let last = |run: &&RunSnapshot| run.epochs.last().and_then(|e| e.get(metric, split));
-        self.sound_runs().filter_map(last).collect()
-    }
-
-    /// The value of `metric` on `split` after the epoch that was each run's best by `selection`,
-    /// one per run that has any and did not diverge.
-    pub fn best_values(&self, selection: Selection, metric: Metric, split: Split) -> Vec<f64> {
-        let (by, on) = selection.measure();
-        let best = |run: &&RunSnapshot| {
-            let scored = run.epochs.iter().filter_map(|e| Some((e.get(by, on)?, e)));
-            let (_, epoch) = scored.min_by(|a, b| a.0.total_cmp(&b.0))?;
-            epoch.get(metric, split)
+    /// What its learning rate is chosen by: the median over its complete runs of the selection
+    /// measure at the epoch that is reported; `None` before any is complete. Where seeds are added
+    /// until the comparison is decided, those of the first look choose, once and for all.
+    pub fn score(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
+        let (metric, split) = snapshot.selection.measure();
+        let choosing = match snapshot.criterion.until_decided {
+            Some(_) => self.filtered(|run| run.key.seed <= Looks::FIRST),
+            None => self.clone(),
         };
-        self.sound_runs().filter_map(best).collect()
-    }
-
-    fn sound_runs(&self) -> impl Iterator<Item = &&RunSnapshot> {
-        self.runs.iter().filter(|run| !matches!(run.status, RunStatus::Diverged { .. }))
+        median(choosing.values(snapshot, snapshot.reported, metric, split))
     }
 }
 
-fn value_at(run: &RunSnapshot, epoch: usize, metric: Metric, split: Split) -> Option<f64> {
+/// The epoch of a run that its results are those of.
+pub fn reported_epoch<'a>(
+    snapshot: &ComparisonSnapshot,
+    run: &'a RunSnapshot,
+) -> Option<&'a EpochMetrics> {
+    epoch_of(snapshot, run, snapshot.reported)
+}
+
+/// The last epoch of a run, or the first that was best by the selection.
+fn epoch_of<'a>(
+    snapshot: &ComparisonSnapshot,
+    run: &'a RunSnapshot,
+    reported: Reported,
+) -> Option<&'a EpochMetrics> {
+    let (by, on) = snapshot.selection.measure();
+    match reported {
+        Reported::LastEpoch => run.epochs.last(),
+        Reported::BestEpoch => {
+            let scored = run.epochs.iter().filter_map(|e| Some((e.get(by, on)?, e)));
+            scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, epoch)| epoch)
+        }
+    }
+}
+
+pub(super) fn value_at(
+    run: &RunSnapshot,
+    epoch: usize,
+    metric: Metric,
+    split: Split,
+) -> Option<f64> {
     match run.status {
         RunStatus::Diverged { epoch: diverged } if epoch >= diverged => Some(f64::INFINITY),
         _ => run.epochs.get(epoch - 1)?.get(metric, split),
@@ -101,10 +161,10 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 }
 
 /// For every activation and dropout rate, the group whose learning rate scores best, in plan
-/// order. Groups without a finished epoch are chosen only where no other is left. Where there are
+/// order. Groups without a complete run are chosen only where no other is left. Where there are
 /// final runs, they are the best: their learning rate was chosen by the tuning ones.
 pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
-    let score = |group: &Group<'_>| group.score(snapshot.selection).unwrap_or(f64::INFINITY);
+    let score = |group: &Group<'_>| group.score(snapshot).unwrap_or(f64::INFINITY);
     let mut best: Vec<Group<'_>> = Vec::new();
     for group in groups(snapshot) {
         let rival = best
@@ -131,6 +191,7 @@ pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::UntilDecided;
     use crate::report::example::example;
 
     #[test]
@@ -199,8 +260,56 @@ mod tests {
         let run = &mut snapshot.runs[0];
         run.epochs[3].valid_loss = Some(0.0);
         run.epochs[3].test_error = Some(0.77);
-        let groups = groups(&snapshot);
-        let shown = groups[0].best_values(Selection::ValidLoss, Metric::Error, Split::Test);
+        let best = Reported::BestEpoch;
+        let shown = groups(&snapshot)[0].values(&snapshot, best, Metric::Error, Split::Test);
         assert_eq!(shown[0], 0.77);
+    }
+
+    #[test]
+    fn a_learning_rate_is_scored_at_the_epoch_that_is_reported() {
+        let mut snapshot = example();
+        // In passing, the slower rate was once the best of all.
+        for run in snapshot.runs.iter_mut().filter(|run| run.key.learning_rate == 1e-4) {
+            run.epochs[2].valid_loss = Some(0.0);
+        }
+        let rates = |snapshot: &ComparisonSnapshot| -> Vec<f64> {
+            best_groups(snapshot).iter().map(|group| group.learning_rate).collect()
+        };
+        assert_eq!(rates(&snapshot), [1e-3; 4]);
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(rates(&snapshot), [1e-4; 4]);
+    }
+
+    #[test]
+    fn only_complete_runs_count_and_diverged_ones_are_the_worst() {
+        let mut snapshot = example();
+        snapshot.runs[0].status = RunStatus::Interrupted;
+        snapshot.runs[0].epochs.truncate(2);
+        let values = |snapshot: &ComparisonSnapshot, activation, rate| {
+            let groups = groups(snapshot);
+            let group = groups
+                .iter()
+                .find(|g| (g.activation, g.learning_rate, g.dropout) == (activation, rate, 0.0));
+            let last = Reported::LastEpoch;
+            group.unwrap().values(snapshot, last, Metric::Loss, Split::Test)
+        };
+        assert_eq!(values(&snapshot, "gelu", 1e-3).len(), 2);
+        let diverged = values(&snapshot, "relu", 1e-4);
+        assert_eq!((diverged.len(), diverged[2]), (3, f64::INFINITY));
+        assert!(values(&example(), "gelu", 1e-3).len() == 3);
+    }
+
+    #[test]
+    fn seeds_after_the_first_look_choose_no_learning_rate() {
+        let mut snapshot = example();
+        snapshot.criterion.until_decided = Some(UntilDecided::default());
+        let mut late = snapshot.runs[2].clone();
+        assert_eq!(late.key.learning_rate, 1e-4);
+        for seed in 9..=20 {
+            late.key.seed = seed;
+            late.epochs.iter_mut().for_each(|epoch| epoch.valid_loss = Some(0.0));
+            snapshot.runs.push(late.clone());
+        }
+        assert_eq!(best_groups(&snapshot)[0].learning_rate, 1e-3);
     }
 }

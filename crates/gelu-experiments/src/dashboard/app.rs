@@ -45,6 +45,8 @@ pub(super) struct App {
     /// Only this many last epochs; `None` for all.
     pub(super) window: Option<usize>,
     pub(super) stopping: bool,
+    /// Whether verdicts take the place of the curves.
+    pub(super) verdicts: bool,
     tab: usize,
     dropout: usize,
     /// Index of a learning rate; `None` for each activation's best.
@@ -59,6 +61,7 @@ impl App {
             logarithmic: false,
             window: None,
             stopping: false,
+            verdicts: false,
             tab: 0,
             dropout: 0,
             rate: None,
@@ -144,6 +147,7 @@ impl App {
                 let next = self.rate.map_or(0, |index| index + 1);
                 self.rate = (next < snapshot.learning_rates().len()).then_some(next);
             }
+            KeyCode::Char('v') => self.verdicts = !self.verdicts,
             KeyCode::Char('l') => self.logarithmic = !self.logarithmic,
             KeyCode::Char('+' | '=') | KeyCode::Up => self.window = Some(self.zoomed_in(snapshot)),
             KeyCode::Char('-') | KeyCode::Down => self.window = self.zoomed_out(snapshot),
@@ -225,6 +229,15 @@ mod tests {
         assert_eq!((app.dropout(&snapshot), app.rate(&snapshot)), (Some(0.5), Some(1e-4)));
         press(&mut app, "drr");
         assert_eq!((app.dropout(&snapshot), app.rate(&snapshot)), (Some(0.0), None));
+    }
+
+    #[test]
+    fn verdicts_come_and_go_by_a_key() {
+        let mut app = App::new(Mode::Watching);
+        press(&mut app, "v");
+        assert!(app.verdicts);
+        press(&mut app, "v");
+        assert!(!app.verdicts);
     }
 
     #[test]

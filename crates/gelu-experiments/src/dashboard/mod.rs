@@ -12,6 +12,7 @@ mod panels;
 mod picture;
 mod plain;
 mod terminal;
+mod verdicts;
 mod view;
 
 pub use app::{Mode, Request};

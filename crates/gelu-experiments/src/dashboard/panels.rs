@@ -39,8 +39,10 @@ impl View {
         .areas(area);
         self.title(title, buffer);
         self.tabs(tabs, buffer);
-        if chart || body.height >= 6 {
-            self.chart.render(body, buffer);
+        match &self.verdicts {
+            Some(verdicts) => verdicts.render(body, buffer),
+            None if chart || body.height >= 6 => self.chart.render(body, buffer),
+            None => {}
         }
         self.table(rows, buffer);
         let live_lines: Vec<Line<'_>> =
@@ -75,7 +77,7 @@ impl View {
     }
 
     fn table(&self, area: Rect, buffer: &mut Buffer) {
-        let header = ["", "best so far", "train", "valid", "test", "lr", "runs"];
+        let header = ["", self.epoch, "train", "valid", "test", "lr", "runs"];
         let header = header.map(|text| Cell::from(Text::from(text).dim()));
         let widths = [
             Constraint::Length(1),
@@ -115,7 +117,7 @@ fn row(row: &Row) -> ratatui::widgets::Row<'_> {
         false => Span::from(row.name.as_str()),
     };
     let mut cells = vec![Cell::from(key(row.position)), Cell::from(name)];
-    cells.extend(row.best.iter().map(|value| Cell::from(value.as_str())));
+    cells.extend(row.values.iter().map(|value| Cell::from(value.as_str())));
     cells.push(Cell::from(row.rate.as_str()));
     cells.push(Cell::from(row.runs.as_str()));
     cells.into_iter().collect()
@@ -135,7 +137,7 @@ fn draw_popup(popup: Popup, area: Rect, buffer: &mut Buffer) {
         ),
         Popup::Help => (
             " Keys ",
-            "← → Tab  metric\nd        next dropout rate\nr        next learning rate, or the best\n\
+            "← → Tab  metric\nv        verdicts, or the curves\nd        next dropout rate\nr        next learning rate, or the best\n\
              l        linear or logarithmic scale\n+ − ↑ ↓  fewer or more of the last epochs\n\
              z        all epochs\ns        stop after the epoch, saving it\nq Ctrl-C quit\n\n\
              ▶ is trained now. Any key closes this.",

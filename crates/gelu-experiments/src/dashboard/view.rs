@@ -1,7 +1,8 @@
 use super::app::{App, Mode, Popup};
 use super::clock::Reading;
+use super::verdicts::VerdictsView;
 use crate::comparison::{Group, best_groups, groups, label};
-use crate::measure::{Metric, Split};
+use crate::measure::{Metric, Reported, Split};
 use crate::runs::{ComparisonSnapshot, RunStatus};
 
 /// Everything the screen shows at one moment, made from the state and a snapshot.
@@ -14,6 +15,10 @@ pub(super) struct View {
     /// What of the comparison is shown: dropout and learning rate.
     pub(super) choice: String,
     pub(super) chart: ChartView,
+    /// In place of the chart, where they were asked for.
+    pub(super) verdicts: Option<VerdictsView>,
+    /// At which epoch the rows' values were measured.
+    pub(super) epoch: &'static str,
     pub(super) rows: Vec<Row>,
     /// One line per run under way.
     pub(super) running: Vec<String>,
@@ -50,8 +55,9 @@ pub(super) struct Row {
     pub(super) position: usize,
     pub(super) running: bool,
     pub(super) name: String,
-    /// Best median so far of the metric shown: train, validation, test; empty without a value.
-    pub(super) best: [String; 3],
+    /// Medians of the metric shown at the epoch that is reported: train, validation, test; empty
+    /// without a value.
+    pub(super) values: [String; 3],
     pub(super) rate: String,
     pub(super) runs: String,
 }
@@ -68,14 +74,21 @@ impl View {
             tabs: tabs.iter().map(|tab| capitalised(&tab.to_string())).collect(),
             choice: choice(app, snapshot),
             chart: chart(app, snapshot, metric, &chosen),
+            verdicts: app.verdicts.then(|| VerdictsView::of(snapshot)),
+            epoch: match snapshot.reported {
+                Reported::LastEpoch => "last epoch",
+                Reported::BestEpoch => "best epoch",
+            },
             rows: chosen.iter().map(|group| row(snapshot, metric, group)).collect(),
             running: running(snapshot),
             reading,
             keys: match app.mode {
                 Mode::Owning => {
-                    "←→ metric  d dropout  r rate  l log  ± zoom  s stop  q quit  h help"
+                    "←→ metric  v verdicts  d dropout  r rate  l log  s stop  q quit  h help"
                 }
-                Mode::Watching => "←→ metric  d dropout  r rate  l log  ± zoom  q leave  h help",
+                Mode::Watching => {
+                    "←→ metric  v verdicts  d dropout  r rate  l log  q leave  h help"
+                }
             },
             popup: app.popup,
             stopping: app.stopping,
@@ -166,10 +179,9 @@ fn waiting(snapshot: &ComparisonSnapshot) -> String {
 }
 
 fn row(snapshot: &ComparisonSnapshot, metric: Metric, group: &Group<'_>) -> Row {
-    let best = |split| {
-        let curve = group.median_curve(metric, split);
-        let lowest = curve.into_iter().map(|point| point.1).min_by(f64::total_cmp);
-        lowest.map_or_else(String::new, |value| shown(metric, value))
+    let value = |split| {
+        let standing = group.standing(snapshot, metric, split);
+        standing.map_or_else(String::new, |value| shown(metric, value))
     };
     let count = |wanted: fn(&RunStatus) -> bool| {
         group.runs.iter().filter(|run| wanted(&run.status)).count()
@@ -187,7 +199,7 @@ fn row(snapshot: &ComparisonSnapshot, metric: Metric, group: &Group<'_>) -> Row 
         position: position(snapshot, group.activation),
         running: is_running(group),
         name: label(group.activation),
-        best: Split::ALL.map(best),
+        values: Split::ALL.map(value),
         rate: format!("{:e}", group.learning_rate),
         runs,
     }
@@ -196,9 +208,9 @@ fn row(snapshot: &ComparisonSnapshot, metric: Metric, group: &Group<'_>) -> Row 
 /// A value of a metric for people: errors in percent.
 pub(super) fn shown(metric: Metric, value: f64) -> String {
     match metric {
+        _ if !value.is_finite() => "∞".to_owned(),
         Metric::Error => format!("{:.2} %", value * 100.0),
-        Metric::Loss if value.is_finite() => format!("{value:.4}"),
-        Metric::Loss => "∞".to_owned(),
+        Metric::Loss => format!("{value:.4}"),
     }
 }
 
@@ -251,13 +263,33 @@ mod tests {
     }
 
     #[test]
-    fn best_value_is_the_lowest_median() {
-        let snapshot = example();
-        let group = &best_groups(&snapshot)[0];
-        let curve = group.median_curve(Metric::Loss, Split::Valid);
-        let lowest = curve.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
-        let row = &view(&App::new(Mode::Watching), &snapshot).rows[0];
-        assert_eq!(row.best[1], format!("{lowest:.4}"));
+    fn values_are_those_of_the_epoch_that_is_reported_the_test_sets_too() {
+        let mut snapshot = example();
+        // In passing, test was better than it is at the end or where validation was best.
+        for run in &mut snapshot.runs {
+            run.epochs[1].test_loss = Some(0.001);
+            run.epochs[3].valid_loss = Some(0.01);
+            run.epochs[3].test_loss = Some(0.5);
+        }
+        let values = |snapshot: &ComparisonSnapshot| {
+            view(&App::new(Mode::Watching), snapshot).rows[0].values.clone()
+        };
+        let last = snapshot.runs[8].epochs[11].test_loss.unwrap();
+        assert_eq!(values(&snapshot)[2], format!("{last:.4}"));
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(values(&snapshot)[1..], ["0.0100", "0.5000"]);
+    }
+
+    #[test]
+    fn before_a_run_is_complete_values_are_those_so_far() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.status = RunStatus::Running;
+            run.epochs.truncate(3);
+        }
+        let so_far = snapshot.runs[8].epochs[2].valid_loss.unwrap();
+        let rows = view(&App::new(Mode::Watching), &snapshot).rows;
+        assert_eq!(rows[0].values[1], format!("{so_far:.4}"));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use super::{Metric, Split};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one finished epoch measured.
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Losses are means over the examples of a split (log loss in nats for classifiers, mean squared
 /// error for autoencoders); errors are the fraction of examples classified wrongly. `None` where
 /// the recipe has no such split or measure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EpochMetrics {
     /// From 1.
     pub epoch: usize,
@@ -44,7 +45,7 @@ impl EpochMetrics {
 }
 
 /// What a trained network achieves on the test set under noise from Unif[−a, a].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoiseMetrics {
     /// a.
     pub amplitude: f64,

@@ -1,12 +1,18 @@
 //! The words that recipes, training, runs, statistics and reports share: what is measured, on which
 //! part of the data, and which epoch counts. A leaf: it knows nothing of the other modules.
 
+mod criterion;
 mod epoch_metrics;
+mod looks;
 mod metric;
+mod primary;
 mod selection;
 mod split;
 
+pub use criterion::{Criterion, UntilDecided};
 pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
+pub use looks::Looks;
 pub use metric::{LossKind, Metric};
+pub use primary::Primary;
 pub use selection::{Reported, Selection};
 pub use split::Split;

@@ -1,9 +1,12 @@
 use super::{Metric, Split};
+use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What "best" means when a setting is chosen: the lowest value of this, taken over epochs. Never
 /// the test split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selection {
     /// Lowest validation loss.
@@ -25,8 +28,18 @@ impl Selection {
     }
 }
 
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ValidLoss => "valid-loss",
+            Self::ValidError => "valid-error",
+            Self::TrainLoss => "train-loss",
+        })
+    }
+}
+
 /// Which epoch of a run its results are those of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reported {
     /// The last.

@@ -18,7 +18,7 @@ pub use training::{
 };
 
 use crate::files::read_text;
-use crate::measure::{Reported, Selection};
+use crate::measure::{Criterion, Looks, Primary, Reported, Selection, UntilDecided};
 use crate::{Error, Result};
 use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
@@ -80,10 +80,61 @@ pub struct ComparisonRecipe {
     /// Which epoch of a run its results are those of.
     #[serde(default)]
     pub reported: Reported,
+    /// The measure that the comparison is decided by.
+    pub primary: Primary,
+    /// A difference of the primary measure that nobody would care about, in its own unit: 0.001 is
+    /// 0.1 points of error.
+    pub negligible: f64,
+    /// The activation that every other one is compared with; the first of the list where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Activation>,
+    /// Where given, seeds are added until every comparison is decided: 8 in place of `seeds`, then
+    /// 4 more and 4 more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_decided: Option<UntilDecided>,
     /// Where given, the learning rate is tuned with the validation examples set aside, and the
     /// networks that are reported are trained at the best rate on all training examples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrain: Option<Retraining>,
+}
+
+impl ComparisonRecipe {
+    /// What it is decided by.
+    ///
+    /// # Panics
+    ///
+    /// If there are no activations, which [`Recipe::validate`] refuses.
+    pub fn criterion(&self) -> Criterion {
+        let baseline = self.baseline.as_ref().unwrap_or(&self.activations[0]);
+        Criterion {
+            primary: self.primary,
+            negligible: self.negligible,
+            baseline: baseline.to_string(),
+            until_decided: self.until_decided,
+        }
+    }
+
+    /// Runs of each setting that are planned from the beginning, with the seeds 1, 2, ….
+    pub fn first_seeds(&self) -> u64 {
+        if self.until_decided.is_some() { Looks::FIRST } else { self.seeds }
+    }
+
+    /// Leaves out what is named a second time: the same setting twice is one setting.
+    pub fn without_repetition(&mut self) {
+        keep_first(&mut self.activations);
+        keep_first(&mut self.learning_rates);
+        keep_first(&mut self.dropout);
+    }
+}
+
+fn keep_first<T: PartialEq + Clone>(list: &mut Vec<T>) {
+    let mut kept: Vec<T> = Vec::with_capacity(list.len());
+    for item in list.drain(..) {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    *list = kept;
 }
 
 /// How learning rates are tuned before the final runs on the whole training set.
@@ -137,8 +188,9 @@ impl Recipe {
 
     fn parse(text: &str, origin: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Recipe { recipe: origin.to_owned(), problem };
-        let recipe: Self = toml::from_str(text)
+        let mut recipe: Self = toml::from_str(text)
             .map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
+        recipe.comparison.without_repetition();
         recipe.validate().map_err(|problem| refuse(problem.to_string()))?;
         Ok(recipe)
     }

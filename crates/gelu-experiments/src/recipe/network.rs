@@ -64,6 +64,11 @@ impl NetworkRecipe {
         }
     }
 
+    /// Whether it names classes, so that there are errors to count.
+    pub fn classifies(&self) -> bool {
+        !matches!(self, Self::Autoencoder { .. })
+    }
+
     /// Whether it is made of convolutions, and so takes pictures alone.
     pub fn is_convolutional(&self) -> bool {
         matches!(self, Self::Cnn { .. } | Self::WideResNet { .. })

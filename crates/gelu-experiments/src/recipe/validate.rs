@@ -2,6 +2,7 @@
 
 use super::{NetworkRecipe, OptimizerRecipe, Recipe, ScheduleRecipe};
 use crate::data::{DataKind, DataSetInfo};
+use crate::measure::{Looks, Metric, Primary, Reported, Split};
 use crate::names::{check_file_name, check_line};
 use crate::{Error, Result};
 
@@ -48,7 +49,85 @@ impl Recipe {
         self.validate_network()?;
         self.validate_data()?;
         self.validate_training()?;
-        self.validate_tuning()
+        self.validate_tuning()?;
+        self.validate_selection()?;
+        self.validate_verdict()
+    }
+
+    /// A measure that no run has would choose the first learning rate, and say nothing.
+    fn validate_selection(&self) -> Result<()> {
+        let selection = self.comparison.selection;
+        let (metric, split) = selection.measure();
+        let info = DataSetInfo::named(&self.data.set)?;
+        let pictures = matches!(info.kind, DataKind::Pictures { .. });
+        if split == Split::Valid && pictures && self.data.validation == 0 {
+            return refuse(format!(
+                "there is nothing to choose by: selection is {selection}, and no examples are set \
+                 aside for validation (data.validation is 0); set some aside (--validation N), or \
+                 choose by the training loss (--selection train-loss)"
+            ));
+        }
+        if metric == Metric::Error && !self.network.classifies() {
+            return refuse(format!(
+                "there is nothing to choose by: selection is {selection}, and this network \
+                 classifies nothing; choose by a loss (--selection valid-loss or train-loss)"
+            ));
+        }
+        let final_runs_choose = self.comparison.reported == Reported::BestEpoch
+            && self.comparison.retrain.is_some()
+            && split == Split::Valid;
+        match final_runs_choose {
+            true => refuse(
+                "comparison.reported is best-epoch, and the final runs of comparison.retrain have \
+                 no validation examples to choose an epoch by; report the last epoch",
+            ),
+            false => Ok(()),
+        }
+    }
+
+    fn validate_verdict(&self) -> Result<()> {
+        let varied = &self.comparison;
+        if varied.primary == Primary::TestError && !self.network.classifies() {
+            return refuse(
+                "comparison.primary is test-error, and this network classifies nothing; it has to \
+                 be test-loss",
+            );
+        }
+        let negligible = varied.negligible;
+        if !(negligible.is_finite() && negligible > 0.0) {
+            return refuse(format!(
+                "comparison.negligible is {negligible}; it is a difference too small to care \
+                 about, above 0 (0.001 is 0.1 points of error)"
+            ));
+        }
+        if varied.primary == Primary::TestError && negligible >= 1.0 {
+            return refuse(format!(
+                "comparison.negligible is {negligible}; errors are fractions, and 0.1 points are \
+                 0.001"
+            ));
+        }
+        if let Some(baseline) = &varied.baseline
+            && !varied.activations.contains(baseline)
+        {
+            let names: Vec<String> = varied.activations.iter().map(ToString::to_string).collect();
+            return refuse(format!(
+                "the baseline {baseline} is not among the activations that are compared: {}",
+                names.join(", ")
+            ));
+        }
+        match varied.until_decided {
+            Some(until) if !(Looks::FIRST..=Looks::LAST).contains(&until.max_seeds) => {
+                refuse(format!(
+                    "{} seeds at most cannot be looked at; a comparison that goes on until it is \
+                     decided is looked at after {} seeds for the first time, and after {} at the \
+                     latest",
+                    until.max_seeds,
+                    Looks::FIRST,
+                    Looks::LAST
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn validate_network(&self) -> Result<()> {

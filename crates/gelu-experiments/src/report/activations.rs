@@ -26,6 +26,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
                 colour: colour(position),
                 dashed: false,
                 points: points(&activation, &device),
+                band: Vec::new(),
             })
         })
         .collect();

@@ -1,4 +1,4 @@
-use crate::runs::ComparisonSnapshot;
+use crate::runs::{ComparisonSnapshot, Stage};
 use serde::Serialize;
 
 /// One line per run and epoch.
@@ -8,6 +8,7 @@ struct Line<'a> {
     learning_rate: f64,
     dropout: f64,
     seed: u64,
+    stage: Stage,
     status: &'a str,
     epoch: usize,
     current_learning_rate: f64,
@@ -30,6 +31,7 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
                 learning_rate: run.key.learning_rate,
                 dropout: run.key.dropout,
                 seed: run.key.seed,
+                stage: run.key.stage,
                 status: run.status.word(),
                 epoch: epoch.epoch,
                 current_learning_rate: epoch.learning_rate,
@@ -58,6 +60,16 @@ mod tests {
         let text = String::from_utf8(csv(&snapshot)).unwrap();
         let epochs: usize = snapshot.runs.iter().map(|run| run.epochs.len()).sum();
         assert_eq!(text.lines().count(), epochs + 1);
-        assert!(text.starts_with("activation,learning_rate,dropout,seed,status,epoch,"));
+        assert!(text.starts_with("activation,learning_rate,dropout,seed,stage,status,epoch,"));
+    }
+
+    #[test]
+    fn tuning_and_final_runs_can_be_told_apart() {
+        let mut snapshot = example();
+        snapshot.runs[0].key.stage = Stage::Tuning;
+        snapshot.runs[1].key.stage = Stage::Final;
+        let text = String::from_utf8(csv(&snapshot)).unwrap();
+        let rows = |stage| text.lines().filter(|line| line.contains(stage)).count();
+        assert_eq!([",1,tuning,", ",1,final,", ",only,"].map(rows)[..2], [12, 12]);
     }
 }

@@ -1,17 +1,21 @@
 //! The JSON document of a comparison. Its schema is described in `docs/src/json-schema.md`.
 
-use crate::comparison::statistics::{Quartiles, median, quartiles};
-use crate::comparison::{Group, best_groups};
-use crate::measure::{EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Split};
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use super::difference_document::DifferenceDocument;
+use crate::comparison::statistics::{Quartiles, binomial_standard_error, median, quartiles};
+use crate::comparison::{Group, best_groups, differences};
+use crate::measure::{
+    Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
+};
+use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the schema. The version is raised when a field changes its meaning or
 /// goes; new fields do not raise it.
-pub const SCHEMA: &str = "gelu-comparison/1";
+pub const SCHEMA: &str = "gelu-comparison/2";
 
 /// A comparison with all its runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: String,
@@ -24,19 +28,23 @@ pub struct Document {
     /// Name of the device.
     pub device: String,
     /// What the loss is.
-    #[serde(default)]
     pub loss: LossKind,
+    /// What learning rates, and with `reported` = `best-epoch` the epoch, are chosen by.
+    pub selection: Selection,
     /// Which epoch of a run its results are those of.
-    #[serde(default)]
     pub reported: Reported,
+    /// What the comparison is decided by.
+    pub criterion: Criterion,
     /// Every planned run.
     pub runs: Vec<RunDocument>,
     /// One entry per activation and dropout rate, at its best learning rate.
     pub activations: Vec<ActivationDocument>,
+    /// Every activation beside the baseline, at every dropout rate.
+    pub differences: Vec<DifferenceDocument>,
 }
 
 /// What was trained on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DataDocument {
     /// Name of the data set.
     pub source: String,
@@ -44,10 +52,12 @@ pub struct DataDocument {
     pub location: Option<String>,
     /// Whether it was generated.
     pub synthetic: bool,
+    /// How many examples the test set has.
+    pub test_examples: usize,
 }
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunDocument {
     /// Canonical name.
     pub activation: String,
@@ -74,7 +84,7 @@ pub struct RunDocument {
 }
 
 /// The runs of one activation at one dropout rate and its best learning rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActivationDocument {
     /// Canonical name.
     pub activation: String,
@@ -82,6 +92,10 @@ pub struct ActivationDocument {
     pub dropout: f64,
     /// The learning rate whose runs did best by the recipe's selection, never by the test set.
     pub best_learning_rate: f64,
+    /// Which end of the grid of learning rates that is; null inside it, or where there is one rate.
+    pub edge: Option<Edge>,
+    /// √(e(1 − e)/N) of the median test error e reported, on N test examples; null without one.
+    pub binomial_standard_error: Option<f64>,
     /// Runs that finished at this setting.
     pub finished: usize,
     /// Runs that diverged at this setting.
@@ -92,8 +106,18 @@ pub struct ActivationDocument {
     pub best_epoch: MeasuresDocument,
 }
 
+/// An end of the grid of learning rates: a rate beyond it may be better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Edge {
+    /// The smallest that was tried.
+    Smallest,
+    /// The largest that was tried.
+    Largest,
+}
+
 /// Each measure over the seeds of a setting; null where the recipe has none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuresDocument {
     /// Training loss.
     pub train_loss: Option<SpreadDocument>,
@@ -109,21 +133,35 @@ pub struct MeasuresDocument {
     pub test_error: Option<SpreadDocument>,
 }
 
-/// A measure over seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A measure over the complete runs of a setting. A diverged run counts as the worst, so that a
+/// figure which is that of diverged runs is null.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpreadDocument {
-    /// How many runs it was measured in.
+    /// How many runs: finished and diverged.
     pub runs: usize,
     /// Their median.
-    pub median: f64,
+    pub median: Option<f64>,
     /// The lowest.
-    pub lowest: f64,
+    pub lowest: Option<f64>,
     /// The highest.
-    pub highest: f64,
+    pub highest: Option<f64>,
     /// The lower quartile.
-    pub lower_quartile: f64,
+    pub lower_quartile: Option<f64>,
     /// The upper quartile.
-    pub upper_quartile: f64,
+    pub upper_quartile: Option<f64>,
+}
+
+impl RunDocument {
+    /// What tells it from the other runs.
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            activation: self.activation.clone(),
+            learning_rate: self.learning_rate,
+            dropout: self.dropout,
+            seed: self.seed,
+            stage: self.stage,
+        }
+    }
 }
 
 impl ActivationDocument {
@@ -147,13 +185,25 @@ impl Document {
                 source: snapshot.data.clone(),
                 location: snapshot.data_location.clone(),
                 synthetic: snapshot.synthetic,
+                test_examples: snapshot.test_examples,
             },
             device: snapshot.device.clone(),
             loss: snapshot.loss,
+            selection: snapshot.selection,
             reported: snapshot.reported,
+            criterion: snapshot.criterion.clone(),
             runs: snapshot.runs.iter().map(run).collect(),
             activations: best_groups(snapshot).iter().map(|g| activation(g, snapshot)).collect(),
+            differences: DifferenceDocument::all(snapshot, &differences(snapshot)),
         }
+    }
+
+    /// The JSON Schema of such documents, made from these types.
+    pub fn json_schema() -> String {
+        let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Self))
+            .expect("a schema holds plain values");
+        text.push('\n');
+        text
     }
 
     /// As text, ending in a newline.
@@ -188,8 +238,8 @@ fn activation(group: &Group<'_>, snapshot: &ComparisonSnapshot) -> ActivationDoc
     let with = |wanted: fn(&RunStatus) -> bool| {
         group.runs.iter().filter(|run| wanted(&run.status)).count()
     };
-    let measures = |values: &dyn Fn(Metric, Split) -> Vec<f64>| {
-        let measure = |metric, split| spread(values(metric, split));
+    let measures = |reported| {
+        let measure = |metric, split| spread(&group.values(snapshot, reported, metric, split));
         MeasuresDocument {
             train_loss: measure(Metric::Loss, Split::Train),
             train_error: measure(Metric::Error, Split::Train),
@@ -199,26 +249,42 @@ fn activation(group: &Group<'_>, snapshot: &ComparisonSnapshot) -> ActivationDoc
             test_error: measure(Metric::Error, Split::Test),
         }
     };
+    let [last_epoch, best_epoch] = [Reported::LastEpoch, Reported::BestEpoch].map(measures);
+    let reported = if snapshot.reported == Reported::BestEpoch { &best_epoch } else { &last_epoch };
+    let error = reported.test_error.and_then(|spread| spread.median);
     ActivationDocument {
         activation: group.activation.to_owned(),
         dropout: group.dropout,
         best_learning_rate: group.learning_rate,
+        edge: edge(group.learning_rate, &snapshot.learning_rates()),
+        binomial_standard_error: error.map(|e| binomial_standard_error(e, snapshot.test_examples)),
         finished: with(|status| *status == RunStatus::Finished),
         diverged: with(|status| matches!(status, RunStatus::Diverged { .. })),
-        last_epoch: measures(&|metric, split| group.last_values(metric, split)),
-        best_epoch: measures(&|metric, split| group.best_values(snapshot.selection, metric, split)),
+        last_epoch,
+        best_epoch,
     }
 }
 
-fn spread(values: Vec<f64>) -> Option<SpreadDocument> {
-    let Quartiles { lower, upper } = quartiles(&values)?;
+/// Where in an ascending grid a rate stands.
+fn edge(rate: f64, grid: &[f64]) -> Option<Edge> {
+    match grid {
+        [_] => None,
+        [first, ..] if *first == rate => Some(Edge::Smallest),
+        [.., last] if *last == rate => Some(Edge::Largest),
+        _ => None,
+    }
+}
+
+fn spread(values: &[f64]) -> Option<SpreadDocument> {
+    let Quartiles { lower, upper } = quartiles(values)?;
+    let measured = |value: f64| value.is_finite().then_some(value);
     Some(SpreadDocument {
         runs: values.len(),
-        median: median(values.iter().copied())?,
-        lowest: values.iter().copied().fold(f64::INFINITY, f64::min),
-        highest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        lower_quartile: lower,
-        upper_quartile: upper,
+        median: measured(median(values.iter().copied())?),
+        lowest: measured(values.iter().copied().fold(f64::INFINITY, f64::min)),
+        highest: measured(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+        lower_quartile: measured(lower),
+        upper_quartile: measured(upper),
     })
 }
 
@@ -231,7 +297,17 @@ mod tests {
     fn document_survives_being_written_and_read() {
         for snapshot in [example(), without_epochs()] {
             let document = Document::of(&snapshot);
-            let read: Document = serde_json::from_str(&document.to_json()).unwrap();
+            let mut read: Document = serde_json::from_str(&document.to_json()).unwrap();
+            // The example's measures survive exactly; what is computed of them to the last digit.
+            for (read, written) in read.differences.iter().zip(&document.differences) {
+                for (read, written) in [(read.mean, written.mean), (read.p, written.p)] {
+                    assert_eq!(read.is_some(), written.is_some());
+                    assert!(read.zip(written).is_none_or(|(r, w)| (r - w).abs() < 1e-15));
+                }
+            }
+            assert_eq!(read.differences.len(), document.differences.len());
+            read.differences.clone_from(&document.differences);
+            read.activations.clone_from(&document.activations);
             assert_eq!(read, document);
         }
     }
@@ -253,8 +329,40 @@ mod tests {
         };
         let mut values = [of_seed(1), of_seed(2), of_seed(3)];
         values.sort_by(f64::total_cmp);
-        assert_eq!([valid.lowest, valid.median, valid.highest], values);
+        assert_eq!([valid.lowest, valid.median, valid.highest], values.map(Some));
         assert_eq!(gelu.last_epoch.test_error.map(|s| s.runs), Some(3));
+    }
+
+    #[test]
+    fn a_figure_of_diverged_runs_is_null() {
+        let lost = f64::INFINITY;
+        let spread = spread(&[0.1, lost, lost]).unwrap();
+        assert_eq!((spread.runs, spread.lowest), (3, Some(0.1)));
+        assert_eq!([spread.median, spread.highest, spread.upper_quartile], [None; 3]);
+    }
+
+    #[test]
+    fn a_rate_at_the_end_of_its_grid_is_said_to_be() {
+        let grid = [1e-5, 1e-4, 1e-3];
+        let edges = grid.map(|rate| edge(rate, &grid));
+        assert_eq!(edges, [Some(Edge::Smallest), None, Some(Edge::Largest)]);
+        assert_eq!(edge(1e-3, &[1e-3]), None);
+        let document = Document::of(&example());
+        assert!(document.activations.iter().all(|entry| entry.edge == Some(Edge::Largest)));
+        let error = document.activations[0].last_epoch.test_error.unwrap().median.unwrap();
+        let expected = (error * (1.0 - error) / 1000.0).sqrt();
+        assert_eq!(document.activations[0].binomial_standard_error, Some(expected));
+    }
+
+    /// `UPDATE_SCHEMA=1 cargo test --release -p gelu-experiments json_schema` writes it anew.
+    #[test]
+    fn the_books_json_schema_is_that_of_the_types() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/results.schema.json");
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(path, Document::json_schema()).unwrap();
+        }
+        let there = std::fs::read_to_string(path).unwrap();
+        assert!(there == Document::json_schema(), "the types have changed; write it anew");
     }
 
     #[test]

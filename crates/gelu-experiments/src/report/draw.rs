@@ -29,7 +29,14 @@ pub fn svg(figure: &Figure) -> String {
         draw(figure, &root).expect("drawing into a string cannot fail");
     }
     let size = |width: u32, height: u32| format!(r#"width="{width}" height="{height}""#);
-    text.replacen(&size(units(width), units(HEIGHT)), &size(width, HEIGHT), 1)
+    let text = text.replacen(&size(units(width), units(HEIGHT)), &size(width, HEIGHT), 1);
+    text.replace(|c| !is_xml(c), "\u{fffd}")
+}
+
+/// Whether XML 1.0 has a place for a character: it has none for control characters, which a title
+/// may hold.
+fn is_xml(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// Pixels in what is drawn on.
@@ -120,6 +127,19 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
     // The second split below the first: the darker line is the one to read.
     let (first, second): (Vec<_>, Vec<_>) = panel.curves.iter().partition(|c| c.label.is_some());
+    for curve in &panel.curves {
+        for stretch in curve
+            .band
+            .split(|&(_, low, high)| !is_drawable(figure, low) || !is_drawable(figure, high))
+        {
+            let upper = stretch.iter().map(|&(x, _, high)| (x, high));
+            let lower = stretch.iter().rev().map(|&(x, low, _)| (x, low));
+            let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
+            if stretch.len() > 1 {
+                chart.draw_series([Polygon::new(outline, line(curve).color.mix(0.16))])?;
+            }
+        }
+    }
     for curve in second.into_iter().chain(first) {
         let style = line(curve);
         for run in unbroken(figure, &curve.points) {
@@ -194,8 +214,11 @@ fn unbroken<'a>(
 
 /// What the axes span: all epochs, and all finite values with a little room.
 fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
-    let all = panel.curves.iter().flat_map(|curve| &curve.points);
-    let points: Vec<(f64, f64)> = all.copied().filter(|&(_, y)| is_drawable(figure, y)).collect();
+    let all = panel.curves.iter().flat_map(|curve| {
+        let band = curve.band.iter().flat_map(|&(x, low, high)| [(x, low), (x, high)]);
+        curve.points.iter().copied().chain(band)
+    });
+    let points: Vec<(f64, f64)> = all.filter(|&(_, y)| is_drawable(figure, y)).collect();
     let x_start = points.iter().map(|p| p.0).fold(1.0, f64::min);
     let x_end = points.iter().map(|p| p.0).fold(x_start + 1.0, f64::max);
     let values = points.iter().map(|p| p.1);
@@ -224,8 +247,14 @@ mod tests {
     use super::*;
 
     fn figure(points: Vec<(f64, f64)>, logarithmic: bool) -> Figure {
-        let curve =
-            Curve { label: Some("GELU".into()), colour: [0, 114, 178], dashed: false, points };
+        let band = points.iter().map(|&(x, y)| (x, y - 1.0, y + 1.0)).collect();
+        let curve = Curve {
+            label: Some("GELU".into()),
+            colour: [0, 114, 178],
+            dashed: false,
+            points,
+            band,
+        };
         Figure {
             title: "T".into(),
             caption: "C".into(),
@@ -255,6 +284,15 @@ mod tests {
                 assert!(!text.contains("NaN") && !text.contains("inf"), "{points:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_control_character_in_a_title_leaves_the_picture_a_picture() {
+        let mut figure = figure(vec![(1.0, 0.3), (2.0, 0.2)], false);
+        figure.title = "bell \u{7} and <tag> & \u{0}".to_owned();
+        let text = svg(&figure);
+        assert!(text.contains("bell \u{fffd} and &lt;tag&gt; &amp; \u{fffd}"), "{text}");
+        assert!(crate::report::png(&text).is_ok());
     }
 
     #[test]

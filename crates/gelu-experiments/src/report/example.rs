@@ -1,6 +1,6 @@
 //! A comparison to test reports on: plausible curves, made without training.
 
-use crate::measure::{EpochMetrics, LossKind, Reported};
+use crate::measure::{Criterion, EpochMetrics, LossKind, Primary, Reported};
 use crate::recipe::Recipe;
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
 
@@ -54,6 +54,13 @@ pub(crate) fn example() -> ComparisonSnapshot {
         selection: crate::measure::Selection::ValidLoss,
         reported: Reported::LastEpoch,
         loss: LossKind::LogLoss,
+        criterion: Criterion {
+            primary: Primary::TestError,
+            negligible: 0.001,
+            baseline: "gelu".into(),
+            until_decided: None,
+        },
+        test_examples: 1000,
         figure,
         runs,
         warnings: Vec::new(),

@@ -1,4 +1,4 @@
-use super::{activations, robustness};
+use super::{activations, difference, robustness};
 use crate::comparison::{Group, Rgb, best_groups, colour, groups, label, lighter};
 use crate::measure::{LossKind, Metric, Split};
 use crate::recipe::{FigureSpec, Panels, SecondSplit};
@@ -41,11 +41,13 @@ pub struct Curve {
     pub dashed: bool,
     /// Its points, by ascending x; values that are not finite are gaps.
     pub points: Vec<(f64, f64)>,
+    /// What surrounds it, `(x, low, high)` by ascending x; empty for a line alone.
+    pub band: Vec<(f64, f64, f64)>,
 }
 
 impl Figure {
     /// Every figure of a comparison, with the name of its file: the activations themselves, that of
-    /// its recipe, and one of robustness where noise was measured.
+    /// its recipe, the difference from the baseline, and one of robustness where noise was measured.
     pub fn all(snapshot: &ComparisonSnapshot) -> Vec<(String, Self)> {
         let named = |name: &str| {
             let name = name.to_owned();
@@ -54,7 +56,8 @@ impl Figure {
         let activations = activations::figure(snapshot).map(named(activations::NAME));
         let curves = Self::of(snapshot).map(named(&Self::name(snapshot)));
         let robustness = robustness::figure(snapshot).map(named(robustness::NAME));
-        activations.into_iter().chain(curves).chain(robustness).collect()
+        let difference = difference::figure(snapshot).map(named(difference::NAME));
+        activations.into_iter().chain(curves).chain(difference).chain(robustness).collect()
     }
 
     /// The figure of a comparison: that of its recipe, or the loss of training and validation
@@ -133,12 +136,13 @@ fn panel<'a>(
         let position = activations.iter().position(|name| *name == group.activation);
         let full = colour(position.expect("a group's activation is one of the comparison's"));
         for (index, &split) in spec.splits.iter().enumerate() {
-            let points = group.median_curve(spec.metric, split);
+            let points = group.complete().median_curve(spec.metric, split);
             curves.push(Curve {
                 label: (index == 0).then(|| label(group.activation)),
                 colour: if index == 0 { full } else { lighter(full, 0.45) },
                 dashed: index > 0 && spec.second == SecondSplit::Dashed,
                 points: points.into_iter().map(|(epoch, value)| (epoch as f64, value)).collect(),
+                band: Vec::new(),
             });
         }
     }
@@ -159,11 +163,22 @@ fn caption(snapshot: &ComparisonSnapshot, spec: &FigureSpec) -> String {
 
 /// How many runs a curve stands for, and what they were trained on.
 pub(super) fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
-    let seeds = best_groups(snapshot).iter().map(|group| group.runs.len()).max().unwrap_or(0);
-    let of = if seeds == 1 { "one run".to_owned() } else { format!("median of {seeds} runs") };
+    let complete = best_groups(snapshot).into_iter().map(|group| group.complete().runs.len());
+    let complete: Vec<usize> = complete.filter(|&runs| runs > 0).collect();
+    let (fewest, most) = (complete.iter().min(), complete.iter().max());
+    let of = match (fewest, most) {
+        (Some(1), Some(1)) => "one run".to_owned(),
+        (Some(fewest), Some(most)) if fewest < most => format!("median of {fewest} to {most} runs"),
+        _ => format!("median of {} runs", most.unwrap_or(&0)),
+    };
+    format!("{of}; {}", data_of(snapshot))
+}
+
+/// What the runs were trained on.
+pub(super) fn data_of(snapshot: &ComparisonSnapshot) -> String {
     match snapshot.synthetic {
-        true => format!("{of}; SYNTHETIC DATA ({})", snapshot.data),
-        false => format!("{of}; {}", snapshot.data),
+        true => format!("SYNTHETIC DATA ({})", snapshot.data),
+        false => snapshot.data.clone(),
     }
 }
 
@@ -172,6 +187,7 @@ mod tests {
     use super::*;
     use crate::recipe::Recipe;
     use crate::report::example::{example, without_epochs};
+    use crate::runs::RunStatus;
 
     #[test]
     fn panels_hold_one_pair_of_curves_per_activation_at_its_best_learning_rate() {
@@ -199,6 +215,20 @@ mod tests {
         let titles: Vec<_> =
             Figure::of(&snapshot).unwrap().panels.into_iter().map(|panel| panel.title).collect();
         assert_eq!(titles, ["learning rate 0.001", "learning rate 0.0001"]);
+    }
+
+    #[test]
+    fn curves_are_medians_of_complete_runs_alone() {
+        let mut snapshot = example();
+        let run = &mut snapshot.runs[0];
+        run.status = RunStatus::Interrupted;
+        run.epochs.truncate(2);
+        run.epochs[0].train_loss = 1e6;
+        let figure = Figure::of(&snapshot).unwrap();
+        let of_two = figure.panels[0].curves[0].points[0].1;
+        let two = [8, 16].map(|index| snapshot.runs[index].epochs[0].train_loss);
+        assert_eq!(of_two, f64::midpoint(two[0], two[1]));
+        assert!(figure.caption.contains("median of 2 to 3 runs"), "{}", figure.caption);
     }
 
     #[test]

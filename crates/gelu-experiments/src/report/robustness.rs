@@ -2,7 +2,7 @@ use super::figure::{Curve, Figure, Panel, runs_and_data};
 use crate::comparison::statistics::median;
 use crate::comparison::{Group, best_groups, colour, label};
 use crate::measure::NoiseMetrics;
-use crate::runs::ComparisonSnapshot;
+use crate::runs::{ComparisonSnapshot, RunStatus};
 
 /// Name of the figure's file: it is Figure 3 of the paper.
 pub(super) const NAME: &str = "figure-3";
@@ -46,21 +46,27 @@ fn panel(
             colour: colour(position.expect("a group's activation is one of the comparison's")),
             dashed: false,
             points: points(group, &value),
+            band: Vec::new(),
         }
     };
     let curves = groups.iter().map(curve).collect();
     Panel { title: String::new(), y_axis: axis.to_owned(), curves }
 }
 
-/// The median over runs at every amplitude, ascending.
+/// The median over complete runs at every amplitude, ascending; a diverged one is the worst.
 fn points(group: &Group<'_>, value: &impl Fn(&NoiseMetrics) -> Option<f64>) -> Vec<(f64, f64)> {
+    let group = group.complete();
     let measured = || group.runs.iter().flat_map(|run| &run.noise);
+    let diverged = group.runs.iter().filter(|run| run.status != RunStatus::Finished).count();
+    let worst =
+        NoiseMetrics { amplitude: 0.0, test_loss: f64::INFINITY, test_error: Some(f64::INFINITY) };
     let mut amplitudes: Vec<f64> = measured().map(|point| point.amplitude).collect();
     amplitudes.sort_by(f64::total_cmp);
     amplitudes.dedup();
     let at = |amplitude: f64| {
         let values = measured().filter(|point| point.amplitude == amplitude).filter_map(value);
-        Some((amplitude, median(values)?))
+        let lost = std::iter::repeat_n(value(&worst)?, diverged);
+        Some((amplitude, median(values.chain(lost))?))
     };
     amplitudes.into_iter().filter_map(at).collect()
 }

@@ -1,9 +1,11 @@
 //! The table at the end of a comparison.
 
-use super::document::{ActivationDocument, Document, MeasuresDocument, SpreadDocument};
+use super::difference_document::DifferenceDocument;
+use super::document::{ActivationDocument, Document, Edge, MeasuresDocument, SpreadDocument};
 use crate::comparison::label;
 use crate::measure::Reported;
 use comfy_table::{CellAlignment, Table, presets};
+use textwrap::Options;
 
 /// A measure: its split, where it stands, how it is shown.
 struct Column {
@@ -37,14 +39,40 @@ pub fn text(document: &Document) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
-    format!("{}\n{table}\n{}\n", heading(document), notes(document).join("\n"))
+    let parts = [heading(document), table.to_string(), paragraphs(document).join("\n\n")];
+    format!("{}\n{}\n{}\n", parts[0], parts[1], parts[2])
 }
 
 /// For a Markdown page.
 pub fn markdown(document: &Document) -> String {
     let mut table = table(document, |_| true, Spread::Beside);
     table.load_preset(presets::ASCII_MARKDOWN);
-    format!("{}\n\n{table}\n\n{}\n", heading(document), notes(document).join("\n"))
+    let list =
+        |lines: Vec<String>| -> String { lines.iter().map(|line| format!("- {line}\n")).collect() };
+    let parts = [list(verdicts(document)), list(notes(document)), list(details(document))];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{}\n\n{table}\n\n{}", heading(document), parts.join("\n"))
+}
+
+/// The notes, and a sentence for each comparison, as wide as a terminal.
+fn paragraphs(document: &Document) -> Vec<String> {
+    let wrapped = |lines: Vec<String>| -> String {
+        let wrap = |line: &String| textwrap::fill(line, Options::new(80).subsequent_indent("  "));
+        lines.iter().map(wrap).collect::<Vec<_>>().join("\n")
+    };
+    let parts = [notes(document), verdicts(document), details(document)].map(wrapped);
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// One sentence a comparison, and what it can show.
+pub fn verdicts(document: &Document) -> Vec<String> {
+    let rates: Vec<f64> = document.differences.iter().map(|d| d.dropout).collect();
+    let several = rates.iter().any(|rate| *rate != rates[0]);
+    let of = |difference: &DifferenceDocument| match several {
+        true => format!("Dropout {}: {}", difference.dropout, difference.sentence),
+        false => difference.sentence.clone(),
+    };
+    document.differences.iter().map(of).collect()
 }
 
 /// A table for a terminal whose cells, but for the first column's, are numbers.
@@ -83,92 +111,195 @@ fn table(document: &Document, wanted: impl Fn(&&Column) -> bool, spread: Spread)
         })
         .collect();
     let mut table = Table::new();
-    let mut header = ["activation", "dropout", "lr", "runs"].map(str::to_owned).to_vec();
+    let mut header = ["activation", "dropout", "lr"].map(str::to_owned).to_vec();
     header.extend(shown.iter().map(|column| column.heading(document)));
+    header.push("verdict".to_owned());
     table.set_header(header);
     for entry in &document.activations {
         let mut row = vec![
             label(&entry.activation),
             entry.dropout.to_string(),
             format!("{:e}", entry.best_learning_rate),
-            runs(entry),
         ];
         let measures = entry.reported(document.reported);
         row.extend(shown.iter().map(|column| value(column, measures, spread)));
+        row.push(verdict(document, entry));
         table.add_row(row);
     }
     align_numbers(&mut table);
     table
 }
 
-fn runs(entry: &ActivationDocument) -> String {
-    match entry.diverged {
-        0 => entry.finished.to_string(),
-        diverged => format!("{} + {diverged} diverged", entry.finished),
+/// What the comparison with the baseline says of a row.
+fn verdict(document: &Document, entry: &ActivationDocument) -> String {
+    let same = |d: &&DifferenceDocument| {
+        (d.activation.as_str(), d.dropout) == (entry.activation.as_str(), entry.dropout)
+    };
+    match document.differences.iter().find(same) {
+        Some(difference) => difference.verdict.to_string(),
+        None if entry.activation == document.criterion.baseline => "baseline".to_owned(),
+        None => "–".to_owned(),
     }
 }
 
+/// The median and how many complete runs it is of, then the lowest and the highest.
 fn value(column: &Column, measures: &MeasuresDocument, place: Spread) -> String {
     let Some(spread) = (column.of)(measures) else { return "–".to_owned() };
-    let number = |value: f64| match column.percent {
-        true => format!("{:.2}", value * 100.0),
-        false => format!("{value:.4}"),
+    let number = |value: Option<f64>| match (value, column.percent) {
+        (None, _) => "∞".to_owned(),
+        (Some(value), true) => format!("{:.2}", value * 100.0),
+        (Some(value), false) => format!("{value:.4}"),
     };
     let unit = if column.percent { " %" } else { "" };
+    let median = format!("{}{unit} ({})", number(spread.median), spread.runs);
     match spread.runs {
-        1 => format!("{}{unit}", number(spread.median)),
+        1 => median,
         _ => {
             let (low, high) = (number(spread.lowest), number(spread.highest));
             match place {
-                Spread::Below => format!("{}{unit}\n{low}–{high}", number(spread.median)),
-                Spread::Beside => format!("{}{unit} [{low}–{high}]", number(spread.median)),
+                Spread::Below => format!("{median}\n{low}–{high}"),
+                Spread::Beside => format!("{median} [{low}–{high}]"),
             }
         }
     }
 }
 
 fn notes(document: &Document) -> Vec<String> {
-    let most = document.activations.iter().map(|a| a.finished).max().unwrap_or(0);
     let epoch = match document.reported {
-        Reported::LastEpoch => "last epoch",
-        Reported::BestEpoch => "epoch that was best on validation",
+        Reported::LastEpoch => "last epoch".to_owned(),
+        Reported::BestEpoch => format!("epoch that was best by {}", document.selection),
     };
+    let complete = document.activations.iter().map(|a| a.finished + a.diverged);
+    let most = complete.max().unwrap_or(0);
     let mut notes = vec![match most {
-        0 => "No run has finished yet.".to_owned(),
-        1 => format!("After the {epoch}; one run each, so differences may be chance."),
-        n => format!("After the {epoch}: median over {n} seeds, with lowest and highest."),
+        0 => "No run is complete yet.".to_owned(),
+        1 => format!("After the {epoch}; (n) is the number of runs."),
+        _ => format!("After the {epoch}: median (of n complete runs), lowest–highest."),
     }];
-    let failed = document.runs.iter().filter(|run| run.status == "failed").count();
+    if document.runs.iter().any(|run| run.status == "diverged") {
+        notes.push("∞: the run diverged; it counts as the worst.".to_owned());
+    }
+    notes.extend(choices(document));
+    notes.extend(uncertainty(document));
+    let failed = document.runs.iter().filter(|run| run.status == "failed");
+    let failed: Vec<String> = failed
+        .map(|run| format!("{} ({})", run.key(), run.reason.as_deref().unwrap_or("no reason")))
+        .collect();
+    let all = document.runs.len();
+    if !failed.is_empty() {
+        notes.push(format!("{} of {all} runs failed: {}.", failed.len(), failed.join("; ")));
+    }
     let unfinished = document
         .runs
         .iter()
         .filter(|run| matches!(run.status.as_str(), "waiting" | "running" | "interrupted"))
         .count();
-    if failed > 0 {
-        notes.push(format!("{failed} of {} runs failed.", document.runs.len()));
-    }
     if unfinished > 0 {
-        let all = document.runs.len();
         notes.push(format!("{unfinished} of {all} runs are unfinished; the same command goes on."));
     }
     notes
+}
+
+/// How learning rates were chosen, and whether the choice lies at the end of what was tried.
+fn choices(document: &Document) -> Vec<String> {
+    let at_end = |entry: &&ActivationDocument| entry.edge.is_some();
+    let ends: Vec<String> = document
+        .activations
+        .iter()
+        .filter(at_end)
+        .map(|entry| {
+            let end = if entry.edge == Some(Edge::Smallest) { "smallest" } else { "largest" };
+            let (name, rate) = (label(&entry.activation), entry.best_learning_rate);
+            format!("{name} {rate:e} (dropout {}) is the {end}", entry.dropout)
+        })
+        .collect();
+    let first = document.runs.first().map(|run| run.learning_rate);
+    if document.runs.iter().all(|run| Some(run.learning_rate) == first) {
+        return Vec::new();
+    }
+    let mut notes = vec![format!("Learning rates are chosen by {}.", document.selection)];
+    if !ends.is_empty() {
+        let list = ends.join(", ");
+        notes.push(format!("At the end of the rates tried, beyond which may be a better: {list}."));
+    }
+    notes
+}
+
+/// How far any error on this test set is from that on all examples there could be.
+fn uncertainty(document: &Document) -> Option<String> {
+    let errors = document.activations.iter().filter_map(|entry| entry.binomial_standard_error);
+    let largest = errors.fold(0.0, f64::max);
+    (largest > 0.0).then(|| {
+        format!(
+            "The seeds' spread is on this test set; its {} examples alone leave an error uncertain \
+             by {:.2} points (binomial standard error).",
+            document.data.test_examples,
+            largest * 100.0
+        )
+    })
+}
+
+/// What the pairs can show.
+fn details(document: &Document) -> Vec<String> {
+    document
+        .differences
+        .iter()
+        .filter_map(|d| d.details.as_ref().map(|d| format!("{d}.")))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::example::{example, without_epochs};
+    use crate::runs::RunStatus;
 
     #[test]
     fn rows_show_median_and_spread_of_what_was_measured() {
         let text = text(&Document::of(&example()));
         assert!(text.contains("SYNTHETIC DATA"), "{text}");
-        assert!(text.contains("over 3 seeds"), "{text}");
+        assert!(text.contains("median (of n complete runs), lowest–highest"), "{text}");
+        assert!(text.contains(" % (3) "), "{text}");
         let gelu = text.lines().find(|line| line.contains("GELU")).unwrap();
         assert!(gelu.contains("1e-3") && gelu.contains(" %"), "{gelu}");
-        assert_eq!(text.lines().filter(|line| line.contains("ReLU")).count(), 2);
+        assert_eq!(text.lines().filter(|line| line.starts_with("ReLU  ")).count(), 2);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{text}");
+    }
+
+    #[test]
+    fn every_comparison_has_a_verdict_and_a_sentence() {
+        let text = text(&Document::of(&example()));
+        assert_eq!(text.matches("baseline").count(), 2, "{text}");
+        assert_eq!(text.matches("Dropout 0.5: ReLU").count(), 1, "{text}");
+        assert!(text.contains("smallest possible p"), "{text}");
+        assert!(text.contains("(dropout 0.5) is the largest"), "{text}");
+        assert!(text.contains("1000 examples alone"), "{text}");
+    }
+
+    #[test]
+    fn diverged_runs_are_shown_as_the_worst_and_counted() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.status = RunStatus::Diverged { epoch: 2 };
+            run.epochs.truncate(1);
+        }
+        let text = text(&Document::of(&snapshot));
+        assert!(text.contains("∞ % (3)") && text.contains("counts as the worst"), "{text}");
+        assert!(!text.contains("No run"), "{text}");
+        assert!(
+            text.replace("\n  ", " ").contains("3 of 3 runs of ReLU and 3 of 3 runs of GELU"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn failed_runs_are_named() {
+        let mut snapshot = example();
+        snapshot.runs[0].status = RunStatus::Failed { reason: "the disk is full".into() };
+        let text = text(&Document::of(&snapshot)).replace("\n  ", " ");
+        assert!(text.contains("gelu lr 0.001 dropout 0 seed 1 (the disk is full)"), "{text}");
+        assert!(text.contains(" % (2) "), "{text}");
     }
 
     #[test]
@@ -180,7 +311,7 @@ mod tests {
     #[test]
     fn nothing_finished_is_said() {
         let text = text(&Document::of(&without_epochs()));
-        assert!(text.contains("No run has finished yet"), "{text}");
+        assert!(text.contains("No run is complete yet"), "{text}");
         assert!(text.contains("12 of 12 runs are unfinished"), "{text}");
     }
 }

@@ -44,6 +44,8 @@ pub struct Comparison {
     pub lease_seconds: u64,
     /// What it is trained on.
     pub data: DataSource,
+    /// How many examples the test set has, as far as the recipe uses it.
+    pub test_examples: usize,
     /// What is trained, and what is varied.
     pub recipe: Recipe,
 }
@@ -63,6 +65,7 @@ impl Comparison {
             backend: backend.to_owned(),
             lease_seconds: Self::LEASE_SECONDS,
             data,
+            test_examples: 0,
             recipe,
         }
     }
@@ -118,6 +121,12 @@ impl Comparison {
         grid.seeds = here.seeds;
         grid.learning_rates = here.learning_rates.clone();
         grid.dropout = here.dropout.clone();
+        // Which comparisons are made may change, but not what they are decided by, nor the looks at
+        // them once they are fixed.
+        grid.baseline = here.baseline.clone();
+        if here.until_decided.is_none() || there.until_decided.is_none() {
+            grid.until_decided = here.until_decided;
+        }
         same_grid.planned = self.planned;
         same_grid.device = self.device.clone();
         same_grid.lease_seconds = self.lease_seconds;
@@ -130,6 +139,8 @@ impl Comparison {
         }
         let mut widened = self.clone();
         (widened.recipe, widened.planned) = (asked.recipe.clone(), true);
+        let until_decided = &mut widened.recipe.comparison.until_decided;
+        *until_decided = until_decided.or(here.until_decided);
         if self.planned {
             let missing = |what: &str, value: String| {
                 Err(format!("comparison.{what} has {value} there, which is not asked for now"))
@@ -147,7 +158,7 @@ impl Comparison {
             if let Some(rate) = rate(&here.dropout, &there.dropout) {
                 return missing("dropout", rate.to_string());
             }
-            if here.seeds > there.seeds {
+            if here.seeds > there.seeds && widened.recipe.comparison.until_decided.is_none() {
                 return missing("seeds", here.seeds.to_string());
             }
         }

@@ -1,5 +1,7 @@
 use super::{Progress, Provenance, RunKey, RunStatus};
-use crate::measure::{EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split};
+use crate::measure::{
+    Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
+};
 use crate::recipe::FigureSpec;
 
 /// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
@@ -24,6 +26,10 @@ pub struct ComparisonSnapshot {
     pub reported: Reported,
     /// What the loss is.
     pub loss: LossKind,
+    /// What the comparison is decided by.
+    pub criterion: Criterion,
+    /// How many examples the test set has.
+    pub test_examples: usize,
     /// The figure of the paper, where the recipe has one.
     pub figure: Option<FigureSpec>,
     /// Every planned run, in plan order (activations in the order asked for), then those that are

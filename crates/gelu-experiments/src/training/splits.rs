@@ -1,6 +1,6 @@
 use super::presentation::Presentation;
 use crate::data::{DataSet, Images, Samples, WindowSet};
-use crate::recipe::BatchUnit;
+use crate::recipe::{BatchUnit, DataRecipe};
 use crate::runs::RunSpec;
 use crate::{Error, Result};
 use burn::tensor::Device;
@@ -63,6 +63,15 @@ impl Splits {
             )));
         }
         Ok(())
+    }
+
+    /// How many test examples a recipe uses of `data`.
+    pub fn test_examples(data: &DataSet, recipe: &DataRecipe) -> usize {
+        let limit = recipe.test_limit.unwrap_or(usize::MAX);
+        match data {
+            DataSet::Pictures(set) => set.test.len().min(limit),
+            DataSet::Windows(set) => set.test.spread(limit).len(),
+        }
     }
 
     /// Splits `data` as `spec` says and puts it on `device`.

@@ -18,7 +18,8 @@ pub fn quartiles(values: &[f64]) -> Option<Quartiles> {
         let position = last as f64 * p;
         let (below, part) = (sorted[position.floor() as usize], position.fract());
         let above = sorted[position.ceil() as usize];
-        if part == 0.0 { below } else { below + (above - below) * part }
+        // Also between two infinities, whose difference is no number.
+        if part == 0.0 || below == above { below } else { below + (above - below) * part }
     };
     Some(Quartiles { lower: at(0.25), upper: at(0.75) })
 }
@@ -34,5 +35,7 @@ mod tests {
         assert_eq!(quartiles(&[5.0, 1.0, 2.0]), Some(Quartiles { lower: 1.5, upper: 3.5 }));
         assert_eq!(quartiles(&[4.0]), Some(Quartiles { lower: 4.0, upper: 4.0 }));
         assert_eq!(quartiles(&[]), None);
+        let [two, lost] = [2.0, f64::INFINITY];
+        assert_eq!(quartiles(&[two, lost, lost, lost]).map(|q| q.upper), Some(lost));
     }
 }

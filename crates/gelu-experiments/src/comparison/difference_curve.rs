@@ -1,0 +1,85 @@
+use super::difference::sides;
+use super::statistics::{Mean, Pairs};
+use super::summary::{best_groups, value_at};
+use crate::runs::{ComparisonSnapshot, RunSnapshot};
+
+/// How an activation differs from the baseline by the primary measure, epoch by epoch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferenceCurve {
+    /// Canonical name.
+    pub activation: String,
+    /// Canonical name.
+    pub baseline: String,
+    /// Dropout rate of both.
+    pub dropout: f64,
+    /// Pairs of complete runs.
+    pub pairs: usize,
+    /// The mean of activation − baseline after every epoch that all pairs have: epochs from the
+    /// first in which a run diverged on are left out.
+    pub points: Vec<(usize, Mean)>,
+}
+
+/// The curves of a comparison: dropout rates ascending, activations in the order asked for. Only
+/// pairs of complete runs count, so that an epoch is not that of fewer than the one before.
+pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
+    let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
+    let (metric, split) = snapshot.criterion.primary.measure();
+    let at = |epoch| move |run: &RunSnapshot| value_at(run, epoch, metric, split);
+    let curve = |side: &super::difference::Side<'_>| {
+        let of_baseline = |seed| side.baseline.runs.iter().find(|run| run.key.seed == seed);
+        let pairs: Vec<[&RunSnapshot; 2]> = side
+            .activation
+            .runs
+            .iter()
+            .filter_map(|run| Some([*run, *of_baseline(run.key.seed)?]))
+            .collect();
+        let epochs = pairs.iter().flatten().map(|run| run.epochs.len()).max().unwrap_or(0);
+        let mean = |epoch: usize| {
+            let pair = |[a, b]: &[&RunSnapshot; 2]| Some([at(epoch)(a)?, at(epoch)(b)?]);
+            let values: Option<Vec<[f64; 2]>> = pairs.iter().map(pair).collect();
+            let values = Pairs::new(values?);
+            let mean = Mean::of(&values.differences()).filter(|_| !values.any_diverged())?;
+            Some((epoch, mean))
+        };
+        DifferenceCurve {
+            activation: side.activation.activation.to_owned(),
+            baseline: side.baseline.activation.to_owned(),
+            dropout: side.activation.dropout,
+            pairs: pairs.len(),
+            points: (1..=epochs).filter_map(mean).collect(),
+        }
+    };
+    sides(snapshot, &best).iter().map(curve).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::example;
+    use crate::runs::RunStatus;
+
+    #[test]
+    fn the_last_point_is_the_difference_that_is_reported() {
+        let snapshot = example();
+        let (curves, differences) =
+            (difference_curves(&snapshot), super::super::differences(&snapshot));
+        assert_eq!(curves.len(), 2);
+        for (curve, difference) in curves.iter().zip(&differences) {
+            assert_eq!((curve.pairs, curve.points.len()), (3, 12));
+            assert_eq!(curve.points.last().map(|point| point.1), difference.mean);
+        }
+    }
+
+    #[test]
+    fn curves_end_where_a_run_diverged_and_leave_unfinished_runs_out() {
+        let mut snapshot = example();
+        let run = snapshot.runs.iter_mut().find(|run| run.key.activation == "relu").unwrap();
+        run.status = RunStatus::Diverged { epoch: 5 };
+        run.epochs.truncate(4);
+        assert_eq!(difference_curves(&snapshot)[0].points.len(), 4);
+        let run = snapshot.runs.iter_mut().find(|run| run.key.activation == "relu").unwrap();
+        run.status = RunStatus::Running;
+        let curve = &difference_curves(&snapshot)[0];
+        assert_eq!((curve.pairs, curve.points.len()), (2, 12));
+    }
+}

@@ -1,0 +1,88 @@
+use super::pairs::variance;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The mean of a sample with what its t interval is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// x̄.
+    pub mean: f64,
+    /// The sample standard deviation s, with n − 1.
+    pub deviation: f64,
+    /// n.
+    pub count: usize,
+}
+
+impl Mean {
+    /// Of a sample; `None` of fewer than two numbers, or where one is not finite.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if !values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        let deviation = variance(values)?.sqrt();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Some(Self { mean, deviation, count: values.len() })
+    }
+
+    /// The t interval that covers the mean with probability 1 − `alpha`:
+    /// x̄ ± t₁₋ₐ⸝₂,ₙ₋₁ · s / √n.
+    pub fn interval(&self, alpha: f64) -> [f64; 2] {
+        let half = half_width(self.deviation, self.count, alpha);
+        [self.mean - half, self.mean + half]
+    }
+
+    /// Whether two one-sided t tests at level `alpha` find the mean within ±`bound`: the
+    /// 1 − 2·`alpha` interval lies inside (Schuirmann 1987).
+    pub fn is_within(&self, bound: f64, alpha: f64) -> bool {
+        let [low, high] = self.interval(2.0 * alpha);
+        -bound <= low && high <= bound
+    }
+}
+
+/// Half the width of the 1 − `alpha` interval of a mean of `count` ≥ 2 numbers with that standard
+/// deviation.
+pub(super) fn half_width(deviation: f64, count: usize, alpha: f64) -> f64 {
+    critical_value(count, alpha) * deviation / (count as f64).sqrt()
+}
+
+/// t₁₋ₐ⸝₂ with `count` − 1 degrees of freedom, `count` ≥ 2.
+pub(super) fn critical_value(count: usize, alpha: f64) -> f64 {
+    let freedom = count as f64 - 1.0;
+    let t = StudentsT::new(0.0, 1.0, freedom).expect("there is at least one degree of freedom");
+    t.inverse_cdf(1.0 - alpha / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn critical_values_are_those_of_the_tables() {
+        // scipy.stats.t.ppf(1 - alpha / 2, n - 1)
+        for (count, alpha, expected) in [
+            (2, 0.05, 12.706204736174694),
+            (3, 0.05, 4.302652729749462),
+            (8, 0.05, 2.364624251592784),
+            (8, 0.1, 1.8945786050900062),
+            (8, 0.025, 2.841244248588211),
+            (20, 0.05, 2.0930240544083087),
+            (1000, 0.05, 1.9623414611334493),
+        ] {
+            let found = critical_value(count, alpha);
+            assert!((found / expected - 1.0).abs() < 1e-9, "n {count}, α {alpha}: {found}");
+        }
+    }
+
+    #[test]
+    fn interval_of_equal_numbers_is_their_mean() {
+        let mean = Mean::of(&[0.25, 0.25, 0.25]).unwrap();
+        assert_eq!(mean.interval(0.05), [0.25, 0.25]);
+        assert!(mean.is_within(0.25, 0.05) && !mean.is_within(0.2, 0.05));
+    }
+
+    #[test]
+    fn one_number_or_an_infinite_one_has_no_interval() {
+        assert_eq!(Mean::of(&[1.0]), None);
+        assert_eq!(Mean::of(&[1.0, f64::INFINITY]), None);
+        assert_eq!(Mean::of(&[]), None);
+    }
+}

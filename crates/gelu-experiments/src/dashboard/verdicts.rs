@@ -1,0 +1,166 @@
+use super::chart::key;
+use crate::comparison::statistics::Further;
+use crate::comparison::{Difference, Verdict, Wording, differences, label, sentence};
+use crate::runs::ComparisonSnapshot;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Paragraph, Table, Widget, Wrap};
+
+/// Every comparison with the baseline: one line each, and as sentences where there is room.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct VerdictsView {
+    heading: String,
+    rows: Vec<VerdictRow>,
+    sentences: Vec<String>,
+}
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq)]
+struct VerdictRow {
+    position: usize,
+    name: String,
+    dropout: String,
+    effect: String,
+    interval: String,
+    pairs: String,
+    verdict: Verdict,
+    further: String,
+}
+
+impl VerdictsView {
+    pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
+        let differences = differences(snapshot);
+        let wording = Wording::new(snapshot.criterion.primary, snapshot.loss);
+        let measure = wording.measure();
+        let unit = wording.unit().trim_start();
+        let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
+        let baseline = label(&snapshot.criterion.baseline);
+        Self {
+            heading: format!("{measure} − that of {baseline}{unit}; below 0: better"),
+            rows: differences.iter().map(|d| row(snapshot, d, wording)).collect(),
+            sentences: differences.iter().map(|d| sentence(d, wording)).collect(),
+        }
+    }
+
+    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer) {
+        let table_height = self.rows.len() as u16 + 1;
+        let [heading, table, sentences] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Length(table_height),
+            Constraint::Fill(1),
+        ])
+        .areas(area);
+        Line::from(self.heading.as_str()).render(heading, buffer);
+        if self.rows.is_empty() {
+            Paragraph::new("There is one activation, and nothing to compare it with.")
+                .render(table, buffer);
+            return;
+        }
+        let header = ["", "", "dropout", "effect", "95 % interval", "seeds", "verdict", ""];
+        let widths = [1, 14, 7, 8, 18, 5, 9, 13].map(Constraint::Length);
+        let rows = self.rows.iter().map(cells);
+        let header = header.map(|text| Cell::from(text).dim());
+        let shown = Table::new(rows, widths).header(header.into_iter().collect());
+        Widget::render(shown, table, buffer);
+        let lines: Vec<Line<'_>> = self.sentences.iter().map(|text| text.as_str().into()).collect();
+        let text = Paragraph::new(lines).wrap(Wrap { trim: true });
+        let [_, below] =
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(sentences);
+        text.dim().render(below, buffer);
+    }
+}
+
+fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: Wording) -> VerdictRow {
+    let activations = snapshot.activations();
+    let position = activations.iter().position(|name| *name == difference.activation);
+    let ruling = &difference.ruling;
+    let (effect, interval) = match (difference.mean, difference.interval()) {
+        (Some(mean), Some([low, high])) => {
+            let number = |value| wording.number(value, (high - low) / 2.0);
+            (number(mean.mean), format!("{} to {}", number(low), number(high)))
+        }
+        _ if ruling.pairs.any_diverged() => {
+            let [a, b] = ruling.pairs.diverged();
+            ("–".to_owned(), format!("{a} and {b} diverged"))
+        }
+        _ => ("–".to_owned(), "–".to_owned()),
+    };
+    VerdictRow {
+        position: position.unwrap_or(0),
+        name: label(&difference.activation),
+        dropout: difference.dropout.to_string(),
+        effect,
+        interval,
+        pairs: ruling.pairs.len().to_string(),
+        verdict: ruling.verdict,
+        further: match difference.further() {
+            Some(Further::About(pairs)) => format!("about {pairs} more"),
+            Some(Further::MoreThan(pairs)) => format!("> {pairs} more"),
+            None => String::new(),
+        },
+    }
+}
+
+fn cells(row: &VerdictRow) -> ratatui::widgets::Row<'_> {
+    let verdict = Span::from(row.verdict.to_string());
+    let verdict = match row.verdict {
+        Verdict::Better => verdict.style(Style::new().fg(Color::Indexed(36)).bold()),
+        Verdict::Worse => verdict.style(Style::new().fg(Color::Indexed(166)).bold()),
+        Verdict::Same => verdict.bold(),
+        Verdict::Undecided => verdict.dim(),
+    };
+    [
+        Cell::from(key(row.position)),
+        Cell::from(row.name.as_str()),
+        Cell::from(row.dropout.as_str()),
+        Cell::from(row.effect.as_str()),
+        Cell::from(row.interval.as_str()),
+        Cell::from(row.pairs.as_str()),
+        Cell::from(verdict),
+        Cell::from(row.further.as_str()),
+    ]
+    .into_iter()
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{example, without_epochs};
+
+    fn screen(snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        VerdictsView::of(snapshot).render(area, &mut buffer);
+        let lines = buffer.content().chunks(usize::from(width).max(1));
+        let text = lines.map(|cells| cells.iter().map(|cell| cell.symbol()).collect::<String>());
+        text.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn every_comparison_has_a_line_with_its_effect_interval_verdict_and_what_is_missing() {
+        let screen = screen(&example(), 80, 16);
+        assert!(
+            screen.contains("test error − that of GELU, in points; below 0: better"),
+            "{screen}"
+        );
+        let line = screen.lines().find(|line| line.contains("▲ ReLU")).unwrap();
+        for text in ["0.2", " to ", " 3 ", "undecided", "about 4 more"] {
+            assert!(line.contains(text), "{text:?} is missing:\n{screen}");
+        }
+        assert!(screen.contains("3 seeds cannot decide this"), "{screen}");
+    }
+
+    #[test]
+    fn every_size_and_state_can_be_drawn() {
+        let mut alone = example();
+        alone.runs.retain(|run| run.key.activation == "gelu");
+        for snapshot in [example(), without_epochs(), alone] {
+            for (width, height) in [(0, 0), (1, 1), (20, 5), (80, 24), (200, 60)] {
+                screen(&snapshot, width, height);
+            }
+        }
+    }
+}

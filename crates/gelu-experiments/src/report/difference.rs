@@ -1,0 +1,112 @@
+use super::figure::{Curve, Figure, Panel, data_of};
+use crate::comparison::{ALPHA, DifferenceCurve, colour, difference_curves, label};
+use crate::measure::Primary;
+use crate::runs::ComparisonSnapshot;
+
+/// Name of the figure's file.
+pub(super) const NAME: &str = "difference";
+
+const GREY: [u8; 3] = [110, 110, 110];
+
+/// How every activation differs from the baseline by the primary measure, epoch by epoch: the mean
+/// over pairs with its 95 % interval, and 0 as a line. One panel a dropout rate. `None` before two
+/// pairs are complete.
+pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
+    let mut curves = difference_curves(snapshot);
+    curves.retain(|curve| !curve.points.is_empty());
+    let mut rates: Vec<f64> = curves.iter().map(|curve| curve.dropout).collect();
+    rates.dedup();
+    let baseline = label(&curves.first()?.baseline);
+    let measure = snapshot.criterion.primary.words(snapshot.loss);
+    let axis = match snapshot.criterion.primary {
+        Primary::TestError => format!("{measure} − that of {baseline}, points"),
+        Primary::TestLoss => format!("{measure} − that of {baseline}"),
+    };
+    let panel = |rate: &f64| Panel {
+        title: if rates.len() > 1 { format!("dropout {rate}") } else { String::new() },
+        y_axis: axis.clone(),
+        curves: panel(snapshot, curves.iter().filter(|curve| curve.dropout == *rate)),
+    };
+    let (fewest, most) =
+        (curves.iter().map(|c| c.pairs).min()?, curves.iter().map(|c| c.pairs).max()?);
+    let pairs = match fewest == most {
+        true => format!("{most} pairs"),
+        false => format!("{fewest} to {most} pairs"),
+    };
+    Some(Figure {
+        title: format!("{}: difference from {baseline}", snapshot.title),
+        caption: format!(
+            "mean of {pairs} with its 95 % interval; below 0: better; {}",
+            data_of(snapshot)
+        ),
+        x_axis: "Epochs".to_owned(),
+        logarithmic: false,
+        panels: rates.iter().map(panel).collect(),
+    })
+}
+
+fn panel<'a>(
+    snapshot: &ComparisonSnapshot,
+    curves: impl Iterator<Item = &'a DifferenceCurve>,
+) -> Vec<Curve> {
+    let factor = if snapshot.criterion.primary == Primary::TestError { 100.0 } else { 1.0 };
+    let activations = snapshot.activations();
+    let mut drawn: Vec<Curve> = Vec::new();
+    for curve in curves {
+        let position = activations.iter().position(|name| *name == curve.activation);
+        let at = |epoch: &usize, value: f64| (*epoch as f64, value * factor);
+        drawn.push(Curve {
+            label: Some(label(&curve.activation)),
+            colour: colour(position.expect("a curve's activation is one of the comparison's")),
+            dashed: false,
+            points: curve.points.iter().map(|(epoch, mean)| at(epoch, mean.mean)).collect(),
+            band: curve
+                .points
+                .iter()
+                .map(|(epoch, mean)| {
+                    let [low, high] = mean.interval(ALPHA);
+                    (*epoch as f64, low * factor, high * factor)
+                })
+                .collect(),
+        });
+    }
+    let ends = drawn.iter().flat_map(|curve| &curve.points).map(|point| point.0);
+    let last = ends.fold(1.0, f64::max);
+    let zero = vec![(1.0, 0.0), (last, 0.0)];
+    drawn.insert(
+        0,
+        Curve { label: None, colour: GREY, dashed: true, points: zero, band: Vec::new() },
+    );
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{example, without_epochs};
+
+    #[test]
+    fn every_activation_but_the_baseline_has_a_curve_with_its_interval() {
+        let snapshot = example();
+        let figure = figure(&snapshot).unwrap();
+        assert_eq!(figure.panels.len(), 2);
+        let curves = &figure.panels[0].curves;
+        assert_eq!(curves.len(), 2, "zero, and ReLU");
+        assert_eq!(curves[0].points, [(1.0, 0.0), (12.0, 0.0)]);
+        let (x, mean) = curves[1].points[11];
+        let (_, low, high) = curves[1].band[11];
+        let difference = &crate::comparison::differences(&snapshot)[0];
+        assert_eq!((x, mean), (12.0, difference.mean.unwrap().mean * 100.0));
+        assert_eq!([low, high], difference.interval().unwrap().map(|end| end * 100.0));
+        assert!(figure.caption.contains("mean of 3 pairs"), "{}", figure.caption);
+        assert!(figure.panels[0].y_axis.contains("points"));
+    }
+
+    #[test]
+    fn without_pairs_there_is_no_figure() {
+        assert_eq!(figure(&without_epochs()), None);
+        let mut alone = example();
+        alone.runs.retain(|run| run.key.activation == "gelu");
+        assert_eq!(figure(&alone), None);
+    }
+}
