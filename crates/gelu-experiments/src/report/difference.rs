@@ -36,7 +36,8 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     Some(Figure {
         title: format!("{}: difference from {baseline}", snapshot.title),
         caption: format!(
-            "mean of {pairs} with its 95 % interval; below 0: better; {}",
+            "mean of {pairs} with its 95 % interval, as far as the later epochs reach; below 0: \
+             better; {}",
             data_of(snapshot)
         ),
         x_axis: "Epochs".to_owned(),
@@ -51,10 +52,15 @@ fn panel<'a>(
 ) -> Vec<Curve> {
     let factor = if snapshot.criterion.primary == Primary::TestError { 100.0 } else { 1.0 };
     let activations = snapshot.activations();
+    let curves: Vec<&DifferenceCurve> = curves.collect();
+    let limit = factor * limit(&curves);
     let mut drawn: Vec<Curve> = Vec::new();
     for curve in curves {
         let position = activations.iter().position(|name| *name == curve.activation);
-        let at = |epoch: &usize, value: f64| (*epoch as f64, value * factor);
+        let at = |epoch: &usize, value: f64| {
+            let value = value * factor;
+            (*epoch as f64, if value.abs() <= limit { value } else { f64::NAN })
+        };
         drawn.push(Curve {
             label: Some(label(&curve.activation)),
             colour: colour(position.expect("a curve's activation is one of the comparison's")),
@@ -65,7 +71,8 @@ fn panel<'a>(
                 .iter()
                 .map(|(epoch, mean)| {
                     let [low, high] = mean.interval(ALPHA);
-                    (*epoch as f64, low * factor, high * factor)
+                    let [low, high] = [low, high].map(|end| (end * factor).clamp(-limit, limit));
+                    (*epoch as f64, low, high)
                 })
                 .collect(),
         });
@@ -78,6 +85,18 @@ fn panel<'a>(
         Curve { label: None, colour: GREY, dashed: true, points: zero, band: Vec::new() },
     );
     drawn
+}
+
+/// How far from 0 the figure reaches: a half more than what the second half of the epochs needs.
+/// In the first epochs networks differ by many times what is left in the end, which would be too
+/// small to see.
+fn limit(curves: &[&DifferenceCurve]) -> f64 {
+    let late = |curve: &&DifferenceCurve| -> Vec<f64> {
+        let half = curve.points.len() / 2;
+        let ends = curve.points[half..].iter().flat_map(|(_, mean)| mean.interval(ALPHA));
+        ends.map(f64::abs).collect()
+    };
+    1.5 * curves.iter().flat_map(late).fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -100,6 +119,17 @@ mod tests {
         assert_eq!([low, high], difference.interval().unwrap().map(|end| end * 100.0));
         assert!(figure.caption.contains("mean of 3 pairs"), "{}", figure.caption);
         assert!(figure.panels[0].y_axis.contains("points"));
+    }
+
+    #[test]
+    fn large_differences_of_early_epochs_do_not_hide_the_late_ones() {
+        let mut snapshot = example();
+        for run in snapshot.runs.iter_mut().filter(|run| run.key.activation == "relu") {
+            run.epochs[0].test_error = Some(0.9);
+        }
+        let curve = &figure(&snapshot).unwrap().panels[0].curves[1];
+        assert!(curve.points[0].1.is_nan() && curve.points[1].1.is_finite());
+        assert!(curve.band.iter().all(|&(_, low, high)| low.abs() < 5.0 && high < 5.0));
     }
 
     #[test]

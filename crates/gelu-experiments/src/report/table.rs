@@ -64,15 +64,23 @@ fn paragraphs(document: &Document) -> Vec<String> {
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-/// One sentence a comparison, and what it can show.
+/// One sentence a comparison.
 pub fn verdicts(document: &Document) -> Vec<String> {
+    with_dropout(document, |difference| Some(difference.sentence.clone()))
+}
+
+/// What is said of each comparison, headed by its dropout rate where there are several.
+fn with_dropout(
+    document: &Document,
+    said: impl Fn(&DifferenceDocument) -> Option<String>,
+) -> Vec<String> {
     let rates: Vec<f64> = document.differences.iter().map(|d| d.dropout).collect();
     let several = rates.iter().any(|rate| *rate != rates[0]);
     let of = |difference: &DifferenceDocument| match several {
-        true => format!("Dropout {}: {}", difference.dropout, difference.sentence),
-        false => difference.sentence.clone(),
+        true => Some(format!("Dropout {}: {}", difference.dropout, said(difference)?)),
+        false => said(difference),
     };
-    document.differences.iter().map(of).collect()
+    document.differences.iter().filter_map(of).collect()
 }
 
 /// A table for a terminal whose cells, but for the first column's, are numbers.
@@ -241,11 +249,7 @@ fn uncertainty(document: &Document) -> Option<String> {
 
 /// What the pairs can show.
 fn details(document: &Document) -> Vec<String> {
-    document
-        .differences
-        .iter()
-        .filter_map(|d| d.details.as_ref().map(|d| format!("{d}.")))
-        .collect()
+    with_dropout(document, |difference| difference.details.as_ref().map(|text| format!("{text}.")))
 }
 
 #[cfg(test)]
@@ -271,7 +275,7 @@ mod tests {
     fn every_comparison_has_a_verdict_and_a_sentence() {
         let text = text(&Document::of(&example()));
         assert_eq!(text.matches("baseline").count(), 2, "{text}");
-        assert_eq!(text.matches("Dropout 0.5: ReLU").count(), 1, "{text}");
+        assert_eq!(text.matches("Dropout 0.5: ReLU").count(), 2, "{text}");
         assert!(text.contains("smallest possible p"), "{text}");
         assert!(text.contains("(dropout 0.5) is the largest"), "{text}");
         assert!(text.contains("1000 examples alone"), "{text}");
