@@ -4,6 +4,8 @@
 
 mod support;
 
+use gelu_experiments::measure::EpochMetrics;
+use gelu_experiments::report::Document;
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -22,7 +24,41 @@ fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
 #[test]
 fn killed_and_resumed_runs_end_as_if_never_killed() {
     let sandbox = Sandbox::new();
-    let arguments = |out| small("gelu,relu", "8", &["--dropout", "0.5", "--out", out]);
+    ends_as_if_never_killed(&sandbox, |out| {
+        small("gelu,relu", "8", &["--dropout", "0.5", "--out", out])
+    });
+}
+
+#[test]
+fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml");
+    let best = "selection = \"valid-loss\"\nreported = \"best-epoch\"";
+    fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-loss\"", best))
+        .unwrap();
+    let more = ["--recipe", "best.toml", "--learning-rates", "1e-2", "--out"];
+    ends_as_if_never_killed(&sandbox, |out| small("gelu,relu", "8", &[&more[..], &[out]].concat()));
+
+    // What is kept is what the table reports, and that is not the last epoch's.
+    let document = sandbox.run(&["report", "pieces", "--json"]).success();
+    let document: Document = serde_json::from_str(&document).unwrap();
+    let evaluated = sandbox.run(&["eval", "pieces", "--json"]).success();
+    let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+    let mut earlier = 0;
+    for (run, evaluation) in document.runs.iter().zip(evaluated.as_array().unwrap()) {
+        let loss = |epoch: &&EpochMetrics| epoch.valid_loss.unwrap();
+        let best = run.epochs.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
+        assert_eq!(evaluation["activation"], run.activation);
+        assert_eq!(evaluation["valid_loss"].as_f64(), best.valid_loss);
+        assert_eq!(evaluation["test_loss"].as_f64(), best.test_loss);
+        earlier += usize::from(best.epoch < run.epochs.len());
+    }
+    assert!(earlier > 0, "somewhere the last epoch is not the best");
+}
+
+/// Makes a comparison at once, and again killed over and over, and compares all that is left.
+#[track_caller]
+fn ends_as_if_never_killed<'a>(sandbox: &Sandbox, arguments: impl Fn(&'a str) -> Vec<&'a str>) {
     sandbox.run(&arguments("whole")).success();
 
     // Killed again and again, each time after it has come a little further.

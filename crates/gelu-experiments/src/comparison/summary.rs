@@ -65,7 +65,9 @@ impl<'a> Group<'a> {
         }
         let value = |run: &&RunSnapshot| match run.status {
             RunStatus::Diverged { .. } => Some(f64::INFINITY),
-            RunStatus::Finished => epoch_of(snapshot, run, reported)?.get(metric, split),
+            RunStatus::Finished => {
+                reported.epoch_of(snapshot.selection, &run.epochs)?.get(metric, split)
+            }
             _ => None,
         };
         self.runs.iter().filter_map(value).collect()
@@ -104,23 +106,7 @@ pub fn reported_epoch<'a>(
     snapshot: &ComparisonSnapshot,
     run: &'a RunSnapshot,
 ) -> Option<&'a EpochMetrics> {
-    epoch_of(snapshot, run, snapshot.reported)
-}
-
-/// The last epoch of a run, or the first that was best by the selection.
-fn epoch_of<'a>(
-    snapshot: &ComparisonSnapshot,
-    run: &'a RunSnapshot,
-    reported: Reported,
-) -> Option<&'a EpochMetrics> {
-    let (by, on) = snapshot.selection.measure();
-    match reported {
-        Reported::LastEpoch => run.epochs.last(),
-        Reported::BestEpoch => {
-            let scored = run.epochs.iter().filter_map(|e| Some((e.get(by, on)?, e)));
-            scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, epoch)| epoch)
-        }
-    }
+    snapshot.reported.epoch_of(snapshot.selection, &run.epochs)
 }
 
 pub(super) fn value_at(

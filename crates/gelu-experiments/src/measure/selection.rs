@@ -1,4 +1,4 @@
-use super::{Metric, Split};
+use super::{EpochMetrics, Metric, Split};
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,4 +47,19 @@ pub enum Reported {
     LastEpoch,
     /// The best by the selection: early stopping.
     BestEpoch,
+}
+
+impl Reported {
+    /// Of a run's finished epochs, that which its results are those of: the last, or the first
+    /// that was best by `selection`. `None` before there is any.
+    pub fn epoch_of(self, selection: Selection, epochs: &[EpochMetrics]) -> Option<&EpochMetrics> {
+        let (metric, split) = selection.measure();
+        match self {
+            Self::LastEpoch => epochs.last(),
+            Self::BestEpoch => {
+                let scored = epochs.iter().filter_map(|e| Some((e.get(metric, split)?, e)));
+                scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, epoch)| epoch)
+            }
+        }
+    }
 }

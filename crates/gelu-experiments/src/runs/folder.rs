@@ -150,6 +150,11 @@ impl RunFolder {
         read_metrics(&self.file("metrics.csv"))
     }
 
+    /// Where the checkpoint of an epoch is, if there is one.
+    pub fn checkpoint_path(&self, epoch: usize) -> PathBuf {
+        self.file(&checkpoint::name(epoch))
+    }
+
     /// The newest checkpoint that is whole, and what is wrong with those that are newer.
     ///
     /// # Errors

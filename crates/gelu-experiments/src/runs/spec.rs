@@ -1,5 +1,6 @@
 use super::canonical::digest;
 use super::{RunKey, Stage};
+use crate::measure::{Reported, Selection};
 use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe};
 use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,10 @@ pub struct RunSpec {
     pub network: NetworkRecipe,
     /// How it is trained.
     pub training: TrainingRecipe,
+    /// Where the best epoch is reported, what it is chosen by: the network kept is that epoch's, not
+    /// the last one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_by: Option<Selection>,
     /// Noise it is measured under once it is trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseRecipe>,
@@ -67,6 +72,10 @@ impl RunSpec {
             data: recipe.data.clone(),
             network: recipe.network.clone(),
             training: recipe.training.clone(),
+            best_by: match recipe.comparison.reported {
+                Reported::BestEpoch => Some(recipe.comparison.selection),
+                Reported::LastEpoch => None,
+            },
             noise: recipe.noise.clone(),
         }
     }

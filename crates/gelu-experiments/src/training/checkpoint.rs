@@ -2,6 +2,7 @@
 //! the background, and a run's folder, which takes all three at once or nothing.
 
 use crate::error::Place;
+use crate::runs::{RunFolder, RunSpec};
 use crate::{Error, Result};
 use burn::optim::OptimizerRecord;
 use burn::optim::lr_scheduler::LrSchedulerRecord;
@@ -19,6 +20,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// File names of the three parts.
 const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
+
+/// The network of the best epoch so far, in runs that report it.
+const BEST: &str = "best.bpk";
 
 /// Where Burn's background savers put their records, and the training loop picks them up.
 #[derive(Debug, Default)]
@@ -138,10 +142,28 @@ pub(super) fn verify(checkpoint: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The trained network's bytes in a checkpoint.
-pub(super) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
-    let path = checkpoint.join(PARTS[0]);
+/// The bytes of the network to keep in a checkpoint: the best epoch's where there is one, else
+/// that of the checkpoint's own.
+pub(super) fn model_bytes(checkpoint: &Path, spec: &RunSpec) -> Result<Vec<u8>> {
+    let path = checkpoint.join(if spec.best_by.is_some() { BEST } else { PARTS[0] });
     fs::read(&path).map_err(Error::io("read", path))
+}
+
+/// Puts the network of the best epoch so far into the checkpoint that is being written after
+/// `epoch`: its own, or that which the checkpoint before holds. So what a run keeps depends on its
+/// epochs alone, however often it was interrupted.
+pub(super) fn keep_best(
+    run: &RunFolder,
+    checkpoint: &Path,
+    epoch: usize,
+    best: usize,
+) -> Result<()> {
+    let from = match best == epoch {
+        true => checkpoint.join(PARTS[0]),
+        false => run.checkpoint_path(epoch - 1).join(BEST),
+    };
+    let copied = fs::copy(&from, checkpoint.join(BEST));
+    copied.map(|_| ()).map_err(Error::io("copy", from))
 }
 
 #[cfg(test)]

@@ -251,7 +251,7 @@ fn keep_results(session: &Session, splits: &Splits, device: &Device) -> Result<(
         run: run.folder().path().to_path_buf(),
         problem: "the checkpoint of its last epoch is gone".to_owned(),
     })?;
-    run.set_model(&model_bytes(&last.path)?)?;
+    run.set_model(&model_bytes(&last.path, spec)?)?;
     if let Some(noise) = &spec.noise {
         let model = load_model(run.folder(), splits, device)?;
         run.set_noise(&measure_noise(&model, spec, splits, &noise.amplitudes, device)?)?;

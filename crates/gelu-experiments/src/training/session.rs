@@ -1,6 +1,7 @@
+use super::checkpoint::keep_best;
 use super::control::Control;
 use super::progress::ProgressSink;
-use crate::measure::EpochMetrics;
+use crate::measure::{EpochMetrics, Reported};
 use crate::randomness::{Purpose, device_seed};
 use crate::runs::{ClaimedRun, RunSpec, RunStatus};
 use crate::{Error, Result};
@@ -58,7 +59,17 @@ impl Session {
         let mut state = self.state();
         let number = epoch.epoch;
         state.metrics.push(epoch);
-        self.run.commit_checkpoint(number, &state.metrics, write_parts)?;
+        let best = self.spec().best_by.and_then(|selection| {
+            let best = Reported::BestEpoch.epoch_of(selection, &state.metrics)?;
+            Some(best.epoch)
+        });
+        self.run.commit_checkpoint(number, &state.metrics, |scratch| {
+            write_parts(scratch)?;
+            match best {
+                Some(best) => keep_best(self.run.folder(), scratch, number, best),
+                None => Ok(()),
+            }
+        })?;
         self.run.publish_metrics(&state.metrics)?;
         state.seconds += state.epoch_started.elapsed().as_secs_f64();
         self.run.set_status(RunStatus::Running, state.seconds)
