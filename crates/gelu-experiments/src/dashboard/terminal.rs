@@ -56,12 +56,14 @@ fn show(
     signals: &Signals,
 ) -> Result<Outcome> {
     let (mut clock, mut heard) = (Clock::start(), 0);
+    let (mut snapshot, mut finished) = source()?;
+    let mut view = View::of(app, &snapshot, clock.read(&snapshot));
     loop {
-        let (snapshot, finished) = source()?;
         let refreshed = Instant::now();
         if finished && app.mode == Mode::Owning {
             return Ok(Outcome::Finished);
         }
+        let mut shown = None;
         loop {
             if signals.hung_up() || keys.hung_up() {
                 return Ok(Outcome::HungUp);
@@ -71,10 +73,16 @@ fn show(
                 heard = signals.requests();
                 action = app.interrupt();
             }
-            let view = View::of(app, &snapshot, clock.read(&snapshot));
-            // A terminal that can no longer be used is as good as none, however it says so.
-            if terminal.draw(|frame| view.render(frame)).is_err() {
-                return Ok(Outcome::HungUp);
+            // Of many runs a view is much work: it is made anew where there is something new.
+            if shown.as_ref() != Some(app) {
+                if shown.is_some() {
+                    view = View::of(app, &snapshot, clock.read(&snapshot));
+                }
+                shown = Some(app.clone());
+                // A terminal that can no longer be used is as good as none, however it says so.
+                if terminal.draw(|frame| view.render(frame)).is_err() {
+                    return Ok(Outcome::HungUp);
+                }
             }
             if action == Action::None {
                 match keys.wait(|key| app.press(key, &snapshot)) {
@@ -96,5 +104,12 @@ fn show(
                 break;
             }
         }
+        let (newer, now_finished) = source()?;
+        let pressed = shown.as_ref() != Some(app);
+        if newer != snapshot || pressed {
+            snapshot = newer;
+            view = View::of(app, &snapshot, clock.read(&snapshot));
+        }
+        (finished, view.reading) = (now_finished, clock.read(&snapshot));
     }
 }

@@ -6,11 +6,14 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::sync::{Mutex, PoisonError};
 
 /// Up to so many differences every pattern is counted.
 const EXACT: usize = 20;
 /// Beyond, so many are drawn.
 const DRAWN: usize = 100_000;
+/// So many results of drawing are remembered.
+const REMEMBERED: usize = 1000;
 /// Seed of the drawn patterns: the same differences give the same p.
 const SEED: u64 = 0;
 /// Sums that differ by less than this share of Σ|d| are equal: they are the same numbers added in
@@ -29,7 +32,7 @@ pub fn sign_flip(differences: &[f64]) -> f64 {
     let slack = ROUNDING * terms.iter().map(|term| term.abs()).sum::<f64>();
     match terms.len() <= EXACT {
         true => counted(&terms, seen - slack),
-        false => drawn(&terms, seen - slack),
+        false => remembered(&terms, seen - slack),
     }
 }
 
@@ -84,6 +87,23 @@ fn sums(terms: &[f64]) -> Vec<f64> {
     terms.iter().fold(vec![0.0], |sums, term| {
         sums.iter().flat_map(|sum| [sum - term, sum + term]).collect()
     })
+}
+
+/// p of differences that were asked about before: whoever watches a comparison asks again and again,
+/// and drawing takes a thousand times as long as looking up.
+fn remembered(terms: &[f64], threshold: f64) -> f64 {
+    static BEFORE: Mutex<Vec<(Vec<f64>, f64)>> = Mutex::new(Vec::new());
+    let before = || BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, p)) = before().iter().find(|(before, _)| before == terms) {
+        return *p;
+    }
+    let p = drawn(terms, threshold);
+    let mut before = before();
+    if before.len() == REMEMBERED {
+        before.clear();
+    }
+    before.push((terms.to_vec(), p));
+    p
 }
 
 fn drawn(terms: &[f64], threshold: f64) -> f64 {
