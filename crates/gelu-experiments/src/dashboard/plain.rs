@@ -1,6 +1,7 @@
+use crate::comparison::{Verdict, Wording, differences, sentence};
 use crate::measure::EpochMetrics;
 use crate::runs::{ComparisonSnapshot, RunId, RunSnapshot, RunStatus};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// Tells a comparison in lines: one when a run begins or goes on, one per finished epoch, one when
@@ -8,6 +9,10 @@ use std::fmt::Write;
 #[derive(Debug, Default)]
 pub struct PlainReporter {
     told: HashMap<RunId, Told>,
+    /// Activations and dropout rates whose verdict was told.
+    decided: HashSet<(String, u64)>,
+    /// Complete runs when verdicts were looked at.
+    complete: usize,
 }
 
 /// What was told of a run.
@@ -30,7 +35,10 @@ impl PlainReporter {
             let ended = run.status.is_over();
             (run.key.id(), Told { begun: ended, epochs: run.epochs.len(), ended })
         };
-        Self { told: snapshot.runs.iter().map(told).collect() }
+        let told = snapshot.runs.iter().map(told).collect();
+        let mut reporter = Self { told, ..Self::default() };
+        reporter.verdicts(snapshot);
+        reporter
     }
 
     /// What is new since the last call, as whole lines.
@@ -68,6 +76,26 @@ impl PlainReporter {
                 told.ended = true;
             }
         }
+        lines + &self.verdicts(snapshot)
+    }
+
+    /// What has been decided since the last call, where seeds are added until all is.
+    fn verdicts(&mut self, snapshot: &ComparisonSnapshot) -> String {
+        let complete = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
+        if snapshot.criterion.until_decided.is_none() || complete == self.complete {
+            return String::new();
+        }
+        self.complete = complete;
+        let wording = Wording::new(snapshot.criterion.primary, snapshot.loss);
+        let mut lines = String::new();
+        for difference in differences(snapshot) {
+            let key = (difference.activation.clone(), difference.dropout.to_bits());
+            if difference.ruling.verdict != Verdict::Undecided && self.decided.insert(key) {
+                let said = sentence(&difference, wording);
+                writeln!(lines, "[decided] dropout {}: {said}", difference.dropout)
+                    .expect("writing to memory cannot fail");
+            }
+        }
         lines
     }
 }
@@ -98,6 +126,7 @@ fn digits(number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::UntilDecided;
     use crate::report::example::{example, without_epochs};
 
     #[test]
@@ -125,6 +154,28 @@ mod tests {
         let first =
             "[ 1/24] gelu lr 0.001 dropout 0 seed 1  epoch  1/12  train loss 0.4559  valid loss";
         assert!(text.contains(first), "{text}");
+    }
+
+    #[test]
+    fn a_verdict_is_told_once_when_it_is_made() {
+        let mut snapshot = example();
+        let pattern = snapshot.runs.swap_remove(0);
+        snapshot.criterion.until_decided = Some(UntilDecided::default());
+        snapshot.runs.clear();
+        let mut reporter = PlainReporter::new();
+        for seed in 1..=8 {
+            assert!(!reporter.lines(&snapshot).contains("[decided]"), "before seed {seed}");
+            for (activation, error) in [("gelu", 0.02), ("relu", 0.03 + 1e-4 * seed as f64)] {
+                let mut run = pattern.clone();
+                (run.key.activation, run.key.seed) = (activation.to_owned(), seed);
+                run.epochs.last_mut().unwrap().test_error = Some(error);
+                snapshot.runs.push(run);
+            }
+        }
+        let lines = reporter.lines(&snapshot);
+        assert!(lines.contains("[decided] dropout 0: ReLU is worse than GELU by 1.0"), "{lines}");
+        assert_eq!(reporter.lines(&snapshot), "");
+        assert_eq!(PlainReporter::after(&snapshot).lines(&snapshot), "");
     }
 
     #[test]
