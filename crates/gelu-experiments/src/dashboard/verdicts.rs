@@ -58,7 +58,8 @@ impl VerdictsView {
                 .render(table, buffer);
             return;
         }
-        let header = ["", "", "dropout", "effect", "95 % interval", "seeds", "verdict", ""];
+        let header =
+            ["", "", "dropout", "effect", "95 % interval", "seeds", "verdict", "to decide"];
         let widths = [1, 14, 7, 8, 18, 5, 9, 13].map(Constraint::Length);
         let rows = self.rows.iter().map(cells);
         let header = header.map(|text| Cell::from(text).dim());
