@@ -4,7 +4,6 @@
 
 mod support;
 
-use gelu_core::Activation;
 use gelu_experiments::data::DataSource;
 use gelu_experiments::measure::EpochMetrics;
 use gelu_experiments::recipe::Recipe;
@@ -14,8 +13,7 @@ use std::fs;
 use std::path::Path;
 use support::Sandbox;
 
-const ACTIVATIONS: [Activation; 4] =
-    [Activation::Gelu, Activation::Relu, Activation::Elu, Activation::Silu];
+const ACTIVATIONS: [&str; 4] = ["gelu", "relu", "elu", "silu"];
 const SEEDS: u64 = 125;
 const EPOCHS: usize = 20;
 
@@ -57,7 +55,7 @@ fn thousand_runs(path: &Path) {
     let mut recipe = Recipe::named("mnist-classifier").unwrap();
     recipe.training.epochs = EPOCHS;
     let varied = &mut recipe.comparison;
-    varied.activations = ACTIVATIONS.to_vec();
+    varied.activations = ACTIVATIONS.map(|name| name.parse().unwrap()).to_vec();
     varied.learning_rates = vec![1e-3];
     varied.seeds = SEEDS;
     let data = DataSource::new("mnist", None, true, [b"content"]);
@@ -68,7 +66,7 @@ fn thousand_runs(path: &Path) {
         for dropout in [0.0, 0.5] {
             for (index, activation) in ACTIVATIONS.iter().enumerate() {
                 let key = RunKey {
-                    activation: activation.to_string(),
+                    activation: (*activation).to_owned(),
                     learning_rate: 1e-3,
                     dropout,
                     seed,
