@@ -1,4 +1,4 @@
-use super::panels::colour_of;
+use super::colours::colour_of;
 use super::view::{ChartView, Series};
 use crate::measure::Metric;
 use ratatui::buffer::Buffer;

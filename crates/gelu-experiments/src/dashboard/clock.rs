@@ -2,7 +2,7 @@ use crate::runs::{ComparisonSnapshot, Phase, Progress, RunSnapshot};
 use std::time::{Duration, Instant};
 
 /// How far a comparison has come, and how long it may still take, judged by what was done since
-/// the clock was started: earlier sittings and parallel runs do not mislead it.
+/// the clock was started: earlier sessions and parallel runs do not mislead it.
 #[derive(Debug)]
 pub(super) struct Clock {
     started: Instant,
@@ -87,7 +87,7 @@ mod tests {
     use crate::runs::RunStatus;
 
     #[test]
-    fn time_left_follows_the_pace_of_this_sitting() {
+    fn time_left_follows_the_pace_of_this_session() {
         let ten = Duration::from_secs(10);
         assert_eq!(time_left(5.0, 10.0, ten), Some(Duration::from_secs(20)));
         assert_eq!(time_left(0.2, 10.0, ten), None);

@@ -7,6 +7,7 @@
 mod app;
 mod chart;
 mod clock;
+mod colours;
 mod keys;
 mod panels;
 mod picture;

@@ -1,6 +1,7 @@
 use super::app::Popup;
 use super::chart::key;
 use super::clock::duration;
+use super::colours::colour_of;
 use super::view::{Row, View};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -8,15 +9,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Cell, Clear, Gauge, Paragraph, Table, Tabs, Widget};
-
-/// The colours of `comparison::colour`, from the 256 that terminals have, chosen to be read on
-/// dark and on light backgrounds.
-const COLOURS: [u8; 7] = [33, 166, 36, 175, 178, 74, 142];
-
-/// The colour of the activation at this position of a comparison.
-pub(super) fn colour_of(position: usize) -> Color {
-    Color::Indexed(COLOURS[position % COLOURS.len()])
-}
 
 impl View {
     pub(super) fn render(&self, frame: &mut Frame<'_>) {

@@ -42,8 +42,12 @@ pub fn run(
     let mut keys = Keys::new()?;
     let mut app = App::new(mode);
     let outcome = show(&mut terminal, &mut keys, &mut app, &mut source, &mut request, signals);
-    // A terminal that is gone cannot be restored, and need not be.
-    let _ = ratatui::try_restore();
+    // A terminal that is gone cannot be restored, and need not be; what Ratatui would do when it is
+    // dropped is to complain on it, and to panic over that.
+    match outcome {
+        Ok(Outcome::HungUp) => std::mem::forget(terminal),
+        _ => drop(ratatui::try_restore()),
+    }
     outcome
 }
 
