@@ -48,11 +48,34 @@ impl Signals {
 #[cfg(unix)]
 fn spawn(hear: impl Fn(bool) + Send + 'static) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use std::io::IsTerminal;
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals = signals.map_err(|error| cannot_listen(&error))?;
     let thread = std::thread::Builder::new().name("signals".to_owned());
-    let listen = move || signals.forever().for_each(|signal| hear(signal == SIGHUP));
+    // Asked now: a terminal that is gone is none any more.
+    let (output, errors) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
+    let listen = move || {
+        for signal in signals.forever() {
+            if signal == SIGHUP {
+                forget_terminal(output, errors);
+            }
+            hear(signal == SIGHUP);
+        }
+    };
     thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))
+}
+
+/// From now on what would be written to the terminal goes nowhere: libraries panic when they cannot
+/// write to it.
+#[cfg(unix)]
+fn forget_terminal(output: bool, errors: bool) {
+    let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null") else { return };
+    if output {
+        let _ = nix::unistd::dup2_stdout(&nowhere);
+    }
+    if errors {
+        let _ = nix::unistd::dup2_stderr(&nowhere);
+    }
 }
 
 #[cfg(not(unix))]

@@ -1,7 +1,6 @@
 use super::app::Popup;
 use super::chart::key;
 use super::clock::duration;
-use super::colours::colour_of;
 use super::view::{Row, View};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
