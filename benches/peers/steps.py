@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times training steps of the paper's networks in PyTorch and here, in turns, and prints the ratios.
 
-usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [NETWORK ...]     (needs torch)
+usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [--fused] [NETWORK ...]
 
-Networks, batches, dropout and optimisers are those of the recipes. PyTorch runs its best of plain
-eager code: fused optimisers where it has them. Builds and starts `steps`, whose process and this one
+Needs torch. Networks, batches, dropout and optimisers are those of the recipes. PyTorch's optimisers
+are made with their defaults, or with `--fused`, which few programs ask for, in one pass. Builds and starts `steps`, whose process and this one
 take turns of a few steps. Times are milliseconds, medians over all steps; a ratio is PyTorch's time
 over ours, so above 1 this code is faster.
 """
@@ -65,17 +65,18 @@ def block_forward(self, x):
     return self.norms[0](y) + (self.shortcut(x) if self.first else x)
 
 
-def adam(model):
-    return torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
+def adam(model, fused):
+    return torch.optim.Adam(model.parameters(), lr=1e-4, fused=fused)
 
 
-def sgd(model):
+def sgd(model, fused):
+    parameters = model.parameters()
     return torch.optim.SGD(
-        model.parameters(), lr=1e-2, momentum=0.9, nesterov=True, weight_decay=1e-3, fused=True
+        parameters, lr=1e-2, momentum=0.9, nesterov=True, weight_decay=1e-3, fused=fused
     )
 
 
-def pytorch(name):
+def pytorch(name, fused):
     """A function that makes a step and gives the milliseconds of its parts."""
     gelu = nn.GELU()
     if name == "classifier":
@@ -94,7 +95,7 @@ def pytorch(name):
         model, shape, classes = WideResNet(PaperBlock, 6, 16, 4, 100, gelu), (16, 3, 32, 32), 100
     else:
         sys.exit(f"there is no network {name}, but {', '.join(NETWORKS)}")
-    optimizer = (sgd if name == "wrn" else adam)(model)
+    optimizer = (sgd if name == "wrn" else adam)(model, fused)
     x, labels = torch.rand(shape), torch.randint(classes or 2, (shape[0],))
 
     def step():
@@ -140,6 +141,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int)
+    parser.add_argument("--fused", action="store_true", default=None)
     parser.add_argument("networks", nargs="*", default=list(NETWORKS))
     arguments = parser.parse_args()
     build = ["cargo", "build", "--quiet", "--release", "-p", "benches", "--bin", "steps"]
@@ -153,7 +155,7 @@ def main():
             torch.set_num_threads(threads)
             torch.manual_seed(1)
             steps, rounds = NETWORKS[name]
-            ours, theirs = Ours(name, threads), pytorch(name)
+            ours, theirs = Ours(name, threads), pytorch(name, arguments.fused)
             ours.steps(2), [theirs() for _ in range(2)]
             here, there = [], []
             for _ in range(arguments.rounds or rounds):
