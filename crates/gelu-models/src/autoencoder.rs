@@ -15,6 +15,7 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
+use gelu_training::layers::{linear, linear_activation};
 
 /// Configuration of an [`Autoencoder`]; the defaults are the paper's.
 ///
@@ -114,13 +115,13 @@ impl Autoencoder {
     pub fn decode(&self, code: Tensor<2>) -> Tensor<2> {
         let (output, hidden) =
             self.decoder.split_last().expect("the decoder has as many layers as the encoder");
-        output.forward(activated(code, hidden, &self.activations[self.encoder.len()..]))
+        linear(output, activated(code, hidden, &self.activations[self.encoder.len()..]))
     }
 }
 
 fn activated(input: Tensor<2>, layers: &[Linear], activations: &[ActivationLayer]) -> Tensor<2> {
     let both = layers.iter().zip(activations);
-    both.fold(input, |x, (layer, activation)| activation.forward(layer.forward(x)))
+    both.fold(input, |x, (layer, activation)| linear_activation(layer, activation, x))
 }
 
 #[cfg(test)]

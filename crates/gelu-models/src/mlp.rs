@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, HiddenLayer};
+use gelu_training::layers::{hidden_layer, linear};
 
 /// Configuration of an [`Mlp`]; the defaults are the paper's MNIST classifier.
 #[derive(Config, Debug)]
@@ -82,8 +83,8 @@ impl Mlp {
     /// - input: `[batch, d_input]`
     /// - output: `[batch, d_output]`
     pub fn forward(&self, input: Tensor<2>) -> Tensor<2> {
-        let features = self.hidden.iter().fold(input, |x, layer| layer.forward(x));
-        self.output.forward(features)
+        let features = self.hidden.iter().fold(input, |x, layer| hidden_layer(layer, x));
+        linear(&self.output, features)
     }
 }
 

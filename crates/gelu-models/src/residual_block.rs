@@ -7,7 +7,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
-use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
+use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d, dropout};
 
 /// What stands in a residual block, and in which order.
 #[derive(Config, Copy, Debug, PartialEq, Eq)]
@@ -122,14 +122,14 @@ impl ResidualBlock {
         match self.order {
             BlockOrder::Paper => {
                 let h = first.forward(conv2d(&self.conv1, x.clone()));
-                let h = second.forward(conv2d(&self.conv2, self.dropout.forward(h)));
+                let h = second.forward(conv2d(&self.conv2, dropout(&self.dropout, h)));
                 batch_norm(&self.norms[0], h) + self.shortcut(x)
             }
             BlockOrder::PreActivation => {
                 let h = batch_norm_activation(&self.norms[0], first, x.clone());
                 let past = self.shortcut(if self.shortcut.is_some() { h.clone() } else { x });
                 let h = batch_norm_activation(&self.norms[1], second, conv2d(&self.conv1, h));
-                conv2d(&self.conv2, self.dropout.forward(h)) + past
+                conv2d(&self.conv2, dropout(&self.dropout, h)) + past
             }
         }
     }

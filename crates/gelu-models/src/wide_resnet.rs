@@ -27,7 +27,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
-use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d};
+use gelu_training::layers::{self, batch_norm, batch_norm_activation, conv2d};
 
 /// Configuration of a [`WideResNet`]; the defaults are the paper's.
 ///
@@ -190,7 +190,7 @@ impl WideResNet {
         let blocks = self.groups.iter().flatten();
         let x = blocks.fold(x, |x, block| block.forward(x));
         let x = batch_norm_activation(&self.norm, last, x);
-        self.output.forward(x.mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]))
+        layers::linear(&self.output, x.mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]))
     }
 }
 

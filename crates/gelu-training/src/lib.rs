@@ -9,7 +9,7 @@
 //! | | Flex (CPU) | CubeCL (GPUs) | any other backend |
 //! |---|---|---|---|
 //! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel | tensor operations |
-//! | [`layers::linear`] | the products of all three directions in blocks that threads share | Burn's | Burn's |
+//! | [`layers::linear`], [`layers::hidden_layer`] | the products of all three directions in blocks that threads share | Burn's | Burn's |
 //! | [`layers::conv2d`] | products of matrices with the patches of the pictures, forward and for both gradients | Burn's | Burn's |
 //! | [`layers::batch_norm_activation`] | a channel at a time, read from memory once each way | tensor operations | tensor operations |
 //!

@@ -9,16 +9,8 @@ use super::scratch::with_scratch;
 use super::sum::{Sum, sums};
 use super::threads::map_each;
 use super::{Level, Work};
+use gelu_core::{Unit, slices};
 use std::marker::PhantomData;
-
-/// What is done to every number behind the norm.
-pub(crate) trait Pointwise: Sync {
-    /// Replaces `values` by the function of them.
-    fn apply(&self, values: &mut [f32]);
-
-    /// Multiplies `gradient` by the function's derivative at `x`.
-    fn differentiate(&self, x: &[f32], gradient: &mut [f32]);
-}
 
 /// `[batch, channels, plane]`, and what every channel is normed by.
 #[derive(Clone, Copy, Debug)]
@@ -92,13 +84,8 @@ impl Norm<'_> {
         self.batch * self.channels() * self.plane
     }
 
-    /// Replaces `x` by the function of `γ·(x − μ)/√(σ² + ε) + β`.
-    pub(crate) fn apply_in_place(
-        &self,
-        level: Level,
-        x: &mut [f32],
-        function: Option<&dyn Pointwise>,
-    ) {
+    /// Replaces `x` by `unit` of `γ·(x − μ)/√(σ² + ε) + β`.
+    pub(crate) fn apply_in_place(&self, level: Level, x: &mut [f32], unit: Unit) {
         let places = Planes::of(x, self.channels(), self.plane);
         map_each(self.channels(), self.size(), |channel| {
             let affine = self.affine(channel);
@@ -106,21 +93,13 @@ impl Norm<'_> {
                 // SAFETY: each channel is worked on by one thread.
                 let values = unsafe { places.plane(picture, channel) };
                 level.run(AffineInPlace { affine, values });
-                if let Some(function) = function {
-                    function.apply(values);
-                }
+                activate(unit, values);
             }
         });
     }
 
-    /// Writes the function of `γ·(x − μ)/√(σ² + ε) + β` to `out`.
-    pub(crate) fn apply(
-        &self,
-        level: Level,
-        x: &[f32],
-        out: &mut [f32],
-        function: Option<&dyn Pointwise>,
-    ) {
+    /// Writes `unit` of `γ·(x − μ)/√(σ² + ε) + β` to `out`.
+    pub(crate) fn apply(&self, level: Level, x: &[f32], out: &mut [f32], unit: Unit) {
         assert_eq!(x.len(), out.len(), "a result for every input");
         let places = Planes::of(out, self.channels(), self.plane);
         map_each(self.channels(), self.size(), |channel| {
@@ -130,9 +109,7 @@ impl Norm<'_> {
                 // SAFETY: each channel is worked on by one thread.
                 let out = unsafe { places.plane(picture, channel) };
                 level.run(AffineTo { affine, x, out });
-                if let Some(function) = function {
-                    function.apply(out);
-                }
+                activate(unit, out);
             }
         });
     }
@@ -144,7 +121,7 @@ impl Norm<'_> {
         level: Level,
         x: &[f32],
         gradient: &mut [f32],
-        function: Option<&dyn Pointwise>,
+        unit: Unit,
     ) -> (Vec<f32>, Vec<f32>) {
         assert_eq!(x.len(), gradient.len(), "a gradient for every input");
         let places = Planes::of(gradient, self.channels(), self.plane);
@@ -157,10 +134,10 @@ impl Norm<'_> {
                 let x = x(picture);
                 // SAFETY: each channel is worked on by one thread.
                 let gradient = unsafe { places.plane(picture, channel) };
-                if let Some(function) = function {
+                if unit != Unit::Identity {
                     with_scratch(self.plane, |normed| {
                         level.run(AffineTo { affine, x, out: normed });
-                        function.differentiate(normed, gradient);
+                        slices::backward(unit, normed, gradient);
                     });
                 }
                 let [sum, product] = level.run(Products { gradient, x, mean: affine.mean });
@@ -182,6 +159,12 @@ impl Norm<'_> {
         })
         .into_iter()
         .unzip()
+    }
+}
+
+fn activate(unit: Unit, values: &mut [f32]) {
+    if unit != Unit::Identity {
+        slices::forward(unit, values);
     }
 }
 
@@ -316,18 +299,6 @@ mod tests {
 
     const CHANNELS: usize = 3;
 
-    struct Square;
-
-    impl Pointwise for Square {
-        fn apply(&self, values: &mut [f32]) {
-            values.iter_mut().for_each(|value| *value *= *value);
-        }
-
-        fn differentiate(&self, x: &[f32], gradient: &mut [f32]) {
-            gradient.iter_mut().zip(x).for_each(|(gradient, x)| *gradient *= 2.0 * x);
-        }
-    }
-
     fn wave(length: usize, frequency: f64, shift: f64) -> Vec<f32> {
         (0..length).map(|i| ((frequency * i as f64).sin() + shift) as f32).collect()
     }
@@ -370,10 +341,10 @@ mod tests {
                 epsilon: 1e-5,
             };
             let (mut out, mut in_place, mut gradient) = (x.clone(), x.clone(), dy.clone());
-            norm.apply(level, &x, &mut out, Some(&Square));
-            norm.apply_in_place(level, &mut in_place, Some(&Square));
+            norm.apply(level, &x, &mut out, Unit::Gelu);
+            norm.apply_in_place(level, &mut in_place, Unit::Gelu);
             assert_eq!(out, in_place);
-            let others = norm.differentiate(level, &x, &mut gradient, Some(&Square));
+            let others = norm.differentiate(level, &x, &mut gradient, Unit::Gelu);
             (out, gradient, others)
         };
         let mut levels = Level::available();

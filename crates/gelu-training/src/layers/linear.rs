@@ -2,19 +2,74 @@ use crate::TrainingOps;
 use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
+use burn_nn::Linear;
+use gelu_core::{ActivationLayer, HiddenLayer, Unit, functional};
 
-/// `input·weight`, by [`TrainingOps::linear_product`]: the product of a linear layer, without its bias.
+/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`].
 ///
 /// # Shapes
 ///
 /// - input: `[batch, inputs]`
-/// - weight: `[inputs, outputs]`, as Burn's `Linear` has it
 /// - output: `[batch, outputs]`
 ///
 /// # Panics
 ///
-/// If the inputs differ.
-pub fn linear(input: Tensor<2>, weight: Tensor<2>) -> Tensor<2> {
+/// If the inputs are not the layer's.
+pub fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
+    let product = product(layer, input);
+    match &layer.bias {
+        Some(bias) => {
+            functional::bias_activation_dropout(product, bias.val(), Unit::Identity, None)
+        }
+        None => product,
+    }
+}
+
+/// `activation.forward(layer.forward(input))`, where bias and activation are one pass over memory.
+///
+/// # Shapes
+///
+/// - input: `[batch, inputs]`
+/// - output: `[batch, outputs]`
+///
+/// # Panics
+///
+/// If the inputs are not the layer's.
+pub fn linear_activation(
+    layer: &Linear,
+    activation: &ActivationLayer,
+    input: Tensor<2>,
+) -> Tensor<2> {
+    match (activation.activation().unit(), &layer.bias) {
+        (Some(unit), Some(bias)) => {
+            functional::bias_activation_dropout(product(layer, input), bias.val(), unit, None)
+        }
+        _ => activation.forward(linear(layer, input)),
+    }
+}
+
+/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`].
+///
+/// # Shapes
+///
+/// - input: `[batch, inputs]`
+/// - output: `[batch, outputs]`
+///
+/// # Panics
+///
+/// If the inputs are not the layer's.
+pub fn hidden_layer(layer: &HiddenLayer, input: Tensor<2>) -> Tensor<2> {
+    let HiddenLayer { linear, activation, dropout } = layer;
+    let (Some(unit), Some(bias)) = (activation.activation().unit(), &linear.bias) else {
+        return layer.forward(input);
+    };
+    let mask = super::dropout::mask(dropout, &input);
+    functional::bias_activation_dropout(product(linear, input), bias.val(), unit, mask)
+}
+
+/// The input times the weights.
+fn product(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
+    let weight = layer.weight.val();
     let ([_, inputs], [expected, _]) = (input.dims(), weight.dims());
     assert_eq!(inputs, expected, "a linear layer of {expected} inputs got {inputs}");
     Tensor::from_dispatch(Dispatch::linear_product(input.into_dispatch(), weight.into_dispatch()))

@@ -2,8 +2,10 @@
 
 mod batch_norm;
 mod convolution;
+mod dropout;
 mod linear;
 
 pub use batch_norm::{batch_norm, batch_norm_activation};
 pub use convolution::conv2d;
-pub use linear::linear;
+pub use dropout::dropout;
+pub use linear::{hidden_layer, linear, linear_activation};

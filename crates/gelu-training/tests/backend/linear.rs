@@ -1,7 +1,15 @@
 //! Beside the sums written out in f64.
 
+use burn::module::Param;
+use burn::nn::Linear;
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
+use gelu_core::{Activation, HiddenLayer};
 use gelu_training::layers;
+
+/// A layer without bias.
+fn layer(weight: Tensor<2>) -> Linear {
+    Linear { weight: Param::from_tensor(weight), bias: None }
+}
 
 fn wave(shape: [usize; 2], frequency: f64) -> Vec<f32> {
     (0..shape[0] * shape[1]).map(|i| (frequency * i as f64).sin() as f32).collect()
@@ -43,7 +51,7 @@ fn products_and_gradients_of_any_size_are_the_sums() {
         let dy = wave([batch, outputs], 0.71);
         let input = tensor(&x, [batch, inputs], &device).require_grad();
         let weight = tensor(&w, [inputs, outputs], &device).require_grad();
-        let y = layers::linear(input.clone(), weight.clone());
+        let y = layers::linear(&layer(weight.clone()), input.clone());
         let gradients = (y.clone() * tensor(&dy, [batch, outputs], &device)).sum().backward();
         let what = |of: &str| format!("{batch} {inputs} {outputs}, {of}");
         let x = |row: usize, column: usize| x[row * inputs + column];
@@ -64,11 +72,11 @@ fn transposed_factors_and_doubles_are_multiplied_too() {
     let (x, w) = (wave([4, 3], 0.37), wave([5, 4], 0.53));
     let (turned, weight) = (tensor(&x, [4, 3], &device), tensor(&w, [5, 4], &device));
     let expected = product([3, 4, 5], |row, k| x[k * 3 + row], |k, column| w[column * 4 + k]);
-    let y = layers::linear(turned.clone().transpose(), weight.clone().transpose());
+    let y = layers::linear(&layer(weight.clone().transpose()), turned.clone().transpose());
     assert_near("f32", y, &expected, 4);
     if device.supports_dtype(DType::F64) {
         let double = |x: Tensor<2>| x.transpose().cast(FloatDType::F64);
-        assert_near("f64", layers::linear(double(turned), double(weight)), &expected, 4);
+        assert_near("f64", layers::linear(&layer(double(weight)), double(turned)), &expected, 4);
     }
 }
 
@@ -79,7 +87,7 @@ fn constants_have_no_gradient() {
     let (x, w) = (wave([4, 3], 0.37), wave([3, 2], 0.53));
     let weight = tensor(&w, [3, 2], &device).require_grad();
     let input = tensor(&x, [4, 3], &device);
-    let gradients = layers::linear(input.clone(), weight.clone()).sum().backward();
+    let gradients = layers::linear(&layer(weight.clone()), input.clone()).sum().backward();
     let expected = product([3, 4, 2], |row, k| x[k * 3 + row], |_, _| 1.0);
     assert_near("weight", weight.grad(&gradients).unwrap(), &expected, 4);
     assert!(input.grad(&gradients).is_none());
@@ -89,5 +97,30 @@ fn constants_have_no_gradient() {
 #[should_panic(expected = "a linear layer of 4 inputs got 3")]
 fn other_inputs_are_refused() {
     let device = Device::default();
-    layers::linear(Tensor::zeros([2, 3], &device), Tensor::zeros([4, 2], &device));
+    layers::linear(&layer(Tensor::zeros([4, 2], &device)), Tensor::zeros([2, 3], &device));
+}
+
+/// Bias, activation and dropout come as gelu-core's own layer has them.
+#[test]
+fn hidden_layers_are_gelu_cores() {
+    let device = Device::default().autodiff();
+    for (name, dropout) in [("gelu", 0.0), ("relu", 0.5), ("soi", 0.5), ("learnable-gelu", 0.0)] {
+        let activation: Activation = name.parse().unwrap();
+        let weight = tensor(&wave([6, 5], 0.53), [6, 5], &device);
+        let bias = tensor(&wave([1, 5], 0.9), [1, 5], &device).reshape([5]);
+        let linear = Linear { bias: Some(Param::from_tensor(bias)), ..layer(weight) };
+        let hidden = HiddenLayer::new(linear.clone(), &activation, dropout);
+        let x = tensor(&wave([7, 6], 0.37), [7, 6], &device);
+        device.seed(3);
+        let found = layers::hidden_layer(&hidden, x.clone());
+        device.seed(3);
+        let expected = hidden.forward(x.clone());
+        let tolerance = burn::tensor::Tolerance::<f32>::absolute(1e-6);
+        found.into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
+        if dropout == 0.0 {
+            let found = layers::linear_activation(&linear, &hidden.activation, x.clone());
+            let expected = hidden.activation.forward(linear.forward(x));
+            found.into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
+        }
+    }
 }

@@ -1,9 +1,8 @@
 use super::storage::{contiguous, elements, elements_mut, tensor};
 use crate::kernels::{self, Level, Norm};
-use burn_core::backend::Flex;
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
-use gelu_core::{ActivationOps, Unit};
+use gelu_core::Unit;
 
 /// f32, and enough numbers of a channel in a picture to be worth a loop of their own.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {
@@ -44,19 +43,15 @@ pub(super) fn forward(
 ) -> FlexTensor {
     let mut x = contiguous(x);
     let (batch, plane, shape) = (x.layout().shape()[0], plane(&x), x.layout().shape().clone());
-    let normed = with_norm([batch, plane], parameters, epsilon, |norm| {
+    with_norm([batch, plane], parameters, epsilon, |norm| {
         if x.is_unique() {
-            norm.apply_in_place(Level::best(), elements_mut(&mut x), None);
+            norm.apply_in_place(Level::best(), elements_mut(&mut x), unit);
             return x;
         }
         let mut out = vec![0.0; shape.num_elements()];
-        norm.apply(Level::best(), elements(&x), &mut out, None);
+        norm.apply(Level::best(), elements(&x), &mut out, unit);
         tensor(out, shape)
-    });
-    match unit {
-        Unit::Identity => normed,
-        _ => Flex::activation(normed, unit),
-    }
+    })
 }
 
 pub(super) fn backward(
@@ -67,17 +62,10 @@ pub(super) fn backward(
     unit: Unit,
 ) -> (FlexTensor, FlexTensor, FlexTensor) {
     let x = contiguous(x);
-    let gradient = match unit {
-        Unit::Identity => gradient,
-        _ => {
-            let normed = forward(x.clone(), parameters.clone(), epsilon, Unit::Identity);
-            Flex::activation_backward(normed, gradient, unit)
-        }
-    };
     let mut gradient = contiguous(gradient);
     let sizes = [x.layout().shape()[0], plane(&x)];
     let (gamma, beta) = with_norm(sizes, parameters, epsilon, |norm| {
-        norm.differentiate(Level::best(), elements(&x), elements_mut(&mut gradient), None)
+        norm.differentiate(Level::best(), elements(&x), elements_mut(&mut gradient), unit)
     });
     let shape = Shape::from([gamma.len()]);
     (gradient, tensor(gamma, shape.clone()), tensor(beta, shape))

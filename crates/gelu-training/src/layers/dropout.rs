@@ -1,0 +1,38 @@
+use burn::tensor::Tensor;
+use burn_core as burn;
+use burn_nn::Dropout;
+use gelu_core::functional;
+use gelu_core::random::{DropoutMask, Key};
+
+/// Drops as `layer.forward(input)` does, with a mask of [`gelu_core::random`]: drawn many at a time, and
+/// again in the backward pass instead of being kept.
+///
+/// # Shapes
+///
+/// - input and output: `[..., any]`
+///
+/// ```
+/// use burn::nn::DropoutConfig;
+/// use burn::tensor::{Device, Tensor};
+///
+/// let device = Device::default().autodiff();
+/// let ones = Tensor::<3>::ones([20, 10, 50], &device);
+/// let dropped = gelu_training::layers::dropout(&DropoutConfig::new(0.2).init(), ones);
+/// let values = dropped.into_data().try_to_vec::<f32>().unwrap();
+/// assert!(values.iter().all(|&value| value == 0.0 || (value - 1.25).abs() < 1e-6));
+/// let zeros = values.iter().filter(|&&value| value == 0.0).count();
+/// assert!((1800..2200).contains(&zeros));
+/// ```
+pub fn dropout<const D: usize>(layer: &Dropout, input: Tensor<D>) -> Tensor<D> {
+    match mask(layer, &input) {
+        Some(mask) => functional::dropout(input, mask),
+        None => input,
+    }
+}
+
+/// The mask that is due for `input`, by Burn's own conditions.
+pub(super) fn mask<const D: usize>(layer: &Dropout, input: &Tensor<D>) -> Option<DropoutMask> {
+    let device = input.device();
+    let due = layer.prob > 0.0 && layer.training.is_enabled() && device.is_autodiff();
+    due.then(|| DropoutMask::new(layer.prob, Key::next(&device)))
+}
