@@ -2,6 +2,7 @@
 
 //! Train and compare activation functions on the experiments of the GELU paper.
 
+pub mod activation;
 pub mod cli;
 pub mod cluster;
 pub mod comparison;
@@ -10,6 +11,7 @@ pub mod data;
 pub mod device;
 pub mod environment;
 pub mod error;
+pub mod export;
 pub mod files;
 pub mod measure;
 pub mod names;

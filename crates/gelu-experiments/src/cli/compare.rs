@@ -1,7 +1,11 @@
-use super::print;
-use super::selection::{Selected, Selection, activation};
+use super::selection::{Selected, Selection};
+use super::suggested::Suggested;
+use super::{dry_run, export, print};
+use crate::activation::ActivationList;
 use crate::comparison::{ComparisonReader, plan};
 use crate::dashboard::{self, Mode, PlainReporter, Request};
+use crate::device::DeviceName;
+use crate::export::Target;
 use crate::measure::UntilDecided;
 use crate::report::{self, Document, table};
 use crate::runs::{Comparison, ComparisonFolder, ComparisonSnapshot, RunStatus};
@@ -9,7 +13,7 @@ use crate::signals::Signals;
 use crate::worker::{PoolOptions, WorkerPool, take_up_failed};
 use crate::{Error, Result};
 use clap::Args;
-use gelu_core::Activation;
+use clap::builder::TypedValueParser;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,6 +31,14 @@ pub(super) struct Compare {
     /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Say what would be trained, how long that would take (one epoch is trained and timed) and how
+    /// much it would leave on disk, and end
+    #[arg(long, conflicts_with_all = ["plain", "json"])]
+    dry_run: bool,
+    /// Export the results in the end: tensorboard, tensorboard=DIR, mlflow=URL; may be given several
+    /// times
+    #[arg(long, value_name = "TARGET")]
+    export: Vec<Target>,
     /// Print a line per epoch instead of the dashboard
     #[arg(long)]
     plain: bool,
@@ -41,15 +53,15 @@ pub(super) struct Compare {
 /// What a comparison varies, as flags: shared by `compare` and `submit`.
 #[derive(Debug, Args)]
 pub(super) struct Varied {
-    /// Activations to compare
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = activation)]
-    activations: Option<Vec<Activation>>,
+    /// Activations to compare: names, and formulas of your own as in 'gelu,mine=x*tanh(x)'
+    #[arg(long, value_name = "LIST", value_parser = Suggested::activations().try_map(|list| list.parse::<ActivationList>()))]
+    activations: Option<ActivationList>,
     /// Runs of each setting, with the seeds 1 to N
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// The activation that the others are compared with [default: the first]
-    #[arg(long, value_name = "NAME", value_parser = activation)]
-    baseline: Option<Activation>,
+    #[arg(long, value_name = "NAME", value_parser = Suggested::activations())]
+    baseline: Option<String>,
     /// Add seeds until every comparison is decided: looked at after 8, 12, 16, … of them
     #[arg(long, conflicts_with = "seeds")]
     until_decided: bool,
@@ -83,7 +95,8 @@ impl Varied {
         let Self { seeds, until_decided, max_seeds, .. } = self;
         let selected = selection.resolve(|recipe| {
             let varied = &mut recipe.comparison;
-            varied.activations = activations.unwrap_or_else(|| varied.activations.clone());
+            varied.activations =
+                activations.map_or_else(|| varied.activations.clone(), |list| list.0);
             varied.baseline = baseline.or_else(|| varied.baseline.clone());
             varied.seeds = seeds.unwrap_or(varied.seeds);
             varied.until_decided = match (seeds, until_decided) {
@@ -114,13 +127,16 @@ impl Varied {
 
 impl Compare {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { selection, varied, jobs, plain, json, keep_going } = self;
+        let Self { selection, varied, jobs, plain, json, keep_going, dry_run, export } = self;
+        let jobs = jobs.map(usize::from);
+        if dry_run {
+            return dry_run::run(&varied.select(selection)?.0, jobs);
+        }
         let data = selection.data.clone();
         let (selected, folder) = varied.prepare(selection)?;
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let Selected { devices, .. } = selected;
         let is_cpu = devices[0].is_cpu();
-        let jobs = jobs.map_or(if is_cpu { cores } else { 1 }, usize::from);
+        let jobs = jobs.unwrap_or_else(|| jobs_on(&devices[0]));
         let signals = Signals::listen()?;
         let mut reader = ComparisonReader::open(folder.path())?;
         take_up_failed(&mut reader)?;
@@ -141,7 +157,15 @@ impl Compare {
         } else {
             shown.with_lines(PlainReporter::after(&before), json)?;
         }
-        shown.conclude(json)
+        shown.conclude(json, &export)
+    }
+}
+
+/// How many runs train at the same time on each device, if nobody says.
+pub(super) fn jobs_on(device: &DeviceName) -> usize {
+    match device.is_cpu() {
+        true => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        false => 1,
     }
 }
 
@@ -214,7 +238,7 @@ impl Shown {
     }
 
     /// Reports what there is, and says how it went.
-    fn conclude(mut self, json: bool) -> Result<ExitCode> {
+    fn conclude(mut self, json: bool, exports: &[Target]) -> Result<ExitCode> {
         let snapshot = self.reader.snapshot();
         let out = self.reader.folder().path().to_path_buf();
         let document = Document::of(&snapshot);
@@ -227,6 +251,8 @@ impl Shown {
         for error in &written.failures {
             super::complain(&format!("gelu: {error}\n"));
         }
+        let exported = export::all(exports, &snapshot, &out, json);
+        let troubles = troubles + usize::from(!exported);
         let wanted = plan::next(self.reader.comparison(), &snapshot);
         match (wanted.is_empty(), troubles) {
             (false, _) if self.pool.was_stopped() => Err(Error::Interrupted { out }),

@@ -1,5 +1,6 @@
 use super::print;
-use crate::data::download::{Fetched, MNIST_MIRRORS, fetch_mnist_file};
+use super::suggested::Suggested;
+use crate::data::download::{self, Fetched};
 use crate::data::synthetic::files;
 use crate::data::{self, Availability, mnist};
 use crate::{Error, Result};
@@ -21,17 +22,19 @@ enum Command {
     /// Download a data set and check it
     Fetch {
         /// Name of the data set
+        #[arg(value_parser = Suggested::data_sets())]
         name: String,
         /// Folder to put it into [default: where experiments look for it]
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
-        /// Try this mirror instead of the customary ones; may be given several times
+        /// Folder on a server to fetch from instead of the customary ones; may be given several times
         #[arg(long = "mirror", value_name = "URL")]
         mirrors: Vec<String>,
     },
     /// Read a data set whole, and say what is in it
     Info {
         /// Name of the data set
+        #[arg(value_parser = Suggested::data_sets())]
         name: String,
         /// Folder that holds its files [default: where experiments look for it]
         #[arg(long, value_name = "DIR")]
@@ -45,7 +48,7 @@ enum Command {
     /// Write a generated data set in the files of a real one
     Synth {
         /// The data set whose files are written; `digits` stands for mnist
-        #[arg(default_value = "digits")]
+        #[arg(default_value = "digits", value_parser = Suggested::data_sets())]
         name: String,
         /// Folder to write to
         out: PathBuf,
@@ -123,27 +126,47 @@ fn fetch(name: &str, out: Option<PathBuf>, mirrors: Vec<String>) -> Result<ExitC
         (_, Some(folder)) => folder,
         (Availability::Present(folder) | Availability::Absent(folder), None) => folder,
     };
-    if name != "mnist" {
+    let mut files = download::files_of(name);
+    if files.is_empty() {
         let problem = format!("{name} cannot be fetched: {}: {}", folder.display(), info.how);
         return Err(Error::Usage(problem));
     }
-    let mirrors = match mirrors.is_empty() {
-        true => MNIST_MIRRORS.map(str::to_owned).to_vec(),
-        false => mirrors,
-    };
-    let style = "{prefix} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}";
+    if data::synthetic::is_marked(&folder) {
+        let problem = format!(
+            "{} holds generated files; take them away, or name another folder with --out",
+            folder.display()
+        );
+        return Err(Error::Usage(problem));
+    }
+    let style = "{prefix} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
     let style = ProgressStyle::with_template(style).expect("the template is well-formed");
-    for file in mnist::FILES {
-        let bar = ProgressBar::new(0).with_style(style.clone()).with_prefix(file.name);
-        let fetched = fetch_mnist_file(&file, &folder, &mirrors, &bar)?;
+    for file in &mut files {
+        if !mirrors.is_empty() {
+            file.mirrors = mirrors.clone();
+        }
+        let bar = ProgressBar::new(0).with_style(style.clone()).with_prefix(file.name.clone());
+        let fetched = file.fetch(&folder, &bar).map_err(|error| offline(error, name, &folder))?;
         bar.finish_and_clear();
         print(&match fetched {
             Fetched::AlreadyThere => format!("{}: already there\n", file.name),
             Fetched::From(mirror) => format!("{}: fetched from {mirror}\n", file.name),
         })?;
     }
-    print(&format!("{name} is in {}\n", folder.display()))?;
+    let set = data::load(name, Some(&folder))?;
+    print(&format!("{name} is in {}: {}\n", folder.display(), set.describe()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to do where no download gets through.
+fn offline(error: Error, name: &str, folder: &Path) -> Error {
+    match error {
+        Error::Download(problem) => Error::Download(format!(
+            "{problem}; offline, put the files of {name} into {} yourself, or train on the built-in \
+             digits: `gelu compare`",
+            folder.display()
+        )),
+        other => other,
+    }
 }
 
 fn check(folder: &Path) -> Result<ExitCode> {

@@ -1,20 +1,30 @@
 //! The command line: one file a command. Parses and prints, nothing else.
 
 mod compare;
+mod completions;
 mod data;
 mod devices;
+mod dry_run;
 mod eval;
+mod export;
+mod listing;
+mod program;
+mod recipe;
 mod report;
+mod runs;
 mod selection;
 mod submit;
+mod suggested;
 mod train;
 mod watch;
 mod work;
 
 use crate::runs::{ComparisonFolder, ComparisonSnapshot};
 use crate::{Error, Result};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
+
+pub use program::Program;
 
 /// Trains and compares activation functions on the GELU paper's experiments.
 ///
@@ -39,6 +49,10 @@ enum Command {
     Watch(watch::Watch),
     /// Write the table, figures and data of a comparison's finished runs again
     Report(report::Report),
+    /// List the runs of a comparison: what there is, how it ended, how long it took
+    Runs(runs::Runs),
+    /// List the built-in experiments, or print one as a recipe to change
+    Recipe(recipe::RecipeCommand),
     /// List, fetch, check and generate data sets
     Data(data::Data),
     /// List the devices of this build
@@ -48,25 +62,46 @@ enum Command {
     /// Work on a comparison's folder: train one wanted run after the other, beside any number of
     /// other workers, on this machine and on others
     Work(work::Work),
+    /// Print completions for a shell
+    Completions(completions::Completions),
+    /// Print the manual page
+    Man(completions::Man),
 }
 
-/// Parses the command line, carries it out, and says how it went.
+/// The program `gelu`: parses the command line, carries it out, and says how it went. A program with
+/// activations of its own is a [`Program`].
 pub fn main() -> ExitCode {
+    Program::new().run()
+}
+
+fn run() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Compare(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Watch(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Runs(command) => command.run(),
+        Command::Recipe(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
         Command::Data(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Submit(command) => command.run(),
         Command::Work(command) => command.run(),
     };
-    outcome.unwrap_or_else(|error| {
-        complain(&format!("gelu: {error}\n"));
-        ExitCode::from(error.exit_code())
-    })
+    outcome.unwrap_or_else(|error| refuse(&error))
+}
+
+/// Says what went wrong.
+fn refuse(error: &Error) -> ExitCode {
+    complain(&format!("gelu: {error}\n"));
+    ExitCode::from(error.exit_code())
+}
+
+/// The command line as clap knows it, for completions and the manual.
+fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// Prints to standard output. A reader that has gone away (`gelu report … | head`, a terminal that
@@ -114,10 +149,9 @@ fn warn_of_open_folder(folder: &ComparisonFolder) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn command_line_is_consistent() {
-        Arguments::command().debug_assert();
+        command().debug_assert();
     }
 }

@@ -1,6 +1,7 @@
-use super::print;
+use super::{export, print};
 use crate::Result;
 use crate::comparison::ComparisonReader;
+use crate::export::Target;
 use crate::report::{self, Document, table};
 use clap::Args;
 use std::path::PathBuf;
@@ -13,6 +14,9 @@ pub(super) struct Report {
     /// Folder to write to [default: the comparison's]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Export the results: tensorboard, tensorboard=DIR, mlflow=URL; may be given several times
+    #[arg(long, value_name = "TARGET")]
+    export: Vec<Target>,
     /// Print the results as one JSON document on standard output, and nothing else there
     #[arg(long)]
     json: bool,
@@ -23,7 +27,7 @@ impl Report {
         let snapshot = ComparisonReader::open(&self.folder)?.snapshot();
         super::complain(&super::warnings(&snapshot));
         let document = Document::of(&snapshot);
-        let out = self.out.unwrap_or(self.folder);
+        let out = self.out.unwrap_or_else(|| self.folder.clone());
         std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
         let written = report::write(&snapshot, &out);
         let paths: Vec<String> =
@@ -35,7 +39,8 @@ impl Report {
         for error in &written.failures {
             super::complain(&format!("gelu: {error}\n"));
         }
-        match written.failures.is_empty() {
+        let exported = export::all(&self.export, &snapshot, &self.folder, self.json);
+        match written.failures.is_empty() && exported {
             true => Ok(ExitCode::SUCCESS),
             false => Ok(ExitCode::FAILURE),
         }

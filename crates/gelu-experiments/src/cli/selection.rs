@@ -1,3 +1,4 @@
+use super::suggested::Suggested;
 use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::measure;
@@ -6,7 +7,7 @@ use crate::runs::{Comparison, RunKey, RunSpec};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
-use gelu_core::Activation;
+use clap::builder::TypedValueParser;
 use std::path::PathBuf;
 
 /// The experiment that is run when none is named.
@@ -15,8 +16,8 @@ const DEFAULT_EXPERIMENT: &str = "digits";
 /// Which experiment, on which data and device: shared by `compare` and `train`.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
-    /// What to run
-    #[arg(value_name = "EXPERIMENT", help = experiments())]
+    /// Experiment [default: digits, which needs no data]
+    #[arg(value_name = "EXPERIMENT", value_parser = Suggested::experiments())]
     experiment: Option<String>,
     /// Read the experiment from a recipe file instead
     #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
@@ -47,13 +48,8 @@ pub(super) struct Selection {
     out: Option<PathBuf>,
     /// Devices to train on, of one backend, for example flex, vulkan or cuda:0,cuda:1; see
     /// `gelu devices`
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Suggested::devices().try_map(|name| name.parse::<DeviceName>()))]
     device: Vec<DeviceName>,
-}
-
-fn experiments() -> String {
-    let names = Recipe::names().join(", ");
-    format!("Experiment: {names} [default: {DEFAULT_EXPERIMENT}, which needs no data]")
 }
 
 /// A selection made sense of.
@@ -62,6 +58,8 @@ pub(super) struct Selected {
     /// At least one, all of one backend.
     pub(super) devices: Vec<DeviceName>,
     pub(super) data: DataSet,
+    /// Where it was read from, if not from its customary place.
+    pub(super) data_folder: Option<PathBuf>,
     pub(super) out: PathBuf,
 }
 
@@ -86,7 +84,7 @@ impl Selection {
         let devices = devices(self.device)?;
         let data = data::load(&recipe.data.set, self.data.as_deref())?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
-        Ok(Selected { recipe, devices, data, out })
+        Ok(Selected { recipe, devices, data, data_folder: self.data, out })
     }
 }
 
@@ -119,9 +117,4 @@ fn devices(asked: Vec<DeviceName>) -> Result<Vec<DeviceName>> {
              devices of one"
         ))),
     }
-}
-
-/// An activation on the command line.
-pub(super) fn activation(name: &str) -> Result<Activation> {
-    name.parse().map_err(|error: gelu_core::UnknownActivation| Error::Usage(error.to_string()))
 }

@@ -1,5 +1,7 @@
 use super::print;
-use super::selection::{Selection, activation};
+use super::selection::Selection;
+use super::suggested::Suggested;
+use crate::activation::NamedActivation;
 use crate::environment::Environment;
 use crate::runs::{
     ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunStatus, Stage, Watch,
@@ -8,7 +10,7 @@ use crate::signals::Signals;
 use crate::training::{Control, Display, Splits, train};
 use crate::{Error, Result};
 use clap::Args;
-use gelu_core::Activation;
+use clap::builder::TypedValueParser;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +19,9 @@ use std::time::Duration;
 pub(super) struct Train {
     #[command(flatten)]
     selection: Selection,
-    /// The activation
-    #[arg(long, value_name = "NAME", default_value = "gelu", value_parser = activation)]
-    activation: Activation,
+    /// The activation: a name, or a formula as in mine=x*tanh(x)
+    #[arg(long, value_name = "NAME", default_value = "gelu", value_parser = Suggested::activations().try_map(|name| name.parse::<NamedActivation>()))]
+    activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,

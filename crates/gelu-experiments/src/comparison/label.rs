@@ -1,11 +1,9 @@
-use gelu_core::Activation;
+use crate::activation::NamedActivation;
 
-/// An activation's name as people write it; one that this build does not know, as it is.
+/// An activation's name as people write it, a formula's without the formula; one that this program
+/// does not know, as it is.
 pub fn label(name: &str) -> String {
-    match name.parse::<Activation>() {
-        Ok(activation) => activation.label().into_owned(),
-        Err(_) => name.to_owned(),
-    }
+    NamedActivation::read(name).label().into_owned()
 }
 
 #[cfg(test)]
@@ -16,5 +14,6 @@ mod tests {
     fn known_names_get_their_label_and_others_stay() {
         assert_eq!(label("gelu-tanh"), "GELU (tanh)");
         assert_eq!(label("mine"), "mine");
+        assert_eq!(label("mine=x*tanh(x)"), "mine");
     }
 }

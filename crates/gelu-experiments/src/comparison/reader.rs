@@ -116,7 +116,11 @@ impl ComparisonReader {
         let epochs = recipe.training.epochs;
         snapshot.runs = all
             .map(|key| {
-                on_disk.remove(&key.id()).unwrap_or_else(|| RunSnapshot::waiting(key, epochs))
+                let id = key.id();
+                on_disk.remove(&id).unwrap_or_else(|| {
+                    let folder = self.names.get(&id).cloned().unwrap_or_default();
+                    RunSnapshot::waiting(key, folder, epochs)
+                })
             })
             .collect();
         snapshot

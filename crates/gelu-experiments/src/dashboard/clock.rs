@@ -69,17 +69,6 @@ fn time_left(done: f64, remaining: f64, elapsed: Duration) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// `1:05:09`, `5:09`, `9 s`.
-pub(super) fn duration(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{rest} s"),
-        (0, _) => format!("{minutes}:{rest:02}"),
-        _ => format!("{hours}:{minutes:02}:{rest:02}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,12 +100,5 @@ mod tests {
             Progress { epoch: 1, phase: Phase::Train, done: 1, total: 2, batch_loss: None };
         snapshot.runs[3].progress = Some(progress);
         assert_eq!(Clock::start().read(&snapshot).done, 0.375);
-    }
-
-    #[test]
-    fn durations_are_short() {
-        assert_eq!(duration(Duration::from_secs(9)), "9 s");
-        assert_eq!(duration(Duration::from_secs(309)), "5:09");
-        assert_eq!(duration(Duration::from_secs(3909)), "1:05:09");
     }
 }

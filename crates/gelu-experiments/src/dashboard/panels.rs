@@ -1,7 +1,7 @@
 use super::app::Popup;
 use super::chart::key;
-use super::clock::duration;
 use super::view::{Row, View};
+use crate::measure::duration;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};

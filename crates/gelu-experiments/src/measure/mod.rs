@@ -2,6 +2,7 @@
 //! part of the data, and which epoch counts. A leaf: it knows nothing of the other modules.
 
 mod criterion;
+mod duration;
 mod epoch_metrics;
 mod looks;
 mod metric;
@@ -10,6 +11,7 @@ mod selection;
 mod split;
 
 pub use criterion::{Criterion, UntilDecided};
+pub use duration::duration;
 pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
 pub use looks::Looks;
 pub use metric::{LossKind, Metric};

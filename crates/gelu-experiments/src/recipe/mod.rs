@@ -3,6 +3,7 @@
 //! A recipe is a TOML file. Those in `recipes/` are built in; `--recipe FILE` reads another, and
 //! flags override what a comparison varies. Unknown keys are refused.
 
+mod command;
 mod data;
 mod figure;
 mod network;
@@ -17,10 +18,10 @@ pub use training::{
     BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
 };
 
+use crate::activation::NamedActivation;
 use crate::files::read_text;
 use crate::measure::{Criterion, Looks, Primary, Reported, Selection, UntilDecided};
 use crate::{Error, Result};
-use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -67,8 +68,8 @@ pub struct Recipe {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComparisonRecipe {
-    /// Activations by name.
-    pub activations: Vec<Activation>,
+    /// Activations by name; formulas as `name=formula`.
+    pub activations: Vec<NamedActivation>,
     /// Runs per setting, with the seeds 1, 2, ….
     pub seeds: u64,
     /// Initial learning rates.
@@ -85,9 +86,10 @@ pub struct ComparisonRecipe {
     /// A difference of the primary measure that nobody would care about, in its own unit: 0.001 is
     /// 0.1 points of error.
     pub negligible: f64,
-    /// The activation that every other one is compared with; the first of the list where absent.
+    /// Name of the activation that every other one is compared with; the first of the list where
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<Activation>,
+    pub baseline: Option<String>,
     /// Where given, seeds are added until every comparison is decided: 8 in place of `seeds`, then
     /// 4 more and 4 more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,13 +107,22 @@ impl ComparisonRecipe {
     ///
     /// If there are no activations, which [`Recipe::validate`] refuses.
     pub fn criterion(&self) -> Criterion {
-        let baseline = self.baseline.as_ref().unwrap_or(&self.activations[0]);
+        let named = self.baseline.as_deref().and_then(|name| self.named(name));
+        let baseline = named.unwrap_or(&self.activations[0]);
         Criterion {
             primary: self.primary,
             negligible: self.negligible,
             baseline: baseline.to_string(),
             until_decided: self.until_decided,
         }
+    }
+
+    /// The activation of that name among those compared: a formula by its name alone or with the
+    /// formula, a built-in one by any of its names.
+    pub fn named(&self, name: &str) -> Option<&NamedActivation> {
+        let text = NamedActivation::read(name).to_string();
+        let mut compared = self.activations.iter();
+        compared.find(|activation| activation.name() == name || activation.text() == text)
     }
 
     /// Runs of each setting that are planned from the beginning, with the seeds 1, 2, ….
@@ -165,8 +176,17 @@ impl Recipe {
     ///
     /// [`Error::Usage`] listing what exists.
     pub fn named(name: &str) -> Result<Self> {
+        Self::parse(Self::text(name)?, name)
+    }
+
+    /// The text of the built-in recipe of that name, with its explanations.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] listing what exists.
+    pub fn text(name: &str) -> Result<&'static str> {
         match BUILT_IN.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Self::parse(text, name),
+            Some((_, text)) => Ok(text),
             None => Err(Error::Usage(format!(
                 "unknown experiment `{name}`; there are: {}",
                 Self::names().join(", ")

@@ -1,6 +1,7 @@
 //! What a type cannot check.
 
 use super::{NetworkRecipe, OptimizerRecipe, Recipe, ScheduleRecipe};
+use crate::activation::ActivationList;
 use crate::data::{DataKind, DataSetInfo};
 use crate::measure::{Looks, Metric, Primary, Reported, Split};
 use crate::names::{check_file_name, check_line};
@@ -28,6 +29,7 @@ impl Recipe {
         at_least_one("the batch size", self.training.batch_size)?;
         at_least_one("the number of seeds", varied.seeds as usize)?;
         at_least_one("the number of activations", varied.activations.len())?;
+        ActivationList::check_names(&varied.activations)?;
         at_least_one("the number of learning rates", varied.learning_rates.len())?;
         at_least_one("the number of dropout rates", varied.dropout.len())?;
         at_least_one("the train limit", self.data.train_limit.unwrap_or(1))?;
@@ -107,7 +109,7 @@ impl Recipe {
             ));
         }
         if let Some(baseline) = &varied.baseline
-            && !varied.activations.contains(baseline)
+            && varied.named(baseline).is_none()
         {
             let names: Vec<String> = varied.activations.iter().map(ToString::to_string).collect();
             return refuse(format!(

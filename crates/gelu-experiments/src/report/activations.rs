@@ -1,5 +1,6 @@
 use super::figure::{Curve, Figure, Panel};
-use crate::comparison::{colour, label};
+use crate::activation::NamedActivation;
+use crate::comparison::colour;
 use crate::device::DeviceName;
 use crate::runs::ComparisonSnapshot;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -20,23 +21,38 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let known = snapshot.activations().into_iter().enumerate();
     let curves: Vec<Curve> = known
         .filter_map(|(position, name)| {
-            let activation: Activation = name.parse().ok()?;
+            let named = NamedActivation::read(name);
             Some(Curve {
-                label: Some(label(name)),
+                label: Some(named.label().into_owned()),
                 colour: colour(position),
                 dashed: false,
-                points: points(&activation, &device),
+                points: points(named.activation().ok()?, &device),
                 band: Vec::new(),
             })
         })
         .collect();
     (!curves.is_empty()).then(|| Figure {
         title: "The activations".to_owned(),
-        caption: "GELU with μ = 0, σ = 1; ELU with α = 1".to_owned(),
+        caption: caption(snapshot),
         x_axis: "x".to_owned(),
         logarithmic: false,
         panels: vec![Panel { title: String::new(), y_axis: "f(x)".to_owned(), curves }],
     })
+}
+
+/// The parameters of the paper's curves, and the formulas of one's own.
+fn caption(snapshot: &ComparisonSnapshot) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for text in snapshot.activations() {
+        match text {
+            "gelu" => parts.push("GELU with μ = 0, σ = 1".to_owned()),
+            "elu" => parts.push("ELU with α = 1".to_owned()),
+            _ => parts.extend(
+                NamedActivation::read(text).formula().map(|_| text.replacen('=', " = ", 1)),
+            ),
+        }
+    }
+    parts.join("; ")
 }
 
 fn points(activation: &Activation, device: &Device) -> Vec<(f64, f64)> {
@@ -65,6 +81,19 @@ mod tests {
             (at(&curves[1], -1.0), at(&curves[1], 3.0), at(&curves[0], 0.0)),
             (0.0, 3.0, 0.0)
         );
+    }
+
+    #[test]
+    fn a_formula_is_drawn_and_written_out() {
+        let mut snapshot = example();
+        for run in snapshot.runs.iter_mut().filter(|run| run.key.activation == "relu") {
+            run.key.activation = "mine=x*x".to_owned();
+        }
+        let figure = figure(&snapshot).unwrap();
+        assert_eq!(figure.caption, "GELU with μ = 0, σ = 1; mine = x*x");
+        let mine = &figure.panels[0].curves[1];
+        assert_eq!(mine.label.as_deref(), Some("mine"));
+        assert!(mine.points.contains(&(-4.0, 16.0)) && mine.points.contains(&(3.0, 9.0)));
     }
 
     #[test]

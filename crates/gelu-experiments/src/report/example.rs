@@ -27,6 +27,9 @@ pub(crate) fn example() -> ComparisonSnapshot {
                             seed,
                             stage: Stage::Only,
                         },
+                        folder: format!(
+                            "{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}"
+                        ),
                         status: match diverges {
                             true => RunStatus::Diverged { epoch: 5 },
                             false => RunStatus::Finished,

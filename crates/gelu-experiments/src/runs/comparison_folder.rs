@@ -1,10 +1,10 @@
 use super::{RunFolder, RunKey, RunSpec};
+use crate::activation::NamedActivation;
 use crate::data::DataSource;
 use crate::error::Place;
 use crate::files::{read_text, sync_folder, write_atomically};
 use crate::recipe::Recipe;
 use crate::{Error, Result};
-use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
@@ -92,7 +92,7 @@ impl Comparison {
         self.spec_of(&spec.activation, &spec.key()) == *spec
     }
 
-    fn spec_of(&self, activation: &Activation, key: &RunKey) -> RunSpec {
+    fn spec_of(&self, activation: &NamedActivation, key: &RunKey) -> RunSpec {
         let RunKey { learning_rate, dropout, seed, stage, .. } = *key;
         RunSpec::new(
             &self.recipe,
@@ -145,7 +145,7 @@ impl Comparison {
             let missing = |what: &str, value: String| {
                 Err(format!("comparison.{what} has {value} there, which is not asked for now"))
             };
-            let asked_for = |a: &&Activation| !there.activations.contains(a);
+            let asked_for = |a: &&NamedActivation| !there.activations.contains(a);
             if let Some(activation) = here.activations.iter().find(asked_for) {
                 return missing("activations", activation.to_string());
             }
@@ -400,7 +400,7 @@ mod tests {
         ComparisonFolder::create(out.path(), &comparison()).unwrap();
         let mut wider = comparison();
         wider.recipe.comparison.seeds += 3;
-        wider.recipe.comparison.activations.push(Activation::Silu);
+        wider.recipe.comparison.activations.push(gelu_core::Activation::Silu.into());
         wider.device = "flex:1".to_owned();
         let (folder, widened) = ComparisonFolder::create(out.path(), &wider).unwrap();
         assert_eq!(widened.recipe, wider.recipe);

@@ -232,6 +232,7 @@ impl RunFolder {
         };
         RunSnapshot {
             key: spec.key(),
+            folder: spec.folder_name(),
             epochs_planned: planned,
             noise: noted(from_csv(&self.file("noise.csv")), &mut warnings).unwrap_or_default(),
             provenance: noted(self.provenance(), &mut warnings).unwrap_or_default(),

@@ -33,6 +33,15 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// What it is called beside the other; `None` where there is one stage alone.
+    pub fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::Only => None,
+            Self::Tuning => Some("tuning"),
+            Self::Final => Some("final"),
+        }
+    }
+
     /// Whether there is nothing to say about it.
     pub fn is_only(&self) -> bool {
         *self == Self::Only
@@ -51,14 +60,14 @@ impl RunKey {
 pub type RunId = (String, u64, u64, u64, Stage);
 
 impl fmt::Display for RunKey {
-    /// `gelu lr 0.001 dropout 0.5 seed 1`, and `(tuning)` or `(final)` where there are both.
+    /// `gelu lr 0.001 dropout 0.5 seed 1`, a formula by its name alone, and `(tuning)` or `(final)` where there are both.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { activation, learning_rate, dropout, seed, stage } = self;
+        let activation = activation.split('=').next().unwrap_or_default();
         write!(f, "{activation} lr {learning_rate} dropout {dropout} seed {seed}")?;
-        match stage {
-            Stage::Only => Ok(()),
-            Stage::Tuning => f.write_str(" (tuning)"),
-            Stage::Final => f.write_str(" (final)"),
+        match stage.word() {
+            None => Ok(()),
+            Some(word) => write!(f, " ({word})"),
         }
     }
 }

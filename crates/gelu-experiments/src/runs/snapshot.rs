@@ -80,6 +80,8 @@ fn distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
 pub struct RunSnapshot {
     /// Which run.
     pub key: RunKey,
+    /// Name of its folder.
+    pub folder: String,
     /// Where it stands.
     pub status: RunStatus,
     /// The finished epochs, in order, without gaps.
@@ -109,9 +111,10 @@ impl RunSnapshot {
     }
 
     /// A run that nobody has begun.
-    pub fn waiting(key: RunKey, epochs_planned: usize) -> Self {
+    pub fn waiting(key: RunKey, folder: String, epochs_planned: usize) -> Self {
         Self {
             key,
+            folder,
             status: RunStatus::Waiting,
             epochs: Vec::new(),
             epochs_planned,

@@ -1,8 +1,8 @@
 use super::canonical::digest;
 use super::{RunKey, Stage};
+use crate::activation::{NamedActivation, read_leniently};
 use crate::measure::{Reported, Selection};
 use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe};
-use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
 
 /// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
@@ -15,8 +15,9 @@ pub struct RunSpec {
     pub version: u32,
     /// Name of the recipe it comes from.
     pub experiment: String,
-    /// What the hidden layers use.
-    pub activation: Activation,
+    /// What the hidden layers use. One that this program does not know can be read, not trained.
+    #[serde(deserialize_with = "read_leniently")]
+    pub activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks.
     pub seed: u64,
     /// Initial learning rate.
@@ -52,7 +53,7 @@ impl RunSpec {
     /// The run of `recipe` at one combination of what it varies.
     pub fn new(
         recipe: &Recipe,
-        activation: &Activation,
+        activation: impl Into<NamedActivation>,
         learning_rate: f64,
         dropout: f64,
         seed: u64,
@@ -62,7 +63,7 @@ impl RunSpec {
         Self {
             version: Self::VERSION,
             experiment: recipe.name.clone(),
-            activation: activation.clone(),
+            activation: activation.into(),
             seed,
             learning_rate,
             dropout,
@@ -105,7 +106,8 @@ impl RunSpec {
     /// the specification in a form that depends on no library:
     /// `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
     pub fn folder_name(&self) -> String {
-        let RunKey { activation, learning_rate, dropout, seed, .. } = self.key();
+        let RunKey { learning_rate, dropout, seed, .. } = self.key();
+        let activation = self.activation.name();
         let tag = &digest(self)[..8];
         format!("{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}-{tag}")
     }
@@ -119,6 +121,7 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gelu_core::Activation;
 
     fn spec(seed: u64) -> RunSpec {
         let recipe = Recipe::named("digits").unwrap();

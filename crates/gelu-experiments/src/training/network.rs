@@ -41,7 +41,8 @@ impl Network {
     /// If the specification is not valid ([`Recipe::validate`](crate::recipe::Recipe::validate)).
     pub fn new(spec: &RunSpec, splits: &Splits, device: &Device) -> Self {
         device.seed(device_seed(spec.seed, Purpose::Weights));
-        let activation = spec.activation.clone();
+        let activation = spec.activation.activation();
+        let activation = activation.expect("an unknown activation is refused before").clone();
         let (features, classes) = (splits.features(), splits.classes);
         let channels = splits.picture.map_or(1, |[channels, ..]| channels);
         let architecture = match &spec.network {

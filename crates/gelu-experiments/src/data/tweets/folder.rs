@@ -8,9 +8,20 @@ use std::path::{Path, PathBuf};
 /// The files of the three parts.
 pub const FILES: [&str; 3] = ["tweets-train.txt", "tweets-dev.txt", "tweets-devtest.txt"];
 
-/// Whether the three files of tweets are in `folder`.
+/// Whether the three files of tweets are in `folder`, or where the authors' repository has them.
 pub fn is_present(folder: &Path) -> bool {
-    FILES.iter().all(|name| find(folder, name).is_some())
+    let folder = place(folder);
+    FILES.iter().all(|name| find(&folder, name).is_some())
+}
+
+/// The folder itself, or the one in it where the authors' repository has its tweets.
+fn place(folder: &Path) -> PathBuf {
+    let inner = ["data/Tweets", "Tweets"].map(|inner| folder.join(inner));
+    let holds_tweets = |folder: &PathBuf| FILES.iter().any(|name| find(folder, name).is_some());
+    match holds_tweets(&folder.to_path_buf()) {
+        true => folder.to_path_buf(),
+        false => inner.into_iter().find(holds_tweets).unwrap_or_else(|| folder.to_path_buf()),
+    }
 }
 
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
@@ -18,13 +29,16 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.exists())
 }
 
-/// Reads the three files of tweets in `folder`, and word vectors from `vectors` or from the one
-/// file there whose name begins with `embeddings`.
+/// Reads the three files of tweets in `folder`, or in `data/Tweets` below it as in the authors'
+/// repository, and word vectors from `vectors` or from the one file there whose name begins with
+/// `embeddings`.
 ///
 /// # Errors
 ///
 /// When a file is missing or damaged, or several files of vectors are there and none was named.
 pub fn read(folder: &Path, vectors: Option<&Path>) -> Result<WindowSet> {
+    let place = place(folder);
+    let folder = place.as_path();
     let mut contents = Vec::new();
     for name in FILES {
         let path = find(folder, name).ok_or_else(|| {
@@ -132,12 +146,24 @@ mod tests {
         .unwrap();
         assert!(read(folder.path(), None).unwrap_err().to_string().contains("are both in it"));
         assert!(read(folder.path(), Some(&folder.path().join("embeddings2.txt.gz"))).is_ok());
-        fs::remove_file(folder.path().join("tweets-dev.txt")).unwrap();
+        fs::remove_file(folder.path().join("embeddings2.txt.gz")).unwrap();
+        fs::rename(
+            folder.path().join("embeddings-synthetic.txt.gz"),
+            folder.path().join("embeddings-twitter.txt.gz"),
+        )
+        .unwrap();
+        // As in the authors' repository.
+        let repository = tempfile::tempdir().unwrap();
+        fs::create_dir(repository.path().join("data")).unwrap();
+        fs::rename(folder.path(), repository.path().join("data/Tweets")).unwrap();
+        assert!(is_present(repository.path()));
+        let found = read(repository.path(), None).unwrap();
+        assert_eq!(found.source.fingerprint, set.source.fingerprint);
+        let folder = repository.path().join("data/Tweets");
+        assert_eq!(read(&folder, None).unwrap().source.fingerprint, set.source.fingerprint);
+        fs::remove_file(folder.join("tweets-dev.txt")).unwrap();
         assert!(
-            read(folder.path(), None)
-                .unwrap_err()
-                .to_string()
-                .contains("tweets-dev.txt is not in it")
+            read(&folder, None).unwrap_err().to_string().contains("tweets-dev.txt is not in it")
         );
     }
 }

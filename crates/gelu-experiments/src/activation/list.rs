@@ -1,0 +1,69 @@
+use super::NamedActivation;
+use crate::{Error, Result};
+use std::str::FromStr;
+
+/// Activations as the command line lists them, separated by commas; commas within the brackets of a
+/// formula belong to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActivationList(pub Vec<NamedActivation>);
+
+impl ActivationList {
+    /// Refuses two activations of one name with different formulas.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming both.
+    pub fn check_names(activations: &[NamedActivation]) -> Result<()> {
+        for (index, second) in activations.iter().enumerate() {
+            let first = activations[..index]
+                .iter()
+                .find(|first| first.name() == second.name() && first.text() != second.text());
+            if let Some(first) = first {
+                return Err(Error::Usage(format!(
+                    "the name `{}` is used twice, for {first} and for {second}",
+                    second.name()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for ActivationList {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut depth = 0_usize;
+        let parts = text.split(|c| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == ',' && depth == 0
+        });
+        let activations: Vec<NamedActivation> = parts.map(str::parse).collect::<Result<_>>()?;
+        Self::check_names(&activations)?;
+        Ok(Self(activations))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_in_brackets_belong_to_the_formula() {
+        let list: ActivationList = "gelu,mine=max(x,min(0,x/2)), relu".parse().unwrap();
+        let texts: Vec<&str> = list.0.iter().map(NamedActivation::text).collect();
+        assert_eq!(texts, ["gelu", "mine=max(x,min(0,x/2))", "relu"]);
+    }
+
+    #[test]
+    fn one_name_for_two_formulas_is_refused() {
+        let error = "a=x*2,a=x*3".parse::<ActivationList>().unwrap_err().to_string();
+        assert_eq!(error, "the name `a` is used twice, for a=x*2 and for a=x*3");
+        assert!("a=x*2,a=x * 2".parse::<ActivationList>().is_ok(), "that is one activation");
+        assert!("gelu,,relu".parse::<ActivationList>().is_err());
+    }
+}

@@ -1,0 +1,17 @@
+//! Activations by name: the built-in ones, formulas of one's own (`mine=x*tanh(ln(1+exp(x)))`), and
+//! functions that a program registers ([`register`]).
+
+mod evaluate;
+mod expression;
+mod formula;
+mod list;
+mod named;
+mod parse;
+mod registry;
+
+pub use expression::{Binary, Expression, Unary};
+pub use formula::Formula;
+pub use list::ActivationList;
+pub use named::NamedActivation;
+pub(crate) use named::read_leniently;
+pub use registry::register;

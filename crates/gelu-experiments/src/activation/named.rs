@@ -1,0 +1,216 @@
+use super::Formula;
+use super::registry::{check_name, find, names};
+use crate::{Error, Result};
+use gelu_core::Activation;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// An activation as recipes, the command line and run folders name it: a built-in one (`gelu`), a
+/// formula with a name (`mine=x*tanh(x)`), or a registered one ([`register`](super::register)).
+///
+/// Its text says all that a run depends on, and parses to an equal one.
+#[derive(Clone, Debug)]
+pub struct NamedActivation {
+    text: String,
+    meaning: Meaning,
+}
+
+#[derive(Clone, Debug)]
+enum Meaning {
+    BuiltIn(Activation),
+    Formula(Activation),
+    Registered(Activation),
+    /// Read from a folder that a program with more activations made.
+    Unknown,
+}
+
+impl NamedActivation {
+    /// What the text means, also where this program knows no such activation: results can be shown
+    /// without it.
+    pub fn read(text: &str) -> Self {
+        text.parse().unwrap_or_else(|_| Self { text: text.to_owned(), meaning: Meaning::Unknown })
+    }
+
+    /// The activation, to train or draw it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when this program does not know it.
+    pub fn activation(&self) -> Result<&Activation> {
+        match &self.meaning {
+            Meaning::BuiltIn(it) | Meaning::Formula(it) | Meaning::Registered(it) => Ok(it),
+            Meaning::Unknown => Err(unknown(&self.text)),
+        }
+    }
+
+    /// Everything that defines it: `gelu`, `mine=x*tanh(x)`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it is called: the text without a formula.
+    pub fn name(&self) -> &str {
+        self.text.split('=').next().unwrap_or_default()
+    }
+
+    /// Its name as people write it: `GELU`, `mine`.
+    pub fn label(&self) -> Cow<'_, str> {
+        match &self.meaning {
+            Meaning::BuiltIn(activation) => activation.label(),
+            _ => self.name().into(),
+        }
+    }
+
+    /// Its formula, where it is one.
+    pub fn formula(&self) -> Option<&str> {
+        self.text.split_once('=').map(|(_, formula)| formula)
+    }
+}
+
+impl PartialEq for NamedActivation {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for NamedActivation {}
+
+impl fmt::Display for NamedActivation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for NamedActivation {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        if let Some((name, formula)) = text.split_once('=') {
+            let name = name.trim();
+            check_name(name)?;
+            if find(name).is_some() {
+                return Err(Error::Usage(format!(
+                    "`{name}` already names an activation that this program registers; give the \
+                     formula another name"
+                )));
+            }
+            let formula = Formula::parse_named(name, formula)?;
+            let text = format!("{name}={formula}");
+            let function = move |x| formula.on(x);
+            return Ok(Self {
+                text,
+                meaning: Meaning::Formula(Activation::custom(name, function)),
+            });
+        }
+        match (find(text), text.parse::<Activation>()) {
+            (Some(own), _) => Ok(Self { text: text.to_owned(), meaning: Meaning::Registered(own) }),
+            (None, Ok(activation)) => Ok(activation.into()),
+            (None, Err(_)) => Err(unknown(text)),
+        }
+    }
+}
+
+fn unknown(text: &str) -> Error {
+    let own = names();
+    let registered = match own.is_empty() {
+        true => String::new(),
+        false => format!("; this program adds: {}", own.join(", ")),
+    };
+    let listed = match text.parse::<Activation>() {
+        Err(unknown) => unknown.to_string(),
+        Ok(_) => format!("unknown activation `{text}`"),
+    };
+    Error::Usage(format!("{listed}{registered}; or write a formula, name=x*tanh(x)"))
+}
+
+impl From<Activation> for NamedActivation {
+    fn from(activation: Activation) -> Self {
+        let text = activation.name().into_owned();
+        match activation {
+            Activation::Custom(_) => Self { text, meaning: Meaning::Registered(activation) },
+            _ => Self { text, meaning: Meaning::BuiltIn(activation) },
+        }
+    }
+}
+
+impl From<&Activation> for NamedActivation {
+    fn from(activation: &Activation) -> Self {
+        activation.clone().into()
+    }
+}
+
+impl From<&Self> for NamedActivation {
+    fn from(activation: &Self) -> Self {
+        activation.clone()
+    }
+}
+
+impl Serialize for NamedActivation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+/// Refuses what this program does not know.
+impl<'de> Deserialize<'de> for NamedActivation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// For `#[serde(deserialize_with)]`, where an unknown activation is no error: [`NamedActivation::read`].
+pub(crate) fn read_leniently<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<NamedActivation, D::Error> {
+    Ok(NamedActivation::read(&String::deserialize(deserializer)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activation::register;
+    use burn::tensor::{Device, Tensor};
+
+    fn at(activation: &NamedActivation, x: f32) -> f32 {
+        let x = Tensor::<1>::from_floats([x], &Device::default());
+        activation.activation().unwrap().forward(x).into_data().iter::<f32>().next().unwrap()
+    }
+
+    #[test]
+    fn every_kind_parses_from_its_own_text() {
+        register("named-test", |x| x * 3.0).unwrap();
+        for (text, canonical, label, value) in [
+            ("swish", "silu", "SiLU", 1.761_594_2),
+            ("mine = x * 2 + 1", "mine=x*2+1", "mine", 5.0),
+            ("named-test", "named-test", "named-test", 6.0),
+        ] {
+            let parsed: NamedActivation = text.parse().unwrap();
+            assert_eq!((parsed.text(), parsed.label().as_ref()), (canonical, label));
+            assert_eq!(at(&parsed, 2.0), value);
+            let json = serde_json::to_string(&parsed).unwrap();
+            assert_eq!(json, format!("\"{canonical}\""));
+            assert_eq!(serde_json::from_str::<NamedActivation>(&json).unwrap(), parsed);
+        }
+    }
+
+    #[test]
+    fn names_that_are_taken_are_refused() {
+        let problem = |text: &str| text.parse::<NamedActivation>().unwrap_err().to_string();
+        assert!(problem("gelu=x*x").contains("already names an activation, GELU"));
+        assert!(problem("=x*x").contains("cannot name an activation"));
+        register("named-taken", |x| x).unwrap();
+        assert!(problem("named-taken=x*x").contains("this program registers"));
+        assert!(problem("rleu").contains("did you mean `relu`?"), "{}", problem("rleu"));
+        assert!(problem("rleu").contains("this program adds: "), "{}", problem("rleu"));
+    }
+
+    #[test]
+    fn what_is_unknown_can_be_read_but_not_trained() {
+        let unknown = NamedActivation::read("unheard-of");
+        assert_eq!((unknown.text(), unknown.label().as_ref()), ("unheard-of", "unheard-of"));
+        assert!(unknown.activation().unwrap_err().to_string().contains("unknown activation"));
+    }
+}

@@ -1,0 +1,142 @@
+//! What a comparison would be: its runs, and how long and how large they would be, measured by
+//! training one of them for an epoch in a folder that goes again.
+
+use super::compare::jobs_on;
+use super::print;
+use super::selection::Selected;
+use crate::comparison::ComparisonReader;
+use crate::measure::duration;
+use crate::recipe::Recipe;
+use crate::{Error, Result};
+use indicatif::HumanBytes;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+pub(super) fn run(selected: &Selected, chosen_jobs: Option<usize>) -> Result<ExitCode> {
+    let recipe = &selected.recipe;
+    let devices = &selected.devices;
+    let jobs = chosen_jobs.unwrap_or_else(|| jobs_on(&devices[0])) * devices.len();
+    print(&format!("{}\n", counted(recipe)))?;
+    let timed = time_one_epoch(selected)?;
+    let epochs = runs(recipe) * recipe.training.epochs;
+    let seconds = timed.seconds * epochs as f64 / jobs.min(runs(recipe)) as f64;
+    let whole = duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    let disk = HumanBytes(timed.bytes * runs(recipe) as u64);
+    print(&format!(
+        "One epoch of {} took {:.1} s; with {jobs} at a time that makes about {whole}\n\
+         About {disk} on disk once all are finished\n",
+        recipe.comparison.activations[0].label(),
+        timed.seconds,
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs of all stages.
+pub(super) fn runs(recipe: &Recipe) -> usize {
+    let varied = &recipe.comparison;
+    let settings = varied.activations.len() * varied.dropout.len();
+    let seeds = varied.seeds as usize;
+    match varied.retrain {
+        Some(tuning) => {
+            settings * (varied.learning_rates.len() * tuning.tuning_seeds as usize + seeds)
+        }
+        None => settings * varied.learning_rates.len() * seeds,
+    }
+}
+
+fn counted(recipe: &Recipe) -> String {
+    let varied = &recipe.comparison;
+    let several = |count: usize, one: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {one}s"),
+    };
+    let settings = format!(
+        "{} × {} × {}",
+        several(varied.activations.len(), "activation"),
+        several(varied.dropout.len(), "dropout rate"),
+        several(varied.learning_rates.len(), "learning rate"),
+    );
+    let seeds = several(varied.seeds as usize, "seed");
+    let how = match varied.retrain {
+        Some(tuning) => format!(
+            "{settings} × {} to tune, then {seeds} of each activation and dropout rate at its best \
+             learning rate",
+            several(tuning.tuning_seeds as usize, "seed")
+        ),
+        None => format!("{settings} × {seeds}"),
+    };
+    let epochs = recipe.training.epochs;
+    let count = runs(recipe);
+    format!("{}: {how}\n{} of {}", recipe.title, several(count, "run"), several(epochs, "epoch"))
+}
+
+/// What one epoch takes.
+struct Timed {
+    seconds: f64,
+    /// What a finished run leaves.
+    bytes: u64,
+}
+
+/// Trains as `compare` would, in a process of its own: the first setting, one epoch.
+fn time_one_epoch(selected: &Selected) -> Result<Timed> {
+    let scratch = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
+    let mut recipe = selected.recipe.clone();
+    recipe.training.epochs = 1;
+    let varied = &mut recipe.comparison;
+    varied.activations.truncate(1);
+    varied.dropout.truncate(1);
+    varied.learning_rates.truncate(1);
+    varied.seeds = 1;
+    varied.retrain = None;
+    let file = scratch.path().join("recipe.toml");
+    let text = toml::to_string(&recipe).expect("a recipe holds plain values alone");
+    std::fs::write(&file, text).map_err(Error::io("write", &file))?;
+    let out = scratch.path().join("out");
+    let program = std::env::current_exe().map_err(Error::io("find", "this program"))?;
+    let mut command = Command::new(&program);
+    command.arg("compare").arg("--recipe").arg(&file).arg("--out").arg(&out);
+    command.args(["--jobs", "1", "--json", "--device", &selected.devices[0].to_string()]);
+    if let Some(data) = &selected.data_folder {
+        command.arg("--data").arg(data);
+    }
+    let output = command.stdin(Stdio::null()).output().map_err(Error::io("start", &program))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.trim_end().lines().last().unwrap_or("it said nothing").to_owned();
+        let problem = format!("the run that was to be timed failed: {last}");
+        return Err(Error::Device(problem));
+    }
+    let mut reader = ComparisonReader::open(&out)?;
+    let seconds = reader.snapshot().runs.iter().map(|run| run.seconds).sum();
+    Ok(Timed { seconds, bytes: size(&reader.folder().runs()) })
+}
+
+/// Bytes of all files in a folder; what cannot be read counts as nothing.
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_both_stages_are_counted() {
+        let classifier = Recipe::named("mnist-classifier").unwrap();
+        let varied = &classifier.comparison;
+        assert_eq!(runs(&classifier), 3 * 2 * 3 * varied.seeds as usize);
+        let cnn = Recipe::named("cifar10-cnn").unwrap();
+        let varied = &cnn.comparison;
+        let tuning = varied.retrain.unwrap().tuning_seeds as usize;
+        assert_eq!(runs(&cnn), 3 * (3 * tuning + varied.seeds as usize));
+        assert!(counted(&cnn).contains("to tune, then"), "{}", counted(&cnn));
+    }
+}

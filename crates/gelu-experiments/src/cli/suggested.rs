@@ -1,0 +1,46 @@
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::Result;
+use clap::{Arg, Command};
+use gelu_core::Activation;
+use std::ffi::OsStr;
+
+/// Text with suggestions: help and shell completions list them, and nothing is refused here, so that
+/// whoever knows what is wrong with another text can say so.
+#[derive(Clone, Debug)]
+pub(super) struct Suggested(Vec<&'static str>);
+
+impl Suggested {
+    /// The built-in activations.
+    pub(super) fn activations() -> Self {
+        // Clap keeps what it shows for as long as the program runs.
+        let leaked = |activation: &Activation| &*activation.name().into_owned().leak();
+        Self(Activation::built_in().iter().map(leaked).collect())
+    }
+
+    /// The backends, in this build or not.
+    pub(super) fn devices() -> Self {
+        Self(crate::device::DeviceName::all_backends().to_vec())
+    }
+
+    /// The built-in recipes.
+    pub(super) fn experiments() -> Self {
+        Self(crate::recipe::Recipe::names())
+    }
+
+    /// The data sets.
+    pub(super) fn data_sets() -> Self {
+        Self(crate::data::catalogue().iter().map(|set| set.name).collect())
+    }
+}
+
+impl TypedValueParser for Suggested {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().copied().map(PossibleValue::new)))
+    }
+}

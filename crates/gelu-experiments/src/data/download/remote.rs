@@ -1,0 +1,321 @@
+use super::archive::Archive;
+use super::transfer::transfer;
+use crate::data::idx;
+use crate::data::mnist::MnistFile;
+use crate::{Error, Result};
+use flate2::read::MultiGzDecoder;
+use indicatif::ProgressBar;
+use md5::{Digest, Md5};
+use sha2::Sha256;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+/// A file of a data set, as a server has it.
+#[derive(Clone, Debug)]
+pub struct RemoteFile {
+    /// Its name on every server, and here unless it is unpacked.
+    pub name: String,
+    /// The folders it is served from, in the order they are tried.
+    pub mirrors: Vec<String>,
+    /// What shows that it is the right one.
+    pub check: Check,
+    /// No such file is longer, in bytes.
+    pub largest: u64,
+    /// What becomes of it, if it is not kept as it is.
+    pub archive: Option<Archive>,
+}
+
+/// What shows that a fetched file is the right one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Its MD5, as its authors publish it.
+    Md5(&'static str),
+    /// Its SHA-256.
+    Sha256(&'static str),
+    /// The MD5 of what it holds uncompressed.
+    Mnist(MnistFile),
+    /// Nothing is published: reading the data set whole has to do, or what is unpacked.
+    Reading,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    /// It was there and is the right one.
+    AlreadyThere,
+    /// It was fetched from this mirror.
+    From(String),
+}
+
+impl RemoteFile {
+    /// Fetches it into `folder`, from the first mirror that serves the right content. `bar` shows the
+    /// bytes of the download under way.
+    ///
+    /// # Errors
+    ///
+    /// When no mirror serves it ([`Error::Download`], saying what each of them did), or it cannot be
+    /// written.
+    pub fn fetch(&self, folder: &Path, bar: &ProgressBar) -> Result<Fetched> {
+        fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+        if self.is_there(folder) {
+            return Ok(Fetched::AlreadyThere);
+        }
+        let part = folder.join(format!(".fetching-{}", self.name));
+        let mut failures = Vec::new();
+        for mirror in &self.mirrors {
+            let url = format!("{}/{}", mirror.trim_end_matches('/'), self.name);
+            match self.from(&url, &part, bar) {
+                Ok(()) => {
+                    self.put(&part, folder)?;
+                    return Ok(Fetched::From(mirror.clone()));
+                }
+                Err(reason) => failures.push(format!("{url}: {reason}")),
+            }
+        }
+        Err(Error::Download(format!("cannot fetch {} ({})", self.name, failures.join("; "))))
+    }
+
+    fn is_there(&self, folder: &Path) -> bool {
+        match (&self.archive, self.check) {
+            (Some(archive), _) => archive.is_unpacked(folder),
+            (None, Check::Mnist(file)) => file.find(folder).is_some_and(|path| {
+                idx::read_bytes(&path).is_ok_and(|content| file.is_canonical(&content))
+            }),
+            (None, _) => {
+                let path = folder.join(&self.name);
+                path.is_file() && self.verify(&path).is_ok()
+            }
+        }
+    }
+
+    fn from(&self, url: &str, part: &Path, bar: &ProgressBar) -> Result<(), String> {
+        // Twice, because what an earlier try left may be of another file.
+        let mut continued = part.exists();
+        loop {
+            transfer(url, part, self.largest, bar)?;
+            let Err(reason) = self.verify(part) else { return Ok(()) };
+            fs::remove_file(part)
+                .map_err(|error| format!("cannot remove {}: {error}", part.display()))?;
+            if !continued {
+                return Err(reason);
+            }
+            continued = false;
+        }
+    }
+
+    /// Whether a file is the right one.
+    fn verify(&self, path: &Path) -> Result<(), String> {
+        let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+        let mut file = File::open(path).map_err(unreadable)?;
+        let found = match self.check {
+            Check::Reading => return Ok(()),
+            Check::Md5(_) => digest::<Md5>(&mut file).map_err(unreadable)?,
+            Check::Sha256(_) => digest::<Sha256>(&mut file).map_err(unreadable)?,
+            Check::Mnist(canonical) => {
+                digest::<Md5>(&mut MultiGzDecoder::new(file).take(canonical.length + 1))
+                    .map_err(|error| format!("it serves a damaged file: {error}"))?
+            }
+        };
+        let (kind, expected) = match self.check {
+            Check::Sha256(expected) => ("SHA-256", expected),
+            Check::Md5(expected) => ("MD5", expected),
+            Check::Mnist(canonical) => ("MD5", canonical.md5),
+            Check::Reading => return Ok(()),
+        };
+        match found == expected {
+            true => Ok(()),
+            false => Err(format!("it serves another content (its {kind} differs: {found})")),
+        }
+    }
+
+    fn put(&self, part: &Path, folder: &Path) -> Result<()> {
+        match &self.archive {
+            Some(archive) => {
+                let unpacked = archive.unpack(part, folder);
+                fs::remove_file(part).map_err(Error::io("remove", part))?;
+                unpacked
+            }
+            None => {
+                let path = folder.join(&self.name);
+                fs::rename(part, &path).map_err(Error::io("put in place", &path))
+            }
+        }
+    }
+}
+
+/// In hexadecimal digits.
+fn digest<D: Digest>(content: &mut impl Read) -> std::io::Result<String> {
+    let mut digest = D::new();
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        match content.read(&mut chunk)? {
+            0 => break,
+            read => digest.update(&chunk[..read]),
+        }
+    }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::server::{Server, gzip, tar_gz};
+    use super::*;
+
+    /// A file of any content.
+    fn remote(check: Check, mirrors: &[&Server]) -> RemoteFile {
+        RemoteFile {
+            name: "some-idx1-ubyte.gz".to_owned(),
+            mirrors: mirrors.iter().map(|server| server.address()).collect(),
+            check,
+            largest: 1 << 20,
+            archive: None,
+        }
+    }
+
+    fn md5(content: &[u8]) -> &'static str {
+        digest::<Md5>(&mut &content[..]).unwrap().leak()
+    }
+
+    /// MNIST's check for these bytes.
+    fn canonical(content: &[u8]) -> Check {
+        Check::Mnist(MnistFile {
+            name: "some-idx1-ubyte",
+            md5: md5(content),
+            length: content.len() as u64,
+        })
+    }
+
+    /// Bytes that do not compress away.
+    fn noise(count: usize) -> Vec<u8> {
+        let step = |x: u64| {
+            x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+        };
+        let states = std::iter::successors(Some(1_u64), |&x| Some(step(x)));
+        states.map(|x| (x >> 56) as u8).take(count).collect()
+    }
+
+    fn hidden() -> ProgressBar {
+        ProgressBar::hidden()
+    }
+
+    #[test]
+    fn falls_through_broken_mirrors_to_the_one_that_serves_it() {
+        let content = b"the canonical content".repeat(50);
+        let mirrors = [
+            &Server::missing(),
+            &Server::of(gzip(b"something else")),
+            &Server::of(b"no gzip".to_vec()),
+            &Server::of(gzip(&content)),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let file = remote(canonical(&content), &mirrors);
+        assert_eq!(
+            file.fetch(folder.path(), &hidden()).unwrap(),
+            Fetched::From(mirrors[3].address())
+        );
+        let path = folder.path().join("some-idx1-ubyte.gz");
+        assert_eq!(idx::read_bytes(&path).unwrap(), content);
+        let none = remote(canonical(&content), &[]);
+        assert_eq!(none.fetch(folder.path(), &hidden()).unwrap(), Fetched::AlreadyThere);
+        fs::write(path, b"damaged since").unwrap();
+        assert!(none.fetch(folder.path(), &hidden()).is_err());
+    }
+
+    #[test]
+    fn failure_is_one_line_that_says_what_each_mirror_did() {
+        let folder = tempfile::tempdir().unwrap();
+        let wrong = Server::of(gzip(b"wrong"));
+        let mut file = remote(canonical(b"right"), &[&wrong]);
+        file.mirrors.push("http://127.0.0.1:9".to_owned());
+        let error = file.fetch(folder.path(), &hidden()).unwrap_err().to_string();
+        assert!(error.contains("127.0.0.1:9") && error.contains("MD5 differs"), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn broken_download_goes_on_where_it_stopped() {
+        let content = noise(300_000);
+        let folder = tempfile::tempdir().unwrap();
+        // Every connection ends after 100,000 bytes: the fourth finds nothing left.
+        let server = Server::of(content.clone()).breaking_off_after(100_000);
+        let file = remote(Check::Md5(md5(&content)), &[&server]);
+        file.fetch(folder.path(), &hidden()).unwrap();
+        assert_eq!(fs::read(folder.path().join(&file.name)).unwrap(), content);
+        let served = server.served();
+        assert_eq!(
+            served.iter().sum::<usize>(),
+            content.len(),
+            "nothing was sent twice: {served:?}"
+        );
+        assert!(served.len() >= 3, "{served:?}");
+    }
+
+    #[test]
+    fn interrupted_command_goes_on_in_the_next_one() {
+        let content = noise(50_000);
+        let folder = tempfile::tempdir().unwrap();
+        let part = folder.path().join(".fetching-some-idx1-ubyte.gz");
+        fs::write(&part, &content[..20_000]).unwrap();
+        let server = Server::of(content.clone());
+        let file = remote(Check::Md5(md5(&content)), &[&server]);
+        file.fetch(folder.path(), &hidden()).unwrap();
+        assert_eq!(server.served(), [30_000]);
+        assert!(!part.exists());
+    }
+
+    #[test]
+    fn remains_of_another_file_are_fetched_anew() {
+        let content = noise(50_000);
+        for ranges in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(".fetching-some-idx1-ubyte.gz"), [7; 20_000]).unwrap();
+            let server = Server::of(content.clone());
+            let server = if ranges { server } else { server.without_ranges() };
+            let file = remote(Check::Md5(md5(&content)), &[&server]);
+            file.fetch(folder.path(), &hidden()).unwrap();
+            assert_eq!(fs::read(folder.path().join(&file.name)).unwrap(), content);
+        }
+    }
+
+    #[test]
+    fn endless_answers_are_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::of(noise(50_000));
+        let mut file = remote(Check::Reading, &[&server]);
+        file.largest = 1_000;
+        let error = file.fetch(folder.path(), &hidden()).unwrap_err().to_string();
+        assert!(error.contains("more than 1000 bytes"), "{error}");
+    }
+
+    #[test]
+    fn archive_is_unpacked_whole_or_not_at_all() {
+        let files: &[(&str, &[u8])] = &[
+            ("top/recordings/a.wav", b"one"),
+            ("top/recordings/b.wav", b"two"),
+            ("top/README.md", b"not wanted"),
+            ("top/../../outside.wav", b"never"),
+        ];
+        let packed = tar_gz(files);
+        let server = Server::of(packed.clone());
+        let folder = tempfile::tempdir().unwrap();
+        let archive = |digest| Archive { folder: "recordings", extension: "wav", digest };
+        // sha256sum a.wav b.wav | sha256sum
+        let right = "74fb36685fb006009d175474b70c8a49da37b1ef975f9dd63cca296603ec2c56";
+        let mut file = remote(Check::Md5(md5(&packed)), &[&server]);
+        file.archive = Some(archive(Some("0000")));
+        let error = file.fetch(folder.path(), &hidden()).unwrap_err().to_string();
+        assert!(error.contains("holds other files"), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{error}");
+        for digest in [Some(right), None] {
+            let folder = tempfile::tempdir().unwrap();
+            file.archive = Some(archive(digest));
+            file.fetch(folder.path(), &hidden()).unwrap();
+            let unpacked = folder.path().join("recordings");
+            assert_eq!(fs::read(unpacked.join("a.wav")).unwrap(), b"one");
+            assert_eq!(fs::read_dir(unpacked).unwrap().count(), 2);
+            assert_eq!(file.fetch(folder.path(), &hidden()).unwrap(), Fetched::AlreadyThere);
+        }
+    }
+}

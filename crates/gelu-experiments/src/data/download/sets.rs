@@ -1,0 +1,111 @@
+//! What may be fetched, from where, and how it is recognised.
+
+use super::{Archive, Check, RemoteFile};
+use crate::data::mnist;
+
+const MNIST: [&str; 2] = [
+    "https://ossci-datasets.s3.amazonaws.com/mnist",
+    "https://storage.googleapis.com/cvdf-datasets/mnist",
+];
+/// Krizhevsky's page publishes the MD5 of each archive.
+const CIFAR: &str = "https://www.cs.toronto.edu/~kriz";
+/// The authors' repository, at one commit.
+const TWEETS: &str = "https://raw.githubusercontent.com/hendrycks/GELUs/\
+    2726505c4767eed99dfd89ce0f836fbca44d6a6d/data/Tweets";
+/// Jackson's repository, at one commit with all 3,000 recordings. The archive is packed by the server
+/// and may differ from time to time in its bytes, never in its files.
+const SPOKEN_DIGITS: &str =
+    "https://codeload.github.com/Jakobovski/free-spoken-digit-dataset/tar.gz";
+const SPOKEN_DIGITS_COMMIT: &str = "1306d2c6da002dfb2fd1f113d8596d801648a085";
+
+/// The files of a data set; none where it may not be fetched.
+pub fn files_of(set: &str) -> Vec<RemoteFile> {
+    match set {
+        "mnist" => mnist::FILES.map(mnist_file).to_vec(),
+        "cifar10" => vec![cifar(
+            "cifar-10-binary.tar.gz",
+            "c32a1d4ab5d03f1284b67883e8d87530",
+            "cifar-10-batches-bin",
+        )],
+        "cifar100" => vec![cifar(
+            "cifar-100-binary.tar.gz",
+            "03b5dce01913d631647c71ecec9e9cb8",
+            "cifar-100-binary",
+        )],
+        "tweets" => tweets(),
+        "spoken-digits" => vec![RemoteFile {
+            name: SPOKEN_DIGITS_COMMIT.to_owned(),
+            mirrors: vec![SPOKEN_DIGITS.to_owned()],
+            check: Check::Reading,
+            largest: 200 << 20,
+            archive: Some(Archive {
+                folder: "recordings",
+                extension: "wav",
+                digest: Some("1801eae019c063377d98f831d3f93574f259475df7332bb0e3d1b080fb5e6959"),
+            }),
+        }],
+        _ => Vec::new(),
+    }
+}
+
+fn mnist_file(file: mnist::MnistFile) -> RemoteFile {
+    RemoteFile {
+        name: format!("{}.gz", file.name),
+        mirrors: MNIST.map(str::to_owned).to_vec(),
+        check: Check::Mnist(file),
+        largest: 32 << 20,
+        archive: None,
+    }
+}
+
+fn cifar(name: &str, md5: &'static str, folder: &'static str) -> RemoteFile {
+    RemoteFile {
+        name: name.to_owned(),
+        mirrors: vec![CIFAR.to_owned()],
+        check: Check::Md5(md5),
+        largest: 200 << 20,
+        archive: Some(Archive { folder, extension: "bin", digest: None }),
+    }
+}
+
+fn tweets() -> Vec<RemoteFile> {
+    let file = |name: &str, check: Check| RemoteFile {
+        name: name.to_owned(),
+        mirrors: vec![TWEETS.to_owned()],
+        check,
+        largest: 100 << 20,
+        archive: None,
+    };
+    let sha256 = Check::Sha256;
+    vec![
+        file(
+            "tweets-train.txt",
+            sha256("0eeb02801b1097aa32bfac490a61c0919c9e74f2c74dd0048b520041bf218f7c"),
+        ),
+        file(
+            "tweets-dev.txt",
+            sha256("304eedc25cf601111ed2daac954092a026e11bc515effda8f9de09616e91dbc8"),
+        ),
+        file(
+            "tweets-devtest.txt",
+            sha256("5bb2323a63a17d073468b9436980232e2e7b92d0dc1e5e46e722aae189229e3c"),
+        ),
+        file("embeddings-twitter.txt", Check::Reading),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::catalogue;
+
+    #[test]
+    fn what_may_not_be_fetched_has_no_files() {
+        let fetchable: Vec<&str> = catalogue()
+            .iter()
+            .map(|set| set.name)
+            .filter(|name| !files_of(name).is_empty())
+            .collect();
+        assert_eq!(fetchable, ["mnist", "cifar10", "cifar100", "tweets", "spoken-digits"]);
+    }
+}

@@ -1,0 +1,119 @@
+use super::Recipe;
+
+impl Recipe {
+    /// The command that carries this recipe out, where it is a built-in one with what flags change;
+    /// `None` where it takes a file.
+    pub fn command(&self) -> Option<String> {
+        let mut built_in = Self::named(&self.name).ok()?;
+        let mut words = vec!["gelu".to_owned(), "compare".to_owned(), self.name.clone()];
+        let mut flag = |name: &str, same: bool, value: String| {
+            if !same {
+                words.push(format!("--{name}"));
+                words.push(quoted(&value));
+            }
+        };
+        let (ours, theirs) = (&self.comparison, &mut built_in.comparison);
+        flag("activations", ours.activations == theirs.activations, joined(&ours.activations));
+        flag("seeds", ours.seeds == theirs.seeds, ours.seeds.to_string());
+        flag(
+            "learning-rates",
+            ours.learning_rates == theirs.learning_rates,
+            joined(&ours.learning_rates),
+        );
+        flag("dropout", ours.dropout == theirs.dropout, joined(&ours.dropout));
+        theirs.activations.clone_from(&ours.activations);
+        theirs.seeds = ours.seeds;
+        theirs.learning_rates.clone_from(&ours.learning_rates);
+        theirs.dropout.clone_from(&ours.dropout);
+        let (ours, theirs) = (&self.training, &mut built_in.training);
+        flag("epochs", ours.epochs == theirs.epochs, ours.epochs.to_string());
+        flag("batch-size", ours.batch_size == theirs.batch_size, ours.batch_size.to_string());
+        theirs.epochs = ours.epochs;
+        theirs.batch_size = ours.batch_size;
+        let (ours, theirs) = (&self.data, &mut built_in.data);
+        for (name, ours, theirs) in [
+            ("train-limit", ours.train_limit, &mut theirs.train_limit),
+            ("test-limit", ours.test_limit, &mut theirs.test_limit),
+        ] {
+            flag(name, ours == *theirs, ours.map_or_else(String::new, |limit| limit.to_string()));
+            *theirs = ours;
+        }
+        flag("validation", ours.validation == theirs.validation, ours.validation.to_string());
+        theirs.validation = ours.validation;
+        (built_in == *self).then(|| words.join(" "))
+    }
+
+    /// What makes this recipe smaller than the built-in one of its name, or the whole data set, in
+    /// words; empty where nothing does.
+    pub fn cut_down(&self) -> Vec<String> {
+        let mut cuts = Vec::new();
+        let built_in = Self::named(&self.name).ok();
+        if let Some(built_in) = &built_in {
+            let mut fewer = |what: &str, ours: usize, theirs: usize| {
+                if ours < theirs {
+                    cuts.push(format!("{ours} {what} instead of {theirs}"));
+                }
+            };
+            fewer("epochs", self.training.epochs, built_in.training.epochs);
+            let (ours, theirs) = (&self.comparison, &built_in.comparison);
+            fewer("seeds", ours.seeds as usize, theirs.seeds as usize);
+            fewer("learning rates", ours.learning_rates.len(), theirs.learning_rates.len());
+            fewer("dropout rates", ours.dropout.len(), theirs.dropout.len());
+        }
+        let of_built_in = built_in.as_ref().map(|recipe| &recipe.data);
+        for (part, ours, theirs) in [
+            ("training", self.data.train_limit, of_built_in.and_then(|data| data.train_limit)),
+            ("test", self.data.test_limit, of_built_in.and_then(|data| data.test_limit)),
+        ] {
+            if let Some(limit) = ours.filter(|_| ours != theirs) {
+                cuts.push(format!("{limit} {part} examples alone"));
+            }
+        }
+        cuts
+    }
+}
+
+fn joined(values: &[impl ToString]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:".contains(c);
+    match word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_flags_are_part_of_the_command() {
+        let mut recipe = Recipe::named("digits").unwrap();
+        assert_eq!(recipe.command().unwrap(), "gelu compare digits");
+        assert_eq!(recipe.cut_down(), Vec::<String>::new());
+        recipe.comparison.activations = vec!["mine=max(x,0)".parse().unwrap()];
+        recipe.comparison.learning_rates = vec![1e-3, 1e-4];
+        recipe.training.epochs = 2;
+        recipe.data.train_limit = Some(600);
+        assert_eq!(
+            recipe.command().unwrap(),
+            "gelu compare digits --activations 'mine=max(x,0)' --learning-rates 0.001,0.0001 \
+             --epochs 2 --train-limit 600"
+        );
+        let cuts = recipe.cut_down().join("; ");
+        assert_eq!(cuts, "2 epochs instead of 20; 600 training examples alone");
+    }
+
+    #[test]
+    fn what_no_flag_changes_takes_a_file() {
+        let mut recipe = Recipe::named("digits").unwrap();
+        recipe.network = crate::recipe::NetworkRecipe::Classifier { depth: 2, width: 8 };
+        assert_eq!(recipe.command(), None);
+        recipe.name = "mine".to_owned();
+        assert_eq!((recipe.command(), recipe.cut_down()), (None, Vec::new()));
+    }
+}

@@ -1,0 +1,70 @@
+//! What there is, found without reading source: recipes, runs, a dry run, completions, the manual.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::fs;
+use support::{Sandbox, small};
+
+#[test]
+fn recipes_are_listed_and_shown_ready_to_change() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.run(&["recipe", "list"]).success();
+    for name in gelu_experiments::recipe::Recipe::names() {
+        assert!(list.contains(name), "{list}");
+    }
+    let text = sandbox.run(&["recipe", "show", "digits"]).success();
+    assert_eq!(text, include_str!("../recipes/digits.toml"));
+    fs::write(sandbox.path("mine.toml"), text.replace("depth = 8", "depth = 2")).unwrap();
+    let arguments = small("gelu", "1", &["--recipe", "mine.toml", "--plain"]);
+    sandbox.run(&arguments).success();
+    sandbox.run(&["recipe", "show", "digit"]).refused(2, "there are: digits, mnist-classifier");
+}
+
+#[test]
+fn help_names_the_values_that_are_possible() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.run(&["compare", "--help"]).success();
+    for value in ["mnist-classifier", "gelu-tanh", "vulkan"] {
+        assert!(help.contains(value), "{value} is missing in {help}");
+    }
+    let help = sandbox.run(&["data", "fetch", "--help"]).success();
+    assert!(help.contains("spoken-digits"), "{help}");
+}
+
+#[test]
+fn dry_run_counts_runs_time_and_disk_and_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    let arguments = small("gelu,relu", "20", &["--dropout", "0,0.5", "--dry-run", "--jobs", "2"]);
+    let text = sandbox.run(&arguments).success();
+    assert!(text.contains("2 activations × 2 dropout rates × 1 learning rate × 1 seed"), "{text}");
+    assert!(text.contains("4 runs of 20 epochs"), "{text}");
+    assert!(text.contains("One epoch of GELU took") && text.contains("on disk"), "{text}");
+    assert!(!sandbox.path("results").exists());
+}
+
+#[test]
+fn runs_are_listed_with_how_they_ended() {
+    let sandbox = Sandbox::new();
+    let rates = ["--learning-rates", "1e-3,1e30"];
+    sandbox.run(&small("gelu", "2", &rates)).success();
+    let text = sandbox.run(&["runs", "results/digits"]).success();
+    assert!(text.contains("2 runs: 1 finished, 1 diverged"), "{text}");
+    assert!(text.contains("diverged in epoch 1") && text.contains("2/2"), "{text}");
+    assert!(text.contains("runs/gelu-lr0.001"), "{text}");
+    let overview = sandbox.run(&["runs"]).success();
+    assert!(overview.contains("results/digits: digits (SYNTHETIC DATA), 2 runs"), "{overview}");
+    sandbox.run(&["runs", "nowhere"]).refused(1, "holds no comparison");
+}
+
+#[test]
+fn completions_and_manual_are_made_by_the_program() {
+    let sandbox = Sandbox::new();
+    let script = sandbox.run(&["completions", "bash"]).success();
+    assert!(script.contains("mnist-classifier"), "values are completed");
+    let page = sandbox.run(&["man"]).success();
+    assert!(page.contains(".TH gelu") && page.contains("compare"), "{page}");
+    sandbox.run(&["man", "--out", "man"]).success();
+    assert!(sandbox.path("man/gelu-compare.1").exists());
+}
