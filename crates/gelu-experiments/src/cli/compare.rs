@@ -242,7 +242,7 @@ impl Shown {
         let snapshot = self.reader.snapshot();
         let out = self.reader.folder().path().to_path_buf();
         let document = Document::of(&snapshot);
-        let written = report::write(&snapshot, &out);
+        let written = report::write(&snapshot, &self.reader.comparison().recipe, &out);
         match json {
             true => print(&document.to_json())?,
             false => print(&summary(&document, &out, &written.files))?,

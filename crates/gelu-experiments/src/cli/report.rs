@@ -24,12 +24,13 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let snapshot = ComparisonReader::open(&self.folder)?.snapshot();
+        let mut reader = ComparisonReader::open(&self.folder)?;
+        let snapshot = reader.snapshot();
         super::complain(&super::warnings(&snapshot));
         let document = Document::of(&snapshot);
         let out = self.out.unwrap_or_else(|| self.folder.clone());
         std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
-        let written = report::write(&snapshot, &out);
+        let written = report::write(&snapshot, &reader.comparison().recipe, &out);
         let paths: Vec<String> =
             written.files.iter().map(|path| path.display().to_string()).collect();
         print(&match self.json {

@@ -10,8 +10,10 @@ mod draw;
 #[cfg(test)]
 pub(crate) mod example;
 mod figure;
+mod html;
 mod png;
 mod robustness;
+mod runs_csv;
 pub mod table;
 
 pub use csv::csv;
@@ -22,10 +24,13 @@ pub use document::{
 };
 pub use draw::svg;
 pub use figure::{Curve, Figure, Panel};
+pub use html::html;
 pub use png::png;
+pub use runs_csv::runs_csv;
 
 use crate::Error;
 use crate::files::write_atomically;
+use crate::recipe::Recipe;
 use crate::runs::ComparisonSnapshot;
 use std::path::{Path, PathBuf};
 
@@ -39,9 +44,10 @@ pub struct Written {
 }
 
 /// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
-/// and, once a run is complete, the figures as SVG and PNG. Each file is replaced as a whole, and
-/// each is made by itself: one that fails takes no other with it.
-pub fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Written {
+/// `runs.csv`, `report.html` and, once a run is complete, the figures as SVG and PNG. Each file is
+/// replaced as a whole, and each is made by itself: one that fails takes no other with it. The page
+/// says from the `recipe` how to repeat it.
+pub fn write(snapshot: &ComparisonSnapshot, recipe: &Recipe, folder: &Path) -> Written {
     let mut written = Written::default();
     let mut put = |name: String, content: Result<Vec<u8>, Error>| {
         let path = folder.join(name);
@@ -53,9 +59,13 @@ pub fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Written {
     let document = Document::of(snapshot);
     put("results.json".to_owned(), Ok(document.to_json().into_bytes()));
     put("results.csv".to_owned(), Ok(csv(snapshot)));
+    put("runs.csv".to_owned(), Ok(runs_csv(snapshot)));
     put("table.md".to_owned(), Ok(table::markdown(&document).into_bytes()));
-    for (name, figure) in Figure::all(snapshot) {
-        let picture = svg(&figure);
+    let pictures: Vec<(String, String)> =
+        Figure::all(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure))).collect();
+    let page = html(snapshot, &document, &pictures, recipe);
+    put("report.html".to_owned(), Ok(page.into_bytes()));
+    for (name, picture) in pictures {
         put(format!("{name}.png"), png(&picture));
         put(format!("{name}.svg"), Ok(picture.into_bytes()));
     }
@@ -66,10 +76,12 @@ pub fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Written {
 mod tests {
     use super::*;
 
-    const FILES: [&str; 9] = [
+    const FILES: [&str; 11] = [
         "results.json",
         "results.csv",
+        "runs.csv",
         "table.md",
+        "report.html",
         "figure-1.png",
         "figure-1.svg",
         "figure-2.png",
@@ -78,6 +90,10 @@ mod tests {
         "difference.svg",
     ];
 
+    fn recipe() -> Recipe {
+        Recipe::named("digits").unwrap()
+    }
+
     fn names(written: &Written) -> Vec<&str> {
         written.files.iter().filter_map(|path| path.file_name()?.to_str()).collect()
     }
@@ -85,7 +101,7 @@ mod tests {
     #[test]
     fn all_files_are_written_and_the_pictures_are_pictures() {
         let folder = tempfile::tempdir().unwrap();
-        let written = write(&example::example(), folder.path());
+        let written = write(&example::example(), &recipe(), folder.path());
         assert_eq!(names(&written), FILES);
         assert!(written.failures.is_empty());
         for path in &written.files {
@@ -108,7 +124,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("figure-1.png")).unwrap();
         let mut snapshot = example::example();
         snapshot.title = "a bell \u{7} in the title".to_owned();
-        let written = write(&snapshot, folder.path());
+        let written = write(&snapshot, &recipe(), folder.path());
         let expected = FILES.iter().filter(|name| !["results.csv", "figure-1.png"].contains(name));
         assert_eq!(names(&written), expected.copied().collect::<Vec<_>>());
         let failures: Vec<String> = written.failures.iter().map(ToString::to_string).collect();

@@ -97,6 +97,14 @@ fn align_numbers(table: &mut Table) {
     }
 }
 
+/// The header and the rows, for another kind of page; a median and its spread are two lines of a cell.
+pub(super) fn cells(document: &Document) -> (Vec<String>, Vec<Vec<String>>) {
+    let table = table(document, |_| true, Spread::Below);
+    let cells = |row: &comfy_table::Row| row.cell_iter().map(|cell| cell.content()).collect();
+    let header = table.header().map(cells).unwrap_or_default();
+    (header, table.row_iter().map(cells).collect())
+}
+
 fn heading(document: &Document) -> String {
     let Document { title, data, device, .. } = document;
     let mark = if data.synthetic { " (SYNTHETIC DATA)" } else { "" };
@@ -172,7 +180,8 @@ fn value(column: &Column, measures: &MeasuresDocument, place: Spread) -> String 
     }
 }
 
-fn notes(document: &Document) -> Vec<String> {
+/// What is to be said below the table.
+pub(super) fn notes(document: &Document) -> Vec<String> {
     let epoch = match document.reported {
         Reported::LastEpoch => "last epoch".to_owned(),
         Reported::BestEpoch => format!("epoch that was best by {}", document.selection),

@@ -1,0 +1,122 @@
+//! The HTML report in a real browser: Chromium, from Debian's `chromium` or as `$CHROMIUM` names it.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod support;
+
+use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use support::{Sandbox, small};
+
+/// The browser, or a visible skip.
+fn chromium() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let found = named.or_else(|| usual.iter().map(PathBuf::from).find(|path| path.exists()));
+    if found.is_none() {
+        eprintln!("SKIPPED: there is no chromium here (Debian: apt-get install chromium)");
+    }
+    found
+}
+
+/// What the browser makes of a page, and every host that it asked for.
+struct Visit {
+    dom: String,
+    asked: Vec<String>,
+}
+
+/// Opens a page; whatever it asks of a network goes to a proxy that answers nothing and takes notes.
+fn visit(browser: &Path, page: &Path, width: u32) -> Visit {
+    let profile = tempfile::tempdir().unwrap();
+    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = proxy.local_addr().unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let notes = asked.clone();
+    std::thread::spawn(move || {
+        for stream in proxy.incoming() {
+            let mut request = [0; 512];
+            let read = stream.unwrap().read(&mut request).unwrap_or(0);
+            let text = String::from_utf8_lossy(&request[..read]);
+            notes.lock().unwrap().push(text.lines().next().unwrap_or_default().to_owned());
+        }
+    });
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--disable-default-apps", "--disable-extensions", "--allow-file-access-from-files"])
+        .args(["--disable-web-security", "--dump-dom", "--virtual-time-budget=3000"])
+        .arg(format!("--proxy-server=http://{address}"))
+        .arg("--proxy-bypass-list=<-loopback>")
+        .arg(format!("--window-size={width},1200"))
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("file://{}", page.display()))
+        .stderr(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "chromium ended with {}", output.status);
+    let asked = asked.lock().unwrap().clone();
+    Visit { dom: String::from_utf8(output.stdout).unwrap(), asked }
+}
+
+fn report(sandbox: &Sandbox) -> PathBuf {
+    let recipe = include_str!("../recipes/digits.toml");
+    let hostile = "<script src=\\\"http://evil.example/x.js\\\"></script>&amp;";
+    let recipe = recipe.replace("title = \"Built-in", &format!("title = \"{hostile}Built-in"));
+    fs::write(sandbox.path("digits.toml"), recipe).unwrap();
+    let more = ["--recipe", "digits.toml", "--learning-rates", "1e-3,1e-4", "--plain"];
+    sandbox.run(&small("gelu,mine=max(x,0)", "2", &more)).success();
+    sandbox.path("results/digits/report.html")
+}
+
+#[test]
+fn page_shows_everything_and_fetches_nothing() {
+    let Some(browser) = chromium() else { return };
+    let sandbox = Sandbox::new();
+    let page = report(&sandbox);
+    let visit = visit(&browser, &page, 1200);
+    for expected in [
+        "SYNTHETIC DATA",
+        "2 epochs instead of 20",
+        "600 training examples alone",
+        "mine against GELU",
+        "Learning rates",
+        "at the largest rate tried",
+        "figure-1",
+        "runs/gelu-lr0.001-dropout0-seed1-",
+        "--learning-rates 0.001,0.0001",
+        "Burn",
+    ] {
+        assert!(visit.dom.contains(expected), "{expected:?} is missing in:\n{}", visit.dom);
+    }
+    assert!(!visit.dom.contains("<script"), "a title is text");
+    assert_eq!(visit.asked, Vec::<String>::new(), "nothing is fetched");
+
+    // The proxy does see a page that fetches something.
+    let other = sandbox.path("other.html");
+    fs::write(&other, "<img src='http://fetched.example/a.png'>").unwrap();
+    let asked = self::visit(&browser, &other, 1200).asked;
+    assert!(asked.iter().any(|line| line.contains("fetched.example")), "{asked:?}");
+}
+
+#[test]
+fn page_is_no_wider_than_a_phone() {
+    let Some(browser) = chromium() else { return };
+    let sandbox = Sandbox::new();
+    let page = report(&sandbox);
+    // Headless windows are never narrower than 500 pixels; a frame is.
+    let frame = sandbox.path("results/digits/frame.html");
+    let name = page.file_name().unwrap().to_str().unwrap();
+    let script = "document.title = this.contentDocument.documentElement.scrollWidth";
+    let html = format!(
+        "<iframe src='{name}' width='390' height='800' style='border:0' onload='{script}'>"
+    );
+    fs::write(&frame, html).unwrap();
+    let dom = visit(&browser, &frame, 1200).dom;
+    let (_, rest) = dom.split_once("<title>").unwrap();
+    let width: u32 = rest.split_once('<').unwrap().0.parse().unwrap();
+    assert!((300..=390).contains(&width), "the page is {width} pixels wide");
+}
