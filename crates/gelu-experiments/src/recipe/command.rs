@@ -1,4 +1,5 @@
 use super::Recipe;
+use clap::ValueEnum;
 
 impl Recipe {
     /// The command that carries this recipe out, where it is a built-in one with what flags change;
@@ -14,7 +15,17 @@ impl Recipe {
         };
         let (ours, theirs) = (&self.comparison, &mut built_in.comparison);
         flag("activations", ours.activations == theirs.activations, joined(&ours.activations));
-        flag("seeds", ours.seeds == theirs.seeds, ours.seeds.to_string());
+        let fixed = ours.until_decided.is_none();
+        let as_built_in = ours.seeds == theirs.seeds && theirs.until_decided.is_none();
+        flag("seeds", as_built_in || !fixed, ours.seeds.to_string());
+        flag(
+            "baseline",
+            ours.baseline == theirs.baseline,
+            ours.baseline.clone().unwrap_or_default(),
+        );
+        let selection = ours.selection.to_possible_value();
+        let selection = selection.map_or_else(String::new, |value| value.get_name().to_owned());
+        flag("selection", ours.selection == theirs.selection, selection);
         flag(
             "learning-rates",
             ours.learning_rates == theirs.learning_rates,
@@ -23,6 +34,8 @@ impl Recipe {
         flag("dropout", ours.dropout == theirs.dropout, joined(&ours.dropout));
         theirs.activations.clone_from(&ours.activations);
         theirs.seeds = ours.seeds;
+        theirs.baseline.clone_from(&ours.baseline);
+        theirs.selection = ours.selection;
         theirs.learning_rates.clone_from(&ours.learning_rates);
         theirs.dropout.clone_from(&ours.dropout);
         let (ours, theirs) = (&self.training, &mut built_in.training);
@@ -40,6 +53,13 @@ impl Recipe {
         }
         flag("validation", ours.validation == theirs.validation, ours.validation.to_string());
         theirs.validation = ours.validation;
+        if let Some(until) = self.comparison.until_decided
+            && built_in.comparison.until_decided != Some(until)
+        {
+            words
+                .extend(["--until-decided".to_owned(), format!("--max-seeds {}", until.max_seeds)]);
+        }
+        built_in.comparison.until_decided = self.comparison.until_decided;
         (built_in == *self).then(|| words.join(" "))
     }
 
@@ -56,7 +76,9 @@ impl Recipe {
             };
             fewer("epochs", self.training.epochs, built_in.training.epochs);
             let (ours, theirs) = (&self.comparison, &built_in.comparison);
-            fewer("seeds", ours.seeds as usize, theirs.seeds as usize);
+            if ours.until_decided.is_none() {
+                fewer("seeds", ours.seeds as usize, theirs.seeds as usize);
+            }
             fewer("learning rates", ours.learning_rates.len(), theirs.learning_rates.len());
             fewer("dropout rates", ours.dropout.len(), theirs.dropout.len());
         }
@@ -106,6 +128,15 @@ mod tests {
         );
         let cuts = recipe.cut_down().join("; ");
         assert_eq!(cuts, "2 epochs instead of 20; 600 training examples alone");
+    }
+
+    #[test]
+    fn how_it_is_decided_is_part_of_the_command() {
+        let mut recipe = Recipe::named("digits").unwrap();
+        recipe.comparison.baseline = Some("relu".to_owned());
+        recipe.comparison.until_decided = Some(crate::measure::UntilDecided { max_seeds: 16 });
+        let command = recipe.command().unwrap();
+        assert_eq!(command, "gelu compare digits --baseline relu --until-decided --max-seeds 16");
     }
 
     #[test]

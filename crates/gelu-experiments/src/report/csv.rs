@@ -19,6 +19,11 @@ struct Line<'a> {
     valid_error: Option<f64>,
     test_loss: Option<f64>,
     test_error: Option<f64>,
+    experiment: &'a str,
+    data: &'a str,
+    synthetic: bool,
+    device: &'a str,
+    folder: &'a str,
 }
 
 /// Every epoch of every run as tidy CSV; a cell is empty where the recipe has no such measure.
@@ -42,6 +47,11 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
                 valid_error: epoch.valid_error,
                 test_loss: epoch.test_loss,
                 test_error: epoch.test_error,
+                experiment: &snapshot.experiment,
+                data: &snapshot.data,
+                synthetic: snapshot.synthetic,
+                device: &snapshot.device,
+                folder: &run.folder,
             };
             writer.serialize(line).expect("writing to memory cannot fail");
         }

@@ -1,6 +1,6 @@
 use crate::comparison::{label, reported_epoch};
 use crate::measure::EpochMetrics;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use serde::Serialize;
 
 /// One line per run. The measures are those of the epoch that is reported.
@@ -15,7 +15,7 @@ struct Line<'a> {
     learning_rate: f64,
     dropout: f64,
     seed: u64,
-    stage: &'a str,
+    stage: Stage,
     status: &'a str,
     reason: Option<&'a str>,
     diverged_in_epoch: Option<usize>,
@@ -61,7 +61,7 @@ fn line<'a>(snapshot: &'a ComparisonSnapshot, run: &'a RunSnapshot) -> Line<'a> 
         learning_rate: run.key.learning_rate,
         dropout: run.key.dropout,
         seed: run.key.seed,
-        stage: run.key.stage.word().unwrap_or("only"),
+        stage: run.key.stage,
         status: run.status.word(),
         reason,
         diverged_in_epoch,
