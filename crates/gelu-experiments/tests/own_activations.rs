@@ -29,7 +29,7 @@ fn formula_is_trained_drawn_and_part_of_the_run() {
     assert!(table.contains("| mine "), "{table}");
 
     // Spaces make no other run; another formula does.
-    let spaced = small("mine = x * tanh( ln(1 + exp(x)) )", "3", &["--plain"]);
+    let spaced = small("gelu,mine = x * tanh( ln(1 + exp(x)) )", "3", &["--plain"]);
     let again = sandbox.run(&spaced).success();
     assert!(!again.contains("epoch 1/3"), "{again}");
     let before = sandbox.runs("results/digits").len();
@@ -85,9 +85,11 @@ fn wrong_formulas_are_refused_with_a_caret_under_the_place() {
 fn runs_of_a_program_with_more_activations_can_be_shown() {
     let sandbox = Sandbox::new();
     sandbox.run(&small("gelu", "1", &[])).success();
-    let run = &sandbox.runs("results/digits")[0];
-    let spec = fs::read_to_string(run.join("run.toml")).unwrap();
-    fs::write(run.join("run.toml"), spec.replace("\"gelu\"", "\"snake\"")).unwrap();
+    let run = sandbox.runs("results/digits")[0].join("run.toml");
+    for file in [run, sandbox.path("results/digits/comparison.toml")] {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("\"gelu\"", "\"snake\"")).unwrap();
+    }
     let text = sandbox.run(&["report", "results/digits"]).success();
     assert!(text.contains("snake"), "{text}");
     sandbox.run(&["eval", "results/digits"]).refused(2, "unknown activation `snake`");

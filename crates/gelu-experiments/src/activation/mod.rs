@@ -13,5 +13,4 @@ pub use expression::{Binary, Expression, Unary};
 pub use formula::Formula;
 pub use list::ActivationList;
 pub use named::NamedActivation;
-pub(crate) use named::read_leniently;
 pub use registry::register;

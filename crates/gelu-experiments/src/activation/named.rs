@@ -41,7 +41,10 @@ impl NamedActivation {
     pub fn activation(&self) -> Result<&Activation> {
         match &self.meaning {
             Meaning::BuiltIn(it) | Meaning::Formula(it) | Meaning::Registered(it) => Ok(it),
-            Meaning::Unknown => Err(unknown(&self.text)),
+            // Parsed again for what is wrong with it.
+            Meaning::Unknown => {
+                Err(self.text.parse::<Self>().err().unwrap_or_else(|| unknown(&self.text)))
+            }
         }
     }
 
@@ -154,18 +157,12 @@ impl Serialize for NamedActivation {
     }
 }
 
-/// Refuses what this program does not know.
+/// As [`NamedActivation::read`]: what this program does not know can be shown, and is refused when it
+/// is to be trained.
 impl<'de> Deserialize<'de> for NamedActivation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        Ok(Self::read(&String::deserialize(deserializer)?))
     }
-}
-
-/// For `#[serde(deserialize_with)]`, where an unknown activation is no error: [`NamedActivation::read`].
-pub(crate) fn read_leniently<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<NamedActivation, D::Error> {
-    Ok(NamedActivation::read(&String::deserialize(deserializer)?))
 }
 
 #[cfg(test)]

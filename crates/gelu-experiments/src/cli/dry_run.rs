@@ -32,11 +32,11 @@ pub(super) fn run(selected: &Selected, chosen_jobs: Option<usize>) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs of all stages.
+/// Runs of all stages that are planned from the beginning.
 pub(super) fn runs(recipe: &Recipe) -> usize {
     let varied = &recipe.comparison;
     let settings = varied.activations.len() * varied.dropout.len();
-    let seeds = varied.seeds as usize;
+    let seeds = varied.first_seeds() as usize;
     match varied.retrain {
         Some(tuning) => {
             settings * (varied.learning_rates.len() * tuning.tuning_seeds as usize + seeds)
@@ -57,14 +57,17 @@ fn counted(recipe: &Recipe) -> String {
         several(varied.dropout.len(), "dropout rate"),
         several(varied.learning_rates.len(), "learning rate"),
     );
-    let seeds = several(varied.seeds as usize, "seed");
+    let seeds = several(varied.first_seeds() as usize, "seed");
     let how = match varied.retrain {
         Some(tuning) => format!(
             "{settings} × {} to tune, then {seeds} of each activation and dropout rate at its best \
              learning rate",
             several(tuning.tuning_seeds as usize, "seed")
         ),
-        None => format!("{settings} × {seeds}"),
+        None => match varied.until_decided {
+            Some(until) => format!("{settings} × {seeds}, up to {} until decided", until.max_seeds),
+            None => format!("{settings} × {seeds}"),
+        },
     };
     let epochs = recipe.training.epochs;
     let count = runs(recipe);
@@ -89,6 +92,8 @@ fn time_one_epoch(selected: &Selected) -> Result<Timed> {
     varied.learning_rates.truncate(1);
     varied.seeds = 1;
     varied.retrain = None;
+    varied.baseline = None;
+    varied.until_decided = None;
     let file = scratch.path().join("recipe.toml");
     let text = toml::to_string(&recipe).expect("a recipe holds plain values alone");
     std::fs::write(&file, text).map_err(Error::io("write", &file))?;
@@ -132,11 +137,13 @@ mod tests {
     fn runs_of_both_stages_are_counted() {
         let classifier = Recipe::named("mnist-classifier").unwrap();
         let varied = &classifier.comparison;
-        assert_eq!(runs(&classifier), 3 * 2 * 3 * varied.seeds as usize);
+        let rates = varied.learning_rates.len() * varied.dropout.len();
+        assert_eq!(runs(&classifier), 3 * rates * varied.first_seeds() as usize);
         let cnn = Recipe::named("cifar10-cnn").unwrap();
         let varied = &cnn.comparison;
         let tuning = varied.retrain.unwrap().tuning_seeds as usize;
-        assert_eq!(runs(&cnn), 3 * (3 * tuning + varied.seeds as usize));
+        let last = varied.first_seeds() as usize;
+        assert_eq!(runs(&cnn), 3 * (varied.learning_rates.len() * tuning + last));
         assert!(counted(&cnn).contains("to tune, then"), "{}", counted(&cnn));
     }
 }

@@ -211,7 +211,11 @@ impl Recipe {
         let mut recipe: Self = toml::from_str(text)
             .map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
         recipe.comparison.without_repetition();
-        recipe.validate().map_err(|problem| refuse(problem.to_string()))?;
+        let known = |activation: &NamedActivation| activation.activation().map(|_| ());
+        recipe
+            .validate()
+            .and_then(|()| recipe.comparison.activations.iter().try_for_each(known))
+            .map_err(|problem| refuse(problem.to_string()))?;
         Ok(recipe)
     }
 }

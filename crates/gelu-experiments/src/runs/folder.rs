@@ -232,7 +232,11 @@ impl RunFolder {
         };
         RunSnapshot {
             key: spec.key(),
-            folder: spec.folder_name(),
+            folder: {
+                // Its own name, not the one the specification gives: that may be anybody's text.
+                let name = self.path.file_name().unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            },
             epochs_planned: planned,
             noise: noted(from_csv(&self.file("noise.csv")), &mut warnings).unwrap_or_default(),
             provenance: noted(self.provenance(), &mut warnings).unwrap_or_default(),

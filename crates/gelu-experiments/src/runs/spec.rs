@@ -1,6 +1,6 @@
 use super::canonical::digest;
 use super::{RunKey, Stage};
-use crate::activation::{NamedActivation, read_leniently};
+use crate::activation::NamedActivation;
 use crate::measure::{Reported, Selection};
 use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,6 @@ pub struct RunSpec {
     /// Name of the recipe it comes from.
     pub experiment: String,
     /// What the hidden layers use. One that this program does not know can be read, not trained.
-    #[serde(deserialize_with = "read_leniently")]
     pub activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks.
     pub seed: u64,
