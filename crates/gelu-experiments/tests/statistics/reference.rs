@@ -58,6 +58,7 @@ fn run(activation: usize, seed: usize, value: Option<&Value>) -> RunSnapshot {
             seed: seed as u64,
             stage: Stage::Only,
         },
+        folder: String::new(),
         status,
         epochs,
         epochs_planned: 1,
