@@ -62,17 +62,17 @@ impl Recipe {
         let (metric, split) = selection.measure();
         let info = DataSetInfo::named(&self.data.set)?;
         let pictures = matches!(info.kind, DataKind::Pictures { .. });
+        if metric == Metric::Error && !self.network.classifies() {
+            return refuse(format!(
+                "there is nothing to choose by: selection is {selection}, and this network \
+                 classifies nothing; choose by a loss (--selection valid-loss or train-loss)"
+            ));
+        }
         if split == Split::Valid && pictures && self.data.validation == 0 {
             return refuse(format!(
                 "there is nothing to choose by: selection is {selection}, and no examples are set \
                  aside for validation (data.validation is 0); set some aside (--validation N), or \
                  choose by the training loss (--selection train-loss)"
-            ));
-        }
-        if metric == Metric::Error && !self.network.classifies() {
-            return refuse(format!(
-                "there is nothing to choose by: selection is {selection}, and this network \
-                 classifies nothing; choose by a loss (--selection valid-loss or train-loss)"
             ));
         }
         let final_runs_choose = self.comparison.reported == Reported::BestEpoch
