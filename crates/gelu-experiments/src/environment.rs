@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn the_version_of_burn_is_the_manifests() {
         let manifest = include_str!("../../../Cargo.toml");
-        assert!(manifest.contains(&format!("burn = {{ version = \"={BURN}\"")), "{BURN}");
+        assert!(manifest.contains(&format!("burn = {{ version = \"{BURN}\"")), "{BURN}");
     }
 
     #[cfg(feature = "flex")]

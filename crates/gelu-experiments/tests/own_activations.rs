@@ -85,12 +85,12 @@ fn wrong_formulas_are_refused_with_a_caret_under_the_place() {
 fn runs_of_a_program_with_more_activations_can_be_shown() {
     let sandbox = Sandbox::new();
     sandbox.run(&small("gelu", "1", &[])).success();
-    let run = sandbox.runs("results/digits")[0].join("run.toml");
-    for file in [run, sandbox.path("results/digits/comparison.toml")] {
+    let run = sandbox.runs("results/digits")[0].clone();
+    for file in [run.join("run.toml"), sandbox.path("results/digits/comparison.toml")] {
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"gelu\"", "\"snake\"")).unwrap();
     }
     let text = sandbox.run(&["report", "results/digits"]).success();
     assert!(text.contains("snake"), "{text}");
-    sandbox.run(&["eval", "results/digits"]).refused(2, "unknown activation `snake`");
+    sandbox.run(&["eval", run.to_str().unwrap()]).refused(2, "unknown activation `snake`");
 }

@@ -87,7 +87,8 @@ fn page_shows_everything_and_fetches_nothing() {
         "at the largest rate tried",
         "figure-1",
         "runs/gelu-lr0.001-dropout0-seed1-",
-        "--learning-rates 0.001,0.0001",
+        // Its title is no built-in one, so the recipe is in the page.
+        "gelu compare --recipe recipe.toml",
         "Burn",
     ] {
         assert!(visit.dom.contains(expected), "{expected:?} is missing in:\n{}", visit.dom);
