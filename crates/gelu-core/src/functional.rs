@@ -165,7 +165,7 @@ pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
 /// alone.
 ///
 /// Shazeer, arXiv 2002.05202. [`geglu`], [`swiglu`] and [`reglu`] have their gate first. The gate is
-/// as accurate as [`unit`], but for SiLU in f32 and narrower types on Flex, which is within 4 ULP,
+/// as accurate as [`unit()`], but for SiLU in f32 and narrower types on Flex, which is within 4 ULP,
 /// its derivative next to its zero within 4 units of 2⁻²⁴, in a third of the time.
 ///
 /// # Shapes

@@ -106,7 +106,8 @@ impl RunSpec {
     /// `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
     pub fn folder_name(&self) -> String {
         let RunKey { learning_rate, dropout, seed, .. } = self.key();
-        let activation = self.activation.name();
+        // The parameter of `elu:0.5` is in the digest; a colon is no part of a file name everywhere.
+        let activation = self.activation.name().replace(':', "-");
         let tag = &digest(self)[..8];
         format!("{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}-{tag}")
     }
@@ -138,6 +139,19 @@ mod tests {
         let mut other = spec(1);
         other.training.batch_size += 1;
         assert_ne!(name, other.folder_name());
+    }
+
+    #[test]
+    fn folder_of_an_activation_with_a_parameter_is_a_file_name_everywhere() {
+        let folder_name = |activation: &str| {
+            let mut spec = spec(1);
+            spec.activation = activation.parse().unwrap();
+            spec.folder_name()
+        };
+        let name = folder_name("elu:0.5");
+        assert!(name.starts_with("elu-0.5-lr0.001-"), "{name}");
+        crate::names::check_file_name("run", &name).unwrap();
+        assert_ne!(name, folder_name("elu:0.25"));
     }
 
     #[test]

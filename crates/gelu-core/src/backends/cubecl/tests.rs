@@ -6,7 +6,7 @@ use super::{launch, layout::MemoryOrder};
 use crate::random::{Draw, Mask, philox};
 use crate::{ActivationOps, Unit};
 use burn_core::backend::{
-    Backend,
+    Backend, TensorMetadata,
     ops::{FloatTensorOps, IntTensorOps},
 };
 use burn_core::tensor::{DType, FloatDType, TensorData};
@@ -137,7 +137,7 @@ fn bias_is_added_in_f32_whatever_the_type() {
 fn far_block(out: &mut Tensor<u32>, block_low: u32, block_high: u32, stream: kernel::Stream) {
     // Where an address has 32 bits the upper part is 0 anyway.
     let block = block_high as usize * 65536usize * 65536usize + block_low as usize;
-    let words = kernel::words(block, stream);
+    let words = kernel::words(block, &stream);
     #[unroll]
     for word in 0..4usize {
         out[word] = words.extract(word);
