@@ -27,8 +27,8 @@ macro_rules! activations {
         /// assert_eq!("gelu_new".parse(), Ok(Activation::GeluTanh));
         /// assert_eq!(Activation::GeluTanh.to_string(), "gelu-tanh");
         /// assert_eq!("elu:0.5".parse(), Ok(Activation::Elu { alpha: 0.5 }));
-        /// let error = "glu".parse::<Activation>().unwrap_err().to_string();
-        /// assert!(error.starts_with("unknown activation `glu`; did you mean `elu`?"));
+        /// let error = "gleu".parse::<Activation>().unwrap_err().to_string();
+        /// assert!(error.starts_with("unknown activation `gleu`; did you mean `gelu`?"));
         /// ```
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]

@@ -157,7 +157,7 @@ fn stopping_after_the_epoch_saves_it() {
 fn control_c_finishes_the_epochs_under_way() {
     let sandbox = Sandbox::new();
     let mut terminal = Terminal::start(&sandbox, &endless());
-    terminal.expect(&["▶", "best so far", "symbols: valid"]);
+    terminal.expect(&["▶", "last epoch", "symbols: valid"]);
     terminal.press("\u{3}");
     terminal.expect(&["interrupted; everything finished so far is saved"]);
     assert_eq!(terminal.end(), (130, true));

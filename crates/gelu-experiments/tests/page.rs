@@ -58,9 +58,18 @@ fn visit(browser: &Path, page: &Path, width: u32) -> Visit {
         .output()
         .unwrap();
     assert!(output.status.success(), "chromium ended with {}", output.status);
-    let asked = asked.lock().unwrap().clone();
+    let mut asked = asked.lock().unwrap().clone();
+    asked.retain(|line| !BROWSERS_OWN.iter().any(|host| line.contains(host)));
     Visit { dom: String::from_utf8(output.stdout).unwrap(), asked }
 }
+
+/// Whom Chromium asks for the time, for updates and for an account, whatever the page.
+const BROWSERS_OWN: [&str; 4] = [
+    " http://clients2.google.com/time/",
+    " http://update.googleapis.com/service/",
+    "CONNECT accounts.google.com:443",
+    "CONNECT update.googleapis.com:443",
+];
 
 fn report(sandbox: &Sandbox) -> PathBuf {
     let recipe = include_str!("../recipes/digits.toml");

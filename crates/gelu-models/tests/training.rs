@@ -18,7 +18,7 @@ use gelu_core::{Activation, GeluLayer, HiddenLayer, HiddenLayerConfig};
 use gelu_models::MlpConfig;
 
 const CLASSES: usize = 3;
-const STEPS: usize = 25;
+const STEPS: usize = 100;
 
 /// Inputs of this shape and their classes, the same on every device.
 fn batch<const D: usize>(shape: [usize; D], device: &Device) -> (Tensor<D>, Tensor<1, Int>) {

@@ -208,7 +208,12 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
     }
 
     fn at_or_below(&self, limit: f64) -> Condition<N> {
-        at_or_below::expand::<F, N>(self.scope, self.value, self.constant(limit).value)
+        // WGSL has no word for infinity. Every number is at or below itself, NaN alone is not.
+        let limit = match limit == f64::INFINITY {
+            true => self.value,
+            false => self.constant(limit).value,
+        };
+        at_or_below::expand::<F, N>(self.scope, self.value, limit)
     }
 
     fn above(&self, limit: f64) -> Condition<N> {

@@ -44,10 +44,12 @@ impl Keys {
     pub(super) fn wait(&mut self, mut press: impl FnMut(KeyEvent) -> Action) -> Result<Action> {
         let failed = || Error::io("read keys from", "the terminal");
         let patience = if self.pending { Duration::ZERO } else { PATIENCE };
-        let ready = self.is_ready(patience)?;
-        if self.hung_up || !(ready || self.pending) {
+        self.await_key(patience)?;
+        if self.hung_up {
             return Ok(Action::None);
         }
+        // Also where no key is ready: a change of the window's size comes by another way, and
+        // Crossterm would forget the key that it finds beside one.
         while event::poll(Duration::ZERO).map_err(failed())? {
             let Event::Key(key) = event::read().map_err(failed())? else { continue };
             if key.kind == KeyEventKind::Press {
@@ -62,16 +64,16 @@ impl Keys {
         Ok(Action::None)
     }
 
-    /// Whether something can be read within that time.
+    /// Waits until something can be read, but no longer than that.
     #[cfg(unix)]
-    fn is_ready(&mut self, patience: Duration) -> Result<bool> {
+    fn await_key(&mut self, patience: Duration) -> Result<()> {
         use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
         use std::os::fd::AsFd;
         let mut asked = [PollFd::new(self.terminal.as_fd(), PollFlags::POLLIN)];
         let timeout = PollTimeout::try_from(patience).expect("a moment is short");
         match poll(&mut asked, timeout) {
             // A signal, a change of the window's size for example.
-            Err(nix::Error::EINTR) => return Ok(false),
+            Err(nix::Error::EINTR) => return Ok(()),
             Err(errno) => {
                 return Err(Error::io("read keys from", "the terminal")(errno.into()));
             }
@@ -80,11 +82,11 @@ impl Keys {
         let found = asked[0].revents().unwrap_or(PollFlags::empty());
         let gone = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
         self.hung_up |= found.intersects(gone);
-        Ok(!self.hung_up && found.contains(PollFlags::POLLIN))
+        Ok(())
     }
 
     #[cfg(not(unix))]
-    fn is_ready(&mut self, patience: Duration) -> Result<bool> {
-        event::poll(patience).map_err(Error::io("read keys from", "the terminal"))
+    fn await_key(&mut self, patience: Duration) -> Result<()> {
+        event::poll(patience).map(drop).map_err(Error::io("read keys from", "the terminal"))
     }
 }
