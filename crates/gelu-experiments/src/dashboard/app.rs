@@ -91,8 +91,9 @@ impl App {
     }
 
     pub(super) fn press(&mut self, key: KeyEvent, snapshot: &ComparisonSnapshot) -> Action {
-        let interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
-            && matches!(key.code, KeyCode::Char('c' | 'd'));
+        // Not Ctrl-D: some terminals type it when their window is closed.
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let interrupt = control && key.code == KeyCode::Char('c');
         match (self.popup, interrupt) {
             (_, true) => self.interrupt(),
             (Some(popup), false) => self.answer(popup, key.code),
