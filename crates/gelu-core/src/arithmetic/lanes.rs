@@ -47,11 +47,6 @@ impl<'a, F: Precision, N: Size> Lanes<'a, F, N> {
     fn floor(self) -> Self {
         self.with(floor::expand::<F, N>(self.scope, self.value))
     }
-
-    /// Through [`Precision::wall`].
-    fn walled(self) -> Self {
-        self.with(F::wall::<N>(self.scope, self.value))
-    }
 }
 
 /// What f32 and f64 do in their own way.
@@ -232,6 +227,11 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
 
     fn leading(&self, constant: f64) -> f64 {
         F::leading(constant)
+    }
+
+    /// Through [`Precision::wall`].
+    fn walled(self) -> Self {
+        self.with(F::wall::<N>(self.scope, self.value))
     }
 
     fn exponential(self, low: Self) -> LanesExponential<'a, F, N> {

@@ -80,6 +80,12 @@ pub(crate) trait Arithmetic:
     /// compiler knows about sums lets it put them together again.
     fn split(self) -> (Self, Self);
 
+    /// Itself; a compiler that regroups sums and products does not see through it.
+    #[inline(always)]
+    fn walled(self) -> Self {
+        self
+    }
+
     /// A constant's leading half of the digits.
     fn leading(&self, constant: f64) -> f64;
 

@@ -104,7 +104,9 @@ fn argument<A: Arithmetic>(t: A, factor: f64, left_of_factor: f64) -> (A, A, A, 
     let slope = (cubic.clone() + SLOPE).split().0;
     let leading = t.leading(SLOPE);
     // The sum's own rounding, and what was split off it.
-    let low = (cubic - (slope.clone() - leading)) + (SLOPE - leading) + (low + LEFT_OF_SLOPE);
+    // Behind a wall, or a compiler would put the two parts of the constant together again.
+    let rounding = (cubic - (slope.clone() - leading)).walled();
+    let low = rounding + (SLOPE - leading) + (low + LEFT_OF_SLOPE);
     (top, rest, slope, low)
 }
 
