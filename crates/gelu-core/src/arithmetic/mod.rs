@@ -124,7 +124,8 @@ pub(crate) trait Arithmetic:
     fn product(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.clone().split(), other.clone().split());
         let high = self * other;
-        let low = a.0.clone() * b.0.clone() - high.clone();
+        // Behind a wall, or a compiler would put the parts together again.
+        let low = (a.0.clone() * b.0.clone() - high.clone()).walled();
         (high, low + a.0 * b.1.clone() + a.1.clone() * b.0 + a.1 * b.1)
     }
 
