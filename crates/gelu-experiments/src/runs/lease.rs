@@ -33,7 +33,7 @@ const HOLDER: &str = "holder.json";
 ///   heartbeat has not changed for the lease's duration, measured by the taker's own clock.
 ///
 /// Whatever the holder writes is made inside the lease's folder and moved out of it in one step
-/// ([`scratch`](Self::scratch)). A holder that was taken over, say after it had been frozen for
+/// (`scratch`). A holder that was taken over, say after it had been frozen for
 /// long, has no such folder any more, so its writes fail: it cannot undo what its successor did.
 #[derive(Debug)]
 pub struct Lease {
