@@ -161,8 +161,8 @@ pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
 }
 
 /// `unit(gate)·value`, elementwise, where gate and value are the halves of the last dimension: on
-/// Flex one pass forward and one backward, elsewhere composed. The backward pass keeps the input
-/// alone.
+/// Flex and CubeCL one pass forward and one backward, elsewhere composed. The backward pass keeps
+/// the input alone.
 ///
 /// Shazeer, arXiv 2002.05202. [`geglu`], [`swiglu`] and [`reglu`] have their gate first. The gate is
 /// as accurate as [`unit()`], but for SiLU in f32 and narrower types on Flex, which is within 4 ULP,

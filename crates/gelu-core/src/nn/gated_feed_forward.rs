@@ -59,7 +59,7 @@ impl GatedFeedForwardConfig {
 /// of trained layers by [`of_layers`](Self::of_layers).
 ///
 /// `gate` and `up` are one matrix product, `gate_up`, and the gating between the two products is on
-/// Flex one pass over memory, forward and backward; it keeps only its input everywhere. Dropout and its seed are
+/// Flex and CubeCL one pass over memory, forward and backward; it keeps only its input everywhere. Dropout and its seed are
 /// as in [`HiddenLayer`](crate::HiddenLayer).
 ///
 /// ```

@@ -68,7 +68,7 @@ impl Mask {
 
     /// What kept elements are multiplied by.
     pub(crate) fn scale(self) -> f32 {
-        (1.0 / (1.0 - f64::from(self.threshold) / 4_294_967_296.0)) as f32
+        kept_scale(self.threshold)
     }
 
     /// [`scale`](Self::scale) where an element is kept, else 0, for the first `count` elements.
@@ -83,6 +83,11 @@ impl Mask {
     pub(crate) fn stream(self) -> Stream {
         self.draw.stream()
     }
+}
+
+/// 1/(1 − probability), for kernels that read the key themselves too.
+pub(crate) fn kept_scale(threshold: u32) -> f32 {
+    (1.0 / (1.0 - f64::from(threshold) / 4_294_967_296.0)) as f32
 }
 
 #[cfg(test)]

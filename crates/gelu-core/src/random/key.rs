@@ -17,7 +17,7 @@ pub struct Draw {
 
 /// A key is eight words of 16 bits, which every device's default integers hold: four of the seed
 /// and four of the step, the lowest first.
-const WORDS: usize = 8;
+pub(crate) const WORDS: usize = 8;
 const BITS: usize = 16;
 
 impl Draw {
@@ -56,7 +56,7 @@ impl Draw {
 }
 
 /// Names a sequence of random numbers on a device, without the host knowing which: making one
-/// waits for nothing. Kernels on GPUs are told it by the host so far, which waits for the device.
+/// waits for nothing.
 #[derive(Clone, Debug)]
 pub struct Key(Tensor<1, Int>);
 

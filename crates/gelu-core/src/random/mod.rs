@@ -11,6 +11,10 @@ pub(crate) mod philox;
 
 pub use dropout_mask::DropoutMask;
 pub(crate) use dropout_mask::Mask;
+#[cfg(feature = "cubecl-backend")]
+pub(crate) use dropout_mask::kept_scale;
+#[cfg(feature = "cubecl-backend")]
+pub(crate) use key::WORDS;
 pub use key::{Draw, Key};
 
 /// A random number as a multiple of 2⁻²⁴ in [0, 1).

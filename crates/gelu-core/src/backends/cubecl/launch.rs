@@ -1,12 +1,12 @@
 //! Shapes, vector widths and which tensor's memory the result takes.
 
-use super::kernel::{self, StreamLaunch};
+use super::kernel;
 use super::layout::MemoryOrder;
-use crate::Unit;
-use crate::random::{Draw, Mask};
+use crate::random::{WORDS, kept_scale};
+use crate::{GateHalf, Unit};
 use burn_core::backend::TensorMetadata;
-use burn_core::tensor::DType;
-use burn_cubecl::cubecl::ir::{AddressType, ElemType, FloatKind};
+use burn_core::tensor::{DType, Shape};
+use burn_cubecl::cubecl::ir::{AddressType, ElemType, FloatKind, IntKind, UIntKind};
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::cubecl::{CubeCount, calculate_cube_count_elemwise, tensor_vector_size_parallel};
 use burn_cubecl::kernel::{into_contiguous, untile};
@@ -91,14 +91,22 @@ fn assert_bias(x: &CubeTensor, bias: &CubeTensor) {
     x.assert_is_on_same_device(bias);
 }
 
-pub(super) fn stream(draw: Draw) -> StreamLaunch {
-    let halves = |number: u64| (number as u32, (number >> 32) as u32);
-    let ((key_low, key_high), (step_low, step_high)) = (halves(draw.seed), halves(draw.step));
-    StreamLaunch::new(key_low, key_high, step_low, step_high)
+/// The integers that a key's words are stored in.
+fn integer(key: &CubeTensor) -> ElemType {
+    match key.dtype {
+        DType::I64 => ElemType::Int(IntKind::I64),
+        DType::I32 => ElemType::Int(IntKind::I32),
+        DType::U64 => ElemType::UInt(UIntKind::U64),
+        DType::U32 => ElemType::UInt(UIntKind::U32),
+        dtype => panic!("a key has words of 32 or 64 bits, got {dtype:?}"),
+    }
 }
 
-/// Nothing is drawn from it.
-const NO_DRAW: Draw = Draw { seed: 0, step: 0 };
+/// The kernels read a key's words unchecked.
+fn assert_key(x: &CubeTensor, key: &CubeTensor) {
+    assert!(key.shape().num_elements() == WORDS, "a key has {WORDS} words, got {:?}", key.shape());
+    x.assert_is_on_same_device(key);
+}
 
 pub(super) fn map(x: CubeTensor, unit: Unit) -> CubeTensor {
     let x = untile(x);
@@ -186,11 +194,12 @@ fn laid_out_like(x: &CubeTensor) -> CubeTensor {
     }
 }
 
+/// `dropout` is a key and the threshold below which its numbers drop.
 pub(super) fn step(
     x: CubeTensor,
     bias: CubeTensor,
     unit: Unit,
-    dropout: Option<Mask>,
+    dropout: Option<(CubeTensor, u32)>,
 ) -> CubeTensor {
     let (x, bias) = (untile(x), into_contiguous(bias));
     assert_bias(&x, &bias);
@@ -203,27 +212,37 @@ pub(super) fn step(
     let Spread { cubes, cube, address, width } = Spread::over(&[&x, &out], bias.shape()[0]);
     let out_view =
         if in_place { x.as_linear_view_alias(0) } else { out.clone().into_linear_view() };
-    // SAFETY: the kernel checks its position against the output's bounds, which the input has, and
-    // takes it modulo the bias's.
+    let (parameter, kind) = (unit.parameter() as f32, unit.kind());
+    let dropout = dropout.map(|(key, threshold)| (into_contiguous(key), threshold));
+    if let Some((key, _)) = &dropout {
+        assert_key(&x, key);
+    }
+    let (x, bias) = (x.into_linear_view(), bias.into_linear_view());
+    // SAFETY: the kernels check their position against the output's bounds, which the input has,
+    // take it modulo the bias's, and read the eight words that the key has.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::step::launch_unchecked(
-            &client,
-            cubes,
-            cube,
-            address,
-            width,
-            x.into_linear_view(),
-            bias.into_linear_view(),
-            out_view,
-            stream(dropout.map_or(NO_DRAW, |mask| mask.draw)),
-            dropout.map_or(0, |mask| mask.threshold),
-            dropout.map_or(1.0, Mask::scale),
-            unit.parameter() as f32,
-            unit.kind(),
-            dropout.is_some(),
-            element,
-        );
+        match dropout {
+            None => kernel::step::launch_unchecked(
+                &client, cubes, cube, address, width, x, bias, out_view, parameter, kind, element,
+            ),
+            Some((key, threshold)) => kernel::dropped_step::launch_unchecked(
+                &client,
+                cubes,
+                cube,
+                address,
+                width,
+                x,
+                bias,
+                key.clone().into_tensor_arg(),
+                out_view,
+                threshold,
+                kept_scale(threshold),
+                parameter,
+                kind,
+                [element, integer(&key)],
+            ),
+        }
     }
     out
 }
@@ -233,7 +252,7 @@ pub(super) fn step_backward(
     bias: CubeTensor,
     dy: CubeTensor,
     unit: Unit,
-    dropout: Option<Mask>,
+    dropout: Option<(CubeTensor, u32)>,
 ) -> CubeTensor {
     let (x, bias, dy) = (untile(x), into_contiguous(bias), untile(dy));
     assert_bias(&x, &bias);
@@ -247,44 +266,58 @@ pub(super) fn step_backward(
     let Spread { cubes, cube, address, width } = Spread::over(&[&x, &dy, &out], bias.shape()[0]);
     let out_view =
         if in_place { dy.as_linear_view_alias(2) } else { out.clone().into_linear_view() };
+    let (parameter, kind) = (unit.parameter() as f32, unit.kind());
+    let dropout = dropout.map(|(key, threshold)| (into_contiguous(key), threshold));
+    if let Some((key, _)) = &dropout {
+        assert_key(&x, key);
+    }
+    let (x, bias, dy) = (x.into_linear_view(), bias.into_linear_view(), dy.into_linear_view());
     // SAFETY: as for `step`; the gradient has the input's shape.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::step_backward::launch_unchecked(
-            &client,
-            cubes,
-            cube,
-            address,
-            width,
-            x.into_linear_view(),
-            bias.into_linear_view(),
-            dy.into_linear_view(),
-            out_view,
-            stream(dropout.map_or(NO_DRAW, |mask| mask.draw)),
-            dropout.map_or(0, |mask| mask.threshold),
-            dropout.map_or(1.0, Mask::scale),
-            unit.parameter() as f32,
-            unit.kind(),
-            dropout.is_some(),
-            element,
-        );
+        match dropout {
+            None => kernel::step_backward::launch_unchecked(
+                &client, cubes, cube, address, width, x, bias, dy, out_view, parameter, kind,
+                element,
+            ),
+            Some((key, threshold)) => kernel::dropped_step_backward::launch_unchecked(
+                &client,
+                cubes,
+                cube,
+                address,
+                width,
+                x,
+                bias,
+                dy,
+                key.clone().into_tensor_arg(),
+                out_view,
+                threshold,
+                kept_scale(threshold),
+                parameter,
+                kind,
+                [element, integer(&key)],
+            ),
+        }
     }
     out
 }
 
-pub(super) fn gate(x: CubeTensor, y: CubeTensor, draw: Draw) -> CubeTensor {
-    let (x, y) = (untile(x), untile(y));
+/// What the stochastic map of `x` lets through of `y`.
+pub(super) fn let_through(x: CubeTensor, y: CubeTensor, key: CubeTensor) -> CubeTensor {
+    let (x, y, key) = (untile(x), untile(y), into_contiguous(key));
     assert_alike(&x, &y, "what a stochastic map lets through");
+    assert_key(&x, &key);
     if x.shape().num_elements() == 0 {
         return y;
     }
-    let (client, element) = (x.client.clone(), element(&x));
+    let (client, elements) = (x.client.clone(), [element(&x), integer(&key)]);
     let out = laid_out_like(&x);
     let Spread { cubes, cube, address, width } = Spread::over(&[&x, &y, &out], 0);
-    // SAFETY: the kernel checks its position against the output's bounds, and the inputs have them.
+    // SAFETY: the kernel checks its position against the output's bounds, and the inputs have
+    // them; it reads the eight words that the key has.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::gate::launch_unchecked(
+        kernel::let_through::launch_unchecked(
             &client,
             cubes,
             cube,
@@ -292,10 +325,97 @@ pub(super) fn gate(x: CubeTensor, y: CubeTensor, draw: Draw) -> CubeTensor {
             width,
             x.into_linear_view(),
             y.into_linear_view(),
+            key.into_tensor_arg(),
             out.clone().into_linear_view(),
-            stream(draw),
+            elements,
+        );
+    }
+    out
+}
+
+/// `unit(gate)·value` of the halves of the last dimension.
+pub(super) fn gated(x: CubeTensor, unit: Unit, gate: GateHalf) -> CubeTensor {
+    let x = into_contiguous(untile(x));
+    let (shape, columns) = halved(&x);
+    let (client, element) = (x.client.clone(), element(&x));
+    let out = empty_device_contiguous_dtype(client.clone(), x.device.clone(), shape, x.dtype);
+    if out.shape().num_elements() == 0 {
+        return out;
+    }
+    let Spread { cubes, cube, address, width } = Spread::over(&[&out, &x], columns);
+    // SAFETY: the kernel checks its position against the output's bounds, and the input has a gate
+    // and a value for each.
+    #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
+    unsafe {
+        kernel::gated::launch_unchecked(
+            &client,
+            cubes,
+            cube,
+            address,
+            width,
+            x.into_linear_view(),
+            out.clone().into_linear_view(),
+            columns / width,
+            unit.parameter() as f32,
+            unit.kind(),
+            usize::from(gate == GateHalf::Last),
             element,
         );
     }
     out
+}
+
+pub(super) fn gated_backward(
+    x: CubeTensor,
+    dy: CubeTensor,
+    unit: Unit,
+    gate: GateHalf,
+) -> CubeTensor {
+    let (x, dy) = (into_contiguous(untile(x)), into_contiguous(untile(dy)));
+    let (shape, columns) = halved(&x);
+    let (expected, found) = (shape.as_slice(), dy.meta.shape().as_slice());
+    assert!(
+        expected == found && dy.dtype == x.dtype,
+        "the gradient of a gated unit's output has to be of its shape and type, {expected:?} {:?}, \
+         and is {found:?} {:?}",
+        x.dtype,
+        dy.dtype,
+    );
+    x.assert_is_on_same_device(&dy);
+    let (client, element, out) = (x.client.clone(), element(&x), empty_like(&x));
+    if out.shape().num_elements() == 0 {
+        return out;
+    }
+    let Spread { cubes, cube, address, width } = Spread::over(&[&dy, &x, &out], columns);
+    // SAFETY: the kernel checks its position against the gradient's bounds; input and output have
+    // a gate and a value for each.
+    #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
+    unsafe {
+        kernel::gated_backward::launch_unchecked(
+            &client,
+            cubes,
+            cube,
+            address,
+            width,
+            x.into_linear_view(),
+            dy.into_linear_view(),
+            out.clone().into_linear_view(),
+            columns / width,
+            unit.parameter() as f32,
+            unit.kind(),
+            usize::from(gate == GateHalf::Last),
+            element,
+        );
+    }
+    out
+}
+
+/// The shape of a gated unit's result, and the length of its rows.
+fn halved(x: &CubeTensor) -> (Shape, usize) {
+    let mut shape = x.shape();
+    let last = shape.last_mut().expect("a gated unit's input has a dimension to halve");
+    assert!(last.is_multiple_of(2), "a gated unit halves an even dimension, got {last}");
+    *last /= 2;
+    let columns = *last;
+    (shape, columns)
 }

@@ -8,11 +8,12 @@ mod double;
 mod kernel;
 mod launch;
 mod layout;
+mod numbers;
 #[cfg(test)]
 mod tests;
 
 use crate::random::{Draw, Mask};
-use crate::{ActivationOps, Unit, composed};
+use crate::{ActivationOps, GateHalf, Unit, composed};
 use burn_core::backend::{
     TensorMetadata,
     ops::FloatTensorOps,
@@ -70,7 +71,7 @@ impl ActivationOps for CubeBackend {
         unit: Unit,
         threshold: u32,
     ) -> FloatTensor<Self> {
-        step(x, bias, unit, Some(Mask::read::<Self>(key, threshold)))
+        step(x, bias, unit, Some((key, threshold)))
     }
 
     fn bias_activation_dropout_backward(
@@ -81,7 +82,26 @@ impl ActivationOps for CubeBackend {
         unit: Unit,
         threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        step_backward(x, bias, dy, unit, Some(Mask::read::<Self>(key, threshold)))
+        step_backward(x, bias, dy, unit, Some((key, threshold)))
+    }
+
+    fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::gated::<Self>(x, unit, gate);
+        }
+        launch::gated(x, unit, gate)
+    }
+
+    fn gated_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+        gate: GateHalf,
+    ) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::gated_backward::<Self>(x, dy, unit, gate);
+        }
+        launch::gated_backward(x, dy, unit, gate)
     }
 
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
@@ -103,11 +123,10 @@ fn let_through(
     y: FloatTensor<CubeBackend>,
     key: IntTensor<CubeBackend>,
 ) -> FloatTensor<CubeBackend> {
-    let draw = Draw::read::<CubeBackend>(key);
     if !has_kernel(&x) {
-        return composed::stochastic_gate::<CubeBackend>(x, y, draw);
+        return composed::stochastic_gate::<CubeBackend>(x, y, Draw::read::<CubeBackend>(key));
     }
-    launch::gate(x, y, draw)
+    launch::let_through(x, y, key)
 }
 
 /// `unit(x + bias)`, with dropout if there is a mask.
@@ -115,10 +134,11 @@ fn step(
     x: FloatTensor<CubeBackend>,
     bias: FloatTensor<CubeBackend>,
     unit: Unit,
-    dropout: Option<Mask>,
+    dropout: Option<(IntTensor<CubeBackend>, u32)>,
 ) -> FloatTensor<CubeBackend> {
     if !has_kernel(&x) {
-        return composed::bias_activation_dropout::<CubeBackend>(x, bias, unit, dropout);
+        let mask = dropout.map(|(key, threshold)| Mask::read::<CubeBackend>(key, threshold));
+        return composed::bias_activation_dropout::<CubeBackend>(x, bias, unit, mask);
     }
     launch::step(x, bias, unit, dropout)
 }
@@ -129,12 +149,11 @@ fn step_backward(
     bias: FloatTensor<CubeBackend>,
     dy: FloatTensor<CubeBackend>,
     unit: Unit,
-    dropout: Option<Mask>,
+    dropout: Option<(IntTensor<CubeBackend>, u32)>,
 ) -> (FloatTensor<CubeBackend>, FloatTensor<CubeBackend>) {
     if !has_kernel(&x) {
-        return composed::bias_activation_dropout_backward::<CubeBackend>(
-            x, bias, dy, unit, dropout,
-        );
+        let mask = dropout.map(|(key, threshold)| Mask::read::<CubeBackend>(key, threshold));
+        return composed::bias_activation_dropout_backward::<CubeBackend>(x, bias, dy, unit, mask);
     }
     let shape = bias.shape();
     let dx = launch::step_backward(x, bias, dy, unit, dropout);

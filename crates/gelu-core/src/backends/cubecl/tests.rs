@@ -1,15 +1,12 @@
 //! What only a tensor of the backend itself shows: its layout, and shapes that the functions above
 //! it would have refused.
 
-use super::kernel;
-use super::{launch, layout::MemoryOrder};
-use crate::random::{Draw, Mask, philox};
-use crate::{ActivationOps, Unit};
-use burn_core::backend::{
-    Backend, TensorMetadata,
-    ops::{FloatTensorOps, IntTensorOps},
-};
-use burn_core::tensor::{DType, FloatDType, TensorData};
+use super::{launch, layout::MemoryOrder, numbers};
+use crate::random::{Draw, philox};
+use crate::{ActivationOps, GateHalf, Unit};
+use burn_core::backend::{Backend, TensorMetadata};
+use burn_core::backend::ops::{FloatTensorOps, IntTensorOps};
+use burn_core::tensor::{DType, FloatDType, IntDType, TensorData};
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::ops::{into_data_sync, permute};
 use burn_cubecl::tensor::CubeTensor;
@@ -17,6 +14,11 @@ use burn_cubecl::{CubeBackend, CubeDevice, cubecl};
 use cubecl::ir::AddressType;
 
 const DRAW: Draw = Draw { seed: 0x1234_5678_9abc_def0, step: 0xfeed_0000_0007 };
+
+/// The words of [`DRAW`].
+fn key() -> CubeTensor {
+    CubeBackend::int_from_data(TensorData::from(DRAW.words()), &CubeDevice::default())
+}
 
 /// A tensor of these many elements, all different.
 fn rows(shape: &[usize]) -> CubeTensor {
@@ -45,7 +47,7 @@ fn assert_same_and_laid_out_like(x: &CubeTensor, plain: CubeTensor, result: Cube
 
 #[test]
 fn results_lie_as_their_inputs_do() {
-    let dropout = Some(Mask::new(0.5, DRAW));
+    let dropout = || Some((key(), 1 << 31));
     for shape in [[2, 3, 4, 5], [3, 8, 2, 4]] {
         let (plain, x) = channels_last(shape);
         let (plain_dy, dy) = channels_last(shape);
@@ -57,18 +59,19 @@ fn results_lie_as_their_inputs_do() {
         let result = launch::scale(x.clone(), dy.clone(), Unit::Gelu);
         let expected = launch::scale(plain.clone(), plain_dy.clone(), Unit::Gelu);
         assert_same_and_laid_out_like(&x, expected, result);
-        for dropout in [None, dropout] {
-            let result = launch::step(x.clone(), bias.clone(), Unit::Silu, dropout);
-            let expected = launch::step(plain.clone(), bias.clone(), Unit::Silu, dropout);
+        for dropout in [None, dropout()] {
+            let result = launch::step(x.clone(), bias.clone(), Unit::Silu, dropout.clone());
+            let expected = launch::step(plain.clone(), bias.clone(), Unit::Silu, dropout.clone());
             assert_same_and_laid_out_like(&x, expected, result);
             let (x, dy, bias) = (x.clone(), dy.clone(), bias.clone());
-            let result = launch::step_backward(x.clone(), bias.clone(), dy, Unit::Silu, dropout);
+            let result =
+                launch::step_backward(x.clone(), bias.clone(), dy, Unit::Silu, dropout.clone());
             let (plain, dy) = (plain.clone(), plain_dy.clone());
             let expected = launch::step_backward(plain, bias, dy, Unit::Silu, dropout);
             assert_same_and_laid_out_like(&x, expected, result);
         }
-        let result = launch::gate(x.clone(), dy.clone(), DRAW);
-        let expected = launch::gate(plain.clone(), plain_dy.clone(), DRAW);
+        let result = launch::let_through(x.clone(), dy.clone(), key());
+        let expected = launch::let_through(plain.clone(), plain_dy.clone(), key());
         assert_same_and_laid_out_like(&x, expected, result);
         drop(held);
     }
@@ -101,6 +104,12 @@ fn gradient_of_another_shape_is_refused() {
 }
 
 #[test]
+#[should_panic(expected = "has to be of its shape and type, [2, 2] F32, and is [2, 3] F32")]
+fn gradient_of_a_gated_unit_of_another_shape_is_refused() {
+    CubeBackend::gated_backward(rows(&[2, 4]), rows(&[2, 3]), Unit::Gelu, GateHalf::First);
+}
+
+#[test]
 #[should_panic(expected = "as many numbers as the last dimension of its input, [2, 3]")]
 fn bias_of_another_length_is_refused() {
     CubeBackend::bias_activation(rows(&[2, 3]), rows(&[4]), Unit::Gelu);
@@ -109,9 +118,7 @@ fn bias_of_another_length_is_refused() {
 #[test]
 #[should_panic(expected = "what a stochastic map lets through has to be of the shape")]
 fn gradient_of_a_stochastic_map_of_another_shape_is_refused() {
-    let device = CubeDevice::default();
-    let key = CubeBackend::int_from_data(TensorData::from(DRAW.words()), &device);
-    CubeBackend::stochastic_map_backward(rows(&[2, 3]), rows(&[2]), key);
+    CubeBackend::stochastic_map_backward(rows(&[2, 3]), rows(&[2]), key());
 }
 
 #[test]
@@ -134,10 +141,11 @@ fn bias_is_added_in_f32_whatever_the_type() {
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn far_block(out: &mut Tensor<u32>, block_low: u32, block_high: u32, stream: kernel::Stream) {
+fn far_block(out: &mut Tensor<u32>, key: &Tensor<i32>, block_low: u32, block_high: u32) {
     // Where an address has 32 bits the upper part is 0 anyway.
     let block = block_high as usize * 65536usize * 65536usize + block_low as usize;
-    let words = kernel::words(block, &stream);
+    let stream = numbers::stream::<i32>(key);
+    let words = numbers::words(block, &stream);
     #[unroll]
     for word in 0..4usize {
         out[word] = words.extract(word);
@@ -163,9 +171,9 @@ fn counter_goes_on_above_32_bits_where_addresses_do() {
                 CubeDim::new_1d(1),
                 address,
                 TensorArg::from_raw_parts(out.clone(), [1].into(), [4].into()),
+                CubeBackend::int_cast(key(), IntDType::I32).into_tensor_arg(),
                 block as u32,
                 (block >> 32) as u32,
-                launch::stream(DRAW),
             );
         }
         let numbers = client.read_one_unchecked(out);
