@@ -71,7 +71,7 @@ pub(crate) trait Precision: Float {
     /// The leading digits, few enough for exact products.
     fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N>;
 
-    /// The same for a number that has few digits, by a way that no compiler regroups a sum or a
+    /// Itself, as far as a sum's rounding has digits, by a way that no compiler regroups a sum or a
     /// product across.
     fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N>;
 
@@ -140,8 +140,15 @@ impl Precision for f64 {
         through_single::expand::<N>(scope, x)
     }
 
+    /// In three parts, which hold all digits.
     fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
-        through_single::expand::<N>(scope, x)
+        let x = Lanes::new(scope, x);
+        let first = x.with(Self::top(scope, x.value));
+        let rest = x - first.clone();
+        let second = rest.with(Self::top(scope, rest.value));
+        let rest = rest - second.clone();
+        let third = rest.with(Self::top(scope, rest.value));
+        (first + (second + third)).value
     }
 
     /// `2^−n` as the 16th power of `2^−⌈n/16⌉`, which f32 holds, times what is left.

@@ -240,7 +240,8 @@ impl<const N: usize> Zero<N> {
         if elsewhere.digits() != Digits::Double {
             return elsewhere;
         }
-        let distance = (x - self.high) + (x_low - self.low);
+        // Behind a wall, or a compiler would put the two parts of the zero together again.
+        let distance = (x - self.high).walled() + (x_low - self.low);
         let near = distance.clone().abs().at_or_below(self.radius);
         let series = distance.clone().polynomial(&self.coefficients) * distance;
         A::choose(near, series, elsewhere)

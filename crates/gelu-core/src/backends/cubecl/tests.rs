@@ -4,8 +4,8 @@
 use super::{launch, layout::MemoryOrder, numbers};
 use crate::random::{Draw, philox};
 use crate::{ActivationOps, GateHalf, Unit};
-use burn_core::backend::{Backend, TensorMetadata};
 use burn_core::backend::ops::{FloatTensorOps, IntTensorOps};
+use burn_core::backend::{Backend, TensorMetadata};
 use burn_core::tensor::{DType, FloatDType, IntDType, TensorData};
 use burn_cubecl::cubecl::prelude::*;
 use burn_cubecl::ops::{into_data_sync, permute};
