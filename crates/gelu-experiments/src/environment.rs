@@ -48,10 +48,10 @@ impl Environment {
         }
     }
 
-    /// Whether the same run has the same bits here and there.
-    pub fn computes_as(&self, other: &Self) -> bool {
-        let backend = |device: &str| device.split(':').next().map(str::to_owned);
-        self.instructions == other.instructions && backend(&self.device) == backend(&other.device)
+    /// What a run's last bits depend on, as `flex with avx512`.
+    pub fn arithmetic(&self) -> String {
+        let backend = self.device.split(':').next().unwrap_or_default();
+        format!("{backend} with {}", self.instructions)
     }
 }
 
@@ -113,8 +113,9 @@ mod tests {
         let here = Environment::here(&"flex".parse().unwrap());
         let mut other = here.clone();
         (other.host, other.threads) = ("elsewhere".to_owned(), here.threads + 1);
-        assert!(here.computes_as(&other));
+        assert_eq!(here.arithmetic(), other.arithmetic());
         other.instructions = "older".to_owned();
-        assert!(!here.computes_as(&other));
+        assert_eq!(other.arithmetic(), "flex with older");
+        assert_ne!(here.arithmetic(), other.arithmetic());
     }
 }

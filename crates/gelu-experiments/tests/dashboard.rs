@@ -217,6 +217,16 @@ fn a_comparison_that_keeps_going_is_finished_without_its_terminal() {
     assert!(sandbox.path("results/digits/results.json").exists());
 }
 
+#[test]
+fn a_run_that_keeps_going_is_finished_without_its_terminal() {
+    let sandbox = Sandbox::new();
+    let arguments = ["train", "digits", "--epochs", "60", "--train-limit", "500", "--keep-going"];
+    let terminal = Terminal::start(&sandbox, &arguments);
+    wait_for_metrics(&sandbox);
+    let mut process = terminal.close();
+    assert_eq!(process.wait().unwrap().exit_code(), 0);
+}
+
 /// Waits until an epoch is finished.
 #[track_caller]
 fn wait_for_metrics(sandbox: &Sandbox) {

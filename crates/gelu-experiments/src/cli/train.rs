@@ -31,11 +31,14 @@ pub(super) struct Train {
     /// Dropout rate [default: the experiment's first]
     #[arg(long, value_name = "RATE")]
     dropout: Option<f64>,
+    /// Go on without a display when the terminal goes away
+    #[arg(long)]
+    keep_going: bool,
 }
 
 impl Train {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { activation, learning_rate, dropout, seed, selection } = self;
+        let Self { activation, learning_rate, dropout, seed, selection, keep_going } = self;
         let selected = selection.resolve(|recipe| {
             let varied = &mut recipe.comparison;
             varied.activations = vec![activation];
@@ -62,7 +65,7 @@ impl Train {
         let run = claimed.map_err(|holder| busy(&folder, holder.as_ref()))?;
         let (run, device) = (Arc::new(run), &selected.devices[0]);
         let control = Control::default();
-        stop_when(Signals::listen()?, control.clone());
+        stop_when(Signals::listen()?, control.clone(), keep_going);
         let opened = device.open();
         let splits = Splits::new(&selected.data, &spec, &opened)?;
         let environment = Environment::here(device);
@@ -87,15 +90,17 @@ fn one(flag: Option<f64>, recipe: &[f64]) -> Vec<f64> {
     flag.or(recipe.first().copied()).into_iter().collect()
 }
 
-/// One request ends training after the epoch, a second one now; so does the terminal's end.
-fn stop_when(signals: Signals, control: Control) {
+/// One request ends training after the epoch, a second one now. The terminal's end is a request too,
+/// unless training is to keep going.
+fn stop_when(signals: Signals, control: Control, keep_going: bool) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_millis(50));
             if signals.hung_up() {
                 control.terminal_is_gone();
             }
-            match signals.requests() {
+            let hang_up = usize::from(signals.hung_up() && !keep_going);
+            match signals.requests() + hang_up {
                 0 => {}
                 1 => control.stop_after_epoch(),
                 _ => control.stop_now(),

@@ -76,6 +76,10 @@ pub struct RunDocument {
     pub reason: Option<String>,
     /// The epoch it diverged in; null otherwise.
     pub diverged_in_epoch: Option<usize>,
+    /// Backend and instructions that its epochs were computed with, as `flex with avx512`. Two of them:
+    /// training went on elsewhere, and cannot be repeated bit for bit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arithmetics: Vec<String>,
     /// The finished epochs.
     pub epochs: Vec<EpochMetrics>,
     /// What it achieves under noise; empty where that was not measured.
@@ -229,6 +233,7 @@ fn run(run: &RunSnapshot) -> RunDocument {
         status: run.status.word().to_owned(),
         reason,
         diverged_in_epoch,
+        arithmetics: run.arithmetics(),
         epochs: run.epochs.clone(),
         noise: run.noise.clone(),
     }

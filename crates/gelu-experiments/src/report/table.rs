@@ -214,7 +214,24 @@ pub(super) fn notes(document: &Document) -> Vec<String> {
     if unfinished > 0 {
         notes.push(format!("{unfinished} of {all} runs are unfinished; the same command goes on."));
     }
+    notes.extend(arithmetics(document));
     notes
+}
+
+/// Which runs were trained here and there, in arithmetics whose last bits differ.
+fn arithmetics(document: &Document) -> Option<String> {
+    let mixed = document.runs.iter().filter(|run| run.arithmetics.len() > 1);
+    let mixed: Vec<String> =
+        mixed.map(|run| format!("{} ({})", run.key(), run.arithmetics.join(", "))).collect();
+    (!mixed.is_empty()).then(|| {
+        format!(
+            "{} of {} runs went on where the last bits are computed otherwise, and cannot be repeated \
+             bit for bit: {}.",
+            mixed.len(),
+            document.runs.len(),
+            mixed.join("; ")
+        )
+    })
 }
 
 /// How learning rates were chosen, and whether the choice lies at the end of what was tried.
@@ -313,6 +330,20 @@ mod tests {
         let text = text(&Document::of(&snapshot)).replace("\n  ", " ");
         assert!(text.contains("gelu lr 0.001 dropout 0 seed 1 (the disk is full)"), "{text}");
         assert!(text.contains(" % (2) "), "{text}");
+    }
+
+    #[test]
+    fn runs_that_went_on_in_another_arithmetic_are_named() {
+        let mut document = Document::of(&example());
+        let note = |document: &Document| {
+            notes(document).into_iter().find(|note| note.contains("bit for bit"))
+        };
+        document.runs[0].arithmetics = vec!["flex with avx512".into()];
+        assert_eq!(note(&document), None);
+        document.runs[0].arithmetics.insert(0, "flex with avx2".into());
+        let note = note(&document).unwrap();
+        assert!(note.starts_with("1 of 24 runs went on"), "{note}");
+        assert!(note.contains("seed 1 (flex with avx2, flex with avx512)"), "{note}");
     }
 
     #[test]

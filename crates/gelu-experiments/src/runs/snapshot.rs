@@ -101,6 +101,19 @@ pub struct RunSnapshot {
 }
 
 impl RunSnapshot {
+    /// What its epochs were computed with, each once, in order; two different ones are not a run that can
+    /// be repeated bit for bit.
+    pub fn arithmetics(&self) -> Vec<String> {
+        let trained = |session: &&Provenance| {
+            session.epochs_after.is_none_or(|after| after > session.epochs_before)
+        };
+        let sessions = self.provenance.iter().filter(trained);
+        let mut all: Vec<String> = sessions.map(|s| s.environment.arithmetic()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
     /// How many sessions have died on it, one after the other, without finishing an epoch.
     pub fn deaths(&self) -> usize {
         let died = |session: &&Provenance| {

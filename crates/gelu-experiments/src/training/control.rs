@@ -20,10 +20,9 @@ impl Control {
         self.now.store(true, Ordering::SeqCst);
     }
 
-    /// As [`stop_after_epoch`](Self::stop_after_epoch), and nothing is shown any more.
+    /// From now on nothing is shown.
     pub fn terminal_is_gone(&self) {
         self.terminal_gone.store(true, Ordering::SeqCst);
-        self.stop_after_epoch();
     }
 
     /// Whether an end was asked for, in whatever way.
