@@ -33,8 +33,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// That of this process, training on `device`.
-    pub fn here(device: &DeviceName) -> Self {
+    /// That of this process, training on `device` with so many threads.
+    pub fn here(device: &DeviceName, threads: usize) -> Self {
         Self {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("GELU_COMMIT").filter(|commit| !commit.is_empty()).map(Into::into),
@@ -43,7 +43,7 @@ impl Environment {
             device: device.to_string(),
             processor: processor(),
             instructions: instructions().to_owned(),
-            threads: threads(),
+            threads,
             host: crate::runs::host_name(),
         }
     }
@@ -90,13 +90,6 @@ fn instructions() -> &'static str {
     std::env::consts::ARCH
 }
 
-/// As many as rayon takes.
-fn threads() -> usize {
-    let chosen = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
-    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
-    chosen.filter(|&threads| threads > 0).unwrap_or_else(cores)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,7 +103,7 @@ mod tests {
     #[cfg(feature = "flex")]
     #[test]
     fn other_instructions_compute_other_bits_and_another_host_does_not() {
-        let here = Environment::here(&"flex".parse().unwrap());
+        let here = Environment::here(&"flex".parse().unwrap(), 1);
         let mut other = here.clone();
         (other.host, other.threads) = ("elsewhere".to_owned(), here.threads + 1);
         assert_eq!(here.arithmetic(), other.arithmetic());

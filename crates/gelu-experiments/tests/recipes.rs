@@ -10,7 +10,7 @@ use gelu_experiments::recipe::Recipe;
 use gelu_experiments::report::Document;
 use gelu_experiments::runs::Stage;
 use std::path::Path;
-use support::Sandbox;
+use support::{Sandbox, results_of};
 
 /// The figures that every comparison of an experiment leaves.
 const FIGURES: &[(&str, &[&str])] = &[
@@ -166,4 +166,20 @@ fn cifar100_wrn() {
 #[test]
 fn cifar10_wrn() {
     compared("cifar10-wrn", &["--train", "16", "--test", "4"], FEW);
+}
+
+/// Convolutions, matrix products, batch norms and the optimiser, on one thread and on three; and the
+/// files that are left are equal to the byte.
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["data", "synth", "cifar10", "data", "--train", "16", "--test", "4"]).success();
+    let trained = |threads: &str| {
+        let mut arguments = vec!["train", "cifar10-wrn", "--data", "data", "--out", threads];
+        arguments.extend(["--epochs", "1", "--batch-size", "8"]);
+        let mut command = sandbox.command(&arguments);
+        assert!(command.env("RAYON_NUM_THREADS", threads).output().unwrap().status.success());
+        results_of(&sandbox.runs(threads)[0])
+    };
+    assert_eq!(trained("1"), trained("3"));
 }

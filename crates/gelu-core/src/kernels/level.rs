@@ -1,7 +1,7 @@
+#[cfg(any(feature = "std", test))]
 use alloc::vec::Vec;
 
-/// An instruction set that the loops are compiled for, and that this processor has: only
-/// [`available`](Self::available) makes one.
+/// An instruction set that the loops are compiled for, and that this processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Set);
 
@@ -35,6 +35,7 @@ pub(super) trait Work {
 
 impl Level {
     /// All that this processor has, the best first.
+    #[cfg(any(feature = "std", test))]
     pub(crate) fn available() -> Vec<Self> {
         let levels: &[(Set, bool)] = &[
             #[cfg(all(target_arch = "x86_64", feature = "std"))]

@@ -135,7 +135,6 @@ impl Compare {
         let data = selection.data.clone();
         let (selected, folder) = varied.prepare(selection)?;
         let Selected { devices, .. } = selected;
-        let is_cpu = devices[0].is_cpu();
         let jobs = jobs.unwrap_or_else(|| jobs_on(&devices[0]));
         let signals = Signals::listen()?;
         let mut reader = ComparisonReader::open(folder.path())?;
@@ -148,8 +147,6 @@ impl Compare {
             folder: folder.path().to_path_buf(),
             places: places.take(wanted).collect(),
             data,
-            // Networks of this size train faster on one thread than on two.
-            threads: is_cpu.then_some(1).filter(|_| !threads_are_chosen()),
         })?;
         let mut shown = Shown { reader, pool, signals, keep_going };
         if !plain && !json && std::io::stdout().is_terminal() {
@@ -167,10 +164,6 @@ pub(super) fn jobs_on(device: &DeviceName) -> usize {
         true => std::thread::available_parallelism().map_or(1, |n| n.get()),
         false => 1,
     }
-}
-
-fn threads_are_chosen() -> bool {
-    std::env::var_os("RAYON_NUM_THREADS").is_some()
 }
 
 /// Workers at work, and what is shown of it.

@@ -7,6 +7,7 @@ use super::selection::Selected;
 use crate::comparison::ComparisonReader;
 use crate::measure::duration;
 use crate::recipe::Recipe;
+use crate::training::Cores;
 use crate::{Error, Result};
 use indicatif::HumanBytes;
 use std::path::Path;
@@ -18,7 +19,8 @@ pub(super) fn run(selected: &Selected, chosen_jobs: Option<usize>) -> Result<Exi
     let devices = &selected.devices;
     let jobs = chosen_jobs.unwrap_or_else(|| jobs_on(&devices[0])) * devices.len();
     print(&format!("{}\n", counted(recipe)))?;
-    let timed = time_one_epoch(selected)?;
+    let threads = Cores::here(jobs).share(runs(recipe), recipe.comparison.threads);
+    let timed = time_one_epoch(selected, threads)?;
     let epochs = runs(recipe) * recipe.training.epochs;
     let seconds = timed.seconds * epochs as f64 / jobs.min(runs(recipe)) as f64;
     let whole = duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
@@ -81,8 +83,9 @@ struct Timed {
     bytes: u64,
 }
 
-/// Trains as `compare` would, in a process of its own: the first setting, one epoch.
-fn time_one_epoch(selected: &Selected) -> Result<Timed> {
+/// Trains as `compare` would, in a process of its own: the first setting, one epoch, as many threads as
+/// each of its runs would have.
+fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     let scratch = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
     let mut recipe = selected.recipe.clone();
     recipe.training.epochs = 1;
@@ -105,6 +108,7 @@ fn time_one_epoch(selected: &Selected) -> Result<Timed> {
     if let Some(data) = &selected.data_folder {
         command.arg("--data").arg(data);
     }
+    command.env("RAYON_NUM_THREADS", threads.to_string());
     let output = command.stdin(Stdio::null()).output().map_err(Error::io("start", &program))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

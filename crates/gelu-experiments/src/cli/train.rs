@@ -7,7 +7,7 @@ use crate::runs::{
     ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunStatus, Stage, Watch,
 };
 use crate::signals::Signals;
-use crate::training::{Control, Display, Splits, train};
+use crate::training::{Control, Cores, Display, Splits, train};
 use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -68,7 +68,8 @@ impl Train {
         stop_when(Signals::listen()?, control.clone(), keep_going);
         let opened = device.open();
         let splits = Splits::new(&selected.data, &spec, &opened)?;
-        let environment = Environment::here(device);
+        let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
+        let environment = Environment::here(device, threads);
         let status = train(&run, &splits, &opened, &control, &environment, Display::Burn)?;
         conclude(&run, comparison.silence(), &status)
     }

@@ -21,6 +21,9 @@ pub(super) struct Work {
     /// Folder that holds the data set's files [default: the one that the comparison was made with]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Workers that share this processor's cores, this one among them
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    slots: usize,
     /// Started by `compare`, which says on standard input when to stop, and whose end is one
     #[arg(long, hide = true)]
     supervised: bool,
@@ -38,7 +41,8 @@ impl Work {
             false => super::warn_of_open_folder(&ComparisonFolder::open(&self.folder)?),
         }
         stop_on_signals(control.clone(), Signals::listen()?)?;
-        let outcome = Worker::new(&self.folder, &device, self.data.clone(), control)?.work()?;
+        let outcome =
+            Worker::new(&self.folder, &device, self.data.clone(), self.slots, control)?.work()?;
         match outcome {
             Outcome::Done => Ok(ExitCode::SUCCESS),
             Outcome::Interrupted => Err(Error::Interrupted { out: self.folder }),

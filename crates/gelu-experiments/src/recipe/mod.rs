@@ -98,6 +98,18 @@ pub struct ComparisonRecipe {
     /// networks that are reported are trained at the best rate on all training examples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrain: Option<Retraining>,
+    /// So many threads at most are of use to a run; how many it gets depends on the processor and on
+    /// the other runs. Its results do not depend on them.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub threads: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(count: &usize) -> bool {
+    *count == 1
 }
 
 impl ComparisonRecipe {

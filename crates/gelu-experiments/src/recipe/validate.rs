@@ -28,6 +28,7 @@ impl Recipe {
         at_least_one("the number of epochs", self.training.epochs)?;
         at_least_one("the batch size", self.training.batch_size)?;
         at_least_one("the number of seeds", varied.seeds as usize)?;
+        at_least_one("the number of threads", varied.threads)?;
         at_least_one("the number of activations", varied.activations.len())?;
         ActivationList::check_names(&varied.activations)?;
         at_least_one("the number of learning rates", varied.learning_rates.len())?;

@@ -20,6 +20,7 @@ mod session;
 mod silent;
 mod splits;
 mod tally;
+mod threads;
 #[cfg(test)]
 mod twins;
 
@@ -29,3 +30,4 @@ pub use network::{BatchOutput, Network};
 pub use noise::measure_noise;
 pub use run::{Display, fail, load_model, train};
 pub use splits::Splits;
+pub use threads::Cores;

@@ -113,7 +113,7 @@ impl Network {
 /// Gives parameters their position as identity. Burn draws identities at random, which would make
 /// the saved files of two equal runs differ.
 #[derive(Default)]
-struct NumberParameters {
+pub(super) struct NumberParameters {
     count: u64,
 }
 

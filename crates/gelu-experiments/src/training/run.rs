@@ -10,6 +10,7 @@ use super::schedule::Schedule;
 use super::session::Session;
 use super::silent::Silent;
 use super::splits::Splits;
+use super::threads::pool;
 use crate::data::{BatchLoader, Order};
 use crate::environment::Environment;
 use crate::error::Place;
@@ -23,6 +24,7 @@ use burn::tensor::Device;
 use burn::train::logger::InMemoryMetricLogger;
 use burn::train::metric::{AccuracyMetric, LossMetric};
 use burn::train::{Learner, SupervisedTraining, TrainingStrategy};
+use rayon::ThreadPool;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -70,10 +72,11 @@ pub fn train(
     let session = Session::new(run.clone(), control.clone(), progress, metrics, before.seconds);
     let session = Arc::new(session);
     let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
+    let kernels = Arc::new(pool(environment.threads)?);
     if done < session.spec().training.epochs {
-        carry_out(&session, splits, device, checkpoint, display);
+        carry_out(&session, splits, device, checkpoint, display, &kernels);
     }
-    finish(&session, splits, device)
+    kernels.install(|| finish(&session, splits, device))
 }
 
 /// The newest checkpoint that can be gone on from. Damaged ones that are newer are removed.
@@ -110,12 +113,14 @@ fn carry_out(
     device: &Device,
     checkpoint: Option<Checkpoint>,
     display: Display,
+    kernels: &Arc<ThreadPool>,
 ) {
     let (splits, device, of_thread) = (splits.clone(), device.clone(), session.clone());
+    let kernels = kernels.clone();
     let (ended, end) = channel::<()>();
     let thread = std::thread::Builder::new().name("training".to_owned()).spawn(move || {
         let _ended = ended;
-        launch(&of_thread, &splits, &device, checkpoint.as_ref(), display);
+        kernels.install(|| launch(&of_thread, &splits, &device, checkpoint.as_ref(), display));
     });
     let thread = match thread {
         Ok(thread) => thread,

@@ -22,8 +22,6 @@ pub struct PoolOptions {
     pub places: Vec<String>,
     /// Folder of the data; `None` for where the comparison says.
     pub data: Option<PathBuf>,
-    /// Threads each may use; `None` leaves it to Burn.
-    pub threads: Option<usize>,
 }
 
 /// A worker that ended with an error, in one line.
@@ -130,14 +128,12 @@ impl WorkerPool {
     }
 
     fn spawn(&self, place: String) -> Result<Member> {
-        let PoolOptions { program, folder, data, threads, .. } = &self.options;
+        let PoolOptions { program, folder, places, data } = &self.options;
         let mut command = Command::new(program);
         command.arg("work").arg(folder).args(["--device", &place, "--supervised"]);
+        command.args(["--slots", &places.len().to_string()]);
         if let Some(data) = data {
             command.arg("--data").arg(data);
-        }
-        if let Some(threads) = threads {
-            command.env("RAYON_NUM_THREADS", threads.to_string());
         }
         // Ctrl-C reaches every process of a terminal's foreground group; it is the comparison that
         // decides.

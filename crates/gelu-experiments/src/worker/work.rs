@@ -5,7 +5,7 @@ use crate::device::DeviceName;
 use crate::environment::Environment;
 use crate::error::Place;
 use crate::runs::{ClaimedRun, Provenance, RunFolder, RunId, RunKey, RunSpec, RunStatus, Watch};
-use crate::training::{Control, Display, fail, train};
+use crate::training::{Control, Cores, Display, fail, train};
 use crate::{Error, Result};
 use burn::tensor::Device;
 use std::collections::HashMap;
@@ -40,7 +40,8 @@ pub enum Outcome {
 pub struct Worker {
     reader: ComparisonReader,
     device: Device,
-    environment: Environment,
+    device_name: DeviceName,
+    cores: Cores,
     prepared: Prepared,
     watch: Watch,
     control: Control,
@@ -59,7 +60,7 @@ enum Attempt {
 
 impl Worker {
     /// A worker on the comparison in that folder. `data` is where its data is, if not where the
-    /// folder says.
+    /// folder says; `slots` is how many workers share this processor, itself among them.
     ///
     /// # Errors
     ///
@@ -68,6 +69,7 @@ impl Worker {
         folder: &Path,
         device: &DeviceName,
         data: Option<PathBuf>,
+        slots: usize,
         control: Control,
     ) -> Result<Self> {
         let reader = ComparisonReader::open(folder)?;
@@ -82,7 +84,8 @@ impl Worker {
         Ok(Self {
             reader,
             device: device.open(),
-            environment: Environment::here(device),
+            device_name: device.clone(),
+            cores: Cores::here(slots),
             prepared: Prepared::new(data),
             watch: Watch::default(),
             control,
@@ -116,7 +119,7 @@ impl Worker {
                 if self.control.wants_stop() {
                     return Ok(Outcome::Interrupted);
                 }
-                match self.attempt(&key) {
+                match self.attempt(&key, wanted.len()) {
                     Ok(Attempt::Worked) => worked = true,
                     Ok(Attempt::Passed) => {}
                     Ok(Attempt::Panicked) => return Ok(Outcome::Panicked),
@@ -150,7 +153,8 @@ impl Worker {
         Error::data(self.reader.folder().path(), Place::File, problem, "")
     }
 
-    fn attempt(&mut self, key: &RunKey) -> Result<Attempt> {
+    /// `left` is how many runs are not over, this one among them.
+    fn attempt(&mut self, key: &RunKey, left: usize) -> Result<Attempt> {
         let spec = self.reader.comparison().spec(key).ok_or_else(|| {
             Error::Usage(format!("this build has no activation `{}`", key.activation))
         })?;
@@ -173,15 +177,16 @@ impl Worker {
             run.set_status(RunStatus::Failed { reason }, before.seconds)?;
             return Ok(Attempt::Worked);
         }
+        let useful = self.reader.comparison().recipe.comparison.threads;
+        let environment = Environment::here(&self.device_name, self.cores.share(left, useful));
         // Before anything that memory may not suffice for.
-        run.begin_session(&self.environment, folder.metrics().map_or(0, |epochs| epochs.len()))?;
+        run.begin_session(&environment, folder.metrics().map_or(0, |epochs| epochs.len()))?;
         let run = Arc::new(run);
         let _log = Redirected::to(&run.log_file())?;
         let trained = catch_unwind(AssertUnwindSafe(|| {
             let comparison = self.reader.comparison();
             let splits = self.prepared.splits(comparison, &spec, &self.device)?;
-            let (device, environment) = (&self.device, &self.environment);
-            train(&run, &splits, device, &self.control, environment, Display::Folder)
+            train(&run, &splits, &self.device, &self.control, &environment, Display::Folder)
         }));
         match trained {
             Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),

@@ -156,7 +156,7 @@ fn a_finished_run_that_lost_epochs_is_not_counted_as_finished() {
 #[test]
 fn every_session_says_what_it_ran_on_and_how_it_ended() {
     let (_parent, folder) = folder();
-    let here = Environment::here(&"flex".parse().unwrap());
+    let here = Environment::here(&"flex".parse().unwrap(), 1);
     let run = claim(&folder);
     run.begin_session(&here, 0).unwrap();
     assert_eq!(folder.provenance().unwrap()[0].outcome, None);
