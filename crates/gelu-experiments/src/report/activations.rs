@@ -1,10 +1,10 @@
 use super::figure::{Curve, Figure, Panel};
-use crate::activation::NamedActivation;
+use crate::activation::{Formula, NamedActivation};
 use crate::comparison::colour;
 use crate::device::DeviceName;
 use crate::runs::ComparisonSnapshot;
-use burn::tensor::{Device, Tensor, TensorData};
-use gelu_core::Activation;
+use burn::tensor::{DType, Tensor, TensorData};
+use gelu_core::{Activation, Unit};
 
 /// Name of the figure's file: with GELU, ReLU and ELU it is Figure 1 of the paper.
 pub(super) const NAME: &str = "figure-1";
@@ -14,10 +14,9 @@ const START: f64 = -4.0;
 const STEPS: usize = 280;
 const STEP: f64 = 0.025;
 
-/// The compared activations as functions, by the very code that trained with them: the stochastic
-/// map as its mean, a learnable one as it starts. `None` where this build knows none of them.
+/// The compared activations as functions: the stochastic map as its mean, a learnable one as it
+/// starts. `None` where this build knows none of them.
 pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
-    let device = DeviceName::default_device().ok()?.open();
     let known = snapshot.activations().into_iter().enumerate();
     let curves: Vec<Curve> = known
         .filter_map(|(position, name)| {
@@ -26,7 +25,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
                 label: Some(named.label().into_owned()),
                 colour: colour(position),
                 dashed: false,
-                points: points(named.activation().ok()?, &device),
+                points: points(&named)?,
                 band: Vec::new(),
             })
         })
@@ -55,11 +54,30 @@ fn caption(snapshot: &ComparisonSnapshot) -> String {
     parts.join("; ")
 }
 
-fn points(activation: &Activation, device: &Device) -> Vec<(f64, f64)> {
-    let x: Vec<f32> = (0..=STEPS).map(|i| (START + STEP * i as f64) as f32).collect();
-    let data = TensorData::new(x.clone(), [x.len()]);
-    let y = activation.forward(Tensor::<1>::from_data(data, device));
-    x.into_iter().map(f64::from).zip(y.into_data().iter::<f64>()).collect()
+fn points(named: &NamedActivation) -> Option<Vec<(f64, f64)>> {
+    let x: Vec<f64> = (0..=STEPS).map(|i| START + STEP * i as f64).collect();
+    let y = values(named, &x)?;
+    Some(x.into_iter().zip(y).collect())
+}
+
+/// What the activation makes of these numbers. A device is opened for what only a tensor can tell.
+fn values(named: &NamedActivation, x: &[f64]) -> Option<Vec<f64>> {
+    let all = |function: &dyn Fn(f64) -> f64| Some(x.iter().map(|&x| function(x)).collect());
+    if let Some(formula) = named.formula() {
+        let formula = Formula::parse(formula).ok()?;
+        return all(&|x| formula.at(x));
+    }
+    let activation = named.activation().ok()?;
+    let unit = match activation {
+        Activation::Soi | Activation::LearnableGelu => Some(Unit::Gelu),
+        _ => activation.unit(),
+    };
+    if let Some(unit) = unit {
+        return all(&|x| unit.value(x));
+    }
+    let device = DeviceName::default_device().ok()?.open();
+    let y = activation.forward(Tensor::<1>::from_data(TensorData::from(x), (&device, DType::F32)));
+    Some(y.into_data().iter::<f64>().collect())
 }
 
 #[cfg(test)]

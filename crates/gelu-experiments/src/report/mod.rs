@@ -3,6 +3,7 @@
 
 mod activations;
 mod csv;
+mod curves;
 mod difference;
 mod difference_document;
 mod document;
@@ -62,7 +63,7 @@ pub fn write(snapshot: &ComparisonSnapshot, recipe: &Recipe, folder: &Path) -> W
     put("runs.csv".to_owned(), Ok(runs_csv(snapshot)));
     put("table.md".to_owned(), Ok(table::markdown(&document).into_bytes()));
     let pictures: Vec<(String, String)> =
-        Figure::all(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure))).collect();
+        figures(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure))).collect();
     let page = html(snapshot, &document, &pictures, recipe);
     put("report.html".to_owned(), Ok(page.into_bytes()));
     for (name, picture) in pictures {
@@ -70,6 +71,18 @@ pub fn write(snapshot: &ComparisonSnapshot, recipe: &Recipe, folder: &Path) -> W
         put(format!("{name}.svg"), Ok(picture.into_bytes()));
     }
     written
+}
+
+/// Every figure of a comparison, with the name of its file: the activations themselves, that of its
+/// recipe, the difference from the baseline, and one of robustness where noise was measured.
+fn figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
+    let all = [
+        (activations::NAME.to_owned(), activations::figure(snapshot)),
+        (curves::name(snapshot), curves::figure(snapshot)),
+        (difference::NAME.to_owned(), difference::figure(snapshot)),
+        (robustness::NAME.to_owned(), robustness::figure(snapshot)),
+    ];
+    all.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
 
 #[cfg(test)]
