@@ -1,12 +1,13 @@
 //! Measures the accuracy of every unit and its derivative over all 2^32 f32 inputs.
 //!
 //! ```text
-//! cargo run --release -p gelu-core --example verify [STRIDE]
+//! cargo run --release -p gelu-core --example verify [STRIDE] [FUNCTION ...]
 //! ```
 //!
-//! With a stride, every STRIDE-th bit pattern. The exhaustive run takes about half an hour on two
-//! cores, nearly all of it in the f64 reference. Exits with 1 if a bound of
-//! `tests/accuracy/bounds.rs` does not hold or, over all inputs, stands far above what was found.
+//! With a stride, every STRIDE-th bit pattern; with names, these functions alone. The exhaustive run
+//! takes some three minutes a function on two cores, nearly all of it in the f64 reference. Exits
+//! with 1 if a bound of `tests/accuracy/bounds.rs` does not hold or, over all inputs, stands far above
+//! what was found.
 
 #[path = "../tests/accuracy/bounds.rs"]
 mod bounds;
@@ -18,17 +19,17 @@ mod measure;
 use bounds::{Bound, least};
 use burn::tensor::Device;
 use errors::Errors;
+use gelu_core::{Activation, Unit};
 use std::process::ExitCode;
 
 /// How many inputs are one tensor.
 const BATCH: u64 = 1 << 20;
 
 fn main() -> ExitCode {
-    let stride = match std::env::args().nth(1).map(|text| text.parse::<u64>()) {
-        None => 1,
-        Some(Ok(stride)) if stride > 0 => stride,
-        Some(_) => {
-            eprintln!("usage: verify [STRIDE], a positive number");
+    let (stride, units) = match arguments() {
+        Ok(understood) => understood,
+        Err(problem) => {
+            eprintln!("{problem}\nusage: verify [STRIDE] [FUNCTION ...]");
             return ExitCode::from(2);
         }
     };
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
         "function", "max ULP", "at", "> 0.5 ULP", "> 1 ULP", "> 2 ULP"
     );
     let mut held = true;
-    for bound in bounds::all() {
+    for bound in bounds::all().filter(|bound| units.contains(&bound.unit)) {
         let errors = sweep(&bound, stride);
         let name = format!("{:?} {:?}", bound.unit, bound.of);
         let [half, one, two] = errors.over;
@@ -54,6 +55,20 @@ fn main() -> ExitCode {
         }
     }
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The stride, and the functions: all where none is named.
+fn arguments() -> Result<(u64, Vec<Unit>), String> {
+    let mut arguments = std::env::args().skip(1).peekable();
+    let stride = arguments.next_if(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+    let stride = stride.map_or(Ok(1), |text| text.parse::<u64>());
+    let stride = stride.ok().filter(|&stride| stride > 0).ok_or("the stride is no such number")?;
+    let named = |name: String| match name.parse::<Activation>() {
+        Ok(activation) => activation.unit().ok_or(format!("`{name}` is no plain function")),
+        Err(error) => Err(error.to_string()),
+    };
+    let units: Vec<Unit> = arguments.map(named).collect::<Result<_, _>>()?;
+    Ok((stride, if units.is_empty() { Unit::ALL.to_vec() } else { units }))
 }
 
 /// All finite inputs, a stride apart, on as many threads as there are.

@@ -42,6 +42,8 @@ mod ops;
 pub mod random;
 
 pub use activation::{Activation, CustomActivation, NoCounterpart, UnknownActivation};
+#[doc(hidden)]
+pub use backends::dispatch;
 #[cfg(feature = "router")]
 pub use backends::router::register_activation_ops;
 pub use functional::{

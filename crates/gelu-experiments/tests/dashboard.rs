@@ -224,7 +224,11 @@ fn a_run_that_keeps_going_is_finished_without_its_terminal() {
     let terminal = Terminal::start(&sandbox, &arguments);
     wait_for_metrics(&sandbox);
     let mut process = terminal.close();
-    assert_eq!(process.wait().unwrap().exit_code(), 0);
+    let status = process.wait().unwrap();
+    let run = &sandbox.runs("results/digits")[0];
+    let said = std::fs::read_to_string(run.join("status.json")).unwrap();
+    assert!(status.success(), "{status:?}: {said}");
+    assert!(said.contains("finished"), "{said}");
 }
 
 /// Waits until an epoch is finished.

@@ -1,57 +1,81 @@
 //! Handing a tensor to the backend it lives on.
 
 use alloc::format;
-use burn_core::backend::{
-    DispatchAutodiffContext, DispatchTensor, DispatchTensorKind, TensorMetadata,
-};
-use burn_core::tensor::Tensor;
+use core::fmt::Debug;
 
-/// The tensor as its backend's own.
-///
-/// # Panics
-///
-/// If Burn was built with the tensor's backend or with autodiff and this crate was not: the message
-/// names the feature to add.
-pub(crate) fn dispatched<const D: usize>(x: Tensor<D>) -> DispatchTensor {
-    let x = x.into_dispatch();
-    let tracked = x.autodiff != DispatchAutodiffContext::Disabled;
-    if tracked && !cfg!(feature = "autodiff") {
-        lacks("autodiff", "tensors that gradients flow through");
-    }
-    if !is_compiled_in(&x.kind) {
-        let device = format!("{:?}", x.device());
-        lacks(feature_of(&device), &device);
-    }
-    x
+/// Defines `dispatched`, for this crate and for those with operations beside ours: which backends were
+/// compiled in is a question of the features of the crate that asks.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! define_dispatched {
+    ($asking:literal) => {
+        /// The tensor as its backend's own.
+        ///
+        /// # Panics
+        ///
+        /// If Burn was built with the tensor's backend or with autodiff and this crate was not: the
+        /// message names the feature to add.
+        pub(crate) fn dispatched<const D: usize>(
+            x: burn_core::tensor::Tensor<D>,
+        ) -> burn_core::backend::DispatchTensor {
+            use burn_core::backend::{DispatchAutodiffContext, TensorMetadata};
+            let x = x.into_dispatch();
+            if x.autodiff != DispatchAutodiffContext::Disabled && !cfg!(feature = "autodiff") {
+                $crate::dispatch::lacks_autodiff($asking);
+            }
+            if !is_compiled_in(&x.kind) {
+                $crate::dispatch::lacks_backend($asking, &x.device());
+            }
+            x
+        }
+
+        fn is_compiled_in(kind: &burn_core::backend::DispatchTensorKind) -> bool {
+            use burn_core::backend::DispatchTensorKind;
+            match kind {
+                #[cfg(feature = "flex")]
+                DispatchTensorKind::Flex(_) => true,
+                #[cfg(feature = "ndarray")]
+                DispatchTensorKind::NdArray(_) => true,
+                #[cfg(feature = "cubecl-backend")]
+                DispatchTensorKind::Cube(_) => true,
+                #[cfg(feature = "tch")]
+                DispatchTensorKind::LibTorch(_) => true,
+                #[cfg(feature = "remote")]
+                DispatchTensorKind::Remote(_) => true,
+                #[cfg(feature = "capture")]
+                DispatchTensorKind::Capture(_) => true,
+                #[cfg(feature = "autodiff")]
+                DispatchTensorKind::Autodiff(inner) => is_compiled_in(inner),
+                #[allow(
+                    unreachable_patterns,
+                    reason = "what Burn has beyond that depends on who builds"
+                )]
+                _ => false,
+            }
+        }
+    };
 }
 
+define_dispatched!("gelu-core");
+
+/// Panics, as gradients flow through a tensor and the crate knows of none.
 #[cold]
-fn lacks(feature: &str, what: &str) -> ! {
-    panic!(
-        "gelu-core was built without {what}, which Burn was built with: add the feature {feature} \
-         to the dependency on gelu-core, or on the crate that depends on it"
-    )
+pub fn lacks_autodiff(asking: &str) -> ! {
+    lacks(asking, "`autodiff`", "tensors that gradients flow through")
 }
 
-fn is_compiled_in(kind: &DispatchTensorKind) -> bool {
-    match kind {
-        #[cfg(feature = "flex")]
-        DispatchTensorKind::Flex(_) => true,
-        #[cfg(feature = "ndarray")]
-        DispatchTensorKind::NdArray(_) => true,
-        #[cfg(feature = "cubecl-backend")]
-        DispatchTensorKind::Cube(_) => true,
-        #[cfg(feature = "tch")]
-        DispatchTensorKind::LibTorch(_) => true,
-        #[cfg(feature = "remote")]
-        DispatchTensorKind::Remote(_) => true,
-        #[cfg(feature = "capture")]
-        DispatchTensorKind::Capture(_) => true,
-        #[cfg(feature = "autodiff")]
-        DispatchTensorKind::Autodiff(inner) => is_compiled_in(inner),
-        #[allow(unreachable_patterns, reason = "what Burn has beyond that depends on who builds")]
-        _ => false,
-    }
+/// Panics, as the crate was built without the backend of a device.
+#[cold]
+pub fn lacks_backend(asking: &str, device: &impl Debug) -> ! {
+    let device = format!("{device:?}");
+    lacks(asking, feature_of(&device), &device)
+}
+
+fn lacks(asking: &str, feature: &str, what: &str) -> ! {
+    panic!(
+        "{asking} was built without {what}, which Burn was built with: add the feature {feature} to \
+         the dependency on {asking}, or on the crate that depends on it"
+    )
 }
 
 /// The feature of the backend whose device prints like that.
@@ -71,7 +95,8 @@ fn feature_of(device: &str) -> &'static str {
 #[cfg(all(test, feature = "flex"))]
 mod tests {
     use super::*;
-    use burn_core::tensor::Device;
+    use burn_core::backend::TensorMetadata;
+    use burn_core::tensor::{Device, Tensor};
 
     #[test]
     fn tensor_on_a_backend_that_is_there_is_handed_over() {
@@ -84,6 +109,12 @@ mod tests {
     #[test]
     #[should_panic(expected = "add the feature `ndarray` to the dependency on gelu-core")]
     fn what_is_missing_is_named() {
-        lacks(feature_of("NdArray(Cpu)"), "NdArray(Cpu)");
+        struct NdArray;
+        impl Debug for NdArray {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("NdArray(Cpu)")
+            }
+        }
+        lacks_backend("gelu-core", &NdArray);
     }
 }

@@ -4,7 +4,7 @@
 mod autodiff;
 #[cfg(feature = "cubecl-backend")]
 mod cubecl;
-pub(crate) mod dispatch;
+pub mod dispatch;
 #[cfg(feature = "flex")]
 mod flex;
 #[cfg(feature = "fused-backend")]

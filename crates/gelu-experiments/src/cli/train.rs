@@ -8,9 +8,12 @@ use crate::runs::{
 };
 use crate::signals::Signals;
 use crate::training::{Control, Cores, Display, Splits, train};
+use crate::worker::{Redirected, panic_message};
 use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
+use std::io::IsTerminal;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,15 +67,39 @@ impl Train {
             ClaimedRun::claim(&folder, &spec, &mut Watch::default(), comparison.silence())?;
         let run = claimed.map_err(|holder| busy(&folder, holder.as_ref()))?;
         let (run, device) = (Arc::new(run), &selected.devices[0]);
-        let control = Control::default();
-        stop_when(Signals::listen()?, control.clone(), keep_going);
+        let (control, signals) = (Control::default(), Signals::listen()?);
+        stop_when(signals.clone(), control.clone(), keep_going);
         let opened = device.open();
         let splits = Splits::new(&selected.data, &spec, &opened)?;
         let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
         let environment = Environment::here(device, threads);
-        let status = train(&run, &splits, &opened, &control, &environment, Display::Burn)?;
+        let status = apart_from_the_terminal(&run, &signals, || {
+            train(&run, &splits, &opened, &control, &environment, Display::Burn)
+        })?;
         conclude(&run, comparison.silence(), &status)
     }
+}
+
+/// Trains while standard error, if it is the terminal, goes into the run's log: Burn's display fills the
+/// terminal, and what libraries say there when it is gone would be a panic within a panic.
+fn apart_from_the_terminal(
+    run: &ClaimedRun,
+    signals: &Signals,
+    train: impl FnOnce() -> Result<RunStatus>,
+) -> Result<RunStatus> {
+    if !std::io::stderr().is_terminal() {
+        return train();
+    }
+    let log = Redirected::to(&run.log_file())?;
+    let trained = catch_unwind(AssertUnwindSafe(train));
+    match signals.hung_up() {
+        true => std::mem::forget(log),
+        false => drop(log),
+    }
+    trained.unwrap_or_else(|panic| {
+        let run = run.folder().path().to_path_buf();
+        Err(Error::Run { run, problem: format!("training panicked: {}", panic_message(&*panic)) })
+    })
 }
 
 fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {

@@ -51,15 +51,28 @@ fn draw<B: DrawingBackend>(
     root.fill(&WHITE)?;
     let (width, height) = root.dim_in_pixel();
     let centred = Pos::new(HPos::Center, VPos::Center);
-    let middle = width as i32 / 2;
-    root.draw(&Text::new(figure.title.clone(), (middle, units(18)), font(17).pos(centred)))?;
-    let caption = font(12).color(&RGBColor(90, 90, 90)).pos(centred);
-    root.draw(&Text::new(figure.caption.clone(), (middle, height as i32 - units(12)), caption))?;
-    let body = root.margin(units(32), units(24), units(6), units(10));
+    let (middle, bottom) = (width as i32 / 2, height as i32 - units(12));
+    let (title, caption) = (lines(&figure.title, width, 8.5), lines(&figure.caption, width, 5.8));
+    let (over, under) = (title.len() as i32 - 1, caption.len() as i32 - 1);
+    for (line, row) in title.into_iter().zip(0..) {
+        root.draw(&Text::new(line, (middle, units(18 + 20 * row)), font(17).pos(centred)))?;
+    }
+    let grey = font(12).color(&RGBColor(90, 90, 90)).pos(centred);
+    for (line, row) in caption.into_iter().zip(0..) {
+        let y = bottom - units(15 * (under - row));
+        root.draw(&Text::new(line, (middle, y), grey.clone()))?;
+    }
+    let body = root.margin(units(32 + 20 * over), units(24 + 15 * under), units(6), units(10));
     for (area, panel) in body.split_evenly((1, figure.panels.len())).iter().zip(&figure.panels) {
         draw_panel(figure, panel, area)?;
     }
     Ok(())
+}
+
+/// A text in lines that fit the width, with letters of so many pixels on average. One line at least.
+fn lines(text: &str, width: u32, letter: f64) -> Vec<String> {
+    let letters = f64::from(width / UNITS) / letter;
+    textwrap::wrap(text, letters as usize).into_iter().map(|line| line.into_owned()).collect()
 }
 
 fn draw_panel<B: DrawingBackend>(
@@ -266,6 +279,16 @@ mod tests {
                 curves: vec![curve],
             }],
         }
+    }
+
+    #[test]
+    fn a_long_caption_is_broken_into_lines() {
+        let mut figure = figure(vec![(1.0, 0.3)], false);
+        assert_eq!(lines("", 4600, 5.8), [""]);
+        figure.caption = "some words of a caption that go on ".repeat(4);
+        let text = svg(&figure);
+        assert!(!text.contains(figure.caption.trim()), "{text}");
+        assert_eq!(text.matches("some words").count(), 4);
     }
 
     #[test]

@@ -51,7 +51,8 @@ pub fn markdown(document: &Document) -> String {
         |lines: Vec<String>| -> String { lines.iter().map(|line| format!("- {line}\n")).collect() };
     let parts = [list(verdicts(document)), list(notes(document)), list(details(document))];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    format!("{}\n\n{table}\n\n{}", heading(document), parts.join("\n"))
+    let heading = heading(document).replace('&', "&amp;").replace('<', "&lt;");
+    format!("{heading}\n\n{table}\n\n{}", parts.join("\n"))
 }
 
 /// The notes, and a sentence for each comparison, as wide as a terminal.
@@ -348,8 +349,11 @@ mod tests {
 
     #[test]
     fn markdown_is_a_table() {
-        let page = markdown(&Document::of(&example()));
+        let mut document = Document::of(&example());
+        document.title = "<script> & co".into();
+        let page = markdown(&document);
         assert!(page.contains("| activation |") && page.contains("|---"), "{page}");
+        assert!(page.starts_with("&lt;script> &amp; co · data"), "{page}");
     }
 
     #[test]

@@ -72,11 +72,11 @@ pub fn train(
     let session = Session::new(run.clone(), control.clone(), progress, metrics, before.seconds);
     let session = Arc::new(session);
     let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
-    let kernels = Arc::new(pool(environment.threads)?);
     if done < session.spec().training.epochs {
-        carry_out(&session, splits, device, checkpoint, display, &kernels);
+        carry_out(&session, splits, device, checkpoint, display, pool(environment.threads)?);
     }
-    kernels.install(|| finish(&session, splits, device))
+    // Other threads than before: a display of Burn's that was left behind holds those.
+    pool(environment.threads)?.install(|| finish(&session, splits, device))
 }
 
 /// The newest checkpoint that can be gone on from. Damaged ones that are newer are removed.
@@ -113,10 +113,9 @@ fn carry_out(
     device: &Device,
     checkpoint: Option<Checkpoint>,
     display: Display,
-    kernels: &Arc<ThreadPool>,
+    kernels: ThreadPool,
 ) {
     let (splits, device, of_thread) = (splits.clone(), device.clone(), session.clone());
-    let kernels = kernels.clone();
     let (ended, end) = channel::<()>();
     let thread = std::thread::Builder::new().name("training".to_owned()).spawn(move || {
         let _ended = ended;

@@ -5,14 +5,14 @@ use std::path::Path;
 /// Standard error goes into a run's log for as long as this lives: what a panic, an abort or a
 /// library says last is then found with the run it happened in.
 #[derive(Debug)]
-pub(super) struct Redirected {
+pub(crate) struct Redirected {
     #[cfg(unix)]
     before: std::os::fd::OwnedFd,
 }
 
 impl Redirected {
     #[cfg(unix)]
-    pub(super) fn to(path: &Path) -> Result<Self> {
+    pub(crate) fn to(path: &Path) -> Result<Self> {
         let file = File::options().create(true).append(true).open(path);
         let file = file.map_err(Error::io("create", path))?;
         let failed = |errno: nix::Error| Error::io("redirect output to", path)(errno.into());
@@ -22,7 +22,7 @@ impl Redirected {
     }
 
     #[cfg(not(unix))]
-    pub(super) fn to(_path: &Path) -> Result<Self> {
+    pub(crate) fn to(_path: &Path) -> Result<Self> {
         Ok(Self {})
     }
 }

@@ -9,7 +9,9 @@ mod pool;
 mod prepared;
 mod work;
 
+pub(crate) use log::Redirected;
 pub use pool::{PoolOptions, WorkerFailure, WorkerPool};
+pub(crate) use work::panic_message;
 pub use work::{Outcome, Worker, take_up_failed};
 
 /// What a worker is told on its standard input, to end after the epoch under way.

@@ -193,7 +193,7 @@ impl Worker {
             // The run itself says so, if the disk let it.
             Ok(Err(error)) => Err(error),
             Err(panic) => {
-                let reason = format!("panicked: {}", message(panic.as_ref()));
+                let reason = format!("panicked: {}", panic_message(panic.as_ref()));
                 let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
                 fail(&run, &reason, run.status().seconds, epochs)?;
                 Ok(Attempt::Panicked)
@@ -220,7 +220,8 @@ fn hopeless(deaths: &[Provenance]) -> Option<String> {
     Some(format!("{} processes died in the same epoch{said}", deaths.len()))
 }
 
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "without a message".to_owned())

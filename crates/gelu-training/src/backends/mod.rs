@@ -15,3 +15,5 @@ mod ndarray;
 mod router;
 #[cfg(feature = "tch")]
 mod tch;
+
+gelu_core::define_dispatched!("gelu-training");

@@ -1,4 +1,5 @@
 use crate::TrainingOps;
+use crate::backends::dispatched;
 use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
@@ -65,11 +66,11 @@ fn norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>, unit: Unit) -> Tens
     let [gamma, beta] = [&layer.gamma, &layer.beta].map(|parameter| parameter.val());
     if !(device.is_autodiff() && layer.training.is_enabled()) {
         let [mean, variance] = [&layer.running_mean, &layer.running_var]
-            .map(|running| running.value().to_device(&device).into_dispatch());
+            .map(|running| dispatched(running.value().to_device(&device)));
         return Tensor::from_dispatch(Dispatch::batch_norm_activation(
-            input.into_dispatch(),
-            gamma.into_dispatch(),
-            beta.into_dispatch(),
+            dispatched(input),
+            dispatched(gamma),
+            dispatched(beta),
             mean,
             variance,
             layer.epsilon,
@@ -77,9 +78,9 @@ fn norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>, unit: Unit) -> Tens
         ));
     }
     let (output, mean, variance) = Dispatch::batch_norm_activation_train(
-        input.into_dispatch(),
-        gamma.into_dispatch(),
-        beta.into_dispatch(),
+        dispatched(input),
+        dispatched(gamma),
+        dispatched(beta),
         layer.epsilon,
         unit,
     );

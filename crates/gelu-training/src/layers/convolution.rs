@@ -1,4 +1,5 @@
 use crate::TrainingOps;
+use crate::backends::dispatched;
 use burn::tensor::{Tensor, ops::ConvOptions};
 use burn_core as burn;
 use burn_core::backend::Dispatch;
@@ -37,11 +38,9 @@ pub fn conv2d(layer: &Conv2d, input: Tensor<4>) -> Tensor<4> {
     let padding = padding(layer, [height, width]);
     let options =
         ConvOptions::new_with_padding(layer.stride, padding, layer.dilation, layer.groups);
-    let (input, weight) = (input.into_dispatch(), layer.weight.val().into_dispatch());
+    let (input, weight) = (dispatched(input), dispatched(layer.weight.val()));
     Tensor::from_dispatch(match &layer.bias {
-        Some(bias) => {
-            Dispatch::biased_convolution(input, weight, bias.val().into_dispatch(), options)
-        }
+        Some(bias) => Dispatch::biased_convolution(input, weight, dispatched(bias.val()), options),
         None => Dispatch::convolution(input, weight, options),
     })
 }

@@ -1,4 +1,5 @@
 use crate::TrainingOps;
+use crate::backends::dispatched;
 use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
@@ -72,5 +73,5 @@ fn product(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
     let weight = layer.weight.val();
     let ([_, inputs], [expected, _]) = (input.dims(), weight.dims());
     assert_eq!(inputs, expected, "a linear layer of {expected} inputs got {inputs}");
-    Tensor::from_dispatch(Dispatch::linear_product(input.into_dispatch(), weight.into_dispatch()))
+    Tensor::from_dispatch(Dispatch::linear_product(dispatched(input), dispatched(weight)))
 }

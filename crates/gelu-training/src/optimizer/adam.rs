@@ -1,4 +1,5 @@
 use crate::TrainingOps;
+use crate::backends::dispatched;
 use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
@@ -128,10 +129,10 @@ impl Optimizer for Adam {
         };
         let time = time + 1;
         let (parameter, moment_1, moment_2) = Dispatch::adam_step(
-            parameter.into_dispatch(),
-            gradient.into_dispatch(),
-            moment_1.into_dispatch(),
-            moment_2.into_dispatch(),
+            dispatched(parameter),
+            dispatched(gradient),
+            dispatched(moment_1),
+            dispatched(moment_2),
             self.numbers(rate, time),
         );
         let [moment_1, moment_2] = [moment_1, moment_2].map(Tensor::from_dispatch);

@@ -1,4 +1,5 @@
 use crate::TrainingOps;
+use crate::backends::dispatched;
 use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
@@ -112,9 +113,9 @@ impl Optimizer for Sgd {
         let Self { momentum, nesterov, weight_decay } = *self;
         let velocity = state.map_or_else(|| gradient.zeros_like(), |state| state.velocity);
         let (parameter, velocity) = Dispatch::sgd_step(
-            parameter.into_dispatch(),
-            gradient.into_dispatch(),
-            velocity.into_dispatch(),
+            dispatched(parameter),
+            dispatched(gradient),
+            dispatched(velocity),
             SgdStep { rate, momentum, nesterov, weight_decay },
         );
         let velocity = Tensor::from_dispatch(velocity);
