@@ -44,7 +44,7 @@ impl Environment {
             processor: processor(),
             instructions: instructions().to_owned(),
             threads,
-            host: crate::runs::host_name(),
+            host: crate::host::name(),
         }
     }
 

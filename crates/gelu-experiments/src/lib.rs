@@ -13,6 +13,7 @@ pub mod environment;
 pub mod error;
 pub mod export;
 pub mod files;
+mod host;
 pub mod measure;
 pub mod names;
 pub mod randomness;

@@ -1,5 +1,5 @@
-use super::host;
 use crate::files::read_bytes;
+use crate::host;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
