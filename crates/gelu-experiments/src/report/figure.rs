@@ -1,3 +1,5 @@
+//! What a figure consists of, and the words that all of them share.
+
 use crate::comparison::{Rgb, best_groups};
 use crate::runs::ComparisonSnapshot;
 
