@@ -24,6 +24,7 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("spoken-digits", &["spoken-digits"]),
     ("cifar10-cnn", &["figure-6"]),
     ("cifar100-wrn", &["figure-7"]),
+    ("cifar100-wrn-original", &["curves"]),
     ("cifar10-wrn", &["curves"]),
 ];
 
@@ -161,6 +162,11 @@ const FEW: &[&str] =
 #[test]
 fn cifar100_wrn() {
     compared("cifar100-wrn", &["--train", "16", "--test", "4"], FEW);
+}
+
+#[test]
+fn cifar100_wrn_original() {
+    compared("cifar100-wrn-original", &["--train", "16", "--test", "4"], FEW);
 }
 
 #[test]

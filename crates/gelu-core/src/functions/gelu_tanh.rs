@@ -46,30 +46,28 @@ impl Function for GeluTanh {
     fn fused(x: f32, _: f64) -> f32 {
         let t = fused::at_most(x.abs(), T_MAX);
         let e = fused_exponential(Square::of(t));
-        let gated = t / (1.0 + fused_value(e));
+        let gated = t / (1.0 + fused_biased(e) * fused::unbias::<BIAS>());
         let tail = mul_add(gated, e.s, gated);
         mul_add(tail * e.scale, -fused::unbias::<BIAS>(), fused::positive_part(x))
     }
 
-    /// With `E = e^−u` and `w = 1/(1 + E)`, the small side is `E·w·(1 − t·u′·w)`.
+    /// With `E = e^−u`, the small side is `E·(1 − t·u′ + E)/(1 + E)²`.
     #[inline(always)]
     fn fused_derivative(x: f32, _: f64) -> f32 {
         let t = fused::at_most(x.abs(), T_MAX);
         let square = Square::of(t);
-        let e = fused_exponential(square);
-        let small = fused_value(e);
-        // 1/(1 + E) as 1 − E/(1 + E): where E is small, so is what the division loses.
-        let w = mul_add(-small, 1.0 / (1.0 + small), 1.0);
+        let biased = fused_biased(fused_exponential(square));
+        let small = biased * fused::unbias::<BIAS>();
         // t·u′
         let rise = mul_add(square.high, CUBIC_SLOPE, SLOPE_HIGH);
         let rise_low = mul_add(square.high, CUBIC_SLOPE, SLOPE_HIGH - rise)
             + mul_add(square.low, CUBIC_SLOPE, SLOPE_LOW);
         let product = t * rise;
         let product_low = mul_add(t, rise_low, mul_add(t, rise, -product));
-        let bracket = mul_add(-product, w, 1.0);
-        let gated = w * bracket;
-        let gated_low = mul_add(w, -product_low * w, mul_add(w, bracket, -gated));
-        let slope = (gated + mul_add(gated, e.s, mul_add(gated_low, e.s, gated_low))) * e.scale;
+        let bracket = (1.0 - product) + small;
+        let bracket_low = ((1.0 - product) - bracket) + small - product_low;
+        let factor = biased / mul_add(small, 2.0 + small, 1.0);
+        let slope = mul_add(bracket, factor, bracket_low * factor);
         fused::on_its_side(x, slope, fused::unbias::<BIAS>(), 0.0, 1.0)
     }
 }
@@ -160,10 +158,10 @@ fn fused_exponential(square: Square) -> FusedExponential {
     FusedExponential::of::<BIAS>(u, mul_add(t, slope_low, mul_add(t, slope, -u)))
 }
 
-/// `E` as a number, 0 where it would be subnormal.
+/// `E·2^BIAS`.
 #[inline(always)]
-fn fused_value(e: FusedExponential) -> f32 {
-    mul_add(e.s, e.scale, e.scale) * fused::unbias::<BIAS>()
+fn fused_biased(e: FusedExponential) -> f32 {
+    mul_add(e.s, e.scale, e.scale)
 }
 
 const DERIVATIVE_ZERO: Zero<14> = Zero {

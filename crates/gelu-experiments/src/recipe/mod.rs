@@ -37,6 +37,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("spoken-digits", include_str!("../../recipes/spoken-digits.toml")),
     ("cifar10-cnn", include_str!("../../recipes/cifar10-cnn.toml")),
     ("cifar100-wrn", include_str!("../../recipes/cifar100-wrn.toml")),
+    ("cifar100-wrn-original", include_str!("../../recipes/cifar100-wrn-original.toml")),
     ("cifar10-wrn", include_str!("../../recipes/cifar10-wrn.toml")),
 ];
 

@@ -96,7 +96,7 @@ pub struct BetaChange {
 
 /// How the learning rate goes on. Shares are of all epochs, so that a shorter training has the
 /// same course.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScheduleRecipe {
     /// It stays as it is.
@@ -107,6 +107,13 @@ pub enum ScheduleRecipe {
     ConstantThenLinear {
         /// c.
         constant: f64,
+    },
+    /// It is multiplied by a factor after each of some shares of the epochs, to the nearest epoch.
+    Steps {
+        /// The shares, ascending.
+        after: Vec<f64>,
+        /// The factor.
+        factor: f64,
     },
     /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for
     /// batch t = 0, 1, … of T.

@@ -205,8 +205,22 @@ impl Recipe {
             true => Ok(()),
             false => refuse(format!("{what} is {value}; a share is at least 0 and below 1")),
         };
-        if let ScheduleRecipe::ConstantThenLinear { constant } = self.training.schedule {
-            share("schedule.constant", constant)?;
+        match &self.training.schedule {
+            ScheduleRecipe::Constant | ScheduleRecipe::Cosine => {}
+            ScheduleRecipe::ConstantThenLinear { constant } => {
+                share("schedule.constant", *constant)?;
+            }
+            ScheduleRecipe::Steps { after, factor } => {
+                after.iter().try_for_each(|&step| share("schedule.after", step))?;
+                if !after.is_sorted() {
+                    return refuse(format!("schedule.after is {after:?}; its shares have to ascend"));
+                }
+                if !(*factor > 0.0 && *factor <= 1.0) {
+                    return refuse(format!(
+                        "schedule.factor is {factor}; it has to be above 0 and at most 1"
+                    ));
+                }
+            }
         }
         match &self.training.optimizer {
             OptimizerRecipe::Adam { beta_1, beta_2, epsilon, beta_1_change, .. } => {

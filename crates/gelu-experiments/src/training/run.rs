@@ -184,7 +184,7 @@ fn launch(
     }
     let (optimizer, clock) = optimizer(&training_recipe.optimizer, training_recipe.epochs);
     let schedule = Schedule::new(
-        training_recipe.schedule,
+        training_recipe.schedule.clone(),
         spec.learning_rate,
         training_recipe.epochs,
         batches,

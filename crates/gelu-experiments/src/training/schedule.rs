@@ -29,11 +29,16 @@ impl Schedule {
 
     fn rate(&self) -> f64 {
         let epochs = self.epochs as f64;
-        match self.recipe {
+        match &self.recipe {
             ScheduleRecipe::Constant => self.initial,
             ScheduleRecipe::ConstantThenLinear { constant } => {
                 let epoch = (self.done / self.batches_per_epoch) as f64;
                 self.initial * ((epochs - epoch) / (epochs - constant * epochs)).min(1.0)
+            }
+            ScheduleRecipe::Steps { after, factor } => {
+                let epoch = (self.done / self.batches_per_epoch) as f64;
+                let steps = after.iter().filter(|&share| epoch >= (share * epochs).round()).count();
+                self.initial * factor.powi(steps as i32)
             }
             ScheduleRecipe::Cosine => {
                 let share = self.done as f64 / (epochs * self.batches_per_epoch as f64);
@@ -76,6 +81,17 @@ mod tests {
         // η·min(2 − e/100, 1), as the paper's code has it.
         let found = rates(recipe, &[0, 99, 100, 101, 150, 199]);
         for (found, expected) in found.iter().zip([0.1, 0.1, 0.1, 0.099, 0.05, 0.001]) {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn steps_are_taken_where_the_original_network_takes_them() {
+        let recipe = ScheduleRecipe::Steps { after: vec![0.3, 0.6, 0.8], factor: 0.2 };
+        // Zagoruyko & Komodakis, section 3: epochs 60, 120 and 160 of 200.
+        let found = rates(recipe, &[0, 59, 60, 119, 120, 159, 160, 199]);
+        let expected = [0.1, 0.1, 0.02, 0.02, 0.004, 0.004, 0.0008, 0.0008];
+        for (found, expected) in found.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-15, "{found} {expected}");
         }
     }

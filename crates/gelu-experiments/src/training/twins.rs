@@ -97,7 +97,7 @@ fn assert_trains_as_the_twin(
     weights.load_into(&mut network).unwrap();
 
     let (mut optimizer, clock) = optimizer(&spec.training.optimizer, EPOCHS);
-    let mut schedule = Schedule::new(spec.training.schedule, rate, EPOCHS, BATCHES);
+    let mut schedule = Schedule::new(spec.training.schedule.clone(), rate, EPOCHS, BATCHES);
     let (rates, losses) = (reference.numbers("rates"), reference.numbers("losses"));
     let mut found = Vec::new();
     for (step, batch) in batches.iter().enumerate() {

@@ -59,7 +59,7 @@ impl fmt::Debug for Analysis {
 
 impl Analysis {
     /// Raised when other coefficients are computed, or frames are made examples in another way.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// The analysis of sound of `rate` samples a second.
     ///
