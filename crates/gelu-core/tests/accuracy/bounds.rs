@@ -25,7 +25,7 @@ const OWN: [Bound; 4] = [
     bound(Unit::Gelu, Of::Value, 2.5),
     bound(Unit::Gelu, Of::Derivative, 2.1),
     bound(Unit::GeluTanh, Of::Value, 2.7),
-    bound(Unit::GeluTanh, Of::Derivative, 3.5),
+    bound(Unit::GeluTanh, Of::Derivative, 3.4),
 ];
 
 /// The bound of a unit.
