@@ -213,7 +213,9 @@ impl Recipe {
             ScheduleRecipe::Steps { after, factor } => {
                 after.iter().try_for_each(|&step| share("schedule.after", step))?;
                 if !after.is_sorted() {
-                    return refuse(format!("schedule.after is {after:?}; its shares have to ascend"));
+                    return refuse(format!(
+                        "schedule.after is {after:?}; its shares have to ascend"
+                    ));
                 }
                 if !(*factor > 0.0 && *factor <= 1.0) {
                     return refuse(format!(
