@@ -45,6 +45,22 @@ fn dry_run_counts_runs_time_and_disk_and_leaves_nothing() {
 }
 
 #[test]
+fn a_dry_run_counts_what_is_there_already() {
+    let sandbox = Sandbox::new();
+    let rates = ["--learning-rates", "1e-3,1e-2"];
+    sandbox.run(&small("gelu", "1", &rates)).success();
+    let folder = sandbox.path("results/digits/comparison.toml");
+    let before = fs::read_to_string(&folder).unwrap();
+    let again = [rates[0], rates[1], "--dry-run"];
+    let text = sandbox.run(&small("gelu,relu", "1", &again)).success();
+    assert!(text.contains("4 runs of 1 epoch\n2 of them are there already"), "{text}");
+    let text = sandbox.run(&small("gelu", "1", &again)).success();
+    assert!(text.contains("Nothing is left to train"), "{text}");
+    sandbox.run(&small("gelu", "2", &again)).refused(1, "holds another comparison");
+    assert_eq!(fs::read_to_string(&folder).unwrap(), before);
+}
+
+#[test]
 fn runs_are_listed_with_how_they_ended() {
     let sandbox = Sandbox::new();
     let rates = ["--learning-rates", "1e-3,1e30"];

@@ -130,7 +130,8 @@ impl Compare {
         let Self { selection, varied, jobs, plain, json, keep_going, dry_run, export } = self;
         let jobs = jobs.map(usize::from);
         if dry_run {
-            return dry_run::run(&varied.select(selection)?.0, jobs);
+            let (selected, comparison) = varied.select(selection)?;
+            return dry_run::run(&selected, &comparison, jobs);
         }
         let data = selection.data.clone();
         let (selected, folder) = varied.prepare(selection)?;

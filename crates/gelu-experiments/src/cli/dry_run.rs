@@ -7,6 +7,7 @@ use super::selection::Selected;
 use crate::comparison::ComparisonReader;
 use crate::measure::duration;
 use crate::recipe::Recipe;
+use crate::runs::Comparison;
 use crate::training::Cores;
 use crate::{Error, Result};
 use indicatif::HumanBytes;
@@ -14,17 +15,33 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-pub(super) fn run(selected: &Selected, chosen_jobs: Option<usize>) -> Result<ExitCode> {
+pub(super) fn run(
+    selected: &Selected,
+    comparison: &Comparison,
+    chosen_jobs: Option<usize>,
+) -> Result<ExitCode> {
     let recipe = &selected.recipe;
     let devices = &selected.devices;
     let jobs = chosen_jobs.unwrap_or_else(|| jobs_on(&devices[0])) * devices.len();
     print(&format!("{}\n", counted(recipe)))?;
-    let threads = Cores::here(jobs).share(runs(recipe), recipe.comparison.threads);
+    let left = match ComparisonReader::foreseeing(&selected.out, comparison)? {
+        Some(mut reader) => {
+            let left = Left::of(&mut reader);
+            let (there, out) = (left.complete, selected.out.display());
+            print(&format!("{there} of them are there already, in {out}\n"))?;
+            left
+        }
+        None => Left::all(recipe),
+    };
+    if left.runs == 0 {
+        print("Nothing is left to train\n")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let threads = Cores::here(jobs).share(left.runs, recipe.comparison.threads);
     let timed = time_one_epoch(selected, threads)?;
-    let epochs = runs(recipe) * recipe.training.epochs;
-    let seconds = timed.seconds * epochs as f64 / jobs.min(runs(recipe)) as f64;
+    let seconds = timed.seconds * left.epochs as f64 / jobs.min(left.runs) as f64;
     let whole = duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
-    let disk = HumanBytes(timed.bytes * runs(recipe) as u64);
+    let disk = HumanBytes(timed.bytes * (left.complete + left.runs) as u64);
     print(&format!(
         "One epoch of {} took {:.1} s; with {jobs} at a time that makes about {whole}\n\
          About {disk} on disk once all are finished\n",
@@ -32,6 +49,34 @@ pub(super) fn run(selected: &Selected, chosen_jobs: Option<usize>) -> Result<Exi
         timed.seconds,
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is still to be trained.
+#[derive(Debug, PartialEq)]
+struct Left {
+    complete: usize,
+    runs: usize,
+    epochs: usize,
+}
+
+impl Left {
+    fn all(recipe: &Recipe) -> Self {
+        let runs = runs(recipe);
+        Self { complete: 0, runs, epochs: runs * recipe.training.epochs }
+    }
+
+    /// Runs after tuning are planned late, and seeds are added: the larger of what was planned from
+    /// the beginning and of what is planned now.
+    fn of(reader: &mut ComparisonReader) -> Self {
+        let snapshot = reader.snapshot();
+        let recipe = &reader.comparison().recipe;
+        let (complete, begun): (Vec<_>, Vec<_>) =
+            snapshot.runs.iter().partition(|run| run.status.is_complete());
+        let runs = snapshot.runs.len().max(runs(recipe)) - complete.len();
+        let done: usize = begun.iter().map(|run| run.epochs.len()).sum();
+        let epochs = (runs * recipe.training.epochs).saturating_sub(done);
+        Self { complete: complete.len(), runs, epochs }
+    }
 }
 
 /// Runs of all stages that are planned from the beginning.

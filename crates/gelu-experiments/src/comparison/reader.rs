@@ -54,15 +54,31 @@ impl ComparisonReader {
     /// As [`ComparisonFolder::comparison`].
     pub fn open(path: &Path) -> Result<Self> {
         let folder = ComparisonFolder::open(path)?;
-        Ok(Self {
-            comparison: folder.comparison()?,
+        let comparison = folder.comparison()?;
+        Ok(Self::of(folder, comparison))
+    }
+
+    /// A reader of the comparison that the folder would hold if `asked` were compared in it; `None`
+    /// where there is no comparison yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`ComparisonFolder::foresee`].
+    pub fn foreseeing(path: &Path, asked: &Comparison) -> Result<Option<Self>> {
+        let foreseen = ComparisonFolder::foresee(path, asked)?;
+        Ok(foreseen.map(|(folder, comparison)| Self::of(folder, comparison)))
+    }
+
+    fn of(folder: ComparisonFolder, comparison: Comparison) -> Self {
+        Self {
+            comparison,
             stamp: stamp(&folder.file()),
             folder,
             planned: HashMap::new(),
             names: HashMap::new(),
             read: HashMap::new(),
             foreign: HashSet::new(),
-        })
+        }
     }
 
     /// What is compared, as of the last reading.

@@ -262,6 +262,23 @@ mod tests {
     }
 
     #[test]
+    fn a_schedule_that_no_training_could_follow_is_refused_with_its_values() {
+        let text = Recipe::text("cifar100-wrn-original").unwrap();
+        let steps = "after = [0.3, 0.6, 0.8], factor = 0.2";
+        assert!(text.contains(steps), "{text}");
+        for (evil, expected) in [
+            ("after = [0.6, 0.3], factor = 0.2", "schedule.after is [0.6, 0.3]"),
+            ("after = [1.0], factor = 0.2", "schedule.after is 1"),
+            ("after = [0.3], factor = 0.0", "schedule.factor is 0"),
+            ("after = [0.3], factor = 5.0", "schedule.factor is 5"),
+            ("after = [0.3]", "missing field `factor`"),
+        ] {
+            let error = Recipe::parse(&text.replace(steps, evil), "mine.toml").unwrap_err();
+            assert!(error.to_string().contains(expected), "{evil}: {error}");
+        }
+    }
+
+    #[test]
     fn names_that_would_lead_elsewhere_and_texts_that_a_terminal_obeys_are_refused() {
         let text = BUILT_IN[0].1;
         for (honest, evil, expected) in [

@@ -218,18 +218,37 @@ impl ComparisonFolder {
             return Ok((folder, asked.clone()));
         }
         let there = folder.comparison()?;
-        let widened = there.widened(asked).map_err(|difference| {
-            Error::data(
-                path,
-                Place::File,
-                format!("holds another comparison: {difference}"),
-                "name another folder with --out, or delete this one to begin anew",
-            )
-        })?;
+        let widened = folder.widened(&there, asked)?;
         if widened != there {
             write_atomically(&folder.file(), to_toml(&widened))?;
         }
         Ok((folder, widened))
+    }
+
+    /// What [`create`](Self::create) would make of the comparison in that folder, which stays as it
+    /// is; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it holds another comparison, or cannot be read.
+    pub fn foresee(path: &Path, asked: &Comparison) -> Result<Option<(Self, Comparison)>> {
+        let folder = Self { path: path.to_path_buf() };
+        if !folder.file().exists() {
+            return Ok(None);
+        }
+        let widened = folder.widened(&folder.comparison()?, asked)?;
+        Ok(Some((folder, widened)))
+    }
+
+    fn widened(&self, there: &Comparison, asked: &Comparison) -> Result<Comparison> {
+        there.widened(asked).map_err(|difference| {
+            Error::data(
+                &self.path,
+                Place::File,
+                format!("holds another comparison: {difference}"),
+                "name another folder with --out, or delete this one to begin anew",
+            )
+        })
     }
 
     /// An existing comparison.
