@@ -2,7 +2,7 @@ use super::contrast::{Contrast, Followed, follow, rule};
 use super::statistics::{Further, Mean, Proportion, further_pairs, smallest_detectable};
 use super::summary::{Group, best_groups, reported_epoch};
 use super::verdict::{ALPHA, Ruling, Verdict};
-use crate::measure::Looks;
+use crate::measure::{Looks, Primary};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use std::ops::RangeInclusive;
 
@@ -165,18 +165,31 @@ fn contrast(snapshot: &ComparisonSnapshot, side: &Side<'_>) -> Contrast {
 
 /// The primary measure of a complete run at the epoch that is reported; +∞ where it diverged.
 fn primary_value(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64> {
-    let (metric, split) = snapshot.criterion.primary.measure();
+    let criterion = &snapshot.criterion;
     match run.status {
         RunStatus::Diverged { .. } => Some(f64::INFINITY),
-        RunStatus::Finished => reported_epoch(snapshot, run)?.get(metric, split),
+        RunStatus::Finished if criterion.primary == Primary::NoisyTestError => {
+            mean_under_noise(run, &criterion.amplitudes)
+        }
+        RunStatus::Finished => {
+            let (metric, split) = criterion.primary.by_epoch();
+            reported_epoch(snapshot, run)?.get(metric, split)
+        }
         _ => None,
     }
+}
+
+/// `None` where an amplitude is missing: a mean over others would be that of another measure.
+fn mean_under_noise(run: &RunSnapshot, amplitudes: &[f64]) -> Option<f64> {
+    let at = |&amplitude: &f64| run.noise.iter().find(|p| p.amplitude == amplitude)?.test_error;
+    let errors: Vec<f64> = amplitudes.iter().map(at).collect::<Option<_>>()?;
+    (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::UntilDecided;
+    use crate::measure::{NoiseMetrics, UntilDecided};
     use crate::report::example::example;
 
     /// GELU and ReLU with `seeds` seeds at one setting: ReLU's errors lie `shift` above GELU's.
@@ -208,6 +221,26 @@ mod tests {
         assert!((mean.mean - 0.00245).abs() < 1e-12 && mean.count == 8);
         assert_eq!(found[0].ruling.verdict, Verdict::Worse);
         assert_eq!(found[0].probability_better().unwrap().share(), 0.0);
+    }
+
+    #[test]
+    fn under_noise_the_mean_over_all_declared_amplitudes_is_compared() {
+        let mut snapshot = two(8, |_| 0.0);
+        snapshot.criterion.until_decided = None;
+        snapshot.criterion.primary = Primary::NoisyTestError;
+        snapshot.criterion.amplitudes = vec![1.0, 2.0];
+        for run in &mut snapshot.runs {
+            let worse = if run.key.activation == "relu" { 0.02 } else { 0.0 };
+            let test_error = Some(0.3 + worse + 1e-4 * run.key.seed as f64);
+            let at = |amplitude: f64| NoiseMetrics { amplitude, test_loss: 1.0, test_error };
+            run.noise = vec![at(0.0), at(1.0), at(2.0)];
+            run.noise[1].test_error = Some(0.1);
+        }
+        let found = &differences(&snapshot)[0];
+        assert!((found.mean.unwrap().mean - 0.01).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.ruling.verdict, Verdict::Worse);
+        snapshot.runs[0].noise.pop();
+        assert_eq!(differences(&snapshot)[0].ruling.pairs.len(), 7, "an amplitude is missing");
     }
 
     #[test]

@@ -3,7 +3,7 @@ use super::statistics::{Mean, Pairs};
 use super::summary::{best_groups, value_at};
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
 
-/// How an activation differs from the baseline by the primary measure, epoch by epoch.
+/// How an activation differs from the baseline by what every epoch measures of the primary measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceCurve {
     /// Canonical name.
@@ -23,7 +23,7 @@ pub struct DifferenceCurve {
 /// pairs of complete runs count, so that an epoch is not that of fewer than the one before.
 pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
     let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
-    let (metric, split) = snapshot.criterion.primary.measure();
+    let (metric, split) = snapshot.criterion.primary.by_epoch();
     let at = |epoch| move |run: &RunSnapshot| value_at(run, epoch, metric, split);
     let curve = |side: &super::difference::Side<'_>| {
         let of_baseline = |seed| side.baseline.runs.iter().find(|run| run.key.seed == seed);

@@ -7,8 +7,8 @@ use crate::runs::{Comparison, ComparisonSnapshot, RunId, RunKey, RunStatus, Stag
 use std::collections::{HashMap, HashSet};
 
 /// The runs still wanted, in the order they should be trained: the grid; the final runs once tuning
-/// is complete; further seeds while verdicts are open; runs that were begun beside the plan. Failed ones are not wanted until somebody
-/// takes them up again.
+/// is complete; further seeds while verdicts are open; runs that were begun beside the plan. Failed
+/// ones are not wanted until somebody takes them up again.
 pub fn next(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     let status: HashMap<RunId, &RunStatus> =
         snapshot.runs.iter().map(|run| (run.key.id(), &run.status)).collect();
@@ -194,7 +194,7 @@ mod tests {
         let finished =
             |keys: &[RunKey]| on_disk(keys.iter().cloned().map(|key| (key, RunStatus::Finished)));
         let decide = |disk: &mut ComparisonSnapshot| {
-            disk.criterion = comparison.recipe.comparison.criterion();
+            disk.criterion = comparison.recipe.criterion();
         };
         let mut same = finished(&first);
         decide(&mut same);

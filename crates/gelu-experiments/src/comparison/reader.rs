@@ -119,7 +119,7 @@ impl ComparisonReader {
             selection: recipe.comparison.selection,
             reported: recipe.comparison.reported,
             loss: recipe.network.loss(),
-            criterion: recipe.comparison.criterion(),
+            criterion: recipe.criterion(),
             test_examples: comparison.test_examples,
             figure: recipe.figure.clone(),
             runs: names.iter().filter_map(|name| self.read.get(name)).map(of_run).collect(),

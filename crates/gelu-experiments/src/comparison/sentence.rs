@@ -22,10 +22,7 @@ impl Wording {
     /// A value in the unit it is said in (errors in points), with enough decimals to tell it from
     /// values `resolution` away.
     pub fn number(self, value: f64, resolution: f64) -> String {
-        let (factor, least) = match self.primary {
-            Primary::TestError => (100.0, 2),
-            Primary::TestLoss => (1.0, 4),
-        };
+        let (factor, least) = if self.primary.is_error() { (100.0, 2) } else { (1.0, 4) };
         let wanted = 1.0 - (resolution * factor).abs().log10().floor();
         let decimals =
             if wanted.is_finite() { wanted.clamp(least as f64, 8.0) } else { least as f64 };
@@ -34,10 +31,7 @@ impl Wording {
 
     /// The unit behind a number: ` points` for errors, nothing for losses.
     pub fn unit(self) -> &'static str {
-        match self.primary {
-            Primary::TestError => " points",
-            Primary::TestLoss => "",
-        }
+        if self.primary.is_error() { " points" } else { "" }
     }
 
     /// ` points of test error`, ` of test loss`.
@@ -52,10 +46,7 @@ impl Wording {
 
     /// δ, as short as it was written.
     fn negligible(self, value: f64) -> String {
-        let value = match self.primary {
-            Primary::TestError => value * 100.0,
-            Primary::TestLoss => value,
-        };
+        let value = if self.primary.is_error() { value * 100.0 } else { value };
         // Twelve digits, so that 0.001 · 100 is 0.1 again.
         let short: f64 = format!("{value:.11e}").parse().unwrap_or(value);
         format!("{short}{}", self.unit())

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Criterion {
     /// The measure.
     pub primary: Primary,
+    /// The amplitudes that it is a mean over, where it is measured under noise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amplitudes: Vec<f64>,
     /// δ: a difference of the measure that nobody would care about, in its own unit (errors as
     /// fractions).
     pub negligible: f64,

@@ -11,22 +11,31 @@ pub enum Primary {
     TestError,
     /// Loss on the test set.
     TestLoss,
+    /// Fraction of the test examples classified wrongly under noise from Unif[−a, a]: the mean over
+    /// the recipe's amplitudes a above 0. Measured once, on the network that is kept.
+    NoisyTestError,
 }
 
 impl Primary {
-    /// The metric and the split it looks at.
-    pub fn measure(self) -> (Metric, Split) {
+    /// What every epoch measures of it, on which split: of errors under noise, those without.
+    pub fn by_epoch(self) -> (Metric, Split) {
         match self {
-            Self::TestError => (Metric::Error, Split::Test),
+            Self::TestError | Self::NoisyTestError => (Metric::Error, Split::Test),
             Self::TestLoss => (Metric::Loss, Split::Test),
         }
     }
 
-    /// In sentences: `test error`, `test loss`, `test MSE`.
+    /// Whether it is a fraction, which is said in points.
+    pub fn is_error(self) -> bool {
+        matches!(self, Self::TestError | Self::NoisyTestError)
+    }
+
+    /// In sentences: `test error`, `test loss`, `test MSE`, `test error under noise`.
     pub fn words(self, loss: LossKind) -> String {
         match self {
             Self::TestError => "test error".to_owned(),
             Self::TestLoss => format!("test {}", loss.heading()),
+            Self::NoisyTestError => "test error under noise".to_owned(),
         }
     }
 }

@@ -114,22 +114,6 @@ fn is_one(count: &usize) -> bool {
 }
 
 impl ComparisonRecipe {
-    /// What it is decided by.
-    ///
-    /// # Panics
-    ///
-    /// If there are no activations, which [`Recipe::validate`] refuses.
-    pub fn criterion(&self) -> Criterion {
-        let named = self.baseline.as_deref().and_then(|name| self.named(name));
-        let baseline = named.unwrap_or(&self.activations[0]);
-        Criterion {
-            primary: self.primary,
-            negligible: self.negligible,
-            baseline: baseline.to_string(),
-            until_decided: self.until_decided,
-        }
-    }
-
     /// The activation of that name among those compared: a formula by its name alone or with the
     /// formula, a built-in one by any of its names.
     pub fn named(&self, name: &str) -> Option<&NamedActivation> {
@@ -177,7 +161,40 @@ pub struct NoiseRecipe {
     pub amplitudes: Vec<f64>,
 }
 
+impl NoiseRecipe {
+    /// The amplitudes above 0, each once, ascending.
+    fn disturbing(&self) -> Vec<f64> {
+        let mut amplitudes: Vec<f64> =
+            self.amplitudes.iter().copied().filter(|&amplitude| amplitude > 0.0).collect();
+        amplitudes.sort_by(f64::total_cmp);
+        amplitudes.dedup();
+        amplitudes
+    }
+}
+
 impl Recipe {
+    /// What the comparison is decided by.
+    ///
+    /// # Panics
+    ///
+    /// If there are no activations, which [`validate`](Self::validate) refuses.
+    pub fn criterion(&self) -> Criterion {
+        let varied = &self.comparison;
+        let named = varied.baseline.as_deref().and_then(|name| varied.named(name));
+        let baseline = named.unwrap_or(&varied.activations[0]);
+        let amplitudes = match (varied.primary, &self.noise) {
+            (Primary::NoisyTestError, Some(noise)) => noise.disturbing(),
+            _ => Vec::new(),
+        };
+        Criterion {
+            primary: varied.primary,
+            amplitudes,
+            negligible: varied.negligible,
+            baseline: baseline.to_string(),
+            until_decided: varied.until_decided,
+        }
+    }
+
     /// Names of the built-in recipes.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, _)| *name).collect()
@@ -251,6 +268,19 @@ mod tests {
             let recipe = Recipe::named(name).unwrap();
             let text = toml::to_string(&recipe).unwrap();
             assert_eq!(Recipe::parse(&text, "copy").unwrap(), recipe);
+        }
+    }
+
+    #[test]
+    fn noise_that_a_verdict_goes_by_has_to_be_there() {
+        let text = Recipe::text("mnist-robustness").unwrap();
+        let recipe = Recipe::parse(text, "mine.toml").unwrap();
+        let amplitudes = recipe.criterion().amplitudes;
+        assert_eq!((amplitudes.len(), amplitudes[0]), (15, 0.2), "0 is no noise");
+        let (before, _) = text.split_once("[noise]").unwrap();
+        for noise in ["", "[noise]\namplitudes = [0.0]"] {
+            let error = Recipe::parse(&format!("{before}{noise}"), "mine.toml").unwrap_err();
+            assert!(error.to_string().contains("there is no noise"), "{error}");
         }
     }
 

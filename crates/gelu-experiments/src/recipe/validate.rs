@@ -90,10 +90,16 @@ impl Recipe {
 
     fn validate_verdict(&self) -> Result<()> {
         let varied = &self.comparison;
-        if varied.primary == Primary::TestError && !self.network.classifies() {
+        if varied.primary.is_error() && !self.network.classifies() {
             return refuse(
-                "comparison.primary is test-error, and this network classifies nothing; it has to \
-                 be test-loss",
+                "comparison.primary is an error, and this network classifies nothing; it has to be \
+                 test-loss",
+            );
+        }
+        if varied.primary == Primary::NoisyTestError && self.criterion().amplitudes.is_empty() {
+            return refuse(
+                "comparison.primary is noisy-test-error, and there is no noise; noise.amplitudes has \
+                 to have one above 0",
             );
         }
         let negligible = varied.negligible;
@@ -103,7 +109,7 @@ impl Recipe {
                  about, above 0 (0.001 is 0.1 points of error)"
             ));
         }
-        if varied.primary == Primary::TestError && negligible >= 1.0 {
+        if varied.primary.is_error() && negligible >= 1.0 {
             return refuse(format!(
                 "comparison.negligible is {negligible}; errors are fractions, and 0.1 points are \
                  0.001"

@@ -1,6 +1,6 @@
 use super::figure::{Curve, Figure, Panel, data_of};
 use crate::comparison::{ALPHA, DifferenceCurve, colour, difference_curves, label};
-use crate::measure::Primary;
+use crate::measure::Metric;
 use crate::runs::ComparisonSnapshot;
 
 /// Name of the figure's file.
@@ -8,8 +8,8 @@ pub(super) const NAME: &str = "difference";
 
 const GREY: [u8; 3] = [110, 110, 110];
 
-/// How every activation differs from the baseline by the primary measure, epoch by epoch: the mean
-/// over pairs with its 95 % interval, and 0 as a line. One panel a dropout rate. `None` before two
+/// How every activation differs from the baseline by what every epoch measures of the primary
+/// measure: the mean over pairs with its 95 % interval, and 0 as a line. One panel a dropout rate. `None` before two
 /// pairs are complete.
 pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let mut curves = difference_curves(snapshot);
@@ -17,10 +17,11 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let mut rates: Vec<f64> = curves.iter().map(|curve| curve.dropout).collect();
     rates.dedup();
     let baseline = label(&curves.first()?.baseline);
-    let measure = snapshot.criterion.primary.words(snapshot.loss);
-    let axis = match snapshot.criterion.primary {
-        Primary::TestError => format!("{measure} − that of {baseline}, points"),
-        Primary::TestLoss => format!("{measure} − that of {baseline}"),
+    let axis = match snapshot.criterion.primary.by_epoch() {
+        (Metric::Error, split) => format!("{split} error − that of {baseline}, points"),
+        (Metric::Loss, split) => {
+            format!("{split} {} − that of {baseline}", snapshot.loss.heading())
+        }
     };
     let panel = |rate: &f64| Panel {
         title: if rates.len() > 1 { format!("dropout {rate}") } else { String::new() },
@@ -50,7 +51,7 @@ fn panel<'a>(
     snapshot: &ComparisonSnapshot,
     curves: impl Iterator<Item = &'a DifferenceCurve>,
 ) -> Vec<Curve> {
-    let factor = if snapshot.criterion.primary == Primary::TestError { 100.0 } else { 1.0 };
+    let factor = if snapshot.criterion.primary.is_error() { 100.0 } else { 1.0 };
     let activations = snapshot.activations();
     let curves: Vec<&DifferenceCurve> = curves.collect();
     let limit = factor * limit(&curves);

@@ -59,6 +59,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
         loss: LossKind::LogLoss,
         criterion: Criterion {
             primary: Primary::TestError,
+            amplitudes: Vec::new(),
             negligible: 0.001,
             baseline: "gelu".into(),
             until_decided: None,

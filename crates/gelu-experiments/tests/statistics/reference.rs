@@ -102,6 +102,7 @@ fn snapshot(case: &Case) -> ComparisonSnapshot {
         loss: LossKind::LogLoss,
         criterion: Criterion {
             primary: Primary::TestError,
+            amplitudes: Vec::new(),
             negligible: case.negligible,
             baseline: name(0),
             until_decided: None,
