@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Writes the reference files beside this script: tiny PyTorch twins of the networks.
 
-    python3 generate.py        (needs PyTorch; made with 2.15)
+    python3 generate.py                      (needs PyTorch; made with 2.15)
+    python3 generate.py FOLDER PICTURES      the same of the convolutional networks at full size, on the
+                                             first pictures of CIFAR-10 (a data_batch_1.bin)
 
-and prints the parameter counts of the full-size networks.
+The first also prints the parameter counts of the full-size networks; what the second writes is read by
+`GELU_FULL_SIZE=FOLDER cargo test --release -p gelu-models --test pytorch`.
 
 A file <network>-<activation>.safetensors holds, by name,
 
@@ -16,12 +19,15 @@ A file <network>-<activation>.safetensors holds, by name,
 
 Weights and inputs are drawn in f32; everything is computed from them in f64, so the references
 carry none of PyTorch's own f32 rounding (its exact GELU cancels for negative inputs). There is no
-dropout and no noise: they are random.
+dropout and no noise: they are random. At full size there is `single` too: how far PyTorch's own f32 is from
+that, the largest difference relative to the largest entry of its tensor.
 """
 
+import copy
 import json
 import pathlib
 import struct
+import sys
 
 import torch
 from torch import nn
@@ -198,26 +204,72 @@ def save(path, tensors):
 
 
 def reference(name, model, shape, classes):
-    """Runs one batch through a twin and writes its file; classes None: the loss is the MSE."""
+    """One random batch through a twin with random weights; classes None: the loss is the MSE."""
     randomise(model)
-    tensors = {f"model.{key}": value.clone() for key, value in model.state_dict().items()}
     batch = 2 * torch.randn(shape)
-    model = model.double()
+    target = None if classes is None else torch.randint(classes, (shape[0],))
+    write(FOLDER / f"{name}.safetensors", model, batch, target)
+
+
+def results(model, batch, target):
+    """What the twin makes of a batch, computed in the batch's type, as f32."""
+    found = {}
     model.eval()
-    tensors["eval.logits"] = model(batch.double()).float()
+    found["eval.logits"] = model(batch).float()
     model.train()
-    logits = model(batch.double())
-    if classes is None:
-        loss = nn.functional.mse_loss(logits, batch.double())
+    logits = model(batch)
+    if target is None:
+        loss = nn.functional.mse_loss(logits, batch)
     else:
-        target = torch.randint(classes, (shape[0],))
         loss = nn.functional.cross_entropy(logits, target)
-        tensors["target"] = target
     loss.backward()
-    tensors |= {"input": batch, "train.logits": logits.float(), "loss": loss.float().reshape(1)}
+    found |= {"train.logits": logits.float(), "loss": loss.float().reshape(1)}
     for key, parameter in model.named_parameters():
-        tensors[f"gradient.{key}"] = parameter.grad.float()
-    save(FOLDER / f"{name}.safetensors", tensors)
+        found[f"gradient.{key}"] = parameter.grad.float()
+    return found
+
+
+def write(path, model, batch, target, more={}):
+    """Runs a batch through a twin and writes its file."""
+    tensors = {f"model.{key}": value.clone() for key, value in model.state_dict().items()}
+    tensors |= {"input": batch} if target is None else {"input": batch, "target": target}
+    save(path, tensors | more | results(model.double(), batch.double(), target))
+
+
+def distance(found, expected):
+    """The largest difference, relative to the largest entry of its tensor; tensors of zeros left out."""
+    largest = {name: tensor.abs().max() for name, tensor in expected.items()}
+    return max(
+        ((found[name] - tensor).abs().max() / largest[name]).item()
+        for name, tensor in expected.items()
+        if largest[name] > 1e-7
+    )
+
+
+def full_size(folder, pictures):
+    """The networks of section 3.5 as PyTorch initialises them, on real pictures between -1 and 1."""
+
+    def write_seen(name, model, count):
+        # Running statistics that are those of pictures, or the logits of so deep a network are next to 0.
+        with torch.no_grad():
+            for _ in range(30):
+                model(batch[:count])
+        single = results(copy.deepcopy(model), batch[:count], target[:count])
+        double = results(copy.deepcopy(model).double(), batch[:count].double(), target[:count])
+        more = {"single": torch.tensor([distance(single, double)])}
+        write(folder / f"{name}.safetensors", model, batch[:count], target[:count], more)
+
+    torch.manual_seed(1606_08415)
+    record, count = 1 + 3 * 32 * 32, 16
+    raw = torch.frombuffer(bytearray(pictures.read_bytes()[: count * record]), dtype=torch.uint8)
+    raw = raw.reshape(count, record)
+    target = raw[:, 0].long()
+    batch = raw[:, 1:].reshape(count, 3, 32, 32).float() / 127.5 - 1
+    folder.mkdir(parents=True, exist_ok=True)
+    gelu = ACTIVATIONS["gelu"]
+    write_seen("cnn", Cnn(96, 192, 10, gelu), 16)
+    for order, block in [("paper", PaperBlock), ("original", PreActivationBlock)]:
+        write_seen(f"wrn-{order}", WideResNet(block, 6, 16, 4, 10, gelu), 8)
 
 
 def print_parameter_counts():
@@ -255,4 +307,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) == 3:
+        full_size(*map(pathlib.Path, sys.argv[1:]))
+    else:
+        main()
