@@ -154,6 +154,25 @@ fn diverged_runs_are_marked_and_the_others_go_on() {
 }
 
 #[test]
+fn eval_says_what_learnable_gelus_have_learned() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&small("gelu,learnable-gelu", "1", &["--plain"])).success();
+    let text = sandbox.run(&["eval", "results/digits", "--json"]).success();
+    let evaluated: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let [gelu, learnable] = evaluated.as_array().unwrap().as_slice() else { panic!("{text}") };
+    assert!(gelu.get("learned").is_none());
+    let layers = learnable["learned"].as_array().unwrap();
+    assert_eq!((layers.len(), layers[7]["layer"].as_str()), (8, Some("hidden.7")));
+    for layer in layers {
+        let of = |name: &str, end: &str| layer[name][end].as_f64().unwrap();
+        assert!(of("mean", "lowest") < of("mean", "highest"), "it has learned: {layer}");
+        assert!(of("standard_deviation", "lowest") > 0.0);
+    }
+    let table = sandbox.run(&["eval", "results/digits"]).success();
+    assert!(table.contains("hidden.7") && table.contains('σ'), "{table}");
+}
+
+#[test]
 fn report_eval_and_watch_read_finished_runs() {
     let sandbox = Sandbox::new();
     let document: Document =

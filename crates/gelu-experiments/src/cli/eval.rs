@@ -4,7 +4,9 @@ use crate::device::DeviceName;
 use crate::measure::NoiseMetrics;
 use crate::report::table::number_table;
 use crate::runs::{ClaimedRun, Comparison, RunFolder, RunKey, RunSpec, RunStatus, Stage, Watch};
-use crate::training::{Splits, evaluate_split, load_model, measure_noise};
+use crate::training::{
+    LearnedGelu, Splits, Spread, evaluate_split, learned_gelus, load_model, measure_noise,
+};
 use crate::{Error, Result, data};
 use clap::Args;
 use serde::Serialize;
@@ -48,6 +50,9 @@ struct Evaluation {
     test_error: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     noise: Vec<NoiseMetrics>,
+    /// Of a network whose GELUs are learned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    learned: Vec<LearnedGelu>,
 }
 
 impl Eval {
@@ -87,6 +92,7 @@ impl Eval {
                 test_loss: test.loss,
                 test_error: test.error,
                 noise,
+                learned: learned_gelus(&model),
             });
         }
         print(&match self.json {
@@ -166,5 +172,31 @@ fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
         ]
     });
     let mark = if synthetic { "SYNTHETIC DATA\n" } else { "" };
-    format!("{mark}{}\n", number_table(&header, rows))
+    let mut text = format!("{mark}{}\n", number_table(&header, rows));
+    if let Some(learned) = learned_table(evaluations) {
+        text += &format!("\nμ and σ of x·Φ((x − μ)/σ), median [lowest, highest]\n{learned}\n");
+    }
+    text
+}
+
+/// What learnable GELUs have learned, a row a layer; `None` where there are none.
+fn learned_table(evaluations: &[Evaluation]) -> Option<String> {
+    let spread = |spread: Spread| {
+        format!("{:.3} [{:.3}, {:.3}]", spread.median, spread.lowest, spread.highest)
+    };
+    let of = |evaluation: &Evaluation| {
+        let run = [
+            evaluation.dropout.to_string(),
+            format!("{:e}", evaluation.learning_rate),
+            evaluation.seed.to_string(),
+        ];
+        let row = |gelu: &LearnedGelu| {
+            let learned = [gelu.layer.clone(), spread(gelu.mean), spread(gelu.standard_deviation)];
+            [run.as_slice(), learned.as_slice()].concat()
+        };
+        evaluation.learned.iter().map(row).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = evaluations.iter().flat_map(of).collect();
+    let header = ["dropout", "lr", "seed", "layer", "μ", "σ"];
+    (!rows.is_empty()).then(|| number_table(&header, rows.into_iter()))
 }

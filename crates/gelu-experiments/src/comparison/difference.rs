@@ -169,7 +169,7 @@ fn primary_value(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64
     match run.status {
         RunStatus::Diverged { .. } => Some(f64::INFINITY),
         RunStatus::Finished if criterion.primary == Primary::NoisyTestError => {
-            mean_under_noise(run, &criterion.amplitudes)
+            noisy_test_error(snapshot, run)
         }
         RunStatus::Finished => {
             let (metric, split) = criterion.primary.by_epoch();
@@ -179,11 +179,16 @@ fn primary_value(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64
     }
 }
 
-/// `None` where an amplitude is missing: a mean over others would be that of another measure.
-fn mean_under_noise(run: &RunSnapshot, amplitudes: &[f64]) -> Option<f64> {
+/// The mean test error of a complete run over the amplitudes declared; +∞ where it diverged. `None`
+/// where none are declared, or one was not measured: a mean over others would be another measure.
+pub fn noisy_test_error(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64> {
+    let amplitudes = &snapshot.criterion.amplitudes;
+    if amplitudes.is_empty() || matches!(run.status, RunStatus::Diverged { .. }) {
+        return (!amplitudes.is_empty()).then_some(f64::INFINITY);
+    }
     let at = |&amplitude: &f64| run.noise.iter().find(|p| p.amplitude == amplitude)?.test_error;
     let errors: Vec<f64> = amplitudes.iter().map(at).collect::<Option<_>>()?;
-    (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
+    Some(errors.iter().sum::<f64>() / errors.len() as f64)
 }
 
 #[cfg(test)]

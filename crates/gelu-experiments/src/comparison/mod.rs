@@ -13,7 +13,7 @@ mod summary;
 mod verdict;
 
 pub use contrast::{Contrast, Followed, follow, rule};
-pub use difference::{Difference, FurtherSeeds, differences, further_seeds};
+pub use difference::{Difference, FurtherSeeds, differences, further_seeds, noisy_test_error};
 pub use difference_curve::{DifferenceCurve, difference_curves};
 pub use label::label;
 pub use palette::{Rgb, colour, lighter};

@@ -2,7 +2,7 @@
 
 use super::difference_document::DifferenceDocument;
 use crate::comparison::statistics::{Quartiles, binomial_standard_error, median, quartiles};
-use crate::comparison::{Group, best_groups, differences};
+use crate::comparison::{Group, best_groups, differences, noisy_test_error};
 use crate::measure::{
     Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
 };
@@ -135,6 +135,9 @@ pub struct MeasuresDocument {
     pub test_loss: Option<SpreadDocument>,
     /// Test error.
     pub test_error: Option<SpreadDocument>,
+    /// Test error under noise, the mean over `criterion.amplitudes`; of the epoch that is reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noisy_test_error: Option<SpreadDocument>,
 }
 
 /// A measure over the complete runs of a setting. A diverged run counts as the worst, so that a
@@ -243,6 +246,9 @@ fn activation(group: &Group<'_>, snapshot: &ComparisonSnapshot) -> ActivationDoc
     let with = |wanted: fn(&RunStatus) -> bool| {
         group.runs.iter().filter(|run| wanted(&run.status)).count()
     };
+    let complete = group.complete();
+    let noisy: Vec<f64> =
+        complete.runs.iter().filter_map(|run| noisy_test_error(snapshot, run)).collect();
     let measures = |reported| {
         let measure = |metric, split| spread(&group.values(snapshot, reported, metric, split));
         MeasuresDocument {
@@ -252,6 +258,7 @@ fn activation(group: &Group<'_>, snapshot: &ComparisonSnapshot) -> ActivationDoc
             valid_error: measure(Metric::Error, Split::Valid),
             test_loss: measure(Metric::Loss, Split::Test),
             test_error: measure(Metric::Error, Split::Test),
+            noisy_test_error: (reported == snapshot.reported).then(|| spread(&noisy)).flatten(),
         }
     };
     let [last_epoch, best_epoch] = [Reported::LastEpoch, Reported::BestEpoch].map(measures);

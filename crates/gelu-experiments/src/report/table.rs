@@ -16,12 +16,13 @@ struct Column {
     essential: bool,
 }
 
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 6] = [
     Column { split: "train", of: |m| m.train_loss, percent: false, essential: false },
     Column { split: "valid", of: |m| m.valid_loss, percent: false, essential: true },
     Column { split: "valid", of: |m| m.valid_error, percent: true, essential: false },
     Column { split: "test", of: |m| m.test_loss, percent: false, essential: true },
     Column { split: "test", of: |m| m.test_error, percent: true, essential: true },
+    Column { split: "noisy", of: |m| m.noisy_test_error, percent: true, essential: true },
 ];
 
 impl Column {
@@ -34,7 +35,10 @@ impl Column {
 
 /// For a terminal.
 pub fn text(document: &Document) -> String {
-    let mut table = table(document, |column| column.essential, Spread::Below);
+    // Errors under noise are one column more.
+    let noisy = !document.criterion.amplitudes.is_empty();
+    let wanted = |column: &&Column| column.essential && !(noisy && column.split == "valid");
+    let mut table = table(document, wanted, Spread::Below);
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
@@ -282,6 +286,7 @@ fn details(document: &Document) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::{NoiseMetrics, Primary};
     use crate::report::example::{example, without_epochs};
     use crate::runs::RunStatus;
 
@@ -296,6 +301,23 @@ mod tests {
         assert_eq!(text.lines().filter(|line| line.starts_with("ReLU  ")).count(), 2);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{text}");
+    }
+
+    #[test]
+    fn errors_under_noise_have_a_column_where_they_decide() {
+        let mut snapshot = example();
+        snapshot.criterion.primary = Primary::NoisyTestError;
+        snapshot.criterion.amplitudes = vec![1.0];
+        for run in &mut snapshot.runs {
+            let test_error = Some(0.46 + 1e-4 * run.key.seed as f64);
+            run.noise = vec![NoiseMetrics { amplitude: 1.0, test_loss: 2.0, test_error }];
+        }
+        let document = Document::of(&snapshot);
+        let text = text(&document);
+        assert!(text.contains("noisy error") && text.contains("46.02 % (3)"), "{text}");
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{text}");
+        assert!(document.activations[0].best_epoch.noisy_test_error.is_none(), "not reported");
     }
 
     #[test]

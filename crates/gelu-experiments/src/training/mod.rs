@@ -9,6 +9,7 @@ mod checkpoint;
 mod control;
 mod epochs;
 mod evaluate;
+mod learned;
 mod network;
 mod noise;
 mod optimizer;
@@ -26,6 +27,7 @@ mod twins;
 
 pub use control::Control;
 pub use evaluate::{Score, evaluate_split};
+pub use learned::{LearnedGelu, Spread, learned_gelus};
 pub use network::{BatchOutput, Network};
 pub use noise::measure_noise;
 pub use run::{Display, fail, load_model, train};
