@@ -173,6 +173,21 @@ fn eval_says_what_learnable_gelus_have_learned() {
 }
 
 #[test]
+fn eval_adds_noise_to_what_was_measured_before() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&small("gelu", "1", &["--plain"])).success();
+    let measured = |amplitudes: &str| {
+        sandbox.run(&["eval", "results/digits", "--noise", amplitudes]).success();
+        let text = sandbox.run(&["report", "results/digits", "--json"]).success();
+        serde_json::from_str::<Document>(&text).unwrap().runs.remove(0).noise
+    };
+    let before = measured("0,1");
+    let after = measured("2,1");
+    assert_eq!(after.iter().map(|point| point.amplitude).collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
+    assert_eq!(after[..2], before);
+}
+
+#[test]
 fn report_eval_and_watch_read_finished_runs() {
     let sandbox = Sandbox::new();
     let document: Document =

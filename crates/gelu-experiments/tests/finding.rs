@@ -53,7 +53,10 @@ fn a_dry_run_counts_what_is_there_already() {
     let before = fs::read_to_string(&folder).unwrap();
     let again = [rates[0], rates[1], "--dry-run"];
     let text = sandbox.run(&small("gelu,relu", "1", &again)).success();
-    assert!(text.contains("4 runs of 1 epoch\n2 of them are there already"), "{text}");
+    assert!(
+        text.contains("4 runs of 1 epoch\n2 complete already in results/digits, 2 left"),
+        "{text}"
+    );
     let text = sandbox.run(&small("gelu", "1", &again)).success();
     assert!(text.contains("Nothing is left to train"), "{text}");
     sandbox.run(&small("gelu", "2", &again)).refused(1, "holds another comparison");

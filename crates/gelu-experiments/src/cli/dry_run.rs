@@ -28,7 +28,7 @@ pub(super) fn run(
         Some(mut reader) => {
             let left = Left::of(&mut reader);
             let (there, out) = (left.complete, selected.out.display());
-            print(&format!("{there} of them are there already, in {out}\n"))?;
+            print(&format!("{there} complete already in {out}, {} left\n", left.runs))?;
             left
         }
         None => Left::all(recipe),
@@ -52,9 +52,10 @@ pub(super) fn run(
 }
 
 /// What is still to be trained.
-#[derive(Debug, PartialEq)]
 struct Left {
+    /// Runs that are finished or diverged already.
     complete: usize,
+    /// The others.
     runs: usize,
     epochs: usize,
 }

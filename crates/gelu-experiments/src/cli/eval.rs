@@ -25,7 +25,7 @@ pub(super) struct Eval {
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
     /// Measure under noise from Unif[-a, a] too, for each of these a, and keep the results for
-    /// `gelu report`
+    /// `gelu report`; an a that was measured before keeps its own
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     noise: Vec<f64>,
     /// Print one JSON document on standard output
@@ -106,11 +106,19 @@ impl Eval {
     }
 }
 
-/// Keeps what was measured under noise with the run.
+/// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
+/// result: a verdict may go by it, and all runs of a comparison saw that noise.
 fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
     let silence = Duration::from_secs(Comparison::LEASE_SECONDS);
+    let mut all = run.snapshot(spec, silence).noise;
+    for point in noise {
+        if all.iter().all(|known| known.amplitude != point.amplitude) {
+            all.push(*point);
+        }
+    }
+    all.sort_by(|a, b| a.amplitude.total_cmp(&b.amplitude));
     match ClaimedRun::claim(run, spec, &mut Watch::default(), silence)? {
-        Ok(claimed) => claimed.set_noise(noise),
+        Ok(claimed) => claimed.set_noise(&all),
         Err(_) => Err(Error::Run {
             run: run.path().to_path_buf(),
             problem: "another process is working on it, so the noise measured cannot be kept"

@@ -165,14 +165,12 @@ fn contrast(snapshot: &ComparisonSnapshot, side: &Side<'_>) -> Contrast {
 
 /// The primary measure of a complete run at the epoch that is reported; +∞ where it diverged.
 fn primary_value(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64> {
-    let criterion = &snapshot.criterion;
+    let primary = snapshot.criterion.primary;
     match run.status {
+        _ if primary == Primary::NoisyTestError => noisy_test_error(snapshot, run),
         RunStatus::Diverged { .. } => Some(f64::INFINITY),
-        RunStatus::Finished if criterion.primary == Primary::NoisyTestError => {
-            noisy_test_error(snapshot, run)
-        }
         RunStatus::Finished => {
-            let (metric, split) = criterion.primary.by_epoch();
+            let (metric, split) = primary.by_epoch();
             reported_epoch(snapshot, run)?.get(metric, split)
         }
         _ => None,
@@ -182,13 +180,12 @@ fn primary_value(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64
 /// The mean test error of a complete run over the amplitudes declared; +∞ where it diverged. `None`
 /// where none are declared, or one was not measured: a mean over others would be another measure.
 pub fn noisy_test_error(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64> {
-    let amplitudes = &snapshot.criterion.amplitudes;
-    if amplitudes.is_empty() || matches!(run.status, RunStatus::Diverged { .. }) {
-        return (!amplitudes.is_empty()).then_some(f64::INFINITY);
-    }
-    let at = |&amplitude: &f64| run.noise.iter().find(|p| p.amplitude == amplitude)?.test_error;
-    let errors: Vec<f64> = amplitudes.iter().map(at).collect::<Option<_>>()?;
-    Some(errors.iter().sum::<f64>() / errors.len() as f64)
+    let at = |&amplitude: &f64| match run.status {
+        RunStatus::Diverged { .. } => Some(f64::INFINITY),
+        _ => run.noise.iter().find(|point| point.amplitude == amplitude)?.test_error,
+    };
+    let errors: Vec<f64> = snapshot.criterion.amplitudes.iter().map(at).collect::<Option<_>>()?;
+    (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
 }
 
 #[cfg(test)]

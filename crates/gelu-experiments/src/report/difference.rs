@@ -9,8 +9,8 @@ pub(super) const NAME: &str = "difference";
 const GREY: [u8; 3] = [110, 110, 110];
 
 /// How every activation differs from the baseline by what every epoch measures of the primary
-/// measure: the mean over pairs with its 95 % interval, and 0 as a line. One panel a dropout rate. `None` before two
-/// pairs are complete.
+/// measure: the mean over pairs with its 95 % interval, and 0 as a line. One panel a dropout rate.
+/// `None` before two pairs are complete.
 pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let mut curves = difference_curves(snapshot);
     curves.retain(|curve| !curve.points.is_empty());

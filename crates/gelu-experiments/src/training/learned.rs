@@ -88,8 +88,8 @@ impl Learned {
     fn layer(&self) -> String {
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
         let path = match path.as_slice() {
-            ["architecture", _, inside @ ..] => inside,
-            path => path,
+            ["architecture", _, inside @ .., _] | [inside @ .., _] => inside,
+            [] => &[],
         };
         let end = path.iter().position(|name| matches!(*name, "activation" | "learnable"));
         path[..end.unwrap_or(path.len())].join(".")
