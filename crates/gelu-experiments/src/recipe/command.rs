@@ -71,16 +71,17 @@ impl Recipe {
         if let Some(built_in) = &built_in {
             let mut fewer = |what: &str, ours: usize, theirs: usize| {
                 if ours < theirs {
-                    cuts.push(format!("{ours} {what} instead of {theirs}"));
+                    let s = if ours == 1 { "" } else { "s" };
+                    cuts.push(format!("{ours} {what}{s} instead of {theirs}"));
                 }
             };
-            fewer("epochs", self.training.epochs, built_in.training.epochs);
+            fewer("epoch", self.training.epochs, built_in.training.epochs);
             let (ours, theirs) = (&self.comparison, &built_in.comparison);
             if ours.until_decided.is_none() {
-                fewer("seeds", ours.seeds as usize, theirs.seeds as usize);
+                fewer("seed", ours.seeds as usize, theirs.seeds as usize);
             }
-            fewer("learning rates", ours.learning_rates.len(), theirs.learning_rates.len());
-            fewer("dropout rates", ours.dropout.len(), theirs.dropout.len());
+            fewer("learning rate", ours.learning_rates.len(), theirs.learning_rates.len());
+            fewer("dropout rate", ours.dropout.len(), theirs.dropout.len());
         }
         let of_built_in = built_in.as_ref().map(|recipe| &recipe.data);
         for (part, ours, theirs) in [
@@ -128,6 +129,8 @@ mod tests {
         );
         let cuts = recipe.cut_down().join("; ");
         assert_eq!(cuts, "2 epochs instead of 20; 600 training examples alone");
+        recipe.training.epochs = 1;
+        assert_eq!(recipe.cut_down()[0], "1 epoch instead of 20");
     }
 
     #[test]

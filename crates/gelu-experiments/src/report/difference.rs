@@ -1,6 +1,6 @@
 use super::figure::{Curve, Figure, Panel, data_of};
 use crate::comparison::{ALPHA, DifferenceCurve, colour, difference_curves, label};
-use crate::measure::Metric;
+use crate::measure::{Metric, Primary};
 use crate::runs::ComparisonSnapshot;
 
 /// Name of the figure's file.
@@ -34,11 +34,13 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
         true => format!("{most} pairs"),
         false => format!("{fewest} to {most} pairs"),
     };
+    let noisy = snapshot.criterion.primary == Primary::NoisyTestError;
+    let without = if noisy { "without noise; " } else { "" };
     Some(Figure {
         title: format!("{}: difference from {baseline}", snapshot.title),
         caption: format!(
-            "mean of {pairs} with its 95 % interval, as far as the later epochs reach; below 0: \
-             better; {}",
+            "{without}mean of {pairs} with its 95 % interval, as far as the later epochs reach; \
+             below 0: better; {}",
             data_of(snapshot)
         ),
         x_axis: "Epochs".to_owned(),
