@@ -47,7 +47,7 @@ pub struct RunSpec {
 
 impl RunSpec {
     /// The current [`version`](Self::version).
-    pub const VERSION: u32 = 5;
+    pub const VERSION: u32 = 6;
 
     /// The run of `recipe` at one combination of what it varies.
     pub fn new(

@@ -64,8 +64,8 @@ impl<T: Number> Strip<'_, T> {
         let [rate, epsilon] = [step.rate, step.epsilon].map(T::of);
         let places = parameter.iter().zip(gradient);
         for ((w, g), (m, v)) in places.zip(moment_1.iter_mut().zip(moment_2)) {
-            *m = *m * beta_1 + *g * rest_1;
-            *v = *v * beta_2 + *g * *g * rest_2;
+            *m = (*m * beta_1 + *g * rest_1).flushed();
+            *v = (*v * beta_2 + *g * *g * rest_2).flushed();
             *g = *w - *m * rate / divisor(*v, epsilon);
         }
     }
@@ -74,6 +74,25 @@ impl<T: Number> Strip<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_of_a_weight_without_gradients_end_at_0() {
+        let step = AdamStep {
+            rate: 1e-3,
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-8,
+            epsilon_place: EpsilonPlace::Outside,
+        };
+        for level in Level::available() {
+            let (mut m, mut v) = ([1e-30f32, -1e-30], [1e-37f32; 2]);
+            for _ in 0..5_000 {
+                adam(level, &[0.5, 0.25], &mut [0.0; 2], &mut m, &mut v, step);
+                assert!([m, v].iter().flatten().all(|x| !x.is_subnormal()), "{m:?} {v:?}");
+            }
+            assert_eq!([m, v], [[0.0; 2]; 2]);
+        }
+    }
 
     #[test]
     fn every_level_and_any_number_of_threads_give_the_same_bits() {

@@ -2,6 +2,7 @@
 //! depend on the sizes alone, and so do the bits.
 
 use super::product::{Before, Matrix, Place, multiply};
+use super::subnormal::without_subnormals;
 use super::threads::for_each_block;
 
 /// Rows and columns of a block: large enough that packing the operands costs little beside it.
@@ -43,21 +44,40 @@ impl Sizes {
     /// `x·weight`, of `[batch, outputs]`.
     pub(crate) fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
         let mut out = vec![0.0; self.batch * self.outputs];
-        product(self.input(x), self.weight(weight), &mut out);
+        product(self.input(&without_subnormals(x)), self.weight(weight), &mut out);
         out
     }
 
     /// `gradient·weightᵀ`, of `[batch, inputs]`.
     pub(crate) fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
         let mut out = vec![0.0; self.batch * self.inputs];
-        product(self.output(gradient), self.weight(weight).transposed(), &mut out);
+        let gradient = without_subnormals(gradient);
+        product(self.output(&gradient), self.weight(weight).transposed(), &mut out);
         out
     }
 
     /// `xᵀ·gradient`, of `[inputs, outputs]`.
     pub(crate) fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
         let mut out = vec![0.0; self.inputs * self.outputs];
-        product(self.input(x).transposed(), self.output(gradient), &mut out);
+        let [x, gradient] = [x, gradient].map(without_subnormals);
+        product(self.input(&x).transposed(), self.output(&gradient), &mut out);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subnormal_inputs_and_gradients_count_as_0() {
+        let sizes = Sizes { batch: 3, inputs: 5, outputs: 4 };
+        // So large that a subnormal number's share would be seen.
+        let (x, gradient) = ([1e-40; 15], [-1e-40; 12]);
+        let weight = [1e30; 20];
+        assert_eq!(sizes.forward(&x, &weight), [0.0; 12]);
+        assert_eq!(sizes.input_gradient(&weight, &gradient), [0.0; 15]);
+        assert_eq!(sizes.weight_gradient(&x, &[1e30; 12]), [0.0; 20]);
+        assert_eq!(sizes.weight_gradient(&[1e30; 15], &gradient), [0.0; 20]);
     }
 }

@@ -9,6 +9,7 @@ mod number;
 mod product;
 mod scratch;
 mod sgd;
+mod subnormal;
 mod sum;
 mod threads;
 

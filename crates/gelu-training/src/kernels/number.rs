@@ -16,6 +16,10 @@ pub(crate) trait Number:
 
     /// √x, correctly rounded.
     fn root(self) -> Self;
+
+    /// 0 in place of a subnormal number. A moment that only decays would end as one and stay: the
+    /// last ones times 0.9 are rounded to themselves, and cost more every step ([`super::subnormal`]).
+    fn flushed(self) -> Self;
 }
 
 impl Number for f32 {
@@ -28,6 +32,11 @@ impl Number for f32 {
     fn root(self) -> Self {
         self.sqrt()
     }
+
+    #[inline(always)]
+    fn flushed(self) -> Self {
+        if self.abs() < Self::MIN_POSITIVE { 0.0 } else { self }
+    }
 }
 
 impl Number for f64 {
@@ -39,5 +48,10 @@ impl Number for f64 {
     #[inline(always)]
     fn root(self) -> Self {
         self.sqrt()
+    }
+
+    #[inline(always)]
+    fn flushed(self) -> Self {
+        if self.abs() < Self::MIN_POSITIVE { 0.0 } else { self }
     }
 }

@@ -59,7 +59,7 @@ impl<T: Number> Strip<'_, T> {
         let [rate, momentum, decay] = [step.rate, step.momentum, step.weight_decay].map(T::of);
         for ((w, g), v) in parameter.iter().zip(gradient).zip(velocity) {
             let penalised = *g + *w * decay;
-            *v = *v * momentum + penalised;
+            *v = (*v * momentum + penalised).flushed();
             *g = *w - direction(penalised, *v, momentum) * rate;
         }
     }

@@ -8,7 +8,7 @@ use burn_nn::{PaddingConfig2d, conv::Conv2d};
 /// What `layer.forward(input)` gives, by [`TrainingOps::convolution`].
 ///
 /// Has a kernel on Flex for f32 and one group, of any stride, padding and dilation; everything else
-/// is Burn's.
+/// is Burn's. There [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
 ///
 /// # Shapes
 ///

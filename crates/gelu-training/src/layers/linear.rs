@@ -6,7 +6,8 @@ use burn_core::backend::Dispatch;
 use burn_nn::Linear;
 use gelu_core::{ActivationLayer, HiddenLayer, Unit, functional};
 
-/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`].
+/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
+/// [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
 ///
 /// # Shapes
 ///
@@ -49,7 +50,8 @@ pub fn linear_activation(
     }
 }
 
-/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`].
+/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
+/// [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
 ///
 /// # Shapes
 ///

@@ -10,6 +10,7 @@ pub(crate) use geometry::Geometry;
 
 use super::product::{Before, Matrix, Place, multiply};
 use super::scratch::with_scratch;
+use super::subnormal::without_subnormals;
 use super::threads::for_each_part;
 use std::ops::Range;
 use unfold::{fold, unfold};
@@ -34,6 +35,7 @@ pub(crate) fn convolve(
             plane.fill(*bias);
         }
         let picture = &input[index * geometry.input_size()..][..geometry.input_size()];
+        let picture = &without_subnormals(picture);
         for_each_tile(geometry, picture, 0..depth, |tile, patches| {
             let (start, pixels) = pixels(geometry, &tile);
             let place = Place::of_rows(&mut output[start..], outputs, pixels, plane);
@@ -57,6 +59,7 @@ pub(crate) fn input_gradient(
     let largest = if geometry.is_pointwise() { 0 } else { depth * geometry.largest_tile() };
     for_each_part(result, geometry.input_size(), |index, result| {
         let gradient = &gradient[index * geometry.output_size()..][..geometry.output_size()];
+        let gradient = &without_subnormals(gradient);
         if geometry.is_pointwise() {
             let gradient = Matrix::of_rows(gradient, outputs, plane, plane);
             let place = Place::of_rows(result, depth, plane, plane);
@@ -88,7 +91,8 @@ pub(crate) fn weight_gradient(geometry: &Geometry, input: &[f32], gradient: &[f3
         for picture in 0..geometry.batch {
             let gradient = &gradient[picture * geometry.output_size()..][..geometry.output_size()];
             let picture = &input[picture * geometry.input_size()..][..geometry.input_size()];
-            for_each_tile(geometry, picture, range.clone(), |tile, patches| {
+            let [picture, gradient] = [picture, gradient].map(without_subnormals);
+            for_each_tile(geometry, &picture, range.clone(), |tile, patches| {
                 let (start, pixels) = pixels(geometry, &tile);
                 let gradient = Matrix::of_rows(&gradient[start..], outputs, pixels, plane);
                 let place = Place::of_rows(sums, range.len(), outputs, outputs);
@@ -142,4 +146,38 @@ fn transposed(matrix: &[f32], rows: usize, columns: usize) -> Vec<f32> {
         }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subnormal_inputs_and_gradients_count_as_0() {
+        for (kernel, padding) in [([3, 3], [1, 1]), ([1, 1], [0, 0])] {
+            let geometry = Geometry {
+                batch: 2,
+                channels: [3, 4],
+                input: [5, 6],
+                output: [5, 6],
+                kernel,
+                stride: [1, 1],
+                dilation: [1, 1],
+                padding,
+            };
+            let (input, output) = (2 * geometry.input_size(), 2 * geometry.output_size());
+            let (tiny, large) = (vec![1e-40; input.max(output)], vec![1e30; input.max(output)]);
+            let weight = vec![1e30; geometry.depth() * 4];
+            let mut result = vec![0.0; output];
+            convolve(&geometry, &tiny[..input], &weight, &[], &mut result);
+            assert!(result.iter().all(|&x| x == 0.0), "{kernel:?}");
+            let mut result = vec![0.0; input];
+            input_gradient(&geometry, &weight, &tiny[..output], &mut result);
+            assert!(result.iter().all(|&x| x == 0.0), "{kernel:?}");
+            for (x, dy) in [(&tiny, &large), (&large, &tiny)] {
+                let result = weight_gradient(&geometry, &x[..input], &dy[..output]);
+                assert!(result.iter().all(|&x| x == 0.0), "{kernel:?}");
+            }
+        }
+    }
 }
