@@ -1,4 +1,5 @@
-//! The runs kept in `evidence/` still give the tables and verdicts that stand beside them.
+//! The runs kept in `evidence/` still give the tables and verdicts that stand beside them, and README
+//! and book say what these say.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -27,13 +28,22 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The folders in `evidence/`.
+fn comparisons() -> Vec<PathBuf> {
+    let evidence = root().join("evidence");
+    let folders: Vec<PathBuf> = entries(&evidence).into_iter().filter(|p| p.is_dir()).collect();
+    assert!(!folders.is_empty(), "{} holds no comparison", evidence.display());
+    folders
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 #[test]
 fn the_runs_that_are_kept_give_the_tables_beside_them() {
-    let evidence = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../evidence");
-    let comparisons: Vec<PathBuf> =
-        entries(&evidence).into_iter().filter(|path| path.is_dir()).collect();
-    assert!(!comparisons.is_empty(), "{} holds no comparison", evidence.display());
-    for comparison in comparisons {
+    // Of some comparisons the table alone is kept.
+    for comparison in comparisons().into_iter().filter(|path| path.join("runs").is_dir()) {
         let kept = fs::read_to_string(comparison.join("table.md")).unwrap();
         let sandbox = Sandbox::new();
         copy(&comparison, &sandbox.path("again"));
@@ -42,4 +52,41 @@ fn the_runs_that_are_kept_give_the_tables_beside_them() {
         let again = fs::read_to_string(sandbox.path("again/table.md")).unwrap();
         assert_eq!(again, kept, "{}", comparison.display());
     }
+}
+
+/// The text with every stretch of white space made one space.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The quoted paragraphs of a Markdown text, each with the experiment of the last `gelu compare` before
+/// it.
+fn quotes(markdown: &str) -> Vec<(String, String)> {
+    let mut experiment = String::new();
+    let mut quotes = Vec::new();
+    for paragraph in markdown.replace("\n>\n", "\n\n").split("\n\n") {
+        if let Some(quote) = paragraph.trim_start().strip_prefix('>') {
+            quotes.push((experiment.clone(), unwrapped(&quote.replace("\n>", "\n"))));
+        } else if let Some((_, after)) = unwrapped(paragraph).rsplit_once("gelu compare ") {
+            experiment = after.split_whitespace().next().unwrap_or_default().to_owned();
+        }
+    }
+    quotes
+}
+
+#[test]
+fn verdicts_are_quoted_as_the_tables_that_are_kept_have_them() {
+    let mut found = 0;
+    for text in ["README.md", "docs/src/reproduction.md"] {
+        let markdown = fs::read_to_string(root().join(text)).unwrap();
+        for (experiment, quote) in quotes(&markdown) {
+            let table = root().join("evidence").join(&experiment).join("table.md");
+            if let Ok(table) = fs::read_to_string(table) {
+                let kept = unwrapped(&table).contains(&quote);
+                assert!(kept, "{text}: evidence/{experiment}/table.md does not say `{quote}`");
+                found += 1;
+            }
+        }
+    }
+    assert!(found >= 8, "{found} verdicts of experiments whose tables are kept");
 }

@@ -1,4 +1,5 @@
-//! `gelu report` on a folder of a thousand finished runs, made without training.
+//! `gelu report` on folders of a thousand finished runs, made without training, and of an earlier version
+//! of the program.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -10,8 +11,8 @@ use gelu_experiments::recipe::Recipe;
 use gelu_experiments::report::Document;
 use gelu_experiments::runs::{Comparison, ComparisonFolder, RunKey, RunSpec, Stage};
 use std::fs;
-use std::path::Path;
-use support::Sandbox;
+use std::path::{Path, PathBuf};
+use support::{Sandbox, small};
 
 const ACTIVATIONS: [&str; 4] = ["gelu", "relu", "elu", "silu"];
 const SEEDS: u64 = 125;
@@ -100,4 +101,42 @@ fn a_thousand_runs_are_reported_with_their_verdicts() {
     for figure in ["figure-2.svg", "difference.svg", "difference.png"] {
         assert!(folder.join(figure).exists(), "{figure}");
     }
+}
+
+/// Makes the runs look like those of the version before.
+fn age(runs: &[PathBuf]) {
+    for run in runs {
+        let file = run.join("run.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        let [now, before] = [0, 1].map(|less| format!("version = {}\n", RunSpec::VERSION - less));
+        assert!(text.contains(&now), "{text}");
+        fs::write(&file, text.replace(&now, &before)).unwrap();
+        let mut old = run.clone().into_os_string();
+        old.push("-old");
+        fs::rename(run, old).unwrap();
+    }
+}
+
+#[test]
+fn results_of_an_earlier_version_are_reported_and_not_mixed_with_new_ones() {
+    let sandbox = Sandbox::new();
+    let compare = small("gelu,relu", "1", &["--out", "made"]);
+    sandbox.run(&compare).success();
+    let table = || fs::read_to_string(sandbox.path("made/table.md")).unwrap();
+    let measured = table();
+    age(&sandbox.runs("made"));
+    let report = sandbox.run(&["report", "made"]);
+    assert!(report.stderr().contains("an earlier version"), "{}", report.stderr());
+    report.success();
+    assert_eq!(table(), measured);
+    // They are no part of what this version trains.
+    let foreseen: Vec<&str> = compare.iter().copied().chain(["--dry-run"]).collect();
+    let foreseen = sandbox.run(&foreseen).success();
+    assert!(foreseen.contains("0 complete already"), "{foreseen}");
+    sandbox.run(&compare).success();
+    assert_eq!(sandbox.runs("made").len(), 4);
+    let report = sandbox.run(&["report", "made"]);
+    assert!(report.stderr().contains("2 runs of versions before"), "{}", report.stderr());
+    report.success();
+    assert_eq!(table(), measured);
 }

@@ -24,7 +24,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let mut reader = ComparisonReader::open(&self.folder)?;
+        let mut reader = ComparisonReader::open_any_version(&self.folder)?;
         let snapshot = reader.snapshot();
         super::complain(&super::warnings(&snapshot));
         let document = Document::of(&snapshot);

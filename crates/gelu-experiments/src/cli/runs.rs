@@ -19,7 +19,7 @@ pub(super) struct Runs {
 impl Runs {
     pub(super) fn run(self) -> Result<ExitCode> {
         let inner = comparisons_in(&self.folder);
-        let text = match (ComparisonReader::open(&self.folder), inner.is_empty()) {
+        let text = match (ComparisonReader::open_any_version(&self.folder), inner.is_empty()) {
             (Ok(mut reader), _) => list(&mut reader),
             (Err(_), false) => overview(&inner),
             (Err(error), true) => return Err(error),
@@ -42,7 +42,7 @@ fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
 
 /// A line for every comparison; what is wrong with one that cannot be read.
 fn overview(folders: &[PathBuf]) -> String {
-    let line = |path: &PathBuf| match ComparisonReader::open(path) {
+    let line = |path: &PathBuf| match ComparisonReader::open_any_version(path) {
         Ok(mut reader) => format!("{}: {}\n", path.display(), summary(&reader.snapshot())),
         Err(error) => format!("{}: {error}\n", path.display()),
     };

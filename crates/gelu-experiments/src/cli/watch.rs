@@ -24,7 +24,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let mut reader = ComparisonReader::open(&self.folder)?;
+        let mut reader = ComparisonReader::open_any_version(&self.folder)?;
         if let Some(file) = self.picture {
             write_atomically(&file, dashboard::picture(&reader.snapshot()))?;
             return Ok(ExitCode::SUCCESS);

@@ -28,6 +28,8 @@ pub struct ComparisonReader {
     read: HashMap<String, Read>,
     /// Folders of runs that belong to other comparisons.
     foreign: HashSet<String>,
+    /// Whether runs count that an earlier version of the program has trained.
+    any_version: bool,
 }
 
 /// When a file changed last, and into what.
@@ -58,6 +60,17 @@ impl ComparisonReader {
         Ok(Self::of(folder, comparison))
     }
 
+    /// A reader of the comparison in that folder that takes it as it is, even if an earlier version of
+    /// the program has trained the runs: what they measured stands, though this version would train
+    /// them anew. Where there are runs of several versions, those of the latest alone are read.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_any_version(path: &Path) -> Result<Self> {
+        Ok(Self { any_version: true, ..Self::open(path)? })
+    }
+
     /// A reader of the comparison that the folder would hold if `asked` were compared in it; `None`
     /// where there is no comparison yet.
     ///
@@ -78,6 +91,7 @@ impl ComparisonReader {
             names: HashMap::new(),
             read: HashMap::new(),
             foreign: HashSet::new(),
+            any_version: false,
         }
     }
 
@@ -107,6 +121,8 @@ impl ComparisonReader {
                 warnings.push(error.to_string());
             }
         }
+        let latest = self.latest_version(&mut warnings);
+        let of_latest = |read: &&Read| Some(read.spec.version) == latest;
         let comparison = &self.comparison;
         let recipe = &comparison.recipe;
         let mut snapshot = ComparisonSnapshot {
@@ -122,7 +138,12 @@ impl ComparisonReader {
             criterion: recipe.criterion(),
             test_examples: comparison.test_examples,
             figure: recipe.figure.clone(),
-            runs: names.iter().filter_map(|name| self.read.get(name)).map(of_run).collect(),
+            runs: names
+                .iter()
+                .filter_map(|name| self.read.get(name))
+                .filter(of_latest)
+                .map(of_run)
+                .collect(),
             warnings,
         };
         let all = plan::all(comparison, &snapshot).into_iter();
@@ -140,6 +161,28 @@ impl ComparisonReader {
             })
             .collect();
         snapshot
+    }
+
+    /// The latest version of the program that has trained runs here.
+    fn latest_version(&self, warnings: &mut Vec<String>) -> Option<u32> {
+        let latest = self.read.values().map(|read| read.spec.version).max()?;
+        let of_others = self.read.values().filter(|read| read.spec.version != latest).count();
+        let path = self.folder.runs();
+        if latest != RunSpec::VERSION {
+            warnings.push(format!(
+                "{}: an earlier version of the program trained these runs ({latest}, this one's is \
+                 {}); it would train them anew",
+                path.display(),
+                RunSpec::VERSION
+            ));
+        }
+        if of_others > 0 {
+            warnings.push(format!(
+                "{}: {of_others} runs of versions before {latest} are left out",
+                path.display()
+            ));
+        }
+        Some(latest)
     }
 
     fn refresh_comparison(&mut self, warnings: &mut Vec<String>) {
@@ -194,9 +237,10 @@ impl ComparisonReader {
         let spec = match (self.read.get(name), self.planned.get(name)) {
             (Some(read), _) => read.spec.clone(),
             (None, Some(spec)) => spec.clone(),
+            (None, None) if self.any_version => folder.spec_of_any_version()?,
             (None, None) => folder.spec()?,
         };
-        if !self.comparison.includes(&spec) {
+        if !self.comparison.includes(&RunSpec { version: RunSpec::VERSION, ..spec.clone() }) {
             self.foreign.insert(name.to_owned());
             return Ok(());
         }

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -115,13 +116,27 @@ impl RunFolder {
     ///
     /// When `run.toml` is missing, unreadable, not a specification, or of another version.
     pub fn spec(&self) -> Result<RunSpec> {
+        self.spec_of(RunSpec::VERSION..=RunSpec::VERSION)
+    }
+
+    /// Its specification if this version of the program made it or an earlier one: what such a run
+    /// measured can be read, but training it further would give other bits.
+    ///
+    /// # Errors
+    ///
+    /// When `run.toml` is missing, unreadable, not a specification, or of a later version.
+    pub fn spec_of_any_version(&self) -> Result<RunSpec> {
+        self.spec_of(0..=RunSpec::VERSION)
+    }
+
+    fn spec_of(&self, versions: RangeInclusive<u32>) -> Result<RunSpec> {
         let path = self.file("run.toml");
         let refuse = |problem: String, advice: &str| {
             Err(Error::data(&path, Place::File, problem, advice.to_owned()))
         };
         let Some(text) = read_text(&path)? else { return refuse("is missing".to_owned(), "") };
         let version: Versioned = toml::from_str(&text).unwrap_or_default();
-        if version.version.is_some_and(|version| version != RunSpec::VERSION) {
+        if version.version.is_some_and(|version| !versions.contains(&version)) {
             let problem =
                 format!("has version {}, not {}", version.version.unwrap_or(0), RunSpec::VERSION);
             return refuse(problem, "use the version of the program that made it");
