@@ -1,7 +1,9 @@
 //! A unit's results on a tensor and the exact ones. Shared with `tests/backend.rs` and
 //! `examples/verify.rs`.
 
-use burn::tensor::{Device, Tensor};
+#![allow(dead_code, reason = "each of those who share it has use for a part")]
+
+use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use gelu_core::{Unit, functional};
 
 /// A unit or its derivative.
@@ -14,17 +16,26 @@ pub(crate) enum Of {
 impl Of {
     /// The result in f32 on a device.
     pub(crate) fn compute(self, unit: Unit, x: &[f32], device: &Device) -> Vec<f32> {
+        self.compute_as(DType::F32, unit, x, device)
+    }
+
+    /// The result in f64 on a device.
+    pub(crate) fn compute_in_f64(self, unit: Unit, x: &[f64], device: &Device) -> Vec<f64> {
+        self.compute_as(DType::F64, unit, x, device)
+    }
+
+    fn compute_as<E: Element>(self, dtype: DType, unit: Unit, x: &[E], device: &Device) -> Vec<E> {
+        let tensor = |device| Tensor::<1>::from_data(TensorData::from(x), (device, dtype));
         let results = match self {
-            Self::Value => functional::unit(Tensor::<1>::from_floats(x, device), unit),
+            Self::Value => functional::unit(tensor(device), unit),
             Self::Derivative => {
-                let device = device.clone().autodiff();
-                let x = Tensor::<1>::from_floats(x, &device).require_grad();
+                let x = tensor(&device.clone().autodiff()).require_grad();
                 // Along the dimension: some old Vulkan drivers crash on Burn's whole sum.
                 let gradients = functional::unit(x.clone(), unit).sum_dim(0).backward();
                 x.grad(&gradients).expect("the sum depends on x")
             }
         };
-        results.into_data().try_to_vec().expect("the tensor is of f32")
+        results.into_data().try_to_vec().expect("the tensor is of that type")
     }
 
     /// The result in f64, good to 1e-6 of an f32's last place.
@@ -40,5 +51,5 @@ impl Of {
 pub(crate) fn spacing(exact: f64) -> f64 {
     let rounded = (exact.abs() as f32).min(f32::MAX);
     let exponent = (rounded.to_bits() >> 23).max(1) as i32;
-    2f64.powi(exponent - 127 - 23)
+    f64::from_bits(((exponent - 127 - 23 + 1023) as u64) << 52)
 }
