@@ -23,6 +23,7 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("timit-frames", &["figure-5"]),
     ("spoken-digits", &["spoken-digits"]),
     ("cifar10-cnn", &["figure-6"]),
+    ("cifar10-cnn-narrow", &["curves"]),
     ("cifar100-wrn", &["figure-7"]),
     ("cifar100-wrn-original", &["curves"]),
     ("cifar10-wrn", &["curves"]),
@@ -158,6 +159,11 @@ fn cifar10_cnn() {
 
 const FEW: &[&str] =
     &["--epochs", "1", "--batch-size", "2", "--train-limit", "2", "--test-limit", "1"];
+
+#[test]
+fn cifar10_cnn_narrow() {
+    compared("cifar10-cnn-narrow", &["--train", "16", "--test", "4"], FEW);
+}
 
 #[test]
 fn cifar100_wrn() {

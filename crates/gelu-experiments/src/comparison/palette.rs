@@ -1,9 +1,9 @@
 /// A colour: red, green, blue.
 pub type Rgb = [u8; 3];
 
-/// Eight colours that people with any colour vision tell apart (Okabe & Ito, 2008), the strongest
-/// first; black is left out, since it vanishes on dark terminals.
-const COLOURS: [Rgb; 7] = [
+/// Colours that people with any colour vision tell apart (Okabe & Ito, 2008), the strongest first; black
+/// is left out, since it vanishes on dark terminals. Behind them, four more for large comparisons.
+const COLOURS: [Rgb; 11] = [
     [0, 114, 178],
     [213, 94, 0],
     [0, 158, 115],
@@ -11,6 +11,10 @@ const COLOURS: [Rgb; 7] = [
     [230, 159, 0],
     [86, 180, 233],
     [150, 130, 20],
+    [102, 60, 200],
+    [136, 34, 85],
+    [125, 125, 125],
+    [120, 70, 30],
 ];
 
 /// The colour of the activation at this position of a comparison.

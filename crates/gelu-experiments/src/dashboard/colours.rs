@@ -2,7 +2,7 @@ use ratatui::style::Color;
 
 /// The colours of `comparison::colour`, from the 256 that terminals have, chosen to be read on
 /// dark and on light backgrounds.
-const COLOURS: [u8; 7] = [33, 166, 36, 175, 178, 74, 142];
+const COLOURS: [u8; 11] = [33, 166, 36, 175, 178, 74, 142, 99, 125, 244, 130];
 
 /// The colour of the activation at this position of a comparison.
 pub(super) fn colour_of(position: usize) -> Color {

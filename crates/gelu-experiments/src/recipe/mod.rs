@@ -36,6 +36,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("timit-frames", include_str!("../../recipes/timit-frames.toml")),
     ("spoken-digits", include_str!("../../recipes/spoken-digits.toml")),
     ("cifar10-cnn", include_str!("../../recipes/cifar10-cnn.toml")),
+    ("cifar10-cnn-narrow", include_str!("../../recipes/cifar10-cnn-narrow.toml")),
     ("cifar100-wrn", include_str!("../../recipes/cifar100-wrn.toml")),
     ("cifar100-wrn-original", include_str!("../../recipes/cifar100-wrn-original.toml")),
     ("cifar10-wrn", include_str!("../../recipes/cifar10-wrn.toml")),

@@ -2,6 +2,7 @@
 
 use super::Figure;
 use super::figure::{Curve, Panel};
+use super::legend::{self, Axes, Corner};
 use crate::comparison::Rgb;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::coord::types::RangedCoordf64;
@@ -21,7 +22,7 @@ const FAINT: RGBColor = RGBColor(225, 225, 225);
 
 /// The figure as an SVG document.
 pub fn svg(figure: &Figure) -> String {
-    let width = PANEL_WIDTH * figure.panels.len().max(1) as u32;
+    let width = PANEL_WIDTH * figure.panels.len().max(1) as u32 + legend::beside(figure).width;
     let mut text = String::new();
     {
         let size = (units(width), units(HEIGHT));
@@ -63,8 +64,17 @@ fn draw<B: DrawingBackend>(
         root.draw(&Text::new(line, (middle, y), grey.clone()))?;
     }
     let body = root.margin(units(32 + 20 * over), units(24 + 15 * under), units(6), units(10));
-    for (area, panel) in body.split_evenly((1, figure.panels.len())).iter().zip(&figure.panels) {
+    let beside = legend::beside(figure);
+    let (panels, right) = body.split_horizontally(width - units(beside.width));
+    for (area, panel) in panels.split_evenly((1, figure.panels.len())).iter().zip(&figure.panels) {
         draw_panel(figure, panel, area)?;
+    }
+    for (curve, row) in beside.curves.into_iter().zip(1..) {
+        let (x, y) = (units(8), units(20 * row));
+        right.draw(&PathElement::new([(x, y), (x + units(18), y)], line(curve)))?;
+        let label = curve.label.as_deref().unwrap_or_default();
+        let centred = Pos::new(HPos::Left, VPos::Center);
+        right.draw(&Text::new(label, (x + units(24), y), font(13).pos(centred)))?;
     }
     Ok(())
 }
@@ -176,13 +186,13 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + units(18), y)], style));
         }
     }
+    if legend::beside(figure).width > 0 {
+        return Ok(());
+    }
+    let position = legend_position(figure, panel, chart);
     chart
         .configure_series_labels()
-        .position(if rises(panel) {
-            SeriesLabelPosition::UpperLeft
-        } else {
-            SeriesLabelPosition::UpperRight
-        })
+        .position(position)
         .background_style(WHITE.mix(0.85))
         .border_style(FAINT.stroke_width(units(1)))
         .label_font(font(13))
@@ -191,12 +201,24 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
         .draw()
 }
 
-/// Whether the curves lead up to the right, where the legend would lie on them.
-fn rises(panel: &Panel) -> bool {
-    let end = |point: fn(&Curve) -> Option<&(f64, f64)>| -> f64 {
-        panel.curves.iter().filter_map(point).map(|&(_, y)| y).sum()
-    };
-    end(|curve| curve.points.last()) > end(|curve| curve.points.first())
+/// Where the legend covers least of the curves.
+fn legend_position<B: DrawingBackend, Y: Ranged<ValueType = f64>>(
+    figure: &Figure,
+    panel: &Panel,
+    chart: &Chart<'_, B, Y>,
+) -> SeriesLabelPosition {
+    let [width, height] = legend::size(panel).map(units);
+    let (panel_width, panel_height) = chart.plotting_area().dim_in_pixel();
+    let share = |part: u32, of: u32| f64::from(part) / f64::from(of.max(1));
+    let size = [share(width, panel_width), share(height, panel_height)];
+    let axes = Axes { x: chart.x_range(), y: chart.y_range(), logarithmic: figure.logarithmic };
+    let curves = panel.curves.iter().flat_map(|curve| unbroken(figure, &curve.points));
+    match axes.emptiest_corner(curves, size) {
+        Corner::UpperRight => SeriesLabelPosition::UpperRight,
+        Corner::UpperLeft => SeriesLabelPosition::UpperLeft,
+        Corner::LowerLeft => SeriesLabelPosition::LowerLeft,
+        Corner::LowerRight => SeriesLabelPosition::LowerRight,
+    }
 }
 
 fn font(size: u32) -> TextStyle<'static> {

@@ -12,6 +12,7 @@ mod draw;
 pub(crate) mod example;
 mod figure;
 mod html;
+mod legend;
 mod png;
 mod robustness;
 mod runs_csv;
