@@ -7,22 +7,25 @@ use crate::measure::Reported;
 use comfy_table::{CellAlignment, Table, presets};
 use textwrap::Options;
 
+/// Columns that every terminal has.
+const TERMINAL: usize = 80;
+
 /// A measure: its split, where it stands, how it is shown.
 struct Column {
     split: &'static str,
     of: fn(&MeasuresDocument) -> Option<SpreadDocument>,
     percent: bool,
-    /// Whether a terminal of 80 columns has room for it.
-    essential: bool,
+    /// When it leaves a terminal that is too narrow for all: 1 is first, 0 is never.
+    leaves: u8,
 }
 
 const COLUMNS: [Column; 6] = [
-    Column { split: "train", of: |m| m.train_loss, percent: false, essential: false },
-    Column { split: "valid", of: |m| m.valid_loss, percent: false, essential: true },
-    Column { split: "valid", of: |m| m.valid_error, percent: true, essential: false },
-    Column { split: "test", of: |m| m.test_loss, percent: false, essential: true },
-    Column { split: "test", of: |m| m.test_error, percent: true, essential: true },
-    Column { split: "noisy", of: |m| m.noisy_test_error, percent: true, essential: true },
+    Column { split: "train", of: |m| m.train_loss, percent: false, leaves: 1 },
+    Column { split: "valid", of: |m| m.valid_loss, percent: false, leaves: 3 },
+    Column { split: "valid", of: |m| m.valid_error, percent: true, leaves: 2 },
+    Column { split: "test", of: |m| m.test_loss, percent: false, leaves: 4 },
+    Column { split: "test", of: |m| m.test_error, percent: true, leaves: 0 },
+    Column { split: "noisy", of: |m| m.noisy_test_error, percent: true, leaves: 0 },
 ];
 
 impl Column {
@@ -35,15 +38,21 @@ impl Column {
 
 /// For a terminal.
 pub fn text(document: &Document) -> String {
-    // Errors under noise are one column more.
-    let noisy = !document.criterion.amplitudes.is_empty();
-    let wanted = |column: &&Column| column.essential && !(noisy && column.split == "valid");
-    let mut table = table(document, wanted, Spread::Below);
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
-    let parts = [heading(document), table.to_string(), paragraphs(document).join("\n\n")];
+    let all = (0..=4).map(|left| {
+        let mut table =
+            table(document, |column| !(1..=left).contains(&column.leaves), Spread::Below);
+        table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 1));
+        }
+        table.to_string()
+    });
+    // Where none fits, the narrowest is left.
+    let fits = |table: &String| table.lines().all(|line| line.chars().count() <= TERMINAL);
+    let mut narrowest = String::new();
+    let fitting = all.inspect(|table| narrowest.clone_from(table)).find(fits);
+    let table = fitting.unwrap_or(narrowest);
+    let parts = [heading(document), table, paragraphs(document).join("\n\n")];
     format!("{}\n{}\n{}\n", parts[0], parts[1], parts[2])
 }
 
@@ -62,7 +71,8 @@ pub fn markdown(document: &Document) -> String {
 /// The notes, and a sentence for each comparison, as wide as a terminal.
 fn paragraphs(document: &Document) -> Vec<String> {
     let wrapped = |lines: Vec<String>| -> String {
-        let wrap = |line: &String| textwrap::fill(line, Options::new(80).subsequent_indent("  "));
+        let wrap =
+            |line: &String| textwrap::fill(line, Options::new(TERMINAL).subsequent_indent("  "));
         lines.iter().map(wrap).collect::<Vec<_>>().join("\n")
     };
     let parts = [notes(document), verdicts(document), details(document)].map(wrapped);
@@ -268,9 +278,13 @@ fn choices(document: &Document) -> Vec<String> {
 fn uncertainty(document: &Document) -> Option<String> {
     let errors = document.activations.iter().filter_map(|entry| entry.binomial_standard_error);
     let largest = errors.fold(0.0, f64::max);
+    let error = match document.criterion.amplitudes.is_empty() {
+        true => "an error",
+        false => "the error without noise",
+    };
     (largest > 0.0).then(|| {
         format!(
-            "The seeds' spread is on this test set; its {} examples alone leave an error uncertain \
+            "The seeds' spread is on this test set; its {} examples alone leave {error} uncertain \
              by {:.2} points (binomial standard error).",
             document.data.test_examples,
             largest * 100.0
@@ -318,6 +332,19 @@ mod tests {
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{text}");
         assert!(document.activations[0].best_epoch.noisy_test_error.is_none(), "not reported");
+    }
+
+    #[test]
+    fn columns_leave_a_terminal_that_names_leave_no_room_in() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.key.activation = format!("{:_<30}", run.key.activation);
+        }
+        snapshot.criterion.baseline = format!("{:_<30}", snapshot.criterion.baseline);
+        let text = text(&Document::of(&snapshot));
+        assert!(text.contains("test error") && !text.contains("valid loss"), "{text}");
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{text}");
     }
 
     #[test]
