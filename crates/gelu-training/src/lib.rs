@@ -17,13 +17,6 @@
 //! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one). All give the same bits, and none of them
 //! depends on how many threads there are.
 //!
-//! # Subnormal numbers
-//!
-//! On Flex an input or a gradient of a linear layer or a convolution counts as 0 where it is below
-//! 2⁻¹²⁶ in size, and so does an optimiser's moment. Processors multiply such numbers by microcode, and
-//! smooth activations make many: a few in a thousand, and a network's step takes several times as
-//! long.
-//!
 //! The optimisers take the place of Burn's and keep their state in the same records:
 //!
 //! ```
@@ -43,6 +36,13 @@
 //! let after = model.weight.val().sum().into_scalar::<f32>();
 //! assert!((before - after - 6.0 * 0.25).abs() < 1e-5);
 //! ```
+//!
+//! # Subnormal numbers
+//!
+//! On Flex an f32 input or gradient of a linear layer or a convolution counts as 0 where it is
+//! subnormal, below 2⁻¹²⁶ in size, and so does an optimiser's moment. x86 processors multiply such
+//! numbers by microcode, and smooth activations make many: with a few in a thousand, a network's step
+//! takes several times as long.
 
 mod backends;
 mod composed;

@@ -1,7 +1,7 @@
-//! Subnormal numbers, below 2⁻¹²⁶ in size: many processors multiply them by microcode, a hundred times
-//! slower than others, and one number of a matrix takes part in as many products as the other has
-//! rows. Where a ReLU and its gradient are 0, those of smooth activations run through all sizes: a
-//! few in a thousand numbers are subnormal, and a network takes several times as long.
+//! Subnormal numbers, below 2⁻¹²⁶ in size: x86 processors multiply them by microcode, some hundred times
+//! more slowly than others, and each number of a matrix goes into as many products as the other matrix
+//! has columns. Where a ReLU and its gradient are 0, those of smooth activations run through all sizes:
+//! with a few subnormal numbers in a thousand, a network takes several times as long.
 
 use super::{Level, Work};
 use std::borrow::Cow;

@@ -7,8 +7,9 @@ use burn_nn::{PaddingConfig2d, conv::Conv2d};
 
 /// What `layer.forward(input)` gives, by [`TrainingOps::convolution`].
 ///
-/// Has a kernel on Flex for f32 and one group, of any stride, padding and dilation; everything else
-/// is Burn's. There [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
+/// Has a kernel on Flex for f32 and one group, of any stride, padding and dilation, which takes
+/// [subnormal numbers](crate#subnormal-numbers) of input and gradient as 0; everything else is
+/// Burn's.
 ///
 /// # Shapes
 ///
