@@ -179,6 +179,8 @@ fn value(column: &Column, measures: &MeasuresDocument, place: Spread) -> String 
     let number = |value: Option<f64>| match (value, column.percent) {
         (None, _) => "∞".to_owned(),
         (Some(value), true) => format!("{:.2}", value * 100.0),
+        // What has run away, but not as far as infinity.
+        (Some(value), false) if value >= 1e4 => format!("{value:.2e}"),
         (Some(value), false) => format!("{value:.4}"),
     };
     let unit = if column.percent { " %" } else { "" };
@@ -332,6 +334,18 @@ mod tests {
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{text}");
         assert!(document.activations[0].best_epoch.noisy_test_error.is_none(), "not reported");
+    }
+
+    #[test]
+    fn enormous_losses_are_short_numbers() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            for epoch in &mut run.epochs {
+                epoch.test_loss = Some(1.9e29);
+            }
+        }
+        let text = markdown(&Document::of(&snapshot));
+        assert!(text.contains("1.90e29 (3)") && !text.contains("0000000"), "{text}");
     }
 
     #[test]
