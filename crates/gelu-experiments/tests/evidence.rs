@@ -59,16 +59,22 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The quoted paragraphs of a Markdown text, each with the experiment of the last `gelu compare` before
-/// it.
+/// The quoted paragraphs of a Markdown text, each with the name behind the last `gelu compare` or
+/// `evidence/` before it.
 fn quotes(markdown: &str) -> Vec<(String, String)> {
     let mut experiment = String::new();
     let mut quotes = Vec::new();
     for paragraph in markdown.replace("\n>\n", "\n\n").split("\n\n") {
         if let Some(quote) = paragraph.trim_start().strip_prefix('>') {
             quotes.push((experiment.clone(), unwrapped(&quote.replace("\n>", "\n"))));
-        } else if let Some((_, after)) = unwrapped(paragraph).rsplit_once("gelu compare ") {
-            experiment = after.split_whitespace().next().unwrap_or_default().to_owned();
+            continue;
+        }
+        let text = unwrapped(paragraph);
+        let marks = ["gelu compare ", "evidence/"].into_iter();
+        let last = marks.filter_map(|mark| Some(text.rfind(mark)? + mark.len())).max();
+        if let Some(start) = last {
+            let is_part = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+            experiment = text[start..].chars().take_while(is_part).collect();
         }
     }
     quotes
