@@ -70,6 +70,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_velocity_of_a_weight_without_gradients_ends_at_0() {
+        let step = SgdStep { rate: 0.1, momentum: 0.9, nesterov: false, weight_decay: 0.0 };
+        for level in Level::available() {
+            let mut velocity = [1e-30f32, -1e-30];
+            for _ in 0..1_000 {
+                sgd(level, &[0.5, 0.25], &mut [0.0; 2], &mut velocity, step);
+                assert!(velocity.iter().all(|x| !x.is_subnormal()), "{level:?} {velocity:?}");
+            }
+            assert_eq!(velocity, [0.0; 2], "{level:?}");
+        }
+    }
+
+    #[test]
     fn every_level_and_any_number_of_threads_give_the_same_bits() {
         let length = 200_003;
         let numbers = |scale: f32| -> Vec<f32> {
