@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{PROGRAM, Sandbox, results_of};
+use support::{PROGRAM, Sandbox, results_of, runs_in};
 
 /// Six runs of many short epochs.
 fn arguments(out: &str) -> Vec<&str> {
@@ -77,12 +77,11 @@ fn signal(name: &str, process: &Child) {
 
 /// Finished epochs of every run.
 fn epochs(folder: &Path) -> BTreeMap<PathBuf, usize> {
-    let runs = fs::read_dir(folder.join("runs")).into_iter().flatten().flatten();
     let count = |path: PathBuf| {
         let epochs = RunFolder::at(&path).metrics().map_or(0, |epochs| epochs.len());
         (path, epochs)
     };
-    runs.map(|run| count(run.path())).collect()
+    runs_in(folder).into_iter().map(count).collect()
 }
 
 /// Damages the newest checkpoint of a run whose last two are whole, and says of which.

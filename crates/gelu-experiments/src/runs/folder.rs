@@ -61,13 +61,14 @@ impl RunFolder {
     ///
     /// When the folder cannot be made.
     pub fn create(parent: &Path, spec: &RunSpec) -> Result<Self> {
-        let path = parent.join(spec.folder_name());
+        let name = spec.folder_name();
+        let path = parent.join(&name);
         if path.is_dir() {
             return Ok(Self { path });
         }
         // It appears with all that a run's folder has, or not at all: of two processes that make
         // it one wins, and the other finds it.
-        let scratch = scratch_folder(parent)?;
+        let scratch = scratch_folder(parent, &name)?;
         let filled = lease::create_state(&scratch).and_then(|()| {
             let file = scratch.join("run.toml");
             let mut handle = File::create(&file).map_err(Error::io("create", &file))?;
@@ -80,6 +81,7 @@ impl RunFolder {
             remove_folder(&scratch)?;
             return if path.is_dir() { Ok(Self { path }) } else { Err(error) };
         }
+        remove_scratch_folders(parent, &name);
         sync_folder(parent)?;
         Ok(Self { path })
     }
@@ -287,10 +289,16 @@ fn noted<T>(result: Result<T>, warnings: &mut Vec<String>) -> Option<T> {
     result.map_err(|error| warnings.push(error.to_string())).ok()
 }
 
+/// How the folders are called that are to become that run's.
+fn scratch_prefix(run: &str) -> String {
+    format!(".new-{run}-")
+}
+
 /// A new folder with the permissions that the umask leaves it.
-fn scratch_folder(parent: &Path) -> Result<PathBuf> {
+fn scratch_folder(parent: &Path, run: &str) -> Result<PathBuf> {
+    let prefix = scratch_prefix(run);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".new-");
+    builder.prefix(&prefix);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -298,6 +306,18 @@ fn scratch_folder(parent: &Path) -> Result<PathBuf> {
     }
     let folder = builder.tempdir_in(parent).map_err(Error::io("create a folder in", parent))?;
     Ok(folder.keep())
+}
+
+/// Removes what processes left that were killed while they made the folder of a run that is there
+/// by now. One that is still at it has lost, and finds that out by itself; what cannot be removed
+/// is in nobody's way.
+fn remove_scratch_folders(parent: &Path, run: &str) {
+    let prefix = scratch_prefix(run);
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let _ = remove_folder(&entry.path());
+        }
+    }
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {

@@ -48,11 +48,19 @@ impl Sandbox {
 
     /// The folders of all runs below a comparison's folder, by name.
     pub fn runs(&self, comparison: &str) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.path(comparison).join("runs")).unwrap();
-        let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-        runs.sort();
-        runs
+        runs_in(&self.path(comparison))
     }
+}
+
+/// The folders of all runs of a comparison, by name, but for those that a killed process was about
+/// to make.
+pub fn runs_in(comparison: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(comparison.join("runs")).into_iter().flatten();
+    let entries = entries.map(|entry| entry.unwrap());
+    let made = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
+    let mut runs: Vec<PathBuf> = made.map(|entry| entry.path()).collect();
+    runs.sort();
+    runs
 }
 
 /// How the program ended.

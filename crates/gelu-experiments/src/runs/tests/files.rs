@@ -9,6 +9,19 @@ fn snapshot(folder: &RunFolder) -> RunSnapshot {
 }
 
 #[test]
+fn what_a_process_left_that_was_killed_while_it_made_the_folder_is_removed() {
+    let parent = tempfile::tempdir().unwrap();
+    let name = spec().folder_name();
+    let others = format!(".new-{}-abcdef", RunSpec { seed: 2, ..spec() }.folder_name());
+    for left in [&format!(".new-{name}-abcdef"), &others] {
+        fs::create_dir(parent.path().join(left)).unwrap();
+        fs::write(parent.path().join(left).join("run.toml"), "vers").unwrap();
+    }
+    RunFolder::create(parent.path(), &spec()).unwrap();
+    assert_eq!(names(parent.path()), [others, name]);
+}
+
+#[test]
 fn metrics_survive_being_written_and_read_to_the_last_bit() {
     let (_parent, folder) = folder();
     claim(&folder).publish_metrics(&epochs(3)).unwrap();
