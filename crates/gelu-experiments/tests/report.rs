@@ -129,6 +129,11 @@ fn results_of_an_earlier_version_are_reported_and_not_mixed_with_new_ones() {
     assert!(report.stderr().contains("an earlier version"), "{}", report.stderr());
     report.success();
     assert_eq!(table(), measured);
+    let evaluated = sandbox.run(&["eval", "made"]).success();
+    assert_eq!(evaluated.lines().filter(|line| line.contains("GELU")).count(), 1, "{evaluated}");
+    let kept = sandbox.run(&["eval", "made", "--noise", "1"]);
+    assert!(kept.stderr().contains("has version"), "{}", kept.stderr());
+    assert_ne!(kept.code(), 0);
     // They are no part of what this version trains.
     let foreseen: Vec<&str> = compare.iter().copied().chain(["--dry-run"]).collect();
     let foreseen = sandbox.run(&foreseen).success();

@@ -3,7 +3,9 @@ use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
 use crate::measure::NoiseMetrics;
 use crate::report::table::number_table;
-use crate::runs::{ClaimedRun, Comparison, RunFolder, RunKey, RunSpec, RunStatus, Stage, Watch};
+use crate::runs::{
+    ClaimedRun, Comparison, RunFolder, RunSnapshot, RunSpec, RunStatus, Stage, Watch,
+};
 use crate::training::{
     LearnedGelu, Splits, Spread, evaluate_split, learned_gelus, load_model, measure_noise,
 };
@@ -62,12 +64,18 @@ impl Eval {
             return Err(Error::Usage(problem));
         }
         let runs = finished_runs(&self.folder)?;
+        // What is kept with a run has to be of this version, as the run.
+        let spec_of = |run: &RunFolder| match self.noise.is_empty() {
+            true => run.spec_of_any_version(),
+            false => run.spec(),
+        };
         let device = self.device.map_or_else(DeviceName::default_device, Ok)?.open();
-        let first = runs.first().expect("at least one run is finished").spec()?;
+        let first = runs.first().expect("at least one run is finished");
+        let first = spec_of(first)?;
         let data = data::load(&first.data.set, self.data.as_deref())?;
         let mut evaluations = Vec::new();
         for run in &runs {
-            let spec = run.spec()?;
+            let spec = spec_of(run)?;
             let splits = Splits::new(&data, &spec, &device)?;
             let model = load_model(run, &splits, &device)?;
             let measure = |samples| evaluate_split(&model, &spec.network, samples);
@@ -130,13 +138,13 @@ fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result
 /// The finished runs of a comparison, or the one run that a folder is.
 fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
     let runs = match folder.join("run.toml").exists() {
-        true => vec![RunFolder::open(folder)?],
+        true => vec![RunFolder::at(folder)],
         false => {
-            let mut reader = ComparisonReader::open(folder)?;
-            let keys: Vec<RunKey> = reader.snapshot().runs.into_iter().map(|run| run.key).collect();
-            let specs = keys.iter().filter_map(|key| reader.comparison().spec(key));
-            let folders = specs.map(|spec| reader.folder().runs().join(spec.folder_name()));
-            folders.filter(|path| path.is_dir()).map(|path| RunFolder::at(&path)).collect()
+            let mut reader = ComparisonReader::open_any_version(folder)?;
+            let snapshot = reader.snapshot();
+            super::complain(&super::warnings(&snapshot));
+            let of_run = |run: &RunSnapshot| reader.folder().runs().join(&run.folder);
+            snapshot.runs.iter().map(|run| RunFolder::at(&of_run(run))).collect()
         }
     };
     let mut finished = Vec::new();

@@ -65,7 +65,8 @@ fn draw<B: DrawingBackend>(
     }
     let body = root.margin(units(32 + 20 * over), units(24 + 15 * under), units(6), units(10));
     let beside = legend::beside(figure);
-    let (panels, right) = body.split_horizontally(width - units(beside.width));
+    let (room, _) = body.dim_in_pixel();
+    let (panels, right) = body.split_horizontally(room - units(beside.width));
     for (area, panel) in panels.split_evenly((1, figure.panels.len())).iter().zip(&figure.panels) {
         draw_panel(figure, panel, area)?;
     }
@@ -328,6 +329,25 @@ mod tests {
                 assert!(text.starts_with("<svg") && text.contains("GELU"), "{points:?}");
                 assert!(!text.contains("NaN") && !text.contains("inf"), "{points:?}");
             }
+        }
+    }
+
+    #[test]
+    fn panels_end_where_the_last_label_of_the_axis_has_room() {
+        let mut figure = figure(vec![(1.0, 0.3), (10.0, 0.2)], false);
+        for curves in [1, 9] {
+            let curve = figure.panels[0].curves[0].clone();
+            figure.panels[0].curves = vec![curve; curves];
+            let text = svg(&figure);
+            let points = text.split("points=\"").skip(1).filter_map(|rest| rest.split('"').next());
+            let right = points.flat_map(str::split_whitespace).filter_map(|point| {
+                let (x, _) = point.split_once(',')?;
+                x.parse::<f64>().ok()
+            });
+            let width = units(PANEL_WIDTH + legend::beside(&figure).width);
+            let right = right.fold(0.0, f64::max);
+            assert!(right > f64::from(width) / 2.0, "{text}");
+            assert!(right <= f64::from(width - units(16)), "{curves}: {right} of {width}");
         }
     }
 

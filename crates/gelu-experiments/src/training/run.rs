@@ -269,7 +269,7 @@ fn keep_results(session: &Session, splits: &Splits, device: &Device) -> Result<(
 ///
 /// When the run is not finished, or its model cannot be read.
 pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Result<Network> {
-    let spec = folder.spec()?;
+    let spec = folder.spec_of_any_version()?;
     let path = folder.file("model.bpk");
     if !path.exists() {
         let status = folder.status()?.status;
