@@ -214,7 +214,17 @@ impl Shown {
                 return Ok(());
             }
             stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
-            std::thread::sleep(INTERVAL);
+            self.wait();
+        }
+    }
+
+    /// Waits until it is time to look again, or the workers have ended.
+    fn wait(&mut self) {
+        let mut left = INTERVAL;
+        while left > Duration::ZERO && !self.pool.is_finished() {
+            let step = left.min(Duration::from_millis(10));
+            std::thread::sleep(step);
+            left -= step;
         }
     }
 

@@ -70,6 +70,7 @@ impl View {
     fn table(&self, area: Rect, buffer: &mut Buffer) {
         let header = ["", self.epoch, "train", "valid", "test", "lr", "runs"];
         let header = header.map(|text| Cell::from(Text::from(text).dim()));
+        let longest = self.rows.iter().map(|row| row.runs.chars().count()).max().unwrap_or(0);
         let widths = [
             Constraint::Length(1),
             Constraint::Fill(2),
@@ -77,7 +78,7 @@ impl View {
             Constraint::Fill(1),
             Constraint::Fill(1),
             Constraint::Length(8),
-            Constraint::Fill(1),
+            Constraint::Length(longest.max(4) as u16),
         ];
         let rows = self.rows.iter().map(row);
         Widget::render(Table::new(rows, widths).header(header.into_iter().collect()), area, buffer);
@@ -228,6 +229,14 @@ mod tests {
         let screen = screen(&App::new(Mode::Watching), &snapshot, 100, 30);
         assert!(screen.contains("ReLU ▶") && !screen.contains("GELU ▶"), "{screen}");
         assert!(screen.contains("epoch 4/12  training 25 %"), "{screen}");
+    }
+
+    #[test]
+    fn runs_that_diverged_are_named_whole_in_a_small_terminal() {
+        let mut snapshot = example();
+        snapshot.runs[0].status = RunStatus::Diverged { epoch: 12 };
+        let screen = screen(&App::new(Mode::Watching), &snapshot, 80, 24);
+        assert!(screen.contains(" 2/3 1 diverged"), "{screen}");
     }
 
     #[test]

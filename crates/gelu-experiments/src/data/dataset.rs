@@ -3,6 +3,8 @@ use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::Examples;
@@ -43,10 +45,19 @@ impl Images {
         self.channels * self.height * self.width
     }
 
-    /// Keeps the first `count` pictures.
-    pub fn truncate(&mut self, count: usize) {
-        self.labels.truncate(count);
-        self.pixels.truncate(self.labels.len() * self.features());
+    /// The pictures of a range, as many of them as there are; a copy unless these are all.
+    pub fn part(&self, range: Range<usize>) -> Cow<'_, Self> {
+        let end = range.end.min(self.len());
+        let start = range.start.min(end);
+        if end - start == self.len() {
+            return Cow::Borrowed(self);
+        }
+        let features = self.features();
+        Cow::Owned(Self {
+            pixels: self.pixels[start * features..end * features].to_vec(),
+            labels: self.labels[start..end].to_vec(),
+            ..*self
+        })
     }
 
     /// Splits the last `count` pictures off.
@@ -161,13 +172,13 @@ mod tests {
     #[test]
     fn splitting_keeps_pictures_with_their_labels() {
         let (first, last) = images(5).split_last(2);
-        assert_eq!((first.labels, last.labels), (vec![0, 1, 2], vec![3, 4]));
+        assert_eq!([first.labels, last.labels.clone()], [vec![0, 1, 2], vec![3, 4]]);
         assert_eq!(last.pixels[..6], [3, 3, 3, 255, 0, 3]);
-        let mut few = images(5);
-        few.truncate(2);
-        assert_eq!(few, images(2));
-        few.truncate(9);
-        assert_eq!(few.len(), 2);
+        let five = images(5);
+        assert_eq!(*five.part(0..2), images(2));
+        assert_eq!(*five.part(3..9), last);
+        assert!(five.part(5..9).is_empty() && five.part(7..9).is_empty());
+        assert!(matches!(five.part(0..9), Cow::Borrowed(_)));
     }
 
     #[test]

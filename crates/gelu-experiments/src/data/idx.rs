@@ -56,7 +56,7 @@ pub fn read(images: &Path, labels: &Path, classes: usize) -> Result<Images> {
 ///
 /// As [`read`].
 pub fn read_images(path: &Path) -> Result<(Vec<u8>, usize, usize)> {
-    let bytes = read_bytes(path)?;
+    let mut bytes = read_bytes(path)?;
     let mut header = Header { path, bytes: &bytes, position: 0 };
     header.magic(IMAGES_MAGIC, "pictures")?;
     let count = header.size("the number of pictures")?;
@@ -64,7 +64,9 @@ pub fn read_images(path: &Path) -> Result<(Vec<u8>, usize, usize)> {
     let width = header.side("columns")?;
     let content = u64::from(count) * u64::from(height) * u64::from(width);
     let start = header.expect_content(content, "pixels")?;
-    Ok((bytes[start..].to_vec(), height as usize, width as usize))
+    // In their own place: fresh memory for 47 MB takes longer than moving them.
+    bytes.drain(..start);
+    Ok((bytes, height as usize, width as usize))
 }
 
 /// Reads a file of classes.

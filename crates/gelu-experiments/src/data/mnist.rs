@@ -7,6 +7,7 @@ use crate::error::Place;
 use crate::{Error, Result};
 use md5::Md5;
 use sha2::Digest;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 /// Number of classes.
@@ -90,8 +91,11 @@ pub fn read(folder: &Path) -> Result<ImageSet> {
     let part = |images: &MnistFile, labels: &MnistFile| -> Result<Images> {
         idx::read(&images.require(folder)?, &labels.require(folder)?, CLASSES)
     };
-    let train = part(train_images, train_labels)?;
-    let test = part(test_images, test_labels)?;
+    let (train, test) = std::thread::scope(|scope| {
+        let test = scope.spawn(|| part(test_images, test_labels));
+        (part(train_images, train_labels), test.join())
+    });
+    let (train, test) = (train?, test.unwrap_or_else(|panic| resume_unwind(panic))?);
     let synthetic = folder.join(SYNTHETIC_MARK).exists();
     ImageSet::new("mnist", Some(folder.to_path_buf()), synthetic, CLASSES, train, test)
 }

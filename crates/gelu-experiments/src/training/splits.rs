@@ -109,18 +109,18 @@ impl Splits {
         let pixels = recipe.pixels.ok_or_else(|| {
             Error::Usage("data.pixels is missing; it says how bytes become inputs".to_owned())
         })?;
-        let (mut train, mut valid) = train.clone().split_last(recipe.validation);
+        let rest = train.len() - recipe.validation;
+        let [train_limit, test_limit] =
+            [recipe.train_limit, recipe.test_limit].map(|limit| limit.unwrap_or(usize::MAX));
         // Fitted before the limit: a whitening of few pictures says nothing about the others.
-        let presentation = Presentation::fit(pixels, recipe.normalisation, &train, device)?;
-        train.truncate(recipe.train_limit.unwrap_or(usize::MAX));
-        let mut test = test.clone();
-        valid.truncate(recipe.test_limit.unwrap_or(usize::MAX));
-        test.truncate(recipe.test_limit.unwrap_or(usize::MAX));
-        let present = |images: &Images| presentation.present(images, device);
+        let fitted_to = train.part(0..rest);
+        let presentation = Presentation::fit(pixels, recipe.normalisation, &fitted_to, device)?;
+        let present = |images: &Images, range| presentation.present(&images.part(range), device);
+        let validation = rest..rest + recipe.validation.min(test_limit);
         Ok(Self {
-            train: present(&train),
-            valid: (!valid.is_empty()).then(|| present(&valid)),
-            test: present(&test),
+            train: present(&fitted_to, 0..train_limit),
+            valid: (!validation.is_empty()).then(|| present(train, validation)),
+            test: present(test, 0..test_limit),
             classes: data.classes(),
             picture: data.picture(),
         })

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait where all that is wanted is held by others.
-const PAUSE: Duration = Duration::from_millis(500);
+/// How long to wait where all that is wanted is held by others: at first not for long, since runs that
+/// began together end together.
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 /// So many processes may crash on a run, one after the other and without finishing an epoch, before
 /// the run is taken for the cause.
 const CRASHES: usize = 3;
@@ -99,6 +100,7 @@ impl Worker {
     ///
     /// When nothing is left but runs that could not be worked on: what was wrong with the first.
     pub fn work(&mut self) -> Result<Outcome> {
+        let mut pause = PAUSES[0];
         loop {
             let snapshot = self.reader.snapshot();
             let wanted = plan::next(self.reader.comparison(), &snapshot);
@@ -128,15 +130,19 @@ impl Worker {
                     }
                 }
             }
-            if !worked {
-                self.pause();
-            }
+            pause = match worked {
+                true => PAUSES[0],
+                false => {
+                    self.wait(pause);
+                    PAUSES[1].min(2 * pause)
+                }
+            };
         }
     }
 
     /// Waits for others, but not for longer than it takes to be asked to stop.
-    fn pause(&self) {
-        let step = PAUSE / 10;
+    fn wait(&self, pause: Duration) {
+        let step = pause / 10;
         for _ in 0..10 {
             if !self.control.wants_stop() {
                 std::thread::sleep(step);

@@ -8,16 +8,24 @@ use super::threads::for_each_block;
 /// Rows and columns of a block: large enough that packing the operands costs little beside it.
 const BLOCK: usize = 512;
 
-/// `left·right`, into rows one behind the other. `out` may be anything before.
-fn product(left: Matrix<'_>, right: Matrix<'_>, out: &mut [f32]) {
-    let (rows, columns) = (left.rows(), right.columns());
-    let work = rows * columns * right.rows();
-    for_each_block(out, [rows, columns], BLOCK, work, |block, row, column| {
+/// `left·right`, in rows one behind the other.
+fn product(left: Matrix<'_>, right: Matrix<'_>) -> Vec<f32> {
+    let size = [left.rows(), right.columns()];
+    let count = size[0] * size[1];
+    let mut out = Vec::with_capacity(count);
+    let place = &mut out.spare_capacity_mut()[..count];
+    for_each_block(place, size, BLOCK, count * right.rows(), |block, row, column| {
         let [height, width] = block.size();
         let left = left.middle_rows(row, height);
         let right = right.middle_columns(column, width);
         multiply(left, right, Place::of_block(block), Before::Ignored);
     });
+    // SAFETY: the blocks are all of the matrix, and a product writes all of its place.
+    #[allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
+    unsafe {
+        out.set_len(count);
+    }
+    out
 }
 
 /// Sizes of a linear layer.
@@ -43,31 +51,34 @@ impl Sizes {
 
     /// `x·weight`, of `[batch, outputs]`.
     pub(crate) fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
-        let mut out = vec![0.0; self.batch * self.outputs];
-        product(self.input(&without_subnormals(x)), self.weight(weight), &mut out);
-        out
+        product(self.input(&without_subnormals(x)), self.weight(weight))
     }
 
     /// `gradient·weightᵀ`, of `[batch, inputs]`.
     pub(crate) fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
-        let mut out = vec![0.0; self.batch * self.inputs];
         let gradient = without_subnormals(gradient);
-        product(self.output(&gradient), self.weight(weight).transposed(), &mut out);
-        out
+        product(self.output(&gradient), self.weight(weight).transposed())
     }
 
     /// `xᵀ·gradient`, of `[inputs, outputs]`.
     pub(crate) fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
-        let mut out = vec![0.0; self.inputs * self.outputs];
         let [x, gradient] = [x, gradient].map(without_subnormals);
-        product(self.input(&x).transposed(), self.output(&gradient), &mut out);
-        out
+        product(self.input(&x).transposed(), self.output(&gradient))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_product_over_nothing_is_0() {
+        let sizes = Sizes { batch: 2, inputs: 3, outputs: 0 };
+        assert_eq!(sizes.input_gradient(&[], &[]), [0.0; 6]);
+        let sizes = Sizes { batch: 0, inputs: 3, outputs: 2 };
+        assert_eq!(sizes.weight_gradient(&[], &[]), [0.0; 6]);
+        assert!(sizes.forward(&[], &[1.0; 6]).is_empty());
+    }
 
     #[test]
     fn subnormal_inputs_and_gradients_count_as_0() {

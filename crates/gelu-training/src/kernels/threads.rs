@@ -1,4 +1,5 @@
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// Elements that a thread works on at a time: four slices of them fit the second cache level.
 pub(super) const CHUNK: usize = 1 << 14;
@@ -54,7 +55,7 @@ pub(super) fn map_each<T: Send>(
     (0..count).map(work).collect()
 }
 
-/// A part of a matrix in memory, rows and columns of it.
+/// A part of a matrix in memory, rows and columns of it, that nobody may have written yet.
 pub(super) struct Block<'a> {
     pub(super) start: *mut f32,
     pub(super) size: [usize; 2],
@@ -84,7 +85,7 @@ unsafe impl Sync for Start {}
 ///
 /// If `data` is not the matrix's.
 pub(super) fn for_each_block(
-    data: &mut [f32],
+    data: &mut [MaybeUninit<f32>],
     size: [usize; 2],
     side: usize,
     operations: usize,
@@ -98,7 +99,7 @@ pub(super) fn for_each_block(
         let [start, end] = [index, index + 1].map(|index| index * size[axis] / counts[axis]);
         (start, end - start)
     };
-    let start = Start(data.as_mut_ptr());
+    let start = Start(data.as_mut_ptr().cast());
     let each = |index: usize| {
         let (row, height) = range(0, index / counts[1]);
         let (column, width) = range(1, index % counts[1]);

@@ -178,6 +178,6 @@ fn counter_goes_on_above_32_bits_where_addresses_do() {
         }
         let numbers = client.read_one_unchecked(out);
         let expected = philox::blocks::<1>(DRAW.stream(), block);
-        assert_eq!(u32::from_bytes(&numbers), expected.map(|word| word[0]));
+        assert_eq!(u32::from_bytes(&numbers), expected.map(|word| word[0] as u32));
     }
 }
