@@ -68,6 +68,11 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
+    fn resize(&self, rows: u16, cols: u16) {
+        self.screen.lock().unwrap().screen_mut().set_size(cells(rows), cells(cols));
+        self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
+    }
+
     /// Waits until the screen shows all of these.
     #[track_caller]
     fn expect(&self, texts: &[&str]) {
@@ -116,9 +121,7 @@ fn dashboard_shows_the_comparison_obeys_keys_and_gives_the_screen_back() {
     terminal.expect(&["logarithmic scale"]);
     terminal.press("x");
 
-    let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
-    terminal.screen.lock().unwrap().screen_mut().set_size(cells(40), cells(120));
-    terminal.master.resize(size).unwrap();
+    terminal.resize(40, 120);
     let wide = || terminal.text().lines().any(|line| line.chars().count() > 100);
     let deadline = Instant::now() + Duration::from_secs(20);
     while !wide() {
@@ -265,6 +268,48 @@ fn watching_finished_runs_shows_them_until_one_leaves() {
     sandbox.run(&small("gelu,relu", "3", &[])).success();
     let mut terminal = Terminal::start(&sandbox, &["watch", "results/digits"]);
     terminal.expect(&["● GELU", "1/1", "6/6 epochs", "done", "q leave"]);
+    terminal.press("q");
+    assert_eq!(terminal.end(), (0, true));
+}
+
+#[test]
+fn no_key_is_lost_while_the_window_is_dragged_to_another_size() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&small("gelu", "1", &[])).success();
+    let mut terminal = Terminal::start(&sandbox, &["watch", "results/digits"]);
+    terminal.expect(&["q leave"]);
+    terminal.resize(32, 101);
+    let dragging = AtomicBool::new(true);
+    let Terminal { screen, keyboard, master, .. } = &mut terminal;
+    let (screen, master) = (&*screen, Mutex::new(master));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let sizes = [(30, 100), (31, 100), (32, 101), (31, 101)];
+            for (rows, cols) in sizes.into_iter().cycle() {
+                if !dragging.load(Ordering::SeqCst) {
+                    break;
+                }
+                let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+                master.lock().unwrap().resize(size).unwrap();
+                std::thread::sleep(Duration::from_micros(300));
+            }
+        });
+        for round in 0..100 {
+            for (key, open) in [("h", true), ("x", false)] {
+                keyboard.write_all(key.as_bytes()).unwrap();
+                let text = || screen.lock().unwrap().screen().contents();
+                let deadline = Instant::now() + Duration::from_secs(10);
+                while text().contains("logarithmic scale") != open {
+                    if Instant::now() > deadline {
+                        dragging.store(false, Ordering::SeqCst);
+                        panic!("{key} was not heard in round {round}:\n{}", text());
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+        dragging.store(false, Ordering::SeqCst);
+    });
     terminal.press("q");
     assert_eq!(terminal.end(), (0, true));
 }

@@ -1,6 +1,6 @@
 use crate::measure::{Metric, Split};
 use crate::runs::ComparisonSnapshot;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Whose runs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +28,11 @@ pub(super) enum Popup {
     ConfirmQuit,
 }
 
-/// What a key press leads to.
+/// What a key press, or another size of the window, leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     None,
+    Redraw,
     Ask(Request),
     Leave,
 }

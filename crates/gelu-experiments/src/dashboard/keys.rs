@@ -1,13 +1,15 @@
 use super::app::Action;
 use crate::{Error, Result};
-use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 use std::time::Duration;
 
-/// How long a key press waits at most.
+/// How long keys are waited for before anything else is looked at.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// How long Crossterm is asked for what it has. With no time at all it does not look.
+const GLANCE: Duration = Duration::from_millis(1);
 
-/// The keyboard, as long as there is one. Crossterm itself never returns from reading a terminal
-/// that is gone, so the terminal is asked first.
+/// The keyboard, as long as there is one. Crossterm does not say that a terminal is gone, so the
+/// terminal itself is asked first.
 #[derive(Debug)]
 pub(super) struct Keys {
     #[cfg(unix)]
@@ -40,7 +42,7 @@ impl Keys {
         self.hung_up
     }
 
-    /// Waits a moment for a key, and passes on all that were pressed until one leads to something.
+    /// Waits a moment for a key, and passes on all that were pressed until something has to be done.
     pub(super) fn wait(&mut self, mut press: impl FnMut(KeyEvent) -> Action) -> Result<Action> {
         let failed = || Error::io("read keys from", "the terminal");
         let patience = if self.pending { Duration::ZERO } else { PATIENCE };
@@ -48,16 +50,15 @@ impl Keys {
         if self.hung_up {
             return Ok(Action::None);
         }
-        // Also where no key is ready: a change of the window's size comes by another way, and
-        // Crossterm would forget the key that it finds beside one.
-        while event::poll(Duration::ZERO).map_err(failed())? {
-            let Event::Key(key) = event::read().map_err(failed())? else { continue };
-            if key.kind == KeyEventKind::Press {
-                let action = press(key);
-                if action != Action::None {
-                    self.pending = true;
-                    return Ok(action);
-                }
+        while event::poll(GLANCE).map_err(failed())? {
+            let action = match event::read().map_err(failed())? {
+                Event::Key(key) if key.kind == KeyEventKind::Press => press(key),
+                Event::Resize(..) => Action::Redraw,
+                _ => Action::None,
+            };
+            if action != Action::None {
+                self.pending = true;
+                return Ok(action);
             }
         }
         self.pending = false;

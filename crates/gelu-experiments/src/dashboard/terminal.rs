@@ -62,12 +62,12 @@ fn show(
     let (mut clock, mut heard) = (Clock::start(), 0);
     let (mut snapshot, mut finished) = source()?;
     let mut view = View::of(app, &snapshot, clock.read(&snapshot));
+    let mut shown = app.clone();
     loop {
-        let refreshed = Instant::now();
+        let (refreshed, mut drawn) = (Instant::now(), false);
         if finished && app.mode == Mode::Owning {
             return Ok(Outcome::Finished);
         }
-        let mut shown = None;
         loop {
             if signals.hung_up() || keys.hung_up() {
                 return Ok(Outcome::HungUp);
@@ -78,16 +78,15 @@ fn show(
                 action = app.interrupt();
             }
             // Of many runs a view is much work: it is made anew where there is something new.
-            if shown.as_ref() != Some(app) {
-                if shown.is_some() {
-                    view = View::of(app, &snapshot, clock.read(&snapshot));
-                }
-                shown = Some(app.clone());
-                // A terminal that can no longer be used is as good as none, however it says so.
-                if terminal.draw(|frame| view.render(frame)).is_err() {
-                    return Ok(Outcome::HungUp);
-                }
+            if shown != *app {
+                view = View::of(app, &snapshot, clock.read(&snapshot));
+                (shown, drawn) = (app.clone(), false);
             }
+            // A terminal that can no longer be used is as good as none, however it says so.
+            if !drawn && terminal.draw(|frame| view.render(frame)).is_err() {
+                return Ok(Outcome::HungUp);
+            }
+            drawn = true;
             if action == Action::None {
                 match keys.wait(|key| app.press(key, &snapshot)) {
                     Ok(pressed) => action = pressed,
@@ -96,6 +95,7 @@ fn show(
             }
             match action {
                 Action::None => {}
+                Action::Redraw => drawn = false,
                 Action::Leave => return Ok(Outcome::Quit),
                 Action::Ask(what) => {
                     request(what);
@@ -109,9 +109,8 @@ fn show(
             }
         }
         let (newer, now_finished) = source()?;
-        let pressed = shown.as_ref() != Some(app);
-        if newer != snapshot || pressed {
-            snapshot = newer;
+        if newer != snapshot || shown != *app {
+            (snapshot, shown) = (newer, app.clone());
             view = View::of(app, &snapshot, clock.read(&snapshot));
         }
         (finished, view.reading) = (now_finished, clock.read(&snapshot));
