@@ -214,6 +214,13 @@ fn report_eval_and_watch_read_finished_runs() {
     assert_eq!(watched.matches("  epoch ").count(), 6);
     sandbox.run(&["watch", folder, "--picture", "picture.svg"]).success();
     assert!(fs::read_to_string(sandbox.path("picture.svg")).unwrap().starts_with("<svg"));
+
+    fs::remove_file(sandbox.runs(folder)[1].join("model.bpk")).unwrap();
+    let said = sandbox.run(&["eval", folder]).refused(1, "model.bpk, is not kept with it");
+    assert!(
+        said.contains(sandbox.runs(folder)[1].file_name().unwrap().to_str().unwrap()),
+        "{said}"
+    );
 }
 
 #[test]

@@ -272,11 +272,13 @@ pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Resul
     let spec = folder.spec_of_any_version()?;
     let path = folder.file("model.bpk");
     if !path.exists() {
-        let status = folder.status()?.status;
-        return Err(Error::Run {
-            run: folder.path().to_path_buf(),
-            problem: format!("has no trained model; it is {status}"),
-        });
+        let problem = match folder.status()?.status {
+            RunStatus::Finished => "its trained network, model.bpk, is not kept with it; to train \
+                it anew, remove the run's folder and make the comparison again"
+                .to_owned(),
+            status => format!("there is no trained network; the run is {status}"),
+        };
+        return Err(Error::Run { run: folder.path().to_path_buf(), problem });
     }
     let record = load_record(&path)?;
     Ok(Network::new(&spec, splits, device).load_record(record))
