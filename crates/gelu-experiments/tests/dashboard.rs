@@ -298,7 +298,7 @@ fn no_key_is_lost_while_the_window_is_dragged_to_another_size() {
             for (key, open) in [("h", true), ("x", false)] {
                 keyboard.write_all(key.as_bytes()).unwrap();
                 let text = || screen.lock().unwrap().screen().contents();
-                let deadline = Instant::now() + Duration::from_secs(10);
+                let deadline = Instant::now() + Duration::from_secs(60);
                 while text().contains("logarithmic scale") != open {
                     if Instant::now() > deadline {
                         dragging.store(false, Ordering::SeqCst);
