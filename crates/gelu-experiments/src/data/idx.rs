@@ -104,9 +104,11 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
         false => rewound.take(LARGEST_FILE + 1).read_to_end(&mut bytes),
     };
     if let Err(error) = result {
-        let problem = format!("the compressed stream is damaged: {error}");
+        let read = bytes.len();
+        let problem =
+            format!("the compressed stream is damaged, {read} bytes were unpacked: {error}");
         return Err(match start == [0x1f, 0x8b] {
-            true => Error::data(path, Place::Byte(bytes.len() as u64), problem, AGAIN),
+            true => Error::data(path, Place::File, problem, AGAIN),
             false => Error::io("read", path)(error),
         });
     }
@@ -254,7 +256,8 @@ mod tests {
         let set = images(12, 4, 3);
         let (i, l) = (images_to_bytes(&set), labels_to_bytes(&set.labels));
         let cut = gzip(&i);
-        assert!(problem(&cut[..cut.len() / 2], &l).contains("compressed stream is damaged"));
+        let broken = problem(&cut[..cut.len() / 2], &l);
+        assert!(broken.contains("images: the compressed stream is damaged, "), "{broken}");
         assert!(
             problem(&i[..100], &l)
                 .contains("byte 100: the header announces 144 pixels, the file holds 84")
