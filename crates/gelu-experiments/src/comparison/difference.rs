@@ -226,6 +226,19 @@ mod tests {
     }
 
     #[test]
+    fn the_training_loss_decides_where_it_is_the_primary_measure() {
+        let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
+        snapshot.criterion.primary = Primary::TrainLoss;
+        for run in &mut snapshot.runs {
+            let lower = if run.key.activation == "relu" { 0.25 } else { 0.0 };
+            run.epochs.last_mut().unwrap().train_loss = 1.0 - lower + 1e-3 * run.key.seed as f64;
+        }
+        let found = &differences(&snapshot)[0];
+        assert!((found.mean.unwrap().mean + 0.25).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.ruling.verdict, Verdict::Better);
+    }
+
+    #[test]
     fn under_noise_the_mean_over_all_declared_amplitudes_is_compared() {
         let mut snapshot = two(8, |_| 0.0);
         snapshot.criterion.until_decided = None;

@@ -2,8 +2,8 @@ use super::{LossKind, Metric, Split};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The one measure that a comparison is decided by, on the test set, at the epoch that the recipe
-/// reports. Lower is better.
+/// The one measure that a comparison is decided by, at the epoch that the recipe reports. Lower is
+/// better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Primary {
@@ -11,6 +11,9 @@ pub enum Primary {
     TestError,
     /// Loss on the test set.
     TestLoss,
+    /// Loss on the training set, as the recipe measures it. Says which network is optimised best, as
+    /// the paper's Figure 2 does, not which one to use.
+    TrainLoss,
     /// Fraction of the test examples classified wrongly under noise from Unif[−a, a]: the mean over
     /// the recipe's amplitudes a above 0. Measured once, on the network that is kept.
     NoisyTestError,
@@ -22,6 +25,7 @@ impl Primary {
         match self {
             Self::TestError | Self::NoisyTestError => (Metric::Error, Split::Test),
             Self::TestLoss => (Metric::Loss, Split::Test),
+            Self::TrainLoss => (Metric::Loss, Split::Train),
         }
     }
 
@@ -30,11 +34,12 @@ impl Primary {
         matches!(self, Self::TestError | Self::NoisyTestError)
     }
 
-    /// In sentences: `test error`, `test loss`, `test MSE`, `test error under noise`.
+    /// In sentences: `test error`, `test loss`, `training MSE`, `test error under noise`.
     pub fn words(self, loss: LossKind) -> String {
         match self {
             Self::TestError => "test error".to_owned(),
             Self::TestLoss => format!("test {}", loss.heading()),
+            Self::TrainLoss => format!("training {}", loss.heading()),
             Self::NoisyTestError => "test error under noise".to_owned(),
         }
     }

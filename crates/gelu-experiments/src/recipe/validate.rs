@@ -93,7 +93,7 @@ impl Recipe {
         if varied.primary.is_error() && !self.network.classifies() {
             return refuse(
                 "comparison.primary is an error, and this network classifies nothing; it has to be \
-                 test-loss",
+                 test-loss or train-loss",
             );
         }
         if varied.primary == Primary::NoisyTestError && self.criterion().amplitudes.is_empty() {

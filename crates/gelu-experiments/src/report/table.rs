@@ -3,7 +3,7 @@
 use super::difference_document::DifferenceDocument;
 use super::document::{ActivationDocument, Document, Edge, MeasuresDocument, SpreadDocument};
 use crate::comparison::label;
-use crate::measure::Reported;
+use crate::measure::{Primary, Reported};
 use comfy_table::{CellAlignment, Table, presets};
 use textwrap::Options;
 
@@ -17,18 +17,35 @@ struct Column {
     percent: bool,
     /// When it leaves a terminal that is too narrow for all: 1 is first, 0 is never.
     leaves: u8,
+    /// What it is where it decides; then it never leaves.
+    primary: Option<Primary>,
 }
 
 const COLUMNS: [Column; 6] = [
-    Column { split: "train", of: |m| m.train_loss, percent: false, leaves: 1 },
-    Column { split: "valid", of: |m| m.valid_loss, percent: false, leaves: 3 },
-    Column { split: "valid", of: |m| m.valid_error, percent: true, leaves: 2 },
-    Column { split: "test", of: |m| m.test_loss, percent: false, leaves: 4 },
-    Column { split: "test", of: |m| m.test_error, percent: true, leaves: 0 },
-    Column { split: "noisy", of: |m| m.noisy_test_error, percent: true, leaves: 0 },
+    Column::new("train", false, |m| m.train_loss, 1, Some(Primary::TrainLoss)),
+    Column::new("valid", false, |m| m.valid_loss, 3, None),
+    Column::new("valid", true, |m| m.valid_error, 2, None),
+    Column::new("test", false, |m| m.test_loss, 4, Some(Primary::TestLoss)),
+    Column::new("test", true, |m| m.test_error, 0, Some(Primary::TestError)),
+    Column::new("noisy", true, |m| m.noisy_test_error, 0, Some(Primary::NoisyTestError)),
 ];
 
 impl Column {
+    const fn new(
+        split: &'static str,
+        percent: bool,
+        of: fn(&MeasuresDocument) -> Option<SpreadDocument>,
+        leaves: u8,
+        primary: Option<Primary>,
+    ) -> Self {
+        Self { split, of, percent, leaves, primary }
+    }
+
+    /// Whether it has left once so many columns have.
+    fn has_left(&self, left: u8, document: &Document) -> bool {
+        self.primary != Some(document.criterion.primary) && (1..=left).contains(&self.leaves)
+    }
+
     /// `test loss`, `test MSE`, `test error`.
     fn heading(&self, document: &Document) -> String {
         let measure = if self.percent { "error" } else { document.loss.heading() };
@@ -39,8 +56,7 @@ impl Column {
 /// For a terminal.
 pub fn text(document: &Document) -> String {
     let all = (0..=4).map(|left| {
-        let mut table =
-            table(document, |column| !(1..=left).contains(&column.leaves), Spread::Below);
+        let mut table = table(document, |column| !column.has_left(left, document), Spread::Below);
         table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
         for column in table.column_iter_mut() {
             column.set_padding((0, 1));
@@ -302,7 +318,7 @@ fn details(document: &Document) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::{NoiseMetrics, Primary};
+    use crate::measure::NoiseMetrics;
     use crate::report::example::{example, without_epochs};
     use crate::runs::RunStatus;
 
@@ -334,6 +350,20 @@ mod tests {
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{text}");
         assert!(document.activations[0].best_epoch.noisy_test_error.is_none(), "not reported");
+    }
+
+    #[test]
+    fn what_decides_is_shown_however_narrow_the_terminal() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.key.activation = format!("{:_<30}", run.key.activation);
+        }
+        snapshot.criterion.baseline = format!("{:_<30}", snapshot.criterion.baseline);
+        assert!(!text(&Document::of(&snapshot)).contains("train loss"));
+        snapshot.criterion.primary = Primary::TrainLoss;
+        let text = text(&Document::of(&snapshot));
+        assert!(text.contains("train loss") && text.contains("test error"), "{text}");
+        assert!(!text.contains("test loss"), "{text}");
     }
 
     #[test]
