@@ -9,6 +9,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use support::{PROGRAM, Sandbox, small};
@@ -279,19 +280,20 @@ fn no_key_is_lost_while_the_window_is_dragged_to_another_size() {
     let mut terminal = Terminal::start(&sandbox, &["watch", "results/digits"]);
     terminal.expect(&["q leave"]);
     terminal.resize(32, 101);
-    let dragging = AtomicBool::new(true);
+    let (dragging, dragged) = mpsc::channel::<()>();
     let Terminal { screen, keyboard, master, .. } = &mut terminal;
     let (screen, master) = (&*screen, Mutex::new(master));
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             let sizes = [(30, 100), (31, 100), (32, 101), (31, 101)];
             for (rows, cols) in sizes.into_iter().cycle() {
-                if !dragging.load(Ordering::SeqCst) {
-                    break;
-                }
                 let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
                 master.lock().unwrap().resize(size).unwrap();
-                std::thread::sleep(Duration::from_micros(300));
+                if dragged.recv_timeout(Duration::from_micros(300))
+                    != Err(RecvTimeoutError::Timeout)
+                {
+                    break;
+                }
             }
         });
         for round in 0..100 {
@@ -300,15 +302,14 @@ fn no_key_is_lost_while_the_window_is_dragged_to_another_size() {
                 let text = || screen.lock().unwrap().screen().contents();
                 let deadline = Instant::now() + Duration::from_secs(60);
                 while text().contains("logarithmic scale") != open {
-                    if Instant::now() > deadline {
-                        dragging.store(false, Ordering::SeqCst);
-                        panic!("{key} was not heard in round {round}:\n{}", text());
-                    }
+                    let late = Instant::now() > deadline;
+                    assert!(!late, "{key} was not heard in round {round}:\n{}", text());
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
         }
-        dragging.store(false, Ordering::SeqCst);
+        // A test that fails drops it, too, and the thread ends.
+        drop(dragging);
     });
     terminal.press("q");
     assert_eq!(terminal.end(), (0, true));

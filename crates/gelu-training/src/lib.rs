@@ -4,7 +4,7 @@
     allow(deprecated, reason = "Burn deprecates these two backends, but ships them")
 )]
 
-//! What training spends its time in, as extensions of Burn's backends.
+//! What training spends its time on, as extensions of Burn's backends.
 //!
 //! | | Flex (CPU) | CubeCL (GPUs) | any other backend |
 //! |---|---|---|---|
