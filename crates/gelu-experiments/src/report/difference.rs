@@ -60,15 +60,12 @@ fn panel<'a>(
     let mut drawn: Vec<Curve> = Vec::new();
     for curve in curves {
         let position = activations.iter().position(|name| *name == curve.activation);
-        let at = |epoch: &usize, value: f64| {
-            let value = value * factor;
-            (*epoch as f64, if value.abs() <= limit { value } else { f64::NAN })
-        };
+        let means = curve.points.iter().map(|(epoch, mean)| (*epoch as f64, mean.mean * factor));
         drawn.push(Curve {
             label: Some(label(&curve.activation)),
             colour: colour(position.expect("a curve's activation is one of the comparison's")),
             dashed: false,
-            points: curve.points.iter().map(|(epoch, mean)| at(epoch, mean.mean)).collect(),
+            points: within(limit, means),
             band: curve
                 .points
                 .iter()
@@ -88,6 +85,23 @@ fn panel<'a>(
         Curve { label: None, colour: GREY, dashed: true, points: zero, band: Vec::new() },
     );
     drawn
+}
+
+/// A curve as far as it lies within ±limit: it ends on the edge where it leaves, and is no number
+/// beyond.
+fn within(limit: f64, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let inside = |y: f64| y.abs() <= limit;
+    let mut clipped = Vec::new();
+    let mut before: Option<(f64, f64)> = None;
+    for (x, y) in points {
+        if let Some((x_0, y_0)) = before.filter(|(_, y_0)| inside(*y_0) != inside(y)) {
+            let edge = limit.copysign(if inside(y) { y_0 } else { y });
+            clipped.push((x_0 + (x - x_0) * (edge - y_0) / (y - y_0), edge));
+        }
+        clipped.push((x, if inside(y) { y } else { f64::NAN }));
+        before = Some((x, y));
+    }
+    clipped
 }
 
 /// How far from 0 the figure reaches: a half more than what the second half of the epochs needs.
@@ -131,8 +145,18 @@ mod tests {
             run.epochs[0].test_error = Some(0.9);
         }
         let curve = &figure(&snapshot).unwrap().panels[0].curves[1];
-        assert!(curve.points[0].1.is_nan() && curve.points[1].1.is_finite());
+        assert!(curve.points[0].1.is_nan() && curve.points.last().unwrap().1.is_finite());
         assert!(curve.band.iter().all(|&(_, low, high)| low.abs() < 5.0 && high < 5.0));
+    }
+
+    #[test]
+    fn a_curve_ends_on_the_edge_where_it_leaves() {
+        let points = [(1.0, -6.0), (2.0, -2.0), (3.0, 1.0), (4.0, 5.0), (5.0, 9.0)];
+        let drawn = within(3.0, points.into_iter());
+        let edges: Vec<(f64, f64)> = drawn.iter().copied().filter(|p| !p.1.is_nan()).collect();
+        assert_eq!(edges, [(1.75, -3.0), (2.0, -2.0), (3.0, 1.0), (3.5, 3.0)]);
+        let beyond: Vec<f64> = drawn.iter().filter(|p| p.1.is_nan()).map(|p| p.0).collect();
+        assert_eq!(beyond, [1.0, 4.0, 5.0]);
     }
 
     #[test]
