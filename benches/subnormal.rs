@@ -5,7 +5,8 @@
 //! RAYON_NUM_THREADS=1 cargo run --release -p benches --bin subnormal
 //! ```
 //!
-//! The share is that of the input and of the gradient. All take turns; printed are medians.
+//! The share is that of the input and of the gradient. In the last case no number is subnormal, but all
+//! of these two are so small that their products are. All take turns; printed are medians.
 
 use burn::module::Param;
 use burn::nn::Linear;
@@ -15,36 +16,39 @@ use std::time::Instant;
 
 const SIZE: usize = 128;
 const ROUNDS: usize = 300;
-/// In ten thousand numbers.
-const SHARES: [usize; 4] = [0, 1, 10, 100];
+/// How many of ten thousand numbers are subnormal, and how large the others are.
+const CASES: [(usize, f32); 5] = [(0, 1.0), (1, 1.0), (10, 1.0), (100, 1.0), (0, 1e-20)];
 
 fn main() {
     let device = Device::default().autodiff();
-    let weight = Tensor::from_data(TensorData::new(numbers(0), [SIZE, SIZE]), &device);
+    let weight = Tensor::from_data(TensorData::new(numbers(0, 1.0), [SIZE, SIZE]), &device);
     let layer = Linear { weight: Param::from_tensor(weight), bias: None };
-    let cases = SHARES.map(|share| {
-        let data = || TensorData::new(numbers(share), [SIZE, SIZE]);
+    let cases = CASES.map(|(share, size)| {
+        let data = || TensorData::new(numbers(share, size), [SIZE, SIZE]);
         [Tensor::<2>::from_data(data(), &device), Tensor::from_data(data(), &device)]
     });
-    let mut times = [const { [const { Vec::new() }; 2] }; SHARES.len()];
+    let mut times = [const { [const { Vec::new() }; 2] }; CASES.len()];
     for _ in 0..ROUNDS {
         for ([x, dy], times) in cases.iter().zip(&mut times) {
             times[0].push(seconds(x, dy, |x| layer.forward(x)));
             times[1].push(seconds(x, dy, |x| layers::linear(&layer, x)));
         }
     }
-    println!("{:>12} {:>9} {:>9}   µs, forward and backward", "subnormal", "Burn", "here");
-    for (share, times) in SHARES.iter().zip(times) {
+    println!(
+        "{:>12} {:>6} {:>9} {:>9}   µs, forward and backward",
+        "subnormal", "size", "Burn", "here"
+    );
+    for ((share, size), times) in CASES.iter().zip(times) {
         let [burn, here] = times.map(median).map(|seconds| seconds * 1e6);
-        println!("{:>10} % {burn:>9.0} {here:>9.0}", *share as f64 / 100.0);
+        println!("{:>10} % {size:>6.0e} {burn:>9.0} {here:>9.0}", *share as f64 / 100.0);
     }
 }
 
-/// A square of numbers between −1 and 1, some of them, scattered, subnormal.
-fn numbers(share: usize) -> Vec<f32> {
+/// A square of numbers between −`size` and `size`, some of them, scattered, subnormal.
+fn numbers(share: usize, size: f32) -> Vec<f32> {
     let number = |i: usize| {
         let scattered = (i * 7919) % 10_000;
-        if scattered < share { 1e-40 } else { (0.37 * i as f32).sin() }
+        if scattered < share { 1e-40 } else { size * (0.37 * i as f32).sin() }
     };
     (0..SIZE * SIZE).map(number).collect()
 }

@@ -104,13 +104,13 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
         false => rewound.take(LARGEST_FILE + 1).read_to_end(&mut bytes),
     };
     if let Err(error) = result {
+        if start != [0x1f, 0x8b] {
+            return Err(Error::io("read", path)(error));
+        }
         let read = bytes.len();
         let problem =
             format!("the compressed stream is damaged, {read} bytes were unpacked: {error}");
-        return Err(match start == [0x1f, 0x8b] {
-            true => Error::data(path, Place::File, problem, AGAIN),
-            false => Error::io("read", path)(error),
-        });
+        return Err(Error::data(path, Place::File, problem, AGAIN));
     }
     match (bytes.len() as u64, bytes.is_empty()) {
         (_, true) => Err(Error::data(path, Place::File, "is empty", AGAIN)),

@@ -3,7 +3,7 @@
 use super::difference_document::DifferenceDocument;
 use super::document::{ActivationDocument, Document, Edge, MeasuresDocument, SpreadDocument};
 use crate::comparison::label;
-use crate::measure::{Primary, Reported};
+use crate::measure::{Metric, Reported};
 use comfy_table::{CellAlignment, Table, presets};
 use textwrap::Options;
 
@@ -17,33 +17,23 @@ struct Column {
     percent: bool,
     /// When it leaves a terminal that is too narrow for all: 1 is first, 0 is never.
     leaves: u8,
-    /// What it is where it decides; then it never leaves.
-    primary: Option<Primary>,
 }
 
 const COLUMNS: [Column; 6] = [
-    Column::new("train", false, |m| m.train_loss, 1, Some(Primary::TrainLoss)),
-    Column::new("valid", false, |m| m.valid_loss, 3, None),
-    Column::new("valid", true, |m| m.valid_error, 2, None),
-    Column::new("test", false, |m| m.test_loss, 4, Some(Primary::TestLoss)),
-    Column::new("test", true, |m| m.test_error, 0, Some(Primary::TestError)),
-    Column::new("noisy", true, |m| m.noisy_test_error, 0, Some(Primary::NoisyTestError)),
+    Column { split: "train", of: |m| m.train_loss, percent: false, leaves: 1 },
+    Column { split: "valid", of: |m| m.valid_loss, percent: false, leaves: 3 },
+    Column { split: "valid", of: |m| m.valid_error, percent: true, leaves: 2 },
+    Column { split: "test", of: |m| m.test_loss, percent: false, leaves: 4 },
+    Column { split: "test", of: |m| m.test_error, percent: true, leaves: 0 },
+    Column { split: "noisy", of: |m| m.noisy_test_error, percent: true, leaves: 0 },
 ];
 
 impl Column {
-    const fn new(
-        split: &'static str,
-        percent: bool,
-        of: fn(&MeasuresDocument) -> Option<SpreadDocument>,
-        leaves: u8,
-        primary: Option<Primary>,
-    ) -> Self {
-        Self { split, of, percent, leaves, primary }
-    }
-
-    /// Whether it has left once so many columns have.
+    /// Whether it has left once so many columns have; what decides never does.
     fn has_left(&self, left: u8, document: &Document) -> bool {
-        self.primary != Some(document.criterion.primary) && (1..=left).contains(&self.leaves)
+        let (metric, split) = document.criterion.primary.by_epoch();
+        let decides = self.percent == (metric == Metric::Error) && self.split == split.to_string();
+        !decides && (1..=left).contains(&self.leaves)
     }
 
     /// `test loss`, `test MSE`, `test error`.
@@ -318,9 +308,9 @@ fn details(document: &Document) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::NoiseMetrics;
+    use crate::measure::{NoiseMetrics, Primary};
     use crate::report::example::{example, without_epochs};
-    use crate::runs::RunStatus;
+    use crate::runs::{ComparisonSnapshot, RunStatus};
 
     #[test]
     fn rows_show_median_and_spread_of_what_was_measured() {
@@ -352,13 +342,19 @@ mod tests {
         assert!(document.activations[0].best_epoch.noisy_test_error.is_none(), "not reported");
     }
 
-    #[test]
-    fn what_decides_is_shown_however_narrow_the_terminal() {
+    /// The example, with names that leave a terminal no room for all columns.
+    fn with_long_names() -> ComparisonSnapshot {
         let mut snapshot = example();
         for run in &mut snapshot.runs {
             run.key.activation = format!("{:_<30}", run.key.activation);
         }
         snapshot.criterion.baseline = format!("{:_<30}", snapshot.criterion.baseline);
+        snapshot
+    }
+
+    #[test]
+    fn what_decides_is_shown_however_narrow_the_terminal() {
+        let mut snapshot = with_long_names();
         assert!(!text(&Document::of(&snapshot)).contains("train loss"));
         snapshot.criterion.primary = Primary::TrainLoss;
         let text = text(&Document::of(&snapshot));
@@ -380,11 +376,7 @@ mod tests {
 
     #[test]
     fn columns_leave_a_terminal_that_names_leave_no_room_in() {
-        let mut snapshot = example();
-        for run in &mut snapshot.runs {
-            run.key.activation = format!("{:_<30}", run.key.activation);
-        }
-        snapshot.criterion.baseline = format!("{:_<30}", snapshot.criterion.baseline);
+        let snapshot = with_long_names();
         let text = text(&Document::of(&snapshot));
         assert!(text.contains("test error") && !text.contains("valid loss"), "{text}");
         let widest = text.lines().map(|line| line.chars().count()).max();
