@@ -20,6 +20,7 @@ pub mod randomness;
 pub mod recipe;
 pub mod report;
 pub mod runs;
+pub mod scores;
 pub mod signals;
 pub mod training;
 pub mod worker;

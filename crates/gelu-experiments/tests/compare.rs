@@ -106,22 +106,71 @@ fn seeds_are_added_until_every_comparison_is_decided() {
         "relu,soi,relu",
         "--until-decided",
         "--max-seeds",
-        "12",
+        "15",
         "--json",
     ];
     let text = sandbox.run(&arguments).success();
     let document: Document = serde_json::from_str(&text).unwrap();
     let [difference] = &document.differences[..] else { panic!("{:?}", document.differences) };
     let seeds = document.runs.iter().map(|run| run.seed).max();
-    // The looks are at 8 and at 12, each at half of 0.05.
-    assert_eq!(difference.level, 0.025);
-    match difference.verdict {
-        Verdict::Undecided => assert_eq!((difference.runs, seeds), (12, Some(12))),
-        _ => assert_eq!(Some(difference.runs as u64), seeds),
+    // The looks are at 10 and at 15, each at half of 0.05.
+    assert_eq!(difference.found.level, 0.025);
+    match difference.found.verdict {
+        Verdict::Undecided => assert_eq!((difference.found.runs, seeds), (15, Some(15))),
+        _ => assert_eq!(Some(difference.found.runs as u64), seeds),
     }
     assert!(document.runs.iter().all(|run| run.status == "finished"));
     // Whoever asks again gets the same answer, and trains nothing.
     assert_eq!(sandbox.run(&arguments).success(), text);
+}
+
+#[test]
+fn seeds_added_after_a_look_are_a_look_that_was_not_planned() {
+    let sandbox = Sandbox::new();
+    let words = ["compare", "--activations", "gelu,relu", "--epochs", "1", "--train-limit", "600"];
+    let compare = |seeds: &str| -> Document {
+        let arguments = [&words[..], &["--seeds", seeds, "--json"]].concat();
+        serde_json::from_str(&sandbox.run(&arguments).success()).unwrap()
+    };
+    let first = compare("2");
+    assert_eq!((first.looks.len(), first.looks[0].level), (1, 0.05));
+    let further = compare("3");
+    let looks: Vec<_> = further.looks.iter().map(|l| (l.seeds, l.level, l.planned)).collect();
+    assert_eq!(looks, [(2, 0.05, true), (3, 0.025, false)]);
+    assert!(further.looks[1].added_at.is_some());
+    let found = &further.differences[0].found;
+    assert_eq!((found.runs, found.look, found.level), (3, Some(3), 0.025));
+    assert!(found.sentence.contains("a second look, which was not planned"), "{}", found.sentence);
+    assert!(found.sentence.contains("at most 7.5 % of tables"), "{}", found.sentence);
+    // The seeds of the plan go on with all there is.
+    assert_eq!(compare("2").looks, further.looks);
+    let late = [&words[..], &["--until-decided"]].concat();
+    sandbox.run(&late).refused(1, "looked at after 2 seeds already");
+}
+
+#[test]
+fn a_run_beside_the_plan_is_shown_and_changes_no_verdict() {
+    let sandbox = Sandbox::new();
+    let limit = ["--epochs", "1", "--train-limit", "600"];
+    let words = ["compare", "--activations", "gelu,relu", "--seeds", "2"];
+    sandbox.run(&[&words[..], &limit].concat()).success();
+    let report = || -> Document {
+        let text = sandbox.run(&["report", "results/digits", "--json"]).success();
+        serde_json::from_str(&text).unwrap()
+    };
+    let before = report();
+    for (rate, seed) in [("0.01", "1"), ("0.001", "9")] {
+        let beside = ["train", "--activation", "relu", "--learning-rate", rate, "--seed", seed];
+        sandbox.run(&[&beside[..], &limit].concat()).success();
+    }
+    let after = report();
+    assert_eq!((before.runs.len(), after.runs.len()), (4, 6));
+    assert_eq!(after.runs.iter().filter(|run| !run.planned).count(), 2);
+    assert_eq!(after.differences, before.differences);
+    let edges: Vec<_> = after.activations.iter().map(|entry| entry.edge).collect();
+    assert_eq!(edges, [None, None], "no rate was chosen");
+    let text = sandbox.run(&["report", "results/digits"]).success();
+    assert!(text.contains("2 of 6 runs were trained beside the plan"), "{text}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub(super) struct Varied {
     /// The activation that the others are compared with [default: the first]
     #[arg(long, value_name = "NAME", value_parser = Suggested::activations())]
     baseline: Option<String>,
-    /// Add seeds until every comparison is decided: looked at after 8, 12, 16, … of them
+    /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
     #[arg(long, conflicts_with = "seeds")]
     until_decided: bool,
     /// Give up deciding after N seeds [default: 20]
@@ -84,7 +84,8 @@ impl Varied {
     /// Makes the comparison's folder, once it is certain that its runs can be trained.
     pub(super) fn prepare(self, selection: Selection) -> Result<(Selected, ComparisonFolder)> {
         let (selected, comparison) = self.select(selection)?;
-        let (folder, _) = ComparisonFolder::create(&selected.out, &comparison)?;
+        let (folder, _) =
+            ComparisonFolder::create(&selected.out, &comparison, ComparisonReader::has_looked)?;
         super::warn_of_open_folder(&folder);
         Ok((selected, folder))
     }

@@ -84,7 +84,7 @@ impl Left {
 pub(super) fn runs(recipe: &Recipe) -> usize {
     let varied = &recipe.comparison;
     let settings = varied.activations.len() * varied.dropout.len();
-    let seeds = varied.first_seeds() as usize;
+    let seeds = varied.looks().first().seeds as usize;
     match varied.retrain {
         Some(tuning) => {
             settings * (varied.learning_rates.len() * tuning.tuning_seeds as usize + seeds)
@@ -105,7 +105,7 @@ fn counted(recipe: &Recipe) -> String {
         several(varied.dropout.len(), "dropout rate"),
         several(varied.learning_rates.len(), "learning rate"),
     );
-    let seeds = several(varied.first_seeds() as usize, "seed");
+    let seeds = several(varied.looks().first().seeds as usize, "seed");
     let how = match varied.retrain {
         Some(tuning) => format!(
             "{settings} × {} to tune, then {seeds} of each activation and dropout rate at its best \
@@ -188,11 +188,11 @@ mod tests {
         let classifier = Recipe::named("mnist-classifier").unwrap();
         let varied = &classifier.comparison;
         let rates = varied.learning_rates.len() * varied.dropout.len();
-        assert_eq!(runs(&classifier), 3 * rates * varied.first_seeds() as usize);
+        assert_eq!(runs(&classifier), 3 * rates * varied.looks().first().seeds as usize);
         let cnn = Recipe::named("cifar10-cnn").unwrap();
         let varied = &cnn.comparison;
         let tuning = varied.retrain.unwrap().tuning_seeds as usize;
-        let last = varied.first_seeds() as usize;
+        let last = varied.looks().first().seeds as usize;
         assert_eq!(runs(&cnn), 3 * (varied.learning_rates.len() * tuning + last));
         assert!(counted(&cnn).contains("to tune, then"), "{}", counted(&cnn));
     }

@@ -16,6 +16,7 @@ mod selection;
 mod submit;
 mod suggested;
 mod train;
+mod verdict;
 mod watch;
 mod work;
 
@@ -47,6 +48,8 @@ enum Command {
     Eval(eval::Eval),
     /// Show the dashboard of a comparison that another process makes, or that is finished
     Watch(watch::Watch),
+    /// Judge any table of scores: a CSV file with settings, seeds and a measure
+    Verdict(verdict::Verdict),
     /// Write the table, figures and data of a comparison's finished runs again
     Report(report::Report),
     /// List the runs of a comparison: what there is, how it ended, how long it took
@@ -80,6 +83,7 @@ fn run() -> ExitCode {
         Command::Train(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Watch(command) => command.run(),
+        Command::Verdict(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Runs(command) => command.run(),
         Command::Recipe(command) => command.run(),

@@ -2,6 +2,7 @@ use super::print;
 use super::selection::Selection;
 use super::suggested::Suggested;
 use crate::activation::NamedActivation;
+use crate::comparison::ComparisonReader;
 use crate::environment::Environment;
 use crate::runs::{
     ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunStatus, Stage, Watch,
@@ -61,7 +62,8 @@ impl Train {
         let mut comparison = selected.comparison();
         comparison.planned = false;
         let spec = selected.check(&comparison, &key)?;
-        let (folder, comparison) = ComparisonFolder::create(&selected.out, &comparison)?;
+        let (folder, comparison) =
+            ComparisonFolder::create(&selected.out, &comparison, ComparisonReader::has_looked)?;
         let folder = folder.run(&spec)?;
         let claimed =
             ClaimedRun::claim(&folder, &spec, &mut Watch::default(), comparison.silence())?;

@@ -1,4 +1,4 @@
-use super::plan;
+use super::{looked_at, plan};
 use crate::Result;
 use crate::runs::{
     Comparison, ComparisonFolder, ComparisonSnapshot, RunFolder, RunId, RunKey, RunSnapshot,
@@ -78,8 +78,13 @@ impl ComparisonReader {
     ///
     /// As [`ComparisonFolder::foresee`].
     pub fn foreseeing(path: &Path, asked: &Comparison) -> Result<Option<Self>> {
-        let foreseen = ComparisonFolder::foresee(path, asked)?;
+        let foreseen = ComparisonFolder::foresee(path, asked, Self::has_looked)?;
         Ok(foreseen.map(|(folder, comparison)| Self::of(folder, comparison)))
+    }
+
+    /// Whether a comparison has been looked at, by the runs that are there.
+    pub fn has_looked(folder: &ComparisonFolder, comparison: &Comparison) -> bool {
+        looked_at(&Self::of(folder.clone(), comparison.clone()).snapshot())
     }
 
     fn of(folder: ComparisonFolder, comparison: Comparison) -> Self {
@@ -135,14 +140,15 @@ impl ComparisonReader {
             selection: recipe.comparison.selection,
             reported: recipe.comparison.reported,
             loss: recipe.network.loss(),
-            criterion: recipe.criterion(),
+            criterion: comparison.criterion(),
+            added_looks: comparison.added_looks.clone(),
             test_examples: comparison.test_examples,
             figure: recipe.figure.clone(),
             runs: names
                 .iter()
                 .filter_map(|name| self.read.get(name))
                 .filter(of_latest)
-                .map(of_run)
+                .map(|read| of_run(comparison, read))
                 .collect(),
             warnings,
         };
@@ -258,8 +264,9 @@ impl ComparisonReader {
     }
 }
 
-fn of_run(read: &Read) -> RunSnapshot {
-    read.snapshot.clone()
+fn of_run(comparison: &Comparison, read: &Read) -> RunSnapshot {
+    let planned = plan::includes(comparison, &read.snapshot.key);
+    RunSnapshot { planned, ..read.snapshot.clone() }
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

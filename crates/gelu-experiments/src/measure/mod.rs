@@ -13,7 +13,7 @@ mod split;
 pub use criterion::{Criterion, UntilDecided};
 pub use duration::duration;
 pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
-pub use looks::Looks;
+pub use looks::{Look, Looks};
 pub use metric::{LossKind, Metric};
 pub use primary::Primary;
 pub use selection::{Reported, Selection};

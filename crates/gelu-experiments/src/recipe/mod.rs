@@ -92,8 +92,8 @@ pub struct ComparisonRecipe {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Where given, seeds are added until every comparison is decided: 8 in place of `seeds`, then
-    /// 4 more and 4 more.
+    /// Where given, seeds are added until every comparison is decided: 10 in place of `seeds`, then
+    /// 5 more and 5 more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_decided: Option<UntilDecided>,
     /// Where given, the learning rate is tuned with the validation examples set aside, and the
@@ -123,9 +123,9 @@ impl ComparisonRecipe {
         compared.find(|activation| activation.name() == name || activation.text() == text)
     }
 
-    /// Runs of each setting that are planned from the beginning, with the seeds 1, 2, ….
-    pub fn first_seeds(&self) -> u64 {
-        if self.until_decided.is_some() { Looks::FIRST } else { self.seeds }
+    /// When it is looked at: once after its seeds, or until it is decided.
+    pub fn looks(&self) -> Looks {
+        self.until_decided.map_or_else(|| Looks::once(self.seeds), UntilDecided::looks)
     }
 
     /// Leaves out what is named a second time: the same setting twice is one setting.
@@ -192,7 +192,8 @@ impl Recipe {
             amplitudes,
             negligible: varied.negligible,
             baseline: baseline.to_string(),
-            until_decided: varied.until_decided,
+            comparisons: (varied.activations.len() - 1) * varied.dropout.len(),
+            looks: varied.looks(),
         }
     }
 

@@ -102,6 +102,15 @@ impl Recipe {
                  to have one above 0",
             );
         }
+        let (metric, split) = varied.selection.measure();
+        if varied.primary.by_epoch() == (metric, split) && varied.learning_rates.len() > 1 {
+            return refuse(format!(
+                "comparison.primary and comparison.selection are both the {split} {metric}: the best of \
+                 {} learning rates would be judged by what it was chosen for; choose by another \
+                 measure, or name one learning rate",
+                varied.learning_rates.len()
+            ));
+        }
         let negligible = varied.negligible;
         if !(negligible.is_finite() && negligible > 0.0) {
             return refuse(format!(

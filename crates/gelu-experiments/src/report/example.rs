@@ -1,6 +1,6 @@
 //! A comparison to test reports on: plausible curves, made without training.
 
-use crate::measure::{Criterion, EpochMetrics, LossKind, Primary, Reported};
+use crate::measure::{Criterion, EpochMetrics, Looks, LossKind, Primary, Reported};
 use crate::recipe::Recipe;
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
 
@@ -27,6 +27,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
                             seed,
                             stage: Stage::Only,
                         },
+                        planned: true,
                         folder: format!(
                             "{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}"
                         ),
@@ -62,8 +63,10 @@ pub(crate) fn example() -> ComparisonSnapshot {
             amplitudes: Vec::new(),
             negligible: 0.001,
             baseline: "gelu".into(),
-            until_decided: None,
+            comparisons: 2,
+            looks: Looks::once(3),
         },
+        added_looks: Vec::new(),
         test_examples: 1000,
         figure,
         runs,

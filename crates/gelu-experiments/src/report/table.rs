@@ -87,7 +87,7 @@ fn paragraphs(document: &Document) -> Vec<String> {
 
 /// One sentence a comparison.
 pub fn verdicts(document: &Document) -> Vec<String> {
-    with_dropout(document, |difference| Some(difference.sentence.clone()))
+    with_dropout(document, |difference| Some(difference.found.sentence.clone()))
 }
 
 /// What is said of each comparison, headed by its dropout rate where there are several.
@@ -173,7 +173,7 @@ fn verdict(document: &Document, entry: &ActivationDocument) -> String {
         (d.activation.as_str(), d.dropout) == (entry.activation.as_str(), entry.dropout)
     };
     match document.differences.iter().find(same) {
-        Some(difference) => difference.verdict.to_string(),
+        Some(difference) => difference.found.verdict.to_string(),
         None if entry.activation == document.criterion.baseline => "baseline".to_owned(),
         None => "–".to_owned(),
     }
@@ -220,7 +220,8 @@ pub(super) fn notes(document: &Document) -> Vec<String> {
         notes.push("∞: the run diverged; it counts as the worst.".to_owned());
     }
     notes.extend(choices(document));
-    notes.extend(uncertainty(document));
+    notes.extend(intervals(document));
+    notes.extend(beside(document));
     let failed = document.runs.iter().filter(|run| run.status == "failed");
     let failed: Vec<String> = failed
         .map(|run| format!("{} ({})", run.key(), run.reason.as_deref().unwrap_or("no reason")))
@@ -239,6 +240,21 @@ pub(super) fn notes(document: &Document) -> Vec<String> {
     }
     notes.extend(arithmetics(document));
     notes
+}
+
+/// Runs that were not planned.
+fn beside(document: &Document) -> Option<String> {
+    let count = document.runs.iter().filter(|run| !run.planned).count();
+    match count {
+        0 => None,
+        all if all == document.runs.len() => Some(
+            "No comparison was planned here, so none is judged; `gelu compare` plans one.".into(),
+        ),
+        _ => Some(format!(
+            "{count} of {} runs were trained beside the plan; they are shown, and change no verdict.",
+            document.runs.len()
+        )),
+    }
 }
 
 /// Which runs were trained here and there, in arithmetics whose last bits differ.
@@ -270,8 +286,9 @@ fn choices(document: &Document) -> Vec<String> {
             format!("{name} {rate:e} (dropout {}) is the {end}", entry.dropout)
         })
         .collect();
-    let first = document.runs.first().map(|run| run.learning_rate);
-    if document.runs.iter().all(|run| Some(run.learning_rate) == first) {
+    let mut planned = document.runs.iter().filter(|run| run.planned).map(|run| run.learning_rate);
+    let first = planned.next();
+    if planned.all(|rate| Some(rate) == first) {
         return Vec::new();
     }
     let mut notes = vec![format!("Learning rates are chosen by {}.", document.selection)];
@@ -282,27 +299,30 @@ fn choices(document: &Document) -> Vec<String> {
     notes
 }
 
-/// How far any error on this test set is from that on all examples there could be.
-fn uncertainty(document: &Document) -> Option<String> {
-    let errors = document.activations.iter().filter_map(|entry| entry.binomial_standard_error);
-    let largest = errors.fold(0.0, f64::max);
-    let error = match document.criterion.amplitudes.is_empty() {
-        true => "an error",
-        false => "the error without noise",
+/// What the intervals hold for, and how often verdicts err.
+fn intervals(document: &Document) -> Option<String> {
+    let shown = document.differences.iter().any(|difference| difference.found.interval.is_some());
+    let comparisons = match document.criterion.comparisons {
+        1 => "the comparison".to_owned(),
+        several => format!("all {several} comparisons"),
     };
-    (largest > 0.0).then(|| {
+    let looks = match document.looks.len() {
+        1 => String::new(),
+        several => format!(" and all {several} looks"),
+    };
+    shown.then(|| {
         format!(
-            "The seeds' spread is on this test set; its {} examples alone leave {error} uncertain \
-             by {:.2} points (binomial standard error).",
-            document.data.test_examples,
-            largest * 100.0
+            "Intervals are 95 % intervals over {comparisons}{looks}; p counts them, too, and is held \
+             against 0.05."
         )
     })
 }
 
 /// What the pairs can show.
 fn details(document: &Document) -> Vec<String> {
-    with_dropout(document, |difference| difference.details.as_ref().map(|text| format!("{text}.")))
+    with_dropout(document, |difference| {
+        difference.found.details.as_ref().map(|text| format!("{text}."))
+    })
 }
 
 #[cfg(test)]
@@ -388,9 +408,10 @@ mod tests {
         let text = text(&Document::of(&example()));
         assert_eq!(text.matches("baseline").count(), 2, "{text}");
         assert_eq!(text.matches("Dropout 0.5: ReLU").count(), 2, "{text}");
-        assert!(text.contains("smallest possible p"), "{text}");
+        assert!(text.contains("takes 8 seeds or more"), "{text}");
         assert!(text.contains("(dropout 0.5) is the largest"), "{text}");
-        assert!(text.contains("1000 examples alone"), "{text}");
+        let unwrapped = text.replace("\n  ", " ");
+        assert!(unwrapped.contains("95 % intervals over all 2 comparisons; p counts"), "{text}");
     }
 
     #[test]

@@ -249,6 +249,8 @@ impl RunFolder {
         };
         RunSnapshot {
             key: spec.key(),
+            // A run's own folder knows no plan.
+            planned: false,
             folder: {
                 // Its own name, not the one the specification gives: that may be anybody's text.
                 let name = self.path.file_name().unwrap_or_default();

@@ -22,7 +22,7 @@ mod tests;
 
 pub use checkpoint::Checkpoint;
 pub use claimed_run::ClaimedRun;
-pub use comparison_folder::{Comparison, ComparisonFolder};
+pub use comparison_folder::{AddedLook, Comparison, ComparisonFolder, LookedAt};
 pub use folder::{RunFolder, StatusFile};
 pub use key::{RunId, RunKey, Stage};
 pub use lease::{Holder, Lease, Watch};

@@ -1,4 +1,4 @@
-use super::{Progress, Provenance, RunKey, RunStatus};
+use super::{AddedLook, Progress, Provenance, RunKey, RunStatus};
 use crate::measure::{
     Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
 };
@@ -28,6 +28,8 @@ pub struct ComparisonSnapshot {
     pub loss: LossKind,
     /// What the comparison is decided by.
     pub criterion: Criterion,
+    /// Looks that were added after one had been taken, in order.
+    pub added_looks: Vec<AddedLook>,
     /// How many examples the test set has.
     pub test_examples: usize,
     /// The figure of the paper, where the recipe has one.
@@ -61,6 +63,14 @@ impl ComparisonSnapshot {
         distinct(self.runs.iter().map(|run| run.key.learning_rate))
     }
 
+    /// The learning rates that are chosen from, each once, ascending: those of the plan; of runs that
+    /// nobody planned, theirs.
+    pub fn rates_tried(&self) -> Vec<f64> {
+        let any = self.runs.iter().any(|run| run.planned);
+        let tried = self.runs.iter().filter(|run| run.planned == any);
+        distinct(tried.map(|run| run.key.learning_rate))
+    }
+
     /// Whether `metric` was measured on `split` in any epoch of any run.
     pub fn has(&self, metric: Metric, split: Split) -> bool {
         let mut epochs = self.runs.iter().flat_map(|run| &run.epochs);
@@ -80,6 +90,9 @@ fn distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
 pub struct RunSnapshot {
     /// Which run.
     pub key: RunKey,
+    /// Whether the comparison's plan has it. One that was trained beside it is listed and drawn, and
+    /// changes no verdict and no choice.
+    pub planned: bool,
     /// Name of its folder.
     pub folder: String,
     /// Where it stands.
@@ -123,10 +136,11 @@ impl RunSnapshot {
         self.provenance.iter().rev().take_while(died).count()
     }
 
-    /// A run that nobody has begun.
+    /// A planned run that nobody has begun.
     pub fn waiting(key: RunKey, folder: String, epochs_planned: usize) -> Self {
         Self {
             key,
+            planned: true,
             folder,
             status: RunStatus::Waiting,
             epochs: Vec::new(),

@@ -166,7 +166,7 @@ fn selection(snapshot: &ComparisonSnapshot) -> String {
 
 /// The grid; empty where there is nothing to choose.
 fn rates(snapshot: &ComparisonSnapshot) -> Vec<String> {
-    let rates = snapshot.learning_rates();
+    let rates = snapshot.rates_tried();
     match rates.len() {
         0 | 1 => Vec::new(),
         _ => rates.iter().map(|rate| format!("{rate:e}")).collect(),
@@ -174,9 +174,10 @@ fn rates(snapshot: &ComparisonSnapshot) -> Vec<String> {
 }
 
 fn choices(snapshot: &ComparisonSnapshot) -> Vec<Choices> {
-    let grid = snapshot.learning_rates();
+    let grid = snapshot.rates_tried();
     let tried = groups(snapshot);
-    let tried: Vec<_> = tried.iter().filter(|group| group.stage.word() != Some("final")).collect();
+    let tried: Vec<_> =
+        tried.iter().filter(|group| group.planned && group.stage.word() != Some("final")).collect();
     let row = |best: &crate::comparison::Group<'_>| {
         let of = |rate: f64| {
             tried.iter().find(|group| {
