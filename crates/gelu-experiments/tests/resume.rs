@@ -4,6 +4,7 @@
 
 mod support;
 
+use gelu_experiments::comparison::ComparisonReader;
 use gelu_experiments::measure::EpochMetrics;
 use gelu_experiments::report::Document;
 use std::fs;
@@ -44,6 +45,7 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let document: Document = serde_json::from_str(&document).unwrap();
     let evaluated = sandbox.run(&["eval", "pieces", "--json"]).success();
     let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+    let snapshot = ComparisonReader::open(&sandbox.path("pieces")).unwrap().snapshot();
     let mut earlier = 0;
     for (run, evaluation) in document.runs.iter().zip(evaluated.as_array().unwrap()) {
         let loss = |epoch: &&EpochMetrics| epoch.valid_loss.unwrap();
@@ -51,6 +53,9 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
         assert_eq!(evaluation["activation"], run.activation);
         assert_eq!(evaluation["valid_loss"].as_f64(), best.valid_loss);
         assert_eq!(evaluation["test_loss"].as_f64(), best.test_loss);
+        let read = snapshot.runs.iter().find(|read| read.key == run.key()).unwrap();
+        let outcomes = read.outcomes.as_ref().unwrap();
+        assert_eq!((outcomes.epoch(), Some(outcomes.mean())), (best.epoch, best.test_error));
         earlier += usize::from(best.epoch < run.epochs.len());
     }
     assert!(earlier > 0, "somewhere the last epoch is not the best");
@@ -106,6 +111,7 @@ fn half_written_files_are_never_trusted() {
 
     // As a kill may leave it: half a checkpoint in the lease, and a status that says running.
     fs::remove_file(run.join("model.bpk")).unwrap();
+    fs::remove_file(run.join("outcomes.bin")).unwrap();
     fs::write(run.join("status.json"), running).unwrap();
     let free = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path());
     let free = free.into_iter().find(|path| path.to_string_lossy().contains("/free-")).unwrap();

@@ -76,7 +76,8 @@ impl Train {
         let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
         let environment = Environment::here(device, threads);
         let status = apart_from_the_terminal(&run, &signals, || {
-            train(&run, &splits, &opened, &control, &environment, Display::Burn)
+            let criterion = comparison.recipe.criterion();
+            train(&run, &splits, &criterion, &opened, &control, &environment, Display::Burn)
         })?;
         conclude(&run, comparison.silence(), &status)
     }

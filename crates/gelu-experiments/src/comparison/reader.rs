@@ -40,13 +40,14 @@ type Stamp = (SystemTime, u64);
 struct Read {
     spec: RunSpec,
     snapshot: RunSnapshot,
-    stamps: [Option<Stamp>; 4],
+    stamps: [Option<Stamp>; FILES.len()],
     /// Nothing will change any more.
     settled: bool,
 }
 
 /// The files whose change is a change of the run.
-const FILES: [&str; 4] = ["status.json", "metrics.csv", "noise.csv", "progress.json"];
+const FILES: [&str; 5] =
+    ["status.json", "metrics.csv", "noise.csv", "outcomes.bin", "progress.json"];
 
 impl ComparisonReader {
     /// A reader of the comparison in that folder.

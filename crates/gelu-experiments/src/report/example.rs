@@ -38,6 +38,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
                         epochs: (1..=length).map(|e| epoch(e, level, learning_rate)).collect(),
                         epochs_planned: EPOCHS,
                         noise: Vec::new(),
+                        outcomes: None,
                         progress: None,
                         seconds: 2.0 * length as f64,
                         provenance: Vec::new(),

@@ -3,10 +3,10 @@ use super::folder::{StatusFile, provenance_name};
 use super::lease::{Before, Claim, Lease, Watch};
 use super::provenance::Provenance;
 use super::tables::to_csv;
-use super::{Holder, LOG, Progress, RunFolder, RunSpec, RunStatus};
+use super::{Holder, LOG, Progress, RunFolder, RunSpec, RunStatus, outcomes};
 use crate::environment::Environment;
 use crate::files::{read_bytes, sync, sync_folder};
-use crate::measure::{EpochMetrics, NoiseMetrics};
+use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
 use crate::{Error, Result};
 use serde::Serialize;
 use std::fs::{self, File};
@@ -158,6 +158,15 @@ impl ClaimedRun {
     /// When the file cannot be written.
     pub fn set_noise(&self, noise: &[NoiseMetrics]) -> Result<()> {
         self.place("noise.csv", to_csv(noise), Durable::Yes)
+    }
+
+    /// Writes what the network that is kept makes of each test example.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn set_outcomes(&self, outcomes: &Outcomes) -> Result<()> {
+        self.place(outcomes::FILE, outcomes::outcomes_to_bytes(outcomes), Durable::Yes)
     }
 
     /// Puts a checkpoint in place, then removes all but the one before it. `write` fills a scratch

@@ -1,11 +1,12 @@
 use super::checkpoint::{self, Checkpoint};
 use super::lease;
+use super::outcomes;
 use super::provenance::Provenance;
 use super::tables::from_csv;
 use super::{Holder, RunSnapshot, RunSpec, RunStatus};
 use crate::error::Place;
 use crate::files::{read_bytes, read_text, remove_folder, sync, sync_folder};
-use crate::measure::EpochMetrics;
+use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
 use crate::{Error, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The folder of one run, as everybody may read it:
@@ -27,6 +29,7 @@ use std::time::Duration;
 ///   model.bpk  optimizer.bpk  scheduler.bpk  metrics.csv  SHA256SUMS      the last two are kept
 /// model.bpk             the trained network, once finished
 /// noise.csv             what it achieves under noise, where the recipe or `gelu eval` measures that
+/// outcomes.bin          what it makes of each test example, where the comparison is decided by those
 /// provenance-0004.json  what each session ran on
 /// worker.log            what the last worker said, where it died or failed
 /// ```
@@ -167,6 +170,37 @@ impl RunFolder {
         read_metrics(&self.file("metrics.csv"))
     }
 
+    /// What the network that is kept makes of each test example; `None` where that was not kept.
+    ///
+    /// # Errors
+    ///
+    /// When the file is there but damaged.
+    pub fn outcomes(&self) -> Result<Option<Outcomes>> {
+        let path = self.file(outcomes::FILE);
+        let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
+        outcomes::parse_outcomes(&path, &bytes).map(Some)
+    }
+
+    /// The outcomes of a finished run that has measured this.
+    ///
+    /// # Errors
+    ///
+    /// As [`outcomes`](Self::outcomes), and when they are of another network.
+    fn outcomes_of(
+        &self,
+        spec: &RunSpec,
+        epochs: &[EpochMetrics],
+        noise: &[NoiseMetrics],
+    ) -> Result<Option<Arc<Outcomes>>> {
+        let (Some(outcomes), Some(reported)) = (self.outcomes()?, spec.reported(epochs)) else {
+            return Ok(None);
+        };
+        outcomes
+            .check(reported, noise)
+            .map(|()| Some(Arc::new(outcomes)))
+            .map_err(|problem| outcomes::refusal(&self.file(outcomes::FILE), problem))
+    }
+
     /// Where the checkpoint of an epoch is, if there is one.
     pub fn checkpoint_path(&self, epoch: usize) -> PathBuf {
         self.file(&checkpoint::name(epoch))
@@ -247,6 +281,13 @@ impl RunFolder {
             RunStatus::Running => read_json(&self.file("progress.json")).ok().flatten(),
             _ => None,
         };
+        let noise = noted(from_csv(&self.file("noise.csv")), &mut warnings).unwrap_or_default();
+        let outcomes = match status {
+            RunStatus::Finished => {
+                noted(self.outcomes_of(spec, &epochs, &noise), &mut warnings).flatten()
+            }
+            _ => None,
+        };
         RunSnapshot {
             key: spec.key(),
             // A run's own folder knows no plan.
@@ -257,7 +298,8 @@ impl RunFolder {
                 name.to_string_lossy().into_owned()
             },
             epochs_planned: planned,
-            noise: noted(from_csv(&self.file("noise.csv")), &mut warnings).unwrap_or_default(),
+            noise,
+            outcomes,
             provenance: noted(self.provenance(), &mut warnings).unwrap_or_default(),
             status,
             epochs,

@@ -1,8 +1,9 @@
 use super::{AddedLook, Progress, Provenance, RunKey, RunStatus};
 use crate::measure::{
-    Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
+    Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Outcomes, Reported, Selection, Split,
 };
 use crate::recipe::FigureSpec;
+use std::sync::Arc;
 
 /// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
 /// figures and the JSON document are made from.
@@ -103,6 +104,8 @@ pub struct RunSnapshot {
     pub epochs_planned: usize,
     /// What it achieves under noise, by amplitude; empty where that is not measured (yet).
     pub noise: Vec<NoiseMetrics>,
+    /// What it makes of each test example, once it is finished; `None` where that was not kept.
+    pub outcomes: Option<Arc<Outcomes>>,
     /// The epoch under way, while it runs.
     pub progress: Option<Progress>,
     /// Seconds spent training it so far, over all its sessions.
@@ -127,6 +130,12 @@ impl RunSnapshot {
         all
     }
 
+    /// What it makes of each test example as the measure counts it that a comparison is decided by;
+    /// `None` where that was not kept.
+    pub fn outcomes_of(&self, criterion: &Criterion) -> Option<&Outcomes> {
+        self.outcomes.as_deref().filter(|outcomes| outcomes.are_of(criterion))
+    }
+
     /// How many sessions have died on it, one after the other, without finishing an epoch.
     pub fn deaths(&self) -> usize {
         let died = |session: &&Provenance| {
@@ -146,6 +155,7 @@ impl RunSnapshot {
             epochs: Vec::new(),
             epochs_planned,
             noise: Vec::new(),
+            outcomes: None,
             progress: None,
             seconds: 0.0,
             provenance: Vec::new(),

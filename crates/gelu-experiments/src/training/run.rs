@@ -3,8 +3,8 @@ use super::control::Control;
 use super::epochs::{EpochByEpoch, Measuring};
 use super::evaluate::measuring_loader;
 use super::network::Network;
-use super::noise::measure_noise;
 use super::optimizer::optimizer;
+use super::outcomes::examine;
 use super::progress::ProgressSink;
 use super::schedule::Schedule;
 use super::session::Session;
@@ -14,7 +14,7 @@ use super::threads::pool;
 use crate::data::{BatchLoader, Order};
 use crate::environment::Environment;
 use crate::error::Place;
-use crate::measure::LossKind;
+use crate::measure::{Criterion, LossKind};
 use crate::runs::{Checkpoint, ClaimedRun, RunFolder, RunSpec, RunStatus};
 use crate::{Error, Result};
 use burn::module::Module;
@@ -40,7 +40,7 @@ pub enum Display {
 }
 
 /// Trains a run to its end, going on where an earlier session stopped. A complete run is left as
-/// it is.
+/// it is. `criterion` is what its comparison is decided by: outcomes are kept of that.
 ///
 /// # Errors
 ///
@@ -53,6 +53,7 @@ pub enum Display {
 pub fn train(
     run: &Arc<ClaimedRun>,
     splits: &Splits,
+    criterion: &Criterion,
     device: &Device,
     control: &Control,
     environment: &Environment,
@@ -76,7 +77,7 @@ pub fn train(
         carry_out(&session, splits, device, checkpoint, display, pool(environment.threads)?);
     }
     // Other threads than before: a display of Burn's that was left behind holds those.
-    pool(environment.threads)?.install(|| finish(&session, splits, device))
+    pool(environment.threads)?.install(|| finish(&session, splits, criterion, device))
 }
 
 /// The newest checkpoint that can be gone on from. Damaged ones that are newer are removed.
@@ -208,12 +209,17 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
 }
 
 /// Records the end of a session in the run's folder.
-fn finish(session: &Session, splits: &Splits, device: &Device) -> Result<RunStatus> {
+fn finish(
+    session: &Session,
+    splits: &Splits,
+    criterion: &Criterion,
+    device: &Device,
+) -> Result<RunStatus> {
     let run = &session.run;
     let (outcome, seconds, epochs) = session.outcome();
     let outcome = outcome.and_then(|status| {
         if status == RunStatus::Finished {
-            keep_results(session, splits, device)?;
+            keep_results(session, splits, criterion, device)?;
         }
         if status.is_complete() {
             run.keep_metrics(&session.metrics())?;
@@ -246,8 +252,13 @@ pub fn fail(run: &ClaimedRun, reason: &str, seconds: f64, epochs: usize) -> Resu
     run.set_status(status, seconds)
 }
 
-/// The trained network, and what it achieves under noise.
-fn keep_results(session: &Session, splits: &Splits, device: &Device) -> Result<()> {
+/// The trained network, what it achieves under noise, and what it makes of each test example.
+fn keep_results(
+    session: &Session,
+    splits: &Splits,
+    criterion: &Criterion,
+    device: &Device,
+) -> Result<()> {
     let (run, spec) = (&session.run, session.spec());
     let (last, _) = run.folder().checkpoint()?;
     let last = last.filter(|last| last.epoch == spec.training.epochs);
@@ -256,11 +267,21 @@ fn keep_results(session: &Session, splits: &Splits, device: &Device) -> Result<(
         problem: "the checkpoint of its last epoch is gone".to_owned(),
     })?;
     run.set_model(&model_bytes(&last.path, spec)?)?;
-    if let Some(noise) = &spec.noise {
-        let model = load_model(run.folder(), splits, device)?;
-        run.set_noise(&measure_noise(&model, spec, splits, &noise.amplitudes, device)?)?;
+    let Some(reported) = spec.reported(&last.metrics) else { return Ok(()) };
+    let model = load_model(run.folder(), splits, device)?;
+    let examined = examine(&model, spec, splits, criterion, reported, device)?;
+    if spec.noise.is_some() {
+        run.set_noise(&examined.noise)?;
     }
-    Ok(())
+    let Some(outcomes) = examined.outcomes else { return Ok(()) };
+    match outcomes.check(reported, &examined.noise) {
+        Ok(()) => run.set_outcomes(&outcomes),
+        // On a device that computes the same thing twice in two ways.
+        Err(problem) => {
+            log(&format!("the outcomes of the test examples are not kept: the file {problem}"));
+            Ok(())
+        }
+    }
 }
 
 /// The trained network of a finished run.

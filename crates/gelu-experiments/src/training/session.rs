@@ -1,7 +1,7 @@
 use super::checkpoint::keep_best;
 use super::control::Control;
 use super::progress::ProgressSink;
-use crate::measure::{EpochMetrics, Reported};
+use crate::measure::EpochMetrics;
 use crate::randomness::{Purpose, device_seed};
 use crate::runs::{ClaimedRun, RunSpec, RunStatus};
 use crate::{Error, Result};
@@ -59,10 +59,8 @@ impl Session {
         let mut state = self.state();
         let number = epoch.epoch;
         state.metrics.push(epoch);
-        let best = self.spec().best_by.and_then(|selection| {
-            let best = Reported::BestEpoch.epoch_of(selection, &state.metrics)?;
-            Some(best.epoch)
-        });
+        let spec = self.spec();
+        let best = spec.best_by.and_then(|_| spec.reported(&state.metrics)).map(|best| best.epoch);
         self.run.commit_checkpoint(number, &state.metrics, |scratch| {
             write_parts(scratch)?;
             match best {

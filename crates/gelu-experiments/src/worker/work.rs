@@ -192,7 +192,9 @@ impl Worker {
         let trained = catch_unwind(AssertUnwindSafe(|| {
             let comparison = self.reader.comparison();
             let splits = self.prepared.splits(comparison, &spec, &self.device)?;
-            train(&run, &splits, &self.device, &self.control, &environment, Display::Folder)
+            let (criterion, device) = (comparison.recipe.criterion(), &self.device);
+            let (control, display) = (&self.control, Display::Folder);
+            train(&run, &splits, &criterion, device, control, &environment, display)
         }));
         match trained {
             Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),

@@ -66,6 +66,7 @@ fn run(activation: usize, seed: usize, value: Option<&Value>) -> RunSnapshot {
         epochs,
         epochs_planned: 1,
         noise: Vec::new(),
+        outcomes: None,
         progress: None,
         seconds: 1.0,
         provenance: Vec::new(),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::Error;
 use crate::environment::Environment;
-use crate::measure::NoiseMetrics;
+use crate::measure::{NoiseMetrics, Outcomes, TestGroups};
 use std::fs;
 
 fn snapshot(folder: &RunFolder) -> RunSnapshot {
@@ -36,6 +36,53 @@ fn measures_under_noise_are_read_back() {
     claim(&folder).set_noise(&[noise, NoiseMetrics { test_error: None, ..noise }]).unwrap();
     let read = snapshot(&folder).noise;
     assert_eq!((read.len(), read[0], read[1].test_error), (2, noise, None));
+}
+
+/// Of four test examples, `wrong` of which are wrong, at `epoch`.
+fn outcomes(epoch: usize, wrong: usize) -> Outcomes {
+    let bits = (0..4).map(|example| example < wrong).collect();
+    Outcomes::of_errors(epoch, TestGroups::of_sizes([3, 1]), bits)
+}
+
+/// A run that is finished, with a quarter of the test examples wrong after every epoch.
+fn finished(folder: &RunFolder) -> usize {
+    let planned = spec().training.epochs;
+    let mut epochs = epochs(planned);
+    epochs.iter_mut().for_each(|epoch| epoch.test_error = Some(0.25));
+    let run = claim(folder);
+    run.keep_metrics(&epochs).unwrap();
+    run.set_status(RunStatus::Finished, 9.0).unwrap();
+    planned
+}
+
+#[test]
+fn outcomes_are_read_back_with_the_run_they_are_of() {
+    let (_parent, folder) = folder();
+    let last = finished(&folder);
+    let read = snapshot(&folder);
+    assert_eq!((read.outcomes, read.warnings.len()), (None, 0), "older runs have none");
+    claim(&folder).set_outcomes(&outcomes(last, 1)).unwrap();
+    assert_eq!(snapshot(&folder).outcomes.as_deref(), Some(&outcomes(last, 1)));
+    for other in [outcomes(last - 1, 1), outcomes(last, 2)] {
+        claim(&folder).set_outcomes(&other).unwrap();
+        let read = snapshot(&folder);
+        assert_eq!((read.outcomes, read.status), (None, RunStatus::Finished));
+        assert!(read.warnings[0].contains("outcomes.bin"), "{:?}", read.warnings);
+    }
+}
+
+#[test]
+fn outcomes_that_are_damaged_are_a_warning_and_those_of_an_unfinished_run_are_not_read() {
+    let (_parent, folder) = folder();
+    let last = finished(&folder);
+    claim(&folder).set_outcomes(&outcomes(last, 1)).unwrap();
+    fs::write(folder.file("outcomes.bin"), "half").unwrap();
+    let read = snapshot(&folder);
+    assert_eq!((read.outcomes, read.status, read.epochs.len()), (None, RunStatus::Finished, last));
+    assert!(read.warnings[0].contains("outcomes.bin: is cut short"), "{:?}", read.warnings);
+    claim(&folder).set_status(RunStatus::Interrupted, 9.0).unwrap();
+    let read = snapshot(&folder);
+    assert_eq!((read.outcomes, read.warnings.len()), (None, 0));
 }
 
 #[test]
