@@ -1,10 +1,13 @@
 use super::contrast::{Contrast, Rules};
-use super::statistics::{Forecast, Mean, Proportion, smallest_detectable};
+use super::statistics::{
+    Forecast, Mean, NewExamples, Proportion, new_examples, smallest_detectable,
+};
 use super::summary::{Group, best_groups, reported_epoch};
 use super::verdict::{ALPHA, Ruling};
-use crate::measure::{Looks, Primary};
+use crate::measure::{Looks, Outcomes, Primary};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// What a comparison of an activation with the baseline at one dropout rate found.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +24,9 @@ pub struct Difference {
     pub ruling: Ruling,
     /// Planned runs, up to the look it waits for or the last, that are not complete.
     pub outstanding: usize,
+    /// What the runs of each pair made of the test examples, `[activation, baseline]`; empty where any
+    /// of them has kept nothing.
+    pub outcomes: Vec<[Arc<Outcomes>; 2]>,
 }
 
 /// Runs that verdicts wait for.
@@ -65,6 +71,15 @@ impl Difference {
         smallest_detectable(mean.count, mean.deviation, self.ruling.level)
     }
 
+    /// Where the mean lies for seeds and test examples like these, at the level of the verdict; `None`
+    /// before a look, and where the outcomes do not tell.
+    pub fn new_examples(&self) -> Option<NewExamples> {
+        let pairs: Vec<[&Outcomes; 2]> =
+            self.outcomes.iter().map(|[a, b]| [a.as_ref(), b.as_ref()]).collect();
+        self.ruling.p.filter(|_| self.mean().is_some())?;
+        new_examples(&pairs, self.ruling.level).ok()
+    }
+
     /// How many more pairs would probably decide it; see [`Rules::forecast`].
     pub fn forecast(&self) -> Option<Forecast> {
         self.rules.forecast(&self.ruling)
@@ -84,6 +99,7 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
             dropout: side.activation.dropout,
             outstanding: side.outstanding(&ruling, &rules.looks),
             rules: rules.clone(),
+            outcomes: side.outcomes(&ruling, snapshot),
             ruling,
         }
     };
@@ -131,6 +147,19 @@ impl Side<'_> {
         let until = ruling.next.or(ruling.look).unwrap_or(looks.last()).seeds;
         let runs = self.activation.runs.iter().chain(&self.baseline.runs);
         runs.filter(|run| run.key.seed <= until && !run.status.is_over()).count()
+    }
+}
+
+impl Side<'_> {
+    /// What the runs of a ruling's pairs have kept; empty where one of them has not.
+    fn outcomes(&self, ruling: &Ruling, snapshot: &ComparisonSnapshot) -> Vec<[Arc<Outcomes>; 2]> {
+        let kept = |group: &Group<'_>, seed: u64| {
+            let run = group.runs.iter().find(|run| run.key.seed == seed)?;
+            let outcomes = run.outcomes.as_ref()?;
+            outcomes.are_of(&snapshot.criterion).then(|| outcomes.clone())
+        };
+        let pair = |seed| Some([kept(self.activation, seed)?, kept(self.baseline, seed)?]);
+        (1..=ruling.pairs.len() as u64).map(pair).collect::<Option<_>>().unwrap_or_default()
     }
 }
 

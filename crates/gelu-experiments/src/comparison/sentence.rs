@@ -108,7 +108,19 @@ fn evidence(difference: &Difference, wording: &Wording) -> String {
         let equals = if said.starts_with('<') { "" } else { "= " };
         parts.push(format!("p {equals}{said}"));
     }
+    parts.extend(new_examples(difference, wording));
     parts.join("; ")
+}
+
+/// What the difference is for new test examples: `on new pictures 8.1 to 17.3`.
+fn new_examples(difference: &Difference, wording: &Wording) -> Option<String> {
+    let (mean, seeds) = (difference.mean()?, difference.interval()?);
+    let found = difference.new_examples()?;
+    let [new, seeds] = [[found.low, found.high], seeds].map(|ends| of_lead(mean, ends));
+    Some(match seeds[0] > 0.0 && new[0] <= 0.0 {
+        true => format!("on {}: on new ones it may be none", wording.these_examples()),
+        false => format!("on new {} {}", wording.examples(), wording.interval(new)),
+    })
 }
 
 /// An interval of activation − baseline as that of the lead of who is ahead.
@@ -219,6 +231,7 @@ mod tests {
             ruling: rules.rule(&Contrast { by_seed }),
             rules,
             outstanding: 0,
+            outcomes: Vec::new(),
         }
     }
 
@@ -324,6 +337,29 @@ mod tests {
             ),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_holds_for_new_examples_is_said_and_where_it_may_be_none() {
+        use crate::measure::{Bits, Outcomes, TestGroups};
+        use std::sync::Arc;
+        // The activation is wrong in the first `wrong` pictures of 100, the baseline in 20 others.
+        let of = |wrong: [usize; 8], groups: TestGroups| {
+            let outcomes = |range: std::ops::Range<usize>| {
+                let bits = (0..100).map(|picture| range.contains(&picture)).collect::<Bits>();
+                Arc::new(Outcomes::of_errors(1, groups.clone(), bits))
+            };
+            let errors: Vec<[f64; 2]> = wrong.map(|count| [count as f64 / 100.0, 0.2]).to_vec();
+            let mut difference = of(&errors, 1);
+            difference.outcomes =
+                wrong.map(|count| [outcomes(0..count), outcomes(80..100)]).to_vec();
+            said(&difference)
+        };
+        let many = of([2, 3, 2, 3, 2, 3, 2, 3], TestGroups::singles(100));
+        assert!(many.starts_with("GELU beats ReLU by 17.50 points"), "{many}");
+        assert!(many.contains("p = 0.0078; on new examples "), "{many}");
+        let few = of([16, 17, 16, 17, 16, 17, 16, 17], TestGroups::singles(100));
+        assert!(few.ends_with("; on these examples: on new ones it may be none)."), "{few}");
     }
 
     #[test]

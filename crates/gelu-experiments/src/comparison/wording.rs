@@ -1,6 +1,8 @@
 //! How values of a measure are said.
 
+use crate::data::DataSetInfo;
 use crate::measure::{LossKind, Primary};
+use crate::runs::ComparisonSnapshot;
 
 /// How values of the primary measure are said.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,15 +15,45 @@ pub struct Wording {
     decimals: f64,
     /// Decimals of a number without an interval.
     alone: f64,
+    /// How many test examples there are, and what they are called.
+    examples: Option<(usize, &'static str)>,
 }
 
 impl Wording {
     /// For a comparison with that primary measure and loss: errors are said in points.
     pub fn new(primary: Primary, loss: LossKind) -> Self {
-        let measure = primary.words(loss);
+        let (measure, examples) = (primary.words(loss), None);
         match primary.is_error() {
-            true => Self { measure, factor: 100.0, unit: " points", decimals: 2.0, alone: 2.0 },
-            false => Self { measure, factor: 1.0, unit: "", decimals: 4.0, alone: 4.0 },
+            true => Self {
+                measure,
+                factor: 100.0,
+                unit: " points",
+                decimals: 2.0,
+                alone: 2.0,
+                examples,
+            },
+            false => Self { measure, factor: 1.0, unit: "", decimals: 4.0, alone: 4.0, examples },
+        }
+    }
+
+    /// For a comparison, whose test examples have a name.
+    pub fn of(snapshot: &ComparisonSnapshot) -> Self {
+        let data = DataSetInfo::named(&snapshot.data);
+        let name = data.map_or("examples", |info| info.examples);
+        let examples = Some((snapshot.test_examples, name));
+        Self { examples, ..Self::new(snapshot.criterion.primary, snapshot.loss) }
+    }
+
+    /// What the test examples are called: `pictures`.
+    pub(super) fn examples(&self) -> &'static str {
+        self.examples.map_or("examples", |(_, name)| name)
+    }
+
+    /// These test examples: `these 7,152 words`.
+    pub(super) fn these_examples(&self) -> String {
+        match self.examples {
+            Some((count, name)) if count > 0 => format!("these {} {name}", in_thousands(count)),
+            _ => format!("these {}", self.examples()),
         }
     }
 
@@ -29,7 +61,14 @@ impl Wording {
     /// negative.
     pub fn of_column(name: &str, higher_is_better: bool) -> Self {
         let factor = if higher_is_better { -1.0 } else { 1.0 };
-        Self { measure: name.to_owned(), factor, unit: "", decimals: 0.0, alone: 4.0 }
+        Self {
+            measure: name.to_owned(),
+            factor,
+            unit: "",
+            decimals: 0.0,
+            alone: 4.0,
+            examples: None,
+        }
     }
 
     /// A value of the measure in the unit it is said in, with enough decimals to tell it from values
@@ -87,6 +126,18 @@ impl Wording {
     }
 }
 
+/// `7,152`.
+fn in_thousands(count: usize) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
+        .collect();
+    groups.join(",")
+}
+
 /// With a real minus sign, and never `−0`.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
@@ -140,6 +191,7 @@ mod tests {
             (p_value(0.0625), p_value(0.35), p_value(1e-7)),
             ("0.0625".into(), "0.35".into(), "< 0.0001".into())
         );
+        assert_eq!([1, 999, 7152, 1_000_000].map(in_thousands), ["1", "999", "7,152", "1,000,000"]);
         assert_eq!((percent(0.05), percent(0.075)), ("5 %".to_owned(), "7.5 %".to_owned()));
     }
 }

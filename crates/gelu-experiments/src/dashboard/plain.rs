@@ -86,7 +86,7 @@ impl PlainReporter {
             return String::new();
         }
         self.complete = complete;
-        let wording = Wording::new(snapshot.criterion.primary, snapshot.loss);
+        let wording = Wording::of(snapshot);
         let mut lines = String::new();
         for difference in differences(snapshot) {
             let key = (difference.activation.clone(), difference.dropout.to_bits());

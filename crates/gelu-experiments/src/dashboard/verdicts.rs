@@ -34,7 +34,7 @@ struct VerdictRow {
 impl VerdictsView {
     pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
         let differences = differences(snapshot);
-        let wording = Wording::new(snapshot.criterion.primary, snapshot.loss);
+        let wording = Wording::of(snapshot);
         let measure = wording.measure();
         let unit = wording.unit().trim_start();
         let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
@@ -102,7 +102,7 @@ impl VerdictsView {
                 line.extend(strip(panel, row, places).into_iter().map(|mark| {
                     let span = Span::from(mark.symbol().to_string());
                     match mark {
-                        Mark::Bar | Mark::Mean => span.fg(colour_of(row.position)),
+                        Mark::Thin | Mark::Bar | Mark::Mean => span.fg(colour_of(row.position)),
                         _ => span.dim(),
                     }
                 }));

@@ -225,6 +225,7 @@ const ROUNDING: f64 = 1e-4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Looks;
 
     fn bits(text: &str) -> Bits {
         text.bytes().map(|byte| byte == b'1').collect()
@@ -276,7 +277,8 @@ mod tests {
             amplitudes: amplitudes.to_vec(),
             negligible: 0.1,
             baseline: "gelu".to_owned(),
-            until_decided: None,
+            comparisons: 1,
+            looks: Looks::once(8),
         };
         let groups = TestGroups::singles(2);
         let errors = Outcomes::of_errors(1, groups.clone(), bits("01"));

@@ -1,4 +1,4 @@
-use crate::comparison::statistics::{Decision, Proportion};
+use crate::comparison::statistics::{Decision, NewExamples, Proportion};
 use crate::comparison::{ALPHA, Difference, Verdict, Wording, details, sentence};
 use crate::measure::Primary;
 use crate::runs::ComparisonSnapshot;
@@ -36,6 +36,9 @@ pub struct FoundDocument {
     pub interval: Option<IntervalDocument>,
     /// The 95 % t interval of the mean, as if this comparison and this look were the only ones.
     pub interval_95: Option<IntervalDocument>,
+    /// The interval of level 1 − α′ over new seeds and new test examples of the same kind; null where
+    /// the runs kept no outcomes, or no interval can be told.
+    pub new_examples: Option<NewExamples>,
     /// Two-sided p of the sign-flip test; null between looks, where nothing is tested.
     pub p: Option<f64>,
     /// p times the comparisons and looks that share α, at most 1: what is printed, and held against
@@ -107,7 +110,7 @@ impl DifferenceDocument {
     /// Those of a comparison.
     pub(super) fn all(snapshot: &ComparisonSnapshot, differences: &[Difference]) -> Vec<Self> {
         let metric = snapshot.criterion.primary;
-        let wording = Wording::new(metric, snapshot.loss);
+        let wording = Wording::of(snapshot);
         let of = |difference: &Difference| Self {
             activation: difference.activation.clone(),
             baseline: difference.baseline.clone(),
@@ -139,6 +142,7 @@ impl FoundDocument {
             mean: difference.mean().map(|mean| wording.of_measure(mean.mean)),
             interval: difference.interval().map(|ends| interval(ends, ruling.level)),
             interval_95: difference.interval_95().map(|ends| interval(ends, ALPHA)),
+            new_examples: difference.new_examples(),
             p: ruling.p,
             p_adjusted: ruling.p_adjusted(),
             level: ruling.level,

@@ -49,6 +49,8 @@ pub struct ForestRow {
     pub mean: Option<f64>,
     /// The interval of the mean.
     pub interval: Option<[f64; 2]>,
+    /// The interval for new test examples.
+    pub new_examples: Option<[f64; 2]>,
 }
 
 impl ForestPanel {
@@ -56,7 +58,8 @@ impl ForestPanel {
     /// them.
     pub(crate) fn range(&self) -> [f64; 2] {
         let of = |row: &ForestRow| {
-            let ends = row.interval.into_iter().flatten().chain(row.mean);
+            let intervals = row.interval.into_iter().chain(row.new_examples);
+            let ends = intervals.flatten().chain(row.mean);
             ends.chain(row.dots.iter().copied()).collect::<Vec<f64>>()
         };
         let values: Vec<f64> =
@@ -103,6 +106,11 @@ impl Forest {
             true => "dashed: ±δ, too small to care about; ",
             false => "",
         };
+        let rows = || panels.iter().flat_map(|panel: &ForestPanel| &panel.rows);
+        let thin = match rows().any(|row| row.new_examples.is_some()) {
+            true => "thin: for new test examples; ",
+            false => "",
+        };
         let side = if wording.higher_is_better() { "right" } else { "left" };
         let unit = match wording.unit().trim_start() {
             "" => String::new(),
@@ -111,7 +119,7 @@ impl Forest {
         Some(Self {
             title,
             caption: format!(
-                "dot: a seed; bar: interval of the mean over all comparisons and looks; {margin}{data}"
+                "dot: a seed; bar: interval of the mean over all comparisons and looks; {thin}{margin}{data}"
             ),
             axis: format!("{} − that of {baseline}{unit}; {side}: better", wording.measure()),
             panels,
@@ -121,7 +129,7 @@ impl Forest {
 
 /// The forest plot of a comparison; `None` before a pair is complete.
 pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
-    let wording = Wording::new(snapshot.criterion.primary, snapshot.loss);
+    let wording = Wording::of(snapshot);
     let activations = snapshot.activations();
     let position = |name: &str| activations.iter().position(|other| *other == name).unwrap_or(0);
     let differences = differences(snapshot);
@@ -137,6 +145,7 @@ pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
 fn row(difference: &Difference, wording: &Wording, position: usize) -> ForestRow {
     let ruling = &difference.ruling;
     let drawn = |cost: f64| wording.scaled(wording.of_measure(cost));
+    let ends = |ends| wording.ends_of_measure(ends).map(|end| wording.scaled(end));
     ForestRow {
         label: label(&difference.activation),
         words: words(difference, wording),
@@ -144,9 +153,8 @@ fn row(difference: &Difference, wording: &Wording, position: usize) -> ForestRow
         position,
         dots: ruling.pairs.differences().into_iter().map(drawn).collect(),
         mean: difference.mean().map(|mean| drawn(mean.mean)),
-        interval: difference
-            .interval()
-            .map(|ends| wording.ends_of_measure(ends).map(|end| wording.scaled(end))),
+        interval: difference.interval().map(ends),
+        new_examples: difference.new_examples().map(|found| ends([found.low, found.high])),
     }
 }
 

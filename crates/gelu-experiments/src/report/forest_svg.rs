@@ -143,6 +143,10 @@ fn draw_row(row: &ForestRow, y: i32, place: &dyn Fn(f64) -> i32, root: &Area<'_>
     root.draw(&Text::new(row.label.as_str(), (units(MARGIN), text), font(14).pos(left)))?;
     let end = (units(WIDTH as i32 - MARGIN), text);
     root.draw(&Text::new(row.words.as_str(), end, words.pos(right)))?;
+    if let Some([low, high]) = row.new_examples {
+        let thin = [(place(low), middle), (place(high), middle)];
+        root.draw(&PathElement::new(thin, colour.stroke_width(units(2))))?;
+    }
     if let Some([low, high]) = row.interval {
         let bar = [(place(low), middle), (place(high), middle)];
         root.draw(&PathElement::new(bar, colour.mix(0.55).stroke_width(units(7))))?;

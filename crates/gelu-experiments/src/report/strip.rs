@@ -13,6 +13,8 @@ pub(crate) enum Mark {
     Zero,
     /// A seed's difference.
     Dot,
+    /// The interval for new test examples.
+    Thin,
     /// The interval of the mean.
     Bar,
     /// The mean.
@@ -26,6 +28,7 @@ impl Mark {
             Self::Margin => '┊',
             Self::Zero => '│',
             Self::Dot => '·',
+            Self::Thin => '─',
             Self::Bar => '━',
             Self::Mean => '●',
         }
@@ -52,6 +55,9 @@ pub(crate) fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<
     mark(place(0.0), place(0.0), Mark::Zero);
     for dot in row.dots.iter().filter(|dot| dot.is_finite()) {
         mark(place(*dot), place(*dot), Mark::Dot);
+    }
+    if let Some([from, to]) = row.new_examples {
+        mark(place(from), place(to), Mark::Thin);
     }
     if let Some([from, to]) = row.interval {
         mark(place(from), place(to), Mark::Bar);
@@ -101,6 +107,7 @@ mod tests {
             dots: vec![1.0, 5.0, 9.0],
             mean: Some(5.0),
             interval: Some([3.0, 7.0]),
+            new_examples: None,
         }
     }
 

@@ -76,6 +76,7 @@ pub fn judge(
                 ruling: rules.rule(&Contrast { by_seed }),
                 rules: rules.clone(),
                 outstanding: 0,
+                outcomes: Vec::new(),
             },
         }
     };

@@ -8,12 +8,14 @@
 //! | t interval of a mean, two one-sided tests | `student` | Student 1908; Schuirmann 1987 |
 //! | exact test without assumptions | `sign_flip` | Fisher 1935; Phipson and Smyth 2010 |
 //! | a share's interval | `proportion` | Wilson 1927 |
+//! | seeds and test examples at once | `new_examples` | Cameron, Gelbach and Miller 2011 |
 //! | power of both decisions, detectable effects | `power` | noncentral t; Schuirmann 1987 |
 //! | how many more would decide | `forecast` | O'Hagan and others 2005 |
 
 mod forecast;
 mod median;
 mod memory;
+mod new_examples;
 mod pairs;
 mod power;
 mod proportion;
@@ -23,6 +25,7 @@ mod student;
 
 pub use forecast::{Decision, Forecast, forecast};
 pub use median::median;
+pub use new_examples::{NewExamples, NoNewExamples, new_examples};
 pub use pairs::Pairs;
 pub use power::smallest_detectable;
 pub use proportion::Proportion;
