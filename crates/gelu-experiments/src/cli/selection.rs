@@ -3,7 +3,7 @@ use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::measure;
 use crate::recipe::Recipe;
-use crate::runs::{Comparison, RunKey, RunSpec};
+use crate::runs::{Comparison, ComparisonFolder, RunKey, RunSpec};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
@@ -42,7 +42,7 @@ pub(super) struct Selection {
     selection: Option<measure::Selection>,
     /// Folder that holds the data set's files
     #[arg(long, value_name = "DIR")]
-    pub(super) data: Option<PathBuf>,
+    data: Option<PathBuf>,
     /// Folder for results [default: results/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -99,6 +99,13 @@ impl Selected {
         let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
         comparison.test_examples = Splits::test_examples(&self.data, &self.recipe.data);
         comparison
+    }
+
+    /// Makes the comparison's folder, or joins the one that is there.
+    pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
+        let (folder, _) = ComparisonFolder::create(&self.out, comparison)?;
+        super::warn_of_open_folder(&folder);
+        Ok(folder)
     }
 
     /// Whether a run can be trained on the data.
