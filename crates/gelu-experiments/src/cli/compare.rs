@@ -75,7 +75,7 @@ pub(super) struct Varied {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     dropout: Option<Vec<f64>>,
     /// Seconds after which another host's worker that shows no sign of life has lost its run
-    /// [default: 60]
+    /// [default: 60, and 120 on a network file system]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     lease: Option<u64>,
 }

@@ -117,7 +117,14 @@ impl Eval {
 /// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
 /// result: a verdict may go by it, and all runs of a comparison saw that noise.
 fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
-    let silence = Duration::from_secs(Comparison::LEASE_SECONDS);
+    let silence = Duration::from_secs(Comparison::default_lease(run.path()));
+    let claimed = ClaimedRun::claim(run, spec, &mut Watch::default(), silence)?;
+    let claimed = claimed.map_err(|_| Error::Run {
+        run: run.path().to_path_buf(),
+        problem: "another process is working on it, so the noise measured cannot be kept"
+            .to_owned(),
+    })?;
+    // Read while nobody else can add to it.
     let mut all = run.snapshot(spec, silence).noise;
     for point in noise {
         if all.iter().all(|known| known.amplitude != point.amplitude) {
@@ -125,14 +132,7 @@ fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result
         }
     }
     all.sort_by(|a, b| a.amplitude.total_cmp(&b.amplitude));
-    match ClaimedRun::claim(run, spec, &mut Watch::default(), silence)? {
-        Ok(claimed) => claimed.set_noise(&all),
-        Err(_) => Err(Error::Run {
-            run: run.path().to_path_buf(),
-            problem: "another process is working on it, so the noise measured cannot be kept"
-                .to_owned(),
-        }),
-    }
+    claimed.set_noise(&all)
 }
 
 /// The finished runs of a comparison, or the one run that a folder is.

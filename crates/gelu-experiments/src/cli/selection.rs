@@ -98,6 +98,7 @@ impl Selected {
         let (recipe, device) = (self.recipe.clone(), device);
         let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
         comparison.test_examples = Splits::test_examples(&self.data, &self.recipe.data);
+        comparison.lease_seconds = Comparison::default_lease(&self.out);
         comparison
     }
 
