@@ -16,6 +16,7 @@ pub mod files;
 mod host;
 pub mod measure;
 pub mod names;
+mod network;
 pub mod randomness;
 pub mod recipe;
 pub mod report;

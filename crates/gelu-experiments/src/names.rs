@@ -53,6 +53,18 @@ pub fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
+/// What another program has said, for messages: its lines as they are, [`printable`] each.
+pub fn printable_lines(text: &str) -> String {
+    let line = |line: &str| printable(&line.trim_end().replace('\t', "    "));
+    text.trim().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The text in one [`printable`] line: line breaks and the white space around them become one space.
+pub fn printable_in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    printable(&lines.collect::<Vec<_>>().join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,5 +100,13 @@ mod tests {
         check_line("the title", "Built-in digits, 8×128 classifier").unwrap();
         let error = check_line("the title", "red \u{1b}[31m").unwrap_err().to_string();
         assert!(error.contains("\\u{1b}") && !error.contains('\u{1b}'), "{error}");
+    }
+
+    #[test]
+    fn lines_stay_lines_and_only_they_do() {
+        let said = "error: no such partition\r\n\tmain\u{1b}[31m\n\n";
+        assert_eq!(printable_lines(said), "error: no such partition\n    main\\u{1b}[31m");
+        let in_one = "error: no such partition main\\u{1b}[31m";
+        assert_eq!(printable_in_one_line(said), in_one);
     }
 }

@@ -123,6 +123,52 @@ fn a_cluster_that_is_not_there_is_said_so() {
     sandbox.run(&submit).refused(2, "partition");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_slurm_says_is_shown_in_lines_and_its_control_characters_aside() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let sbatch = sandbox.path("sbatch");
+    let says = "#!/bin/sh\nprintf 'error: no such partition: main\\n\\033[2Jerror: refused\\n' >&2\nexit 1\n";
+    fs::write(&sbatch, says).unwrap();
+    fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut submit = small("gelu", "1", &["--slurm", "--out", "made"]);
+    submit[0] = "submit";
+    let path = format!("{}:/usr/bin:/bin", sandbox.path("").display());
+    let outcome = sandbox.command(&submit).env("PATH", path).output().unwrap();
+    let said = String::from_utf8(outcome.stderr).unwrap();
+    let expected =
+        "gelu: Slurm refuses the job: error: no such partition: main\n\\u{1b}[2Jerror: refused\n";
+    assert_eq!((outcome.status.code(), said.as_str()), (Some(2), expected));
+}
+
+#[test]
+fn what_slurm_cannot_be_told_is_refused_before_anything_is_made() {
+    let sandbox = Sandbox::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&["--partition", "a b"], "--partition `a b`"),
+        (&["--account", "$HOME"], "--account `$HOME`"),
+        (&["--time", "1h"], "2-12:30:00"),
+        (&["--time", "3"], "--time 3 leaves no time to train"),
+        (&["--notice", "0"], "not in 1..=65535"),
+        (&["--out", "a\"b"], "without quotes"),
+    ];
+    for (more, expected) in cases {
+        let mut submit = small("gelu", "1", &["--slurm"]);
+        submit[0] = "submit";
+        submit.extend(*more);
+        sandbox.run(&submit).refused(2, expected);
+    }
+    assert_eq!(fs::read_dir(sandbox.path("")).unwrap().count(), 0, "nothing is made");
+    let mut submit = small("gelu", "1", &["--slurm", "--out", "WORKER of it's $own"]);
+    submit[0] = "submit";
+    submit.extend(["--partition", "WORKER", "--dry-run"]);
+    let script = sandbox.run(&submit).success();
+    assert!(script.contains("\n#SBATCH --partition=WORKER\n"), "{script}");
+    assert!(script.contains("/WORKER of it's $own/slurm/%A_%a.log\"\n"), "{script}");
+    assert!(script.contains(r"/WORKER of it'\''s $own' --device flex)"), "{script}");
+}
+
 #[test]
 fn recipe_with_an_unknown_key_is_refused_with_its_line() {
     let sandbox = Sandbox::new();

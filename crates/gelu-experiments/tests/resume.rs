@@ -150,6 +150,43 @@ fn one_damaged_run_stops_nobody() {
 }
 
 #[test]
+fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
+    let sandbox = Sandbox::new();
+    // Slow enough for what follows to come before its end.
+    let arguments =
+        ["compare", "--seeds", "1", "--activations", "gelu", "--epochs", "2", "--plain"];
+    let arguments = [&arguments[..], &["--batch-size", "16", "--out", "out"]].concat();
+    let mut command = sandbox.command(&arguments);
+    let process = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let lease = || Some(sandbox.runs("out").first()?.join("lease-0001"));
+    wait_for("the run to be taken", || {
+        lease().is_some_and(|lease| lease.join("worker.log").exists())
+    });
+    // What is removed is moved out of sight first, and here it cannot be: something is in its place.
+    for number in 0..2_000 {
+        fs::write(lease().unwrap().join(format!("{number}-discarded")), "").unwrap();
+    }
+    let ended = process.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let run = sandbox.runs("out").remove(0);
+    let left = run.join("checkpoint-0002");
+    assert!(left.exists(), "the test has not prevented its removal");
+    let warning = "checkpoint-0002: is left over from a run that is complete; remove it";
+    assert!(said.contains("gelu: warning: ") && said.contains(warning), "{said}");
+    let status = fs::read_to_string(run.join("status.json")).unwrap();
+    assert!(status.contains("finished"), "{status}");
+    let log = fs::read_to_string(run.join("worker.log")).unwrap();
+    assert!(log.contains("cannot remove") && log.contains("checkpoint-0002"), "{log}");
+    // Whoever does as told, is told no more.
+    for checkpoint in ["checkpoint-0001", "checkpoint-0002"] {
+        fs::remove_dir_all(run.join(checkpoint)).unwrap();
+    }
+    let again = sandbox.run(&arguments);
+    assert_eq!((again.code(), again.stderr().as_str()), (0, ""));
+}
+
+#[test]
 fn another_recipe_into_the_same_folder_is_refused_and_a_wider_one_joins() {
     let sandbox = Sandbox::new();
     sandbox.run(&small("gelu", "2", &[])).success();

@@ -8,7 +8,7 @@ use crate::device::DeviceName;
 use crate::export::Target;
 use crate::measure::UntilDecided;
 use crate::report::{self, Document, table};
-use crate::runs::{Comparison, ComparisonFolder, ComparisonSnapshot, RunStatus};
+use crate::runs::{Comparison, ComparisonSnapshot, RunStatus};
 use crate::signals::Signals;
 use crate::worker::{PoolOptions, WorkerPool, take_up_failed};
 use crate::{Error, Result};
@@ -75,21 +75,12 @@ pub(super) struct Varied {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     dropout: Option<Vec<f64>>,
     /// Seconds after which another host's worker that shows no sign of life has lost its run
-    /// [default: 60]
+    /// [default: 60, and 120 on a network file system]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     lease: Option<u64>,
 }
 
 impl Varied {
-    /// Makes the comparison's folder, once it is certain that its runs can be trained.
-    pub(super) fn prepare(self, selection: Selection) -> Result<(Selected, ComparisonFolder)> {
-        let (selected, comparison) = self.select(selection)?;
-        let (folder, _) =
-            ComparisonFolder::create(&selected.out, &comparison, ComparisonReader::has_looked)?;
-        super::warn_of_open_folder(&folder);
-        Ok((selected, folder))
-    }
-
     /// What is compared, once it is certain that its runs can be trained.
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
         let Self { activations, baseline, learning_rates, dropout, lease, .. } = self;
@@ -130,24 +121,23 @@ impl Compare {
     pub(super) fn run(self) -> Result<ExitCode> {
         let Self { selection, varied, jobs, plain, json, keep_going, dry_run, export } = self;
         let jobs = jobs.map(usize::from);
+        let (selected, comparison) = varied.select(selection)?;
         if dry_run {
-            let (selected, comparison) = varied.select(selection)?;
             return dry_run::run(&selected, &comparison, jobs);
         }
-        let data = selection.data.clone();
-        let (selected, folder) = varied.prepare(selection)?;
-        let Selected { devices, .. } = selected;
+        let folder = selected.make_folder(&comparison)?;
+        let Selected { devices, data_folder: data, .. } = selected;
         let jobs = jobs.unwrap_or_else(|| jobs_on(&devices[0]));
         let signals = Signals::listen()?;
         let mut reader = ComparisonReader::open(folder.path())?;
         take_up_failed(&mut reader)?;
         let before = reader.snapshot();
-        let wanted = plan::next(reader.comparison(), &before).len();
+        let most = plan::most_at_once(reader.comparison(), &before);
         let places = (0..jobs).flat_map(|_| devices.iter().map(ToString::to_string));
         let pool = WorkerPool::start(PoolOptions {
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
             folder: folder.path().to_path_buf(),
-            places: places.take(wanted).collect(),
+            places: places.take(most).collect(),
             data,
         })?;
         let mut shown = Shown { reader, pool, signals, keep_going };

@@ -9,6 +9,7 @@ use crate::measure::duration;
 use crate::recipe::Recipe;
 use crate::runs::Comparison;
 use crate::training::Cores;
+use crate::worker::last_complaint;
 use crate::{Error, Result};
 use indicatif::HumanBytes;
 use std::path::Path;
@@ -157,9 +158,9 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     command.env("RAYON_NUM_THREADS", threads.to_string());
     let output = command.stdin(Stdio::null()).output().map_err(Error::io("start", &program))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.trim_end().lines().last().unwrap_or("it said nothing").to_owned();
-        let problem = format!("the run that was to be timed failed: {last}");
+        let said = last_complaint(&output.stderr[..]);
+        let said = said.unwrap_or_else(|| format!("it ended by {}", output.status));
+        let problem = format!("the run that was to be timed failed: {said}");
         return Err(Error::Device(problem));
     }
     let mut reader = ComparisonReader::open(&out)?;

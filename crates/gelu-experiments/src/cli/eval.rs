@@ -129,14 +129,16 @@ impl Eval {
 /// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
 /// result: a verdict may go by it, and all runs of a comparison saw that noise.
 fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
-    let mut all = run.snapshot(spec, SILENCE).noise;
+    let claimed = claim(run, spec)?;
+    // Read while nobody else can add to it.
+    let mut all = run.snapshot(spec, silence(run)).noise;
     for point in noise {
         if all.iter().all(|known| known.amplitude != point.amplitude) {
             all.push(*point);
         }
     }
     all.sort_by(|a, b| a.amplitude.total_cmp(&b.amplitude));
-    claim(run, spec)?.set_noise(&all)
+    claimed.set_noise(&all)
 }
 
 /// Keeps what the network of a run makes of each test example, unless that was kept already.
@@ -148,7 +150,7 @@ fn keep_outcomes(
     criterion: &Criterion,
     device: &Device,
 ) -> Result<()> {
-    let snapshot = run.snapshot(spec, SILENCE);
+    let snapshot = run.snapshot(spec, silence(run));
     let reported = spec.reported(&snapshot.epochs);
     let Some(reported) = reported.filter(|_| snapshot.outcomes_of(criterion).is_none()) else {
         return Ok(());
@@ -166,10 +168,12 @@ fn keep_outcomes(
 }
 
 /// How long a worker on another host may be without a heartbeat.
-const SILENCE: Duration = Duration::from_secs(Comparison::LEASE_SECONDS);
+fn silence(run: &RunFolder) -> Duration {
+    Duration::from_secs(Comparison::default_lease(run.path()))
+}
 
 fn claim(run: &RunFolder, spec: &RunSpec) -> Result<ClaimedRun> {
-    let claimed = ClaimedRun::claim(run, spec, &mut Watch::default(), SILENCE)?;
+    let claimed = ClaimedRun::claim(run, spec, &mut Watch::default(), silence(run))?;
     claimed.map_err(|_| Error::Run {
         run: run.path().to_path_buf(),
         problem: "another process is working on it, so what was measured cannot be kept".to_owned(),

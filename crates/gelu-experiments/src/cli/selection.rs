@@ -1,9 +1,10 @@
 use super::suggested::Suggested;
+use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::measure;
 use crate::recipe::Recipe;
-use crate::runs::{Comparison, RunKey, RunSpec};
+use crate::runs::{Comparison, ComparisonFolder, RunKey, RunSpec};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
@@ -42,7 +43,7 @@ pub(super) struct Selection {
     selection: Option<measure::Selection>,
     /// Folder that holds the data set's files
     #[arg(long, value_name = "DIR")]
-    pub(super) data: Option<PathBuf>,
+    data: Option<PathBuf>,
     /// Folder for results [default: results/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -98,7 +99,16 @@ impl Selected {
         let (recipe, device) = (self.recipe.clone(), device);
         let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
         comparison.test_examples = Splits::test_examples(&self.data, &self.recipe.data);
+        comparison.lease_seconds = Comparison::default_lease(&self.out);
         comparison
+    }
+
+    /// Makes the comparison's folder, or joins the one that is there.
+    pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
+        let (folder, _) =
+            ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_looked)?;
+        super::warn_of_open_folder(&folder);
+        Ok(folder)
     }
 
     /// Whether a run can be trained on the data.

@@ -106,10 +106,7 @@ fn apart_from_the_terminal(
 }
 
 fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {
-    let who = holder.map_or_else(
-        || "another process".to_owned(),
-        |holder| format!("process {} on {}", holder.process, holder.host),
-    );
+    let who = holder.map_or_else(|| "another process".to_owned(), ToString::to_string);
     Error::Run {
         run: run.path().to_path_buf(),
         problem: format!("{who} is working on it; wait for it or stop it"),

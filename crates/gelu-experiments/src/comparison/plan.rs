@@ -32,6 +32,17 @@ pub fn includes(comparison: &Comparison, key: &RunKey) -> bool {
         && varied.activations.iter().any(|activation| activation.to_string() == key.activation)
 }
 
+/// How many runs can be under way at the same time from now to the end: no more than are wanted now,
+/// unless more will be as these end, the final ones after tuning or the seeds of a further look.
+pub fn most_at_once(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> usize {
+    let varied = &comparison.recipe.comparison;
+    let grows = varied.retrain.is_some() || comparison.looks().iter().count() > 1;
+    match next(comparison, snapshot).len() {
+        wanted if wanted > 0 && comparison.planned && grows => usize::MAX,
+        wanted => wanted,
+    }
+}
+
 /// Every run that the comparison consists of, as far as that can be said now, each once: what is
 /// planned, then what is on disk beside the plan.
 pub fn all(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
@@ -171,6 +182,7 @@ mod tests {
         ];
         let disk = on_disk(grid.iter().cloned().zip(states));
         assert_eq!(next(&comparison, &disk), grid[3..]);
+        assert_eq!(most_at_once(&comparison, &disk), grid.len() - 3);
         assert_eq!(all(&comparison, &disk), grid);
     }
 
@@ -252,8 +264,10 @@ mod tests {
         // One of them alone is open still: nothing else is wanted until it is there.
         open.runs.extend(finished(&further[..9]).runs);
         assert_eq!(next(&comparison, &open), further[9..]);
+        assert_eq!(most_at_once(&comparison, &open), usize::MAX);
         open.runs.extend(finished(&further[9..]).runs);
         assert_eq!(next(&comparison, &open), [], "15 seeds are the most");
+        assert_eq!(most_at_once(&comparison, &open), 0);
     }
 
     #[test]
@@ -266,6 +280,7 @@ mod tests {
             on_disk(tuning[..count].iter().cloned().map(|key| (key, RunStatus::Finished)))
         };
         assert_eq!(next(&comparison, &complete(last)), tuning[last..]);
+        assert_eq!(most_at_once(&comparison, &complete(last)), usize::MAX);
         let finals = next(&comparison, &complete(last + 1));
         let varied = &comparison.recipe.comparison;
         let expected = varied.activations.len() * varied.dropout.len() * varied.seeds as usize;

@@ -6,6 +6,7 @@
 
 use crate::comparison::label;
 use crate::measure::{EpochMetrics, Metric, Split};
+use crate::names::printable_lines;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 use crate::{Error, Result};
 use serde_json::{Value, json};
@@ -84,7 +85,7 @@ impl Server {
         match self.ask(what, path, body)? {
             (200, value) => Ok(value),
             (status, value) => {
-                let said = value["message"].as_str().unwrap_or("no message").to_owned();
+                let said = printable_lines(value["message"].as_str().unwrap_or("no message"));
                 Err(self.failed(what, format!("{status}, {said}")))
             }
         }

@@ -1,8 +1,9 @@
+use super::lease;
 use super::{RunFolder, RunKey, RunSpec};
 use crate::activation::NamedActivation;
 use crate::data::DataSource;
 use crate::error::Place;
-use crate::files::{read_text, sync_folder, write_atomically};
+use crate::files::{read_text, sync_folder};
 use crate::measure::{Criterion, Looks};
 use crate::recipe::{ComparisonRecipe, Recipe};
 use crate::{Error, Result};
@@ -17,6 +18,7 @@ use std::time::Duration;
 ///
 /// ```text
 /// comparison.toml     the recipe, the data and the backend: what its runs are made from
+/// plan/               once that was widened: whether a process is about to do so; see Lease
 /// runs/<run>/         one folder a run; see RunFolder
 /// results.json …      the report, once there is something to report
 /// ```
@@ -70,17 +72,20 @@ pub struct AddedLook {
 impl Comparison {
     /// The current [`version`](Self::version).
     pub const VERSION: u32 = 3;
-    /// [`lease_seconds`](Self::lease_seconds) where nothing else is asked for.
-    pub const LEASE_SECONDS: u64 = 60;
+    /// [`lease_seconds`](Self::lease_seconds) where nothing else is asked for: 60, and 120 where the
+    /// folder is on a network file system.
+    pub fn default_lease(folder: &Path) -> u64 {
+        lease::default_seconds(folder)
+    }
 
-    /// All combinations of `recipe` on this data and device.
+    /// All combinations of `recipe` on this data and device, in a folder of this machine.
     pub fn new(recipe: Recipe, data: DataSource, device: &str, backend: &str) -> Self {
         Self {
             version: Self::VERSION,
             planned: true,
             device: device.to_owned(),
             backend: backend.to_owned(),
-            lease_seconds: Self::LEASE_SECONDS,
+            lease_seconds: 60,
             data,
             test_examples: 0,
             added_looks: Vec::new(),
@@ -307,10 +312,10 @@ impl ComparisonFolder {
             return Ok((folder, asked.clone()));
         }
         let there = folder.comparison()?;
-        let widened = folder.widened(&there, asked, looked_at)?;
-        if widened != there {
-            write_atomically(&folder.file(), to_toml(&widened))?;
-        }
+        let widened = match folder.widened(&there, asked, looked_at)? {
+            same if same == there => same,
+            _ => folder.widen(asked, looked_at)?,
+        };
         Ok((folder, widened))
     }
 
@@ -333,7 +338,7 @@ impl ComparisonFolder {
         Ok(Some((folder, widened)))
     }
 
-    fn widened(
+    pub(super) fn widened(
         &self,
         there: &Comparison,
         asked: &Comparison,
@@ -472,7 +477,7 @@ impl ComparisonFolder {
     }
 }
 
-fn to_toml(comparison: &Comparison) -> String {
+pub(super) fn to_toml(comparison: &Comparison) -> String {
     toml::to_string(comparison).expect("a comparison holds plain values alone")
 }
 

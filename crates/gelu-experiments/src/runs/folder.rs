@@ -238,17 +238,8 @@ impl RunFolder {
     ///
     /// When the folder cannot be listed.
     pub fn provenance(&self) -> Result<Vec<Provenance>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path).map_err(Error::io("list", &self.path))? {
-            let name = entry.map_err(Error::io("list", &self.path))?.file_name();
-            let generation = name
-                .to_str()
-                .and_then(|name| name.strip_prefix("provenance-")?.strip_suffix(".json"));
-            names.extend(generation.and_then(|digits| digits.parse::<u32>().ok()));
-        }
-        names.sort_unstable();
         let read = |generation| read_json(&self.file(&provenance_name(generation))).ok().flatten();
-        Ok(names.into_iter().filter_map(read).collect())
+        Ok(sessions(&self.path)?.into_iter().filter_map(read).collect())
     }
 
     /// What a watcher sees. A file that cannot be read is a warning of the run, and what the others
@@ -276,6 +267,9 @@ impl RunFolder {
             }
             other => other,
         };
+        if status.is_complete() {
+            warnings.extend(self.leftovers(silence));
+        }
         let progress = match status {
             // A hint: one that cannot be read is none.
             RunStatus::Running => read_json(&self.file("progress.json")).ok().flatten(),
@@ -309,6 +303,19 @@ impl RunFolder {
         }
     }
 
+    /// The checkpoints that a complete run still has although nobody is about to remove them.
+    fn leftovers(&self, silence: Duration) -> Vec<String> {
+        let epochs = checkpoint::epochs(&self.path).unwrap_or_default();
+        if epochs.is_empty() || !matches!(self.holder(silence), Ok(None)) {
+            return Vec::new();
+        }
+        let left = |epoch| {
+            let path = self.checkpoint_path(epoch);
+            format!("{}: is left over from a run that is complete; remove it", path.display())
+        };
+        epochs.into_iter().map(left).collect()
+    }
+
     /// What the other files say of a run whose `status.json` cannot be read: a finished one is not
     /// trained again for that.
     pub(super) fn status_by_evidence(&self, spec: &RunSpec, epochs: &[EpochMetrics]) -> StatusFile {
@@ -326,6 +333,19 @@ struct Versioned {
 
 pub(super) fn provenance_name(generation: u32) -> String {
     format!("provenance-{generation:04}.json")
+}
+
+/// The numbers of the sessions that a folder has records of, in order.
+pub(super) fn sessions(folder: &Path) -> Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let name = entry.map_err(Error::io("list", folder))?.file_name();
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix("provenance-")?.strip_suffix(".json"));
+        numbers.extend(number.and_then(|digits| digits.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// The value, or its error among the warnings.

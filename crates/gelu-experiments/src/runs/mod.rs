@@ -20,6 +20,7 @@ mod status;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod widening;
 
 pub use checkpoint::Checkpoint;
 pub use claimed_run::ClaimedRun;

@@ -231,25 +231,35 @@ fn finish(
         run.end_session(&status, epochs)?;
         Ok(status)
     });
-    match &outcome {
-        Ok(_) | Err(Error::LeaseLost { .. }) => {}
-        Err(error) => {
-            // On a full disk this may fail too; the error itself still reaches the caller.
-            let _ = fail(run, &error.to_string(), seconds, epochs);
-        }
+    match outcome {
+        Ok(_) | Err(Error::LeaseLost { .. }) => outcome,
+        Err(error) => match fail(run, &error.to_string(), seconds, epochs) {
+            Ok(status) if status.is_complete() => Ok(status),
+            // On a full disk that may fail too; the error itself still reaches the caller.
+            _ => Err(error),
+        },
     }
-    outcome
 }
 
-/// Records that a run failed.
+/// Records that a run failed, and says how it stands now: one that is complete stays so, whatever went
+/// wrong afterwards, and that is a warning in its log.
 ///
 /// # Errors
 ///
-/// When that cannot be written.
-pub fn fail(run: &ClaimedRun, reason: &str, seconds: f64, epochs: usize) -> Result<()> {
-    let status = RunStatus::Failed { reason: crate::names::printable(reason) };
-    run.end_session(&status, epochs)?;
-    run.set_status(status, seconds)
+/// When a failure cannot be written.
+pub fn fail(run: &ClaimedRun, reason: &str, seconds: f64, epochs: usize) -> Result<RunStatus> {
+    let complete = run.status().status;
+    if complete.is_complete() {
+        log(&format!("warning: the run is {complete}; afterwards: {reason}"));
+        if let Err(error) = run.end_troubled_session(&complete, epochs) {
+            log(&format!("warning: {error}"));
+        }
+        return Ok(complete);
+    }
+    let status = RunStatus::Failed { reason: crate::names::printable_in_one_line(reason) };
+    run.end_troubled_session(&status, epochs)?;
+    run.set_status(status.clone(), seconds)?;
+    Ok(status)
 }
 
 /// The trained network, what it achieves under noise, and what it makes of each test example.
@@ -307,4 +317,36 @@ pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Resul
 
 fn load_record(path: &Path) -> Result<ModuleRecord> {
     ModuleRecord::load(path).map_err(|error| Error::data(path, Place::File, error.to_string(), ""))
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use super::*;
+    use crate::recipe::Recipe;
+    use crate::runs::Watch;
+    use gelu_core::Activation;
+
+    #[test]
+    fn what_is_complete_stays_so_and_what_is_not_fails() {
+        let parent = tempfile::tempdir().unwrap();
+        let recipe = Recipe::named("digits").unwrap();
+        let spec = RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.0, 1, "flex", "abc");
+        let folder = RunFolder::create(parent.path(), &spec).unwrap();
+        let silence = Duration::from_secs(60);
+        let run = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), silence);
+        let run = run.unwrap().unwrap();
+        let here = Environment::here(&"flex".parse().unwrap(), 1);
+        let failed = RunStatus::Failed { reason: "one: two".to_owned() };
+        for (status, expected, said) in [
+            (RunStatus::Running, failed, "failed"),
+            (RunStatus::Finished, RunStatus::Finished, "finished"),
+            (RunStatus::Diverged { epoch: 2 }, RunStatus::Diverged { epoch: 2 }, "diverged"),
+        ] {
+            run.begin_session(&here, 0).unwrap();
+            run.set_status(status, 1.0).unwrap();
+            assert_eq!(fail(&run, "one:\n  two", 1.0, 0).unwrap(), expected);
+            assert_eq!(folder.status().unwrap().status, expected);
+            assert_eq!(folder.provenance().unwrap()[0].outcome.as_deref(), Some(said));
+        }
+    }
 }

@@ -225,7 +225,7 @@ fn every_session_says_what_it_ran_on_and_how_it_ended() {
     let run = claim(&folder);
     run.begin_session(&here, 4).unwrap();
     fs::write(run.log_file(), "one\nout of memory \u{1b}[31m\n").unwrap();
-    run.end_session(&RunStatus::Failed { reason: "x".into() }, 4).unwrap();
+    run.end_troubled_session(&RunStatus::Failed { reason: "x".into() }, 4).unwrap();
     let sessions = folder.provenance().unwrap();
     assert_eq!(sessions.len(), 2);
     assert_eq!((sessions[0].epochs_before, sessions[0].epochs_after), (0, Some(4)));

@@ -1,30 +1,35 @@
-use crate::files::read_bytes;
+//! Who may write into a folder.
+
+mod holder;
+mod lock;
+mod state;
+
+pub use holder::{Holder, Watch};
+pub(super) use state::create_state;
+
+use crate::files::{read_bytes, sync, sync_folder};
 use crate::host;
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use holder::{HOLDER, is_recent, read_holder, to_json};
+use lock::{Refused, is_locked, lock, lock_name};
+use state::State;
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 /// Heartbeats in the time after which silence is taken for death.
 const BEATS: u32 = 6;
-/// What a folder is called that nobody holds, and one that somebody does.
-const FREE: &str = "free-";
-const HELD: &str = "lease-";
-/// Who holds it.
-const HOLDER: &str = "holder.json";
 
-/// The right to write into a run's folder.
+/// The right to write into a folder: that of a run, or that of a comparison's plan.
 ///
-/// A run's folder always has one state folder: `free-0003` while nobody works on the run,
-/// `lease-0004` while somebody does. Taking the run is renaming the one to the other, and of two
-/// takers one wins, on every file system and across hosts. The number grows with every change.
+/// Such a folder always has one state folder: `free-0003` while nobody works on it, `lease-0004`
+/// while somebody does. Taking it is renaming the one to the other, and of two takers one wins, on
+/// every file system and across hosts. The number grows with every change.
 ///
 /// - **On one host** the kernel's lock decides: the holder keeps a lock on a file in there, which
 ///   the system takes back when the process ends, however it ends. Only then is a lease of this
@@ -33,11 +38,12 @@ const HOLDER: &str = "holder.json";
 ///   heartbeat has not changed for the lease's duration, measured by the taker's own clock.
 ///
 /// Whatever the holder writes is made inside the lease's folder and moved out of it in one step
-/// (`scratch`). A holder that was taken over, say after it had been frozen for
-/// long, has no such folder any more, so its writes fail: it cannot undo what its successor did.
+/// (`place`). A holder that was taken over, say after it had been frozen for long, has no such folder
+/// any more, so its writes fail: it cannot undo what its successor did. On a network file system that
+/// takes a lease longer than names are remembered there; see [`default_seconds`].
 #[derive(Debug)]
 pub struct Lease {
-    run: PathBuf,
+    folder: PathBuf,
     generation: u32,
     /// Kept for as long as the lease is; `None` where the file system has no locks.
     _lock: Option<File>,
@@ -45,26 +51,21 @@ pub struct Lease {
     heartbeat: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// Who holds a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// The host's name.
-    pub host: String,
-    /// What tells it from others as far as locks are concerned.
-    pub identity: String,
-    /// Process on that host.
-    pub process: u32,
-    /// Counted up while the holder lives.
-    pub beat: u64,
-}
-
-/// What became of an attempt to take a run.
+/// What became of an attempt to take a folder.
 #[derive(Debug)]
 pub enum Claim {
     /// It is ours; whether whoever held it before died without giving it back.
     Held(Lease, Before),
-    /// Somebody works on it; `None` where that cannot be read.
+    /// Somebody holds it; `None` where who does cannot be read.
     Busy(Option<Holder>),
+}
+
+/// Whether a file has to survive a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durable {
+    Yes,
+    /// It can be derived from others, or is a hint.
+    No,
 }
 
 /// How the lease before this one ended.
@@ -76,77 +77,20 @@ pub enum Before {
     Died,
 }
 
-/// What has been seen of the leases of other hosts, and since when.
-#[derive(Debug, Default)]
-pub struct Watch {
-    seen: HashMap<PathBuf, (Vec<u8>, Instant)>,
+/// Seconds without a heartbeat after which a lease in that folder is taken over, if nobody says.
+///
+/// A client of a network file system remembers names for a while, 60 seconds at most unless it is
+/// mounted otherwise (`acdirmax` of NFS). A holder that wakes up could write by a name that is no longer
+/// its own for so long after it last asked for it, which it does whenever it shows a sign of life: six
+/// times in a lease. After two minutes nothing is remembered.
+pub(super) fn default_seconds(folder: &Path) -> u64 {
+    if crate::network::is_remembered(folder) { 120 } else { 60 }
 }
 
-impl Watch {
-    /// How long this state of a lease has been seen without a change.
-    fn unchanged_for(&mut self, lease: &Path, state: Vec<u8>) -> Duration {
-        let (known, since) =
-            self.seen.entry(lease.to_path_buf()).or_insert_with(|| (state.clone(), Instant::now()));
-        if *known != state {
-            (*known, *since) = (state, Instant::now());
-        }
-        since.elapsed()
-    }
-}
-
-/// The state folder of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
-    generation: u32,
-    held: bool,
-}
-
-impl State {
-    fn of(run: &Path) -> Result<Self> {
-        let mut newest = None;
-        for entry in fs::read_dir(run).map_err(Error::io("list", run))? {
-            let name = entry.map_err(Error::io("list", run))?.file_name();
-            let Some(name) = name.to_str() else { continue };
-            let state = [(FREE, false), (HELD, true)].into_iter().find_map(|(prefix, held)| {
-                let generation = name.strip_prefix(prefix)?.parse().ok()?;
-                Some(Self { generation, held })
-            });
-            newest = newest.max(state);
-        }
-        match newest {
-            Some(state) => Ok(state),
-            // Somebody has removed it; a folder can only be made once.
-            None => {
-                let state = Self { generation: 0, held: false };
-                let path = state.path(run);
-                match fs::create_dir(&path) {
-                    Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                        Err(Error::io("create the folder", path)(error))
-                    }
-                    _ => Ok(state),
-                }
-            }
-        }
-    }
-
-    fn path(self, run: &Path) -> PathBuf {
-        run.join(format!("{}{:04}", if self.held { HELD } else { FREE }, self.generation))
-    }
-}
-
-/// The state folder that a new run's folder begins with.
-pub(super) fn create_state(run: &Path) -> Result<()> {
-    let path = State { generation: 0, held: false }.path(run);
-    fs::create_dir(&path).map_err(Error::io("create the folder", path))
-}
-
-/// Who works on a run at this moment, as far as can be seen from here.
-pub(super) fn holder(run: &Path, silence: Duration) -> Result<Option<Holder>> {
-    let state = State::of(run)?;
-    if !state.held {
-        return Ok(None);
-    }
-    let path = state.path(run);
+/// Who holds a folder at this moment, as far as can be seen from here. Changes nothing in it.
+pub(super) fn holder(folder: &Path, silence: Duration) -> Result<Option<Holder>> {
+    let Some(state) = State::of(folder)?.filter(|state| state.held) else { return Ok(None) };
+    let path = state.path(folder);
     let Some(holder) = read_holder(&path)? else { return Ok(None) };
     let alive = match holder.identity == host::identity() {
         true => match is_locked(&path, state.generation) {
@@ -159,19 +103,22 @@ pub(super) fn holder(run: &Path, silence: Duration) -> Result<Option<Holder>> {
 }
 
 impl Lease {
-    /// Takes a run, if nobody holds it. `watch` remembers what was seen of other hosts' leases
+    /// Takes a folder, if nobody holds it. `watch` remembers what was seen of other hosts' leases
     /// from one attempt to the next; `silence` is how long one may be without a heartbeat.
     ///
     /// # Errors
     ///
-    /// When the run's folder cannot be read or written.
-    pub fn claim(run: &Path, watch: &mut Watch, silence: Duration) -> Result<Claim> {
-        let state = State::of(run)?;
-        let path = state.path(run);
+    /// When the folder cannot be read or written.
+    pub fn claim(folder: &Path, watch: &mut Watch, silence: Duration) -> Result<Claim> {
+        let (state, restored) = match State::of(folder)? {
+            Some(state) => (state, false),
+            None => (State::restored(folder)?, true),
+        };
+        let path = state.path(folder);
         if state.held && !Self::is_abandoned(&path, state.generation, watch, silence)? {
             return Ok(Claim::Busy(read_holder(&path)?));
         }
-        let next = State { generation: state.generation + 1, held: true };
+        let next = state.next(folder)?;
         let lock = match lock(&path, next.generation) {
             Ok(lock) => lock,
             // Somebody on this host is about to take it, or has just done so.
@@ -181,14 +128,20 @@ impl Lease {
             }
             Err(Refused::Failed(error)) => return Err(Error::io("lock a file in", path)(error)),
         };
-        let taken = next.path(run);
+        let taken = next.path(folder);
         match fs::rename(&path, &taken) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Claim::Busy(None)),
+            // Somebody has restored it, too, and was faster.
+            Err(_) if restored && taken.exists() => return Ok(Claim::Busy(None)),
             Err(error) => return Err(Error::io("take over", path)(error)),
         }
+        if restored && State::all(folder)? != [next] {
+            fs::remove_dir_all(&taken).map_err(Error::io("remove", taken))?;
+            return Ok(Claim::Busy(None));
+        }
         let mut lease = Self {
-            run: run.to_path_buf(),
+            folder: folder.to_path_buf(),
             generation: next.generation,
             _lock: lock,
             lost: Arc::default(),
@@ -225,29 +178,59 @@ impl Lease {
         Ok(watch.unchanged_for(path, content) >= silence)
     }
 
-    /// A place for something that is to be moved into the run's folder in one step.
+    /// A place for something that is to be moved to where it belongs in one step.
     pub(super) fn scratch(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    /// The number of this lease: grows whenever the run changes hands.
+    /// Writes `target` in one step: as `scratch` in the lease's folder, then moved.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written, or [is lost](Self::is_lost); what stood there before still stands.
+    pub(super) fn place(
+        &self,
+        scratch: &str,
+        target: &Path,
+        bytes: impl AsRef<[u8]>,
+        durable: Durable,
+    ) -> Result<()> {
+        let scratch = self.scratch(scratch);
+        let written = || -> Result<()> {
+            let mut file = File::create(&scratch).map_err(Error::io("create", &scratch))?;
+            file.write_all(bytes.as_ref()).map_err(Error::io("write", target))?;
+            if durable == Durable::Yes {
+                sync(&file, target)?;
+            }
+            fs::rename(&scratch, target).map_err(Error::io("replace", target))?;
+            match (durable, target.parent()) {
+                (Durable::Yes, Some(folder)) => sync_folder(folder),
+                _ => Ok(()),
+            }
+        };
+        written().inspect_err(|_| {
+            let _ = fs::remove_file(&scratch);
+        })
+    }
+
+    /// The number of this lease: grows whenever the folder changes hands.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// Whether somebody else has taken the run.
+    /// Whether somebody else has taken the folder.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::SeqCst) || !self.path().exists()
     }
 
-    /// Whether the heartbeat has found the run taken: [`is_lost`](Self::is_lost) without asking the
+    /// Whether the heartbeat has found the folder taken: [`is_lost`](Self::is_lost) without asking the
     /// disk.
     pub fn is_marked_lost(&self) -> bool {
         self.lost.load(Ordering::SeqCst)
     }
 
     fn path(&self) -> PathBuf {
-        State { generation: self.generation, held: true }.path(&self.run)
+        State { generation: self.generation, held: true }.path(&self.folder)
     }
 
     /// Removes what the holder before has left half done, but not its log.
@@ -288,74 +271,25 @@ impl Lease {
             }
         };
         let thread = std::thread::Builder::new().name("heartbeat".to_owned()).spawn(beat);
-        let thread = thread.map_err(Error::io("start a thread for", &self.run))?;
+        let thread = thread.map_err(Error::io("start a thread for", &self.folder))?;
         self.heartbeat = Some((stop, thread));
         Ok(())
     }
 }
 
 impl Drop for Lease {
-    /// Gives the run back.
+    /// Gives the folder back.
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.heartbeat.take() {
             drop(stop);
             let _ = thread.join();
         }
-        let free = State { generation: self.generation, held: false }.path(&self.run);
-        // Where this fails, somebody else has taken the run, or will once the lock is gone.
+        let free = State { generation: self.generation, held: false }.path(&self.folder);
+        // Where this fails, somebody else has taken the folder, or will once the lock is gone.
         if fs::rename(self.path(), &free).is_ok() {
             for name in [HOLDER, &lock_name(self.generation), super::LOG] {
                 let _ = fs::remove_file(free.join(name));
             }
         }
     }
-}
-
-fn to_json(holder: &Holder) -> Vec<u8> {
-    // Of one length for all beats, so that a new one covers the old one whole.
-    let text = serde_json::to_string(holder).expect("a holder is plain data");
-    format!("{text:<400}\n").into_bytes()
-}
-
-fn read_holder(lease: &Path) -> Result<Option<Holder>> {
-    let content = read_bytes(&lease.join(HOLDER))?;
-    Ok(content.and_then(|content| serde_json::from_slice(&content).ok()))
-}
-
-fn lock_name(generation: u32) -> String {
-    format!("lock-{generation:04}")
-}
-
-enum Refused {
-    Busy,
-    Failed(std::io::Error),
-}
-
-/// Locks the file that stands for a generation; `None` where the file system has no locks.
-fn lock(state: &Path, generation: u32) -> std::result::Result<Option<File>, Refused> {
-    let path = state.join(lock_name(generation));
-    let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
-    let file = options.map_err(Refused::Failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Err(Refused::Busy),
-        Err(TryLockError::Error(_)) => Ok(None),
-    }
-}
-
-/// Whether a living process of this host holds a generation's lock; `None` where the file system
-/// has no locks.
-fn is_locked(state: &Path, generation: u32) -> Option<bool> {
-    let Ok(file) = File::open(state.join(lock_name(generation))) else { return Some(false) };
-    match file.try_lock_shared() {
-        Ok(()) => Some(false),
-        Err(TryLockError::WouldBlock) => Some(true),
-        Err(TryLockError::Error(_)) => None,
-    }
-}
-
-fn is_recent(file: &Path, silence: Duration) -> bool {
-    let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
-    let age = modified.map(|time| SystemTime::now().duration_since(time).unwrap_or_default());
-    age.is_ok_and(|age| age < silence)
 }
