@@ -1,4 +1,6 @@
 #![forbid(unsafe_code)]
+// All that is printed goes through `output`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 //! Train and compare activation functions on the experiments of the GELU paper.
 
@@ -16,6 +18,7 @@ pub mod files;
 mod host;
 pub mod measure;
 pub mod names;
+pub mod output;
 pub mod randomness;
 pub mod recipe;
 pub mod report;

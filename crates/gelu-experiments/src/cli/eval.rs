@@ -2,6 +2,7 @@ use super::print;
 use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
 use crate::measure::NoiseMetrics;
+use crate::recipe::limits;
 use crate::report::table::number_table;
 use crate::runs::{
     ClaimedRun, Comparison, RunFolder, RunSnapshot, RunSpec, RunStatus, Stage, Watch,
@@ -59,10 +60,7 @@ struct Evaluation {
 
 impl Eval {
     pub(super) fn run(self) -> Result<ExitCode> {
-        if let Some(amplitude) = self.noise.iter().find(|a| !(a.is_finite() && **a >= 0.0)) {
-            let problem = format!("noise amplitude {amplitude} has to be at least 0 and finite");
-            return Err(Error::Usage(problem));
-        }
+        self.noise.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))?;
         let runs = finished_runs(&self.folder)?;
         // What is kept with a run has to be of this version, as the run.
         let spec_of = |run: &RunFolder| match self.noise.is_empty() {
@@ -115,7 +113,8 @@ impl Eval {
 }
 
 /// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
-/// result: a verdict may go by it, and all runs of a comparison saw that noise.
+/// result: a verdict may go by it, and noise is a function of the amplitude, so that all runs of a
+/// comparison saw the same, whichever list it stood in.
 fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
     let silence = Duration::from_secs(Comparison::LEASE_SECONDS);
     let mut all = run.snapshot(spec, silence).noise;

@@ -11,7 +11,7 @@ mod selection;
 mod split;
 
 pub use criterion::{Criterion, UntilDecided};
-pub use duration::duration;
+pub use duration::{duration, seconds};
 pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
 pub use looks::Looks;
 pub use metric::{LossKind, Metric};

@@ -2,7 +2,7 @@ use super::{RunFolder, RunKey, RunSpec};
 use crate::activation::NamedActivation;
 use crate::data::DataSource;
 use crate::error::Place;
-use crate::files::{read_text, sync_folder, write_atomically};
+use crate::files::{from_toml, problem, read_text, sync_folder, write_atomically};
 use crate::recipe::Recipe;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,8 @@ impl Comparison {
     pub const VERSION: u32 = 3;
     /// [`lease_seconds`](Self::lease_seconds) where nothing else is asked for.
     pub const LEASE_SECONDS: u64 = 60;
+    /// The most that [`lease_seconds`](Self::lease_seconds) can be: a day.
+    pub const LONGEST_LEASE: u64 = 86_400;
 
     /// All combinations of `recipe` on this data and device.
     pub fn new(recipe: Recipe, data: DataSource, device: &str, backend: &str) -> Self {
@@ -67,6 +69,23 @@ impl Comparison {
             data,
             test_examples: 0,
             recipe,
+        }
+    }
+
+    /// Checks every value that a type cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    fn validate(&self) -> Result<()> {
+        self.recipe.validate()?;
+        match self.lease_seconds > Self::LONGEST_LEASE {
+            true => Err(Error::Usage(format!(
+                "lease_seconds is {}; it has to be at most {}",
+                self.lease_seconds,
+                Self::LONGEST_LEASE
+            ))),
+            false => Ok(()),
         }
     }
 
@@ -311,7 +330,7 @@ impl ComparisonFolder {
         let damaged = "restore it, or delete the folder to begin anew";
         let version = match toml::from_str::<Versioned>(&text) {
             Ok(versioned) => versioned.version,
-            Err(error) => return refuse(error.to_string().trim_end().to_owned(), damaged),
+            Err(error) => return refuse(problem(&error), damaged),
         };
         match version {
             Some(Comparison::VERSION) => {}
@@ -325,11 +344,11 @@ impl ComparisonFolder {
                 return refuse(problem, "use that version, or name another folder with --out");
             }
         }
-        let comparison: Comparison = match toml::from_str(&text) {
+        let comparison: Comparison = match from_toml(&text) {
             Ok(comparison) => comparison,
-            Err(error) => return refuse(error.to_string().trim_end().to_owned(), damaged),
+            Err(problem) => return refuse(problem, damaged),
         };
-        match comparison.recipe.validate() {
+        match comparison.validate() {
             Ok(()) => Ok(comparison),
             Err(error) => refuse(error.to_string(), damaged),
         }

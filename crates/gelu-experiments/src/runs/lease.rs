@@ -1,4 +1,4 @@
-use crate::files::read_bytes;
+use crate::files::{from_json, read_bytes};
 use crate::host;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,8 @@ impl State {
             let Some(name) = name.to_str() else { continue };
             let state = [(FREE, false), (HELD, true)].into_iter().find_map(|(prefix, held)| {
                 let generation = name.strip_prefix(prefix)?.parse().ok()?;
-                Some(Self { generation, held })
+                // No run changes hands so often; the next number has to be one, too.
+                (generation < u32::MAX).then_some(Self { generation, held })
             });
             newest = newest.max(state);
         }
@@ -216,7 +217,7 @@ impl Lease {
         silence: Duration,
     ) -> Result<bool> {
         let content = read_bytes(&path.join(HOLDER))?.unwrap_or_default();
-        let holder: Option<Holder> = serde_json::from_slice(&content).ok();
+        let holder: Option<Holder> = from_json(&content).ok();
         if holder.is_some_and(|holder| holder.identity == host::identity())
             && let Some(locked) = is_locked(path, generation)
         {
@@ -319,7 +320,7 @@ fn to_json(holder: &Holder) -> Vec<u8> {
 
 fn read_holder(lease: &Path) -> Result<Option<Holder>> {
     let content = read_bytes(&lease.join(HOLDER))?;
-    Ok(content.and_then(|content| serde_json::from_slice(&content).ok()))
+    Ok(content.and_then(|content| from_json(&content).ok()))
 }
 
 fn lock_name(generation: u32) -> String {
