@@ -5,6 +5,7 @@
 mod support;
 
 use gelu_experiments::comparison::Verdict;
+use gelu_experiments::measure::NoiseMetrics;
 use gelu_experiments::report::Document;
 use std::fs;
 use support::{Sandbox, results_of, small};
@@ -68,9 +69,12 @@ fn one_seed_is_one_result_whatever_runs_beside_it() {
 #[test]
 fn activations_with_one_seed_start_from_the_same_weights() {
     let sandbox = Sandbox::new();
-    // At a learning rate this small, the first epoch leaves the weights as they were drawn.
-    let frozen = small("gelu,relu", "1", &["--learning-rates", "1e-60"]);
-    sandbox.run(&frozen).success();
+    // With a learning rate that falls to nothing before the first batch, the first epoch leaves the
+    // weights as they were drawn.
+    let recipe = include_str!("../recipes/digits.toml");
+    let falling = "schedule = { kind = \"steps\", after = [0.0], factor = 1e-60 }\noptimizer = ";
+    fs::write(sandbox.path("frozen.toml"), recipe.replace("optimizer = ", falling)).unwrap();
+    sandbox.run(&small("gelu,relu", "1", &["--recipe", "frozen.toml", "--dropout", "0"])).success();
     let weights: Vec<_> =
         sandbox.runs("results/digits").iter().map(|run| results_of(run).1).collect();
     assert_eq!(weights.len(), 2);
@@ -234,6 +238,29 @@ fn eval_adds_noise_to_what_was_measured_before() {
     let after = measured("2,1");
     assert_eq!(after.iter().map(|point| point.amplitude).collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
     assert_eq!(after[..2], before);
+}
+
+#[test]
+fn noise_is_a_function_of_the_amplitude_alone() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml");
+    let noisy = format!("{recipe}\n[noise]\namplitudes = [1.0, 0.3]\n");
+    fs::write(sandbox.path("noisy.toml"), noisy).unwrap();
+    let recipe = ["--recipe", "noisy.toml", "--dropout", "0", "--json"];
+    let text = sandbox.run(&small("gelu", "1", &recipe)).success();
+    let trained = serde_json::from_str::<Document>(&text).unwrap().runs.remove(0).noise;
+    let evaluated = |amplitudes: &str| -> Vec<NoiseMetrics> {
+        let text =
+            sandbox.run(&["eval", "results/digits", "--json", "--noise", amplitudes]).success();
+        let all: serde_json::Value = serde_json::from_str(&text).unwrap();
+        serde_json::from_value(all[0]["noise"].clone()).unwrap()
+    };
+    let [one, third] = trained[..] else { panic!("{trained:?}") };
+    assert_eq!((one.amplitude, third.amplitude), (1.0, 0.3));
+    assert_ne!(one.test_loss, third.test_loss);
+    assert_eq!(evaluated("1"), [one]);
+    assert_eq!(evaluated("0,1")[1], one);
+    assert_eq!(evaluated("2,0.3,0,1")[1..], [third, evaluated("0")[0], one]);
 }
 
 #[test]

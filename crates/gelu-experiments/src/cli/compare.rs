@@ -76,7 +76,7 @@ pub(super) struct Varied {
     dropout: Option<Vec<f64>>,
     /// Seconds after which another host's worker that shows no sign of life has lost its run
     /// [default: 60, and 120 on a network file system]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=Comparison::LONGEST_LEASE))]
     lease: Option<u64>,
 }
 
@@ -246,7 +246,7 @@ impl Shown {
         for error in &written.failures {
             super::complain(&format!("gelu: {error}\n"));
         }
-        let exported = export::all(exports, &snapshot, &out, json);
+        let exported = export::all(exports, &snapshot, &out, json)?;
         let troubles = troubles + usize::from(!exported);
         let wanted = plan::next(self.reader.comparison(), &snapshot);
         match (wanted.is_empty(), troubles) {

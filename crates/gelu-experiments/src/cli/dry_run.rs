@@ -5,7 +5,7 @@ use super::compare::jobs_on;
 use super::print;
 use super::selection::Selected;
 use crate::comparison::ComparisonReader;
-use crate::measure::duration;
+use crate::measure::seconds;
 use crate::recipe::Recipe;
 use crate::runs::Comparison;
 use crate::training::Cores;
@@ -14,7 +14,6 @@ use crate::{Error, Result};
 use indicatif::HumanBytes;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
 
 pub(super) fn run(
     selected: &Selected,
@@ -40,8 +39,7 @@ pub(super) fn run(
     }
     let threads = Cores::here(jobs).share(left.runs, recipe.comparison.threads);
     let timed = time_one_epoch(selected, threads)?;
-    let seconds = timed.seconds * left.epochs as f64 / jobs.min(left.runs) as f64;
-    let whole = duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    let whole = seconds(timed.seconds * left.epochs as f64 / jobs.min(left.runs) as f64);
     let disk = HumanBytes(timed.bytes * (left.complete + left.runs) as u64);
     print(&format!(
         "One epoch of {} took {:.1} s; with {jobs} at a time that makes about {whole}\n\

@@ -2,6 +2,7 @@ use super::print;
 use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
 use crate::measure::{Criterion, LossKind, NoiseMetrics, Primary};
+use crate::recipe::limits;
 use crate::report::table::number_table;
 use crate::runs::{
     ClaimedRun, Comparison, ComparisonFolder, RunFolder, RunSnapshot, RunSpec, RunStatus, Stage,
@@ -66,10 +67,7 @@ struct Evaluation {
 
 impl Eval {
     pub(super) fn run(self) -> Result<ExitCode> {
-        if let Some(amplitude) = self.noise.iter().find(|a| !(a.is_finite() && **a >= 0.0)) {
-            let problem = format!("noise amplitude {amplitude} has to be at least 0 and finite");
-            return Err(Error::Usage(problem));
-        }
+        self.noise.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))?;
         let runs = finished_runs(&self.folder)?;
         let criterion = self.outcomes.then(|| criterion(&self.folder)).transpose()?;
         // What is kept with a run has to be of this version, as the run.
@@ -127,7 +125,8 @@ impl Eval {
 }
 
 /// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
-/// result: a verdict may go by it, and all runs of a comparison saw that noise.
+/// result: a verdict may go by it, and noise is a function of the amplitude, so that all runs of a
+/// comparison saw the same, whichever list it stood in.
 fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
     let claimed = claim(run, spec)?;
     // Read while nobody else can add to it.

@@ -20,8 +20,9 @@ mod verdict;
 mod watch;
 mod work;
 
+use crate::Error;
+use crate::output::{complain, print};
 use crate::runs::{ComparisonFolder, ComparisonSnapshot};
-use crate::{Error, Result};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -106,30 +107,6 @@ fn refuse(error: &Error) -> ExitCode {
 /// The command line as clap knows it, for completions and the manual.
 fn command() -> clap::Command {
     Arguments::command()
-}
-
-/// Prints to standard output. A reader that has gone away (`gelu report … | head`, a terminal that
-/// was closed) is no error.
-fn print(text: &str) -> Result<()> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe && !is_hang_up(&error) => {
-            Err(Error::io("write to", "standard output")(error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether a terminal refused to be written to because it is gone.
-fn is_hang_up(error: &std::io::Error) -> bool {
-    const EIO: i32 = 5;
-    cfg!(unix) && error.raw_os_error() == Some(EIO)
-}
-
-/// Prints to standard error, if anybody is there to hear it.
-fn complain(text: &str) {
-    use std::io::Write;
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// What could not be read of a comparison, a line each.

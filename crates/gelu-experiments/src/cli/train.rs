@@ -5,7 +5,7 @@ use crate::activation::NamedActivation;
 use crate::comparison::ComparisonReader;
 use crate::environment::Environment;
 use crate::runs::{
-    ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunStatus, Stage, Watch,
+    ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunSpec, RunStatus, Stage, Watch,
 };
 use crate::signals::Signals;
 use crate::training::{Control, Cores, Display, Splits, train};
@@ -27,7 +27,8 @@ pub(super) struct Train {
     #[arg(long, value_name = "NAME", default_value = "gelu", value_parser = Suggested::activations().try_map(|name| name.parse::<NamedActivation>()))]
     activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u64).range(..=RunSpec::LARGEST_SEED))]
     seed: u64,
     /// Initial learning rate [default: the experiment's first]
     #[arg(long, value_name = "RATE")]

@@ -2,7 +2,7 @@ use super::directive::Directive;
 use super::shell::{quoted, utf8};
 use super::time_limit::TimeLimit;
 use crate::files::write_atomically;
-use crate::names::printable_lines;
+use crate::names::message_lines;
 use crate::{Error, Result};
 use std::fmt::Write;
 use std::fs;
@@ -162,7 +162,7 @@ pub fn submit(job: &SlurmJob) -> Result<String> {
         }
         Err(error) => return Err(Error::io("start", "sbatch")(error)),
     };
-    let said = |bytes: &[u8]| printable_lines(&String::from_utf8_lossy(bytes));
+    let said = |bytes: &[u8]| message_lines(&String::from_utf8_lossy(bytes));
     match output.status.success() {
         true => Ok(said(&output.stdout)),
         false => Err(Error::Usage(format!("Slurm refuses the job: {}", said(&output.stderr)))),

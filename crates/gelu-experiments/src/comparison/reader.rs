@@ -1,5 +1,6 @@
 use super::{looked_at, plan};
 use crate::Result;
+use crate::names::printable;
 use crate::runs::{
     Comparison, ComparisonFolder, ComparisonSnapshot, RunFolder, RunId, RunKey, RunSnapshot,
     RunSpec,
@@ -135,7 +136,7 @@ impl ComparisonReader {
             experiment: recipe.name.clone(),
             title: recipe.title.clone(),
             data: comparison.data.name.clone(),
-            data_location: comparison.data.location.as_ref().map(|path| path.display().to_string()),
+            data_location: comparison.data.location.as_ref().map(|path| shown(path)),
             synthetic: comparison.data.synthetic,
             device: comparison.device.clone(),
             selection: recipe.comparison.selection,
@@ -222,7 +223,13 @@ impl ComparisonReader {
             }
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter(|name| !name.starts_with('.')).collect()
+        let names = names.filter(|name| !name.starts_with('.'));
+        let (names, strange): (BTreeSet<String>, BTreeSet<String>) =
+            names.partition(|name| printable(name) == *name);
+        warnings.extend(strange.iter().map(|name| {
+            format!("{} is no run's folder by its name, and is left out", runs.join(name).display())
+        }));
+        names
     }
 
     fn name_of(&mut self, key: &RunKey) {
@@ -263,6 +270,11 @@ impl ComparisonReader {
         self.read.insert(name.to_owned(), Read { spec, snapshot, stamps, settled });
         Ok(())
     }
+}
+
+/// A path for people.
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
 }
 
 fn of_run(comparison: &Comparison, read: &Read) -> RunSnapshot {

@@ -6,7 +6,7 @@
 
 use crate::comparison::label;
 use crate::measure::{EpochMetrics, Metric, Split};
-use crate::names::printable_lines;
+use crate::names::message_lines;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 use crate::{Error, Result};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ impl Server {
         match self.ask(what, path, body)? {
             (200, value) => Ok(value),
             (status, value) => {
-                let said = printable_lines(value["message"].as_str().unwrap_or("no message"));
+                let said = message_lines(value["message"].as_str().unwrap_or("no message"));
                 Err(self.failed(what, format!("{status}, {said}")))
             }
         }

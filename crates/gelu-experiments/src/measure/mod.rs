@@ -13,7 +13,7 @@ mod selection;
 mod split;
 
 pub use criterion::{Criterion, UntilDecided};
-pub use duration::duration;
+pub use duration::{duration, seconds};
 pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
 pub use groups::TestGroups;
 pub use looks::{Look, Looks};

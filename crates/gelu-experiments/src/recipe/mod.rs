@@ -6,6 +6,7 @@
 mod command;
 mod data;
 mod figure;
+pub(crate) mod limits;
 mod network;
 mod training;
 mod validate;
@@ -163,6 +164,15 @@ pub struct NoiseRecipe {
 }
 
 impl NoiseRecipe {
+    /// Checks every amplitude.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the one that cannot be, and what it has to be.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.amplitudes.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))
+    }
+
     /// The amplitudes above 0, each once, ascending.
     fn disturbing(&self) -> Vec<f64> {
         let mut amplitudes: Vec<f64> =

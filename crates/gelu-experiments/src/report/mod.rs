@@ -89,7 +89,7 @@ pub fn write(snapshot: &ComparisonSnapshot, recipe: &Recipe, folder: &Path) -> W
 
 /// Every figure of a comparison, with the name of its file: the activations themselves, that of its
 /// recipe, the difference from the baseline, and one of robustness where noise was measured.
-fn figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
+pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
     let all = [
         (activations::NAME.to_owned(), activations::figure(snapshot)),
         (curves::name(snapshot), curves::figure(snapshot)),

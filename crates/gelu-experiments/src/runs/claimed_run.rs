@@ -1,11 +1,11 @@
 use super::checkpoint;
-use super::folder::{StatusFile, provenance_name};
+use super::folder::provenance_name;
 use super::lease::{Before, Claim, Durable, Lease, Watch};
 use super::provenance::Provenance;
 use super::tables::to_csv;
-use super::{Holder, LOG, Progress, RunFolder, RunSpec, RunStatus, outcomes};
+use super::{Holder, LOG, Progress, RunFolder, RunSpec, RunStatus, StatusFile, outcomes};
 use crate::environment::Environment;
-use crate::files::{read_bytes, sync_folder};
+use crate::files::{from_json, read_bytes, sync_folder};
 use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
 use crate::{Error, Result};
 use serde::Serialize;
@@ -302,7 +302,7 @@ impl ClaimedRun {
         let before = self.lease.generation() - 1;
         let name = provenance_name(before);
         let Ok(Some(bytes)) = read_bytes(&self.folder.file(&name)) else { return Ok(()) };
-        let Ok(mut session) = serde_json::from_slice::<Provenance>(&bytes) else { return Ok(()) };
+        let Ok(mut session) = from_json::<Provenance>(&bytes) else { return Ok(()) };
         if session.outcome.is_none() {
             session.outcome = Some(Provenance::DIED.to_owned());
             session.log = log;

@@ -3,7 +3,7 @@ use super::{RunFolder, RunKey, RunSpec};
 use crate::activation::NamedActivation;
 use crate::data::DataSource;
 use crate::error::Place;
-use crate::files::{read_text, sync_folder};
+use crate::files::{from_toml, problem, read_text, sync_folder};
 use crate::measure::{Criterion, Looks};
 use crate::recipe::{ComparisonRecipe, Recipe};
 use crate::{Error, Result};
@@ -72,6 +72,9 @@ pub struct AddedLook {
 impl Comparison {
     /// The current [`version`](Self::version).
     pub const VERSION: u32 = 3;
+    /// The most that [`lease_seconds`](Self::lease_seconds) can be: a day.
+    pub const LONGEST_LEASE: u64 = 86_400;
+
     /// [`lease_seconds`](Self::lease_seconds) where nothing else is asked for: 60, and 120 where the
     /// folder is on a network file system.
     pub fn default_lease(folder: &Path) -> u64 {
@@ -106,6 +109,23 @@ impl Comparison {
     /// Adds a look that was not planned.
     pub fn add_look(&mut self, seeds: u64, at: &str) {
         self.added_looks.push(AddedLook { seeds, at: at.to_owned() });
+    }
+
+    /// Checks every value that a type cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    fn validate(&self) -> Result<()> {
+        self.recipe.validate()?;
+        match self.lease_seconds > Self::LONGEST_LEASE {
+            true => Err(Error::Usage(format!(
+                "lease_seconds is {}; it has to be at most {}",
+                self.lease_seconds,
+                Self::LONGEST_LEASE
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// How long a worker on another host may be without a heartbeat.
@@ -414,7 +434,7 @@ impl ComparisonFolder {
         let damaged = "restore it, or delete the folder to begin anew";
         let version = match toml::from_str::<Versioned>(&text) {
             Ok(versioned) => versioned.version,
-            Err(error) => return refuse(error.to_string().trim_end().to_owned(), damaged),
+            Err(error) => return refuse(problem(&error), damaged),
         };
         match version {
             Some(Comparison::VERSION) => {}
@@ -428,11 +448,11 @@ impl ComparisonFolder {
                 return refuse(problem, "use that version, or name another folder with --out");
             }
         }
-        let comparison: Comparison = match toml::from_str(&text) {
+        let comparison: Comparison = match from_toml(&text) {
             Ok(comparison) => comparison,
-            Err(error) => return refuse(error.to_string().trim_end().to_owned(), damaged),
+            Err(problem) => return refuse(problem, damaged),
         };
-        match comparison.recipe.validate() {
+        match comparison.validate() {
             Ok(()) => Ok(comparison),
             Err(error) => refuse(error.to_string(), damaged),
         }

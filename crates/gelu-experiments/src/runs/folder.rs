@@ -2,14 +2,16 @@ use super::checkpoint::{self, Checkpoint};
 use super::lease;
 use super::outcomes;
 use super::provenance::Provenance;
-use super::tables::from_csv;
-use super::{Holder, RunSnapshot, RunSpec, RunStatus};
+use super::tables::{read_metrics, read_noise};
+use super::{Holder, RunSnapshot, RunSpec, RunStatus, StatusFile};
 use crate::error::Place;
-use crate::files::{read_bytes, read_text, remove_folder, sync, sync_folder};
+use crate::files::{
+    from_json, from_toml, problem, read_bytes, read_text, remove_folder, sync, sync_folder,
+};
 use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
 use crate::{Error, Result};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -40,21 +42,6 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
     path: PathBuf,
-}
-
-/// What `status.json` holds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StatusFile {
-    /// Where the run stands.
-    #[serde(flatten)]
-    pub status: RunStatus,
-    /// Seconds spent on its finished epochs, over all sessions.
-    pub seconds: f64,
-}
-
-impl StatusFile {
-    /// That of a run that nobody has begun.
-    pub(super) const NEW: Self = Self { status: RunStatus::Waiting, seconds: 0.0 };
 }
 
 impl RunFolder {
@@ -146,9 +133,13 @@ impl RunFolder {
                 format!("has version {}, not {}", version.version.unwrap_or(0), RunSpec::VERSION);
             return refuse(problem, "use the version of the program that made it");
         }
-        match toml::from_str(&text) {
-            Ok(spec) => Ok(spec),
-            Err(error) => refuse(error.to_string().trim_end().to_owned(), ""),
+        let spec: RunSpec = match from_toml(&text) {
+            Ok(spec) => spec,
+            Err(problem) => return refuse(problem, ""),
+        };
+        match spec.validate() {
+            Ok(()) => Ok(spec),
+            Err(error) => refuse(error.to_string(), ""),
         }
     }
 
@@ -158,7 +149,12 @@ impl RunFolder {
     ///
     /// When the file is there but cannot be read.
     pub fn status(&self) -> Result<StatusFile> {
-        Ok(read_json(&self.file("status.json"))?.unwrap_or(StatusFile::NEW))
+        let path = self.file("status.json");
+        let status: StatusFile = read_json(&path)?.unwrap_or(StatusFile::NEW);
+        match status.impossible() {
+            Some(problem) => Err(Error::data(path, Place::File, problem, "")),
+            None => Ok(status),
+        }
     }
 
     /// The finished epochs.
@@ -168,6 +164,15 @@ impl RunFolder {
     /// When `metrics.csv` is there but damaged.
     pub fn metrics(&self) -> Result<Vec<EpochMetrics>> {
         read_metrics(&self.file("metrics.csv"))
+    }
+
+    /// What it achieves under noise; nothing where that was not measured.
+    ///
+    /// # Errors
+    ///
+    /// When `noise.csv` is there but damaged.
+    pub fn noise(&self) -> Result<Vec<NoiseMetrics>> {
+        read_noise(&self.file("noise.csv"))
     }
 
     /// What the network that is kept makes of each test example; `None` where that was not kept.
@@ -275,7 +280,7 @@ impl RunFolder {
             RunStatus::Running => read_json(&self.file("progress.json")).ok().flatten(),
             _ => None,
         };
-        let noise = noted(from_csv(&self.file("noise.csv")), &mut warnings).unwrap_or_default();
+        let noise = noted(self.noise(), &mut warnings).unwrap_or_default();
         let outcomes = match status {
             RunStatus::Finished => {
                 noted(self.outcomes_of(spec, &epochs, &noise), &mut warnings).flatten()
@@ -387,18 +392,7 @@ fn remove_scratch_folders(parent: &Path, run: &str) {
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let Some(bytes) = read_bytes(path)? else { return Ok(None) };
     let damaged = |error: serde_json::Error| {
-        Error::data(path, Place::Line(error.line()), error.to_string(), "")
+        Error::data(path, Place::Line(error.line()), problem(&error), "")
     };
-    serde_json::from_slice(&bytes).map(Some).map_err(damaged)
-}
-
-pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
-    let metrics: Vec<EpochMetrics> = from_csv(path)?;
-    for (index, record) in metrics.iter().enumerate() {
-        if record.epoch != index + 1 {
-            let problem = format!("epoch {} stands where {} belongs", record.epoch, index + 1);
-            return Err(Error::data(path, Place::Line(index + 2), problem, ""));
-        }
-    }
-    Ok(metrics)
+    from_json(&bytes).map(Some).map_err(damaged)
 }

@@ -20,8 +20,8 @@ pub struct UnderNoise {
 }
 
 /// Measures a trained network on the test set with noise from Unif[−a, a] added to every input,
-/// for each amplitude `a` (section 3.1, Figure 3). The noise is a function of the amplitude's place
-/// in the list, the same for every network on one kind of device; nothing is clipped.
+/// for each amplitude `a` (section 3.1, Figure 3). The noise is a function of the amplitude, whatever
+/// else is measured, and the same for every network on one kind of device; nothing is clipped.
 ///
 /// # Errors
 ///
@@ -33,8 +33,8 @@ pub fn measure_noise(
     amplitudes: &[f64],
     device: &Device,
 ) -> Result<Vec<UnderNoise>> {
-    let measure = |(level, &amplitude): (usize, &f64)| {
-        device.seed(device_seed(SEED, Purpose::Noise { level }));
+    let measure = |&amplitude: &f64| {
+        device.seed(device_seed(SEED, Purpose::Noise { amplitude }));
         let noisy = match amplitude > 0.0 {
             true => splits.test.clone().map_inputs(|inputs| {
                 let range = Distribution::Uniform(-amplitude, amplitude);
@@ -43,8 +43,10 @@ pub fn measure_noise(
             false => splits.test.clone(),
         };
         let (score, wrong) = evaluate_each(model, &spec.network, &noisy)?;
-        let (test_loss, test_error) = (score.loss, score.error);
+        // What is no number any more is as bad as can be.
+        let test_loss = if score.loss.is_nan() { f64::INFINITY } else { score.loss };
+        let test_error = score.error;
         Ok(UnderNoise { metrics: NoiseMetrics { amplitude, test_loss, test_error }, wrong })
     };
-    amplitudes.iter().enumerate().map(measure).collect()
+    amplitudes.iter().map(measure).collect()
 }

@@ -15,6 +15,7 @@ use crate::data::{BatchLoader, Order};
 use crate::environment::Environment;
 use crate::error::Place;
 use crate::measure::{Criterion, LossKind};
+use crate::output::complain;
 use crate::runs::{Checkpoint, ClaimedRun, RunFolder, RunSpec, RunStatus};
 use crate::{Error, Result};
 use burn::module::Module;
@@ -100,10 +101,8 @@ fn sound_checkpoint(run: &ClaimedRun) -> Result<Option<Checkpoint>> {
     }
 }
 
-/// Says something on standard error, which is a worker's log, if anybody is there to hear it.
 fn log(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "gelu: {line}");
+    complain(&format!("gelu: {line}\n"));
 }
 
 /// Trains in a thread of its own: a panic ends that alone, and a display of Burn's that has lost

@@ -1,4 +1,4 @@
-use crate::names::printable_lines;
+use crate::names::message_lines;
 use std::collections::VecDeque;
 use std::io::BufRead;
 
@@ -23,7 +23,7 @@ pub(crate) fn last_complaint(errors: impl BufRead) -> Option<String> {
         lines.truncate(LINES);
     }
     let said = lines.make_contiguous().join(&b'\n');
-    let said = printable_lines(&String::from_utf8_lossy(&said));
+    let said = message_lines(&String::from_utf8_lossy(&said));
     (!said.is_empty()).then_some(said)
 }
 

@@ -164,6 +164,8 @@ impl Worker {
         let spec = self.reader.comparison().spec(key).ok_or_else(|| {
             Error::Usage(format!("this build has no activation `{}`", key.activation))
         })?;
+        // What is not known cannot be trained, and its run gets no folder.
+        spec.activation.activation()?;
         let folder = self.reader.folder().run(&spec)?;
         if folder.status().is_ok_and(|file| file.status.is_over() && is_whole(&folder, &spec)) {
             return Ok(Attempt::Passed);

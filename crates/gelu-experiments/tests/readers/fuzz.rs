@@ -23,13 +23,13 @@ use std::io::Write;
 use std::path::Path;
 
 /// One piece of damage: what is done, where, with which bytes.
-type Damage = (u8, u32, Vec<u8>);
+pub(super) type Damage = (u8, u32, Vec<u8>);
 
 /// Values at which arithmetic on lengths goes wrong.
 const EDGES: [u32; 8] = [0, 1, 0x7f, 0xffff, 0x7fff_fffe, 0x7fff_ffff, 0xffff_fff8, 0xffff_ffff];
 
 /// A valid file, damaged.
-fn damaged(mut file: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
+pub(super) fn damaged(mut file: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
     for (kind, place, bytes) in damages {
         // Half of all damage is done to the first bytes, where headers are.
         let reach = if place % 2 == 0 { file.len() } else { file.len().min(64) };

@@ -6,7 +6,7 @@ mod session;
 
 use super::{Document, table};
 use crate::comparison::{best_groups, colour, groups, label};
-use crate::measure::{Metric, Reported, Split, duration};
+use crate::measure::{Metric, Reported, Split, seconds};
 use crate::recipe::Recipe;
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
 use curve::Scale;
@@ -14,7 +14,6 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use session::{Session, sessions};
-use std::time::Duration;
 
 /// What the template is filled with; whatever is no [`Value::from_safe_string`] is escaped.
 #[derive(Serialize)]
@@ -215,12 +214,8 @@ fn edge(rate: f64, grid: &[f64]) -> Option<&'static str> {
 
 fn summary(snapshot: &ComparisonSnapshot) -> String {
     let over = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
-    let seconds = snapshot.runs.iter().map(|run| run.seconds).sum();
-    format!("{over} of {} runs complete, {} of training", snapshot.runs.len(), time(seconds))
-}
-
-fn time(seconds: f64) -> String {
-    Duration::try_from_secs_f64(seconds).map_or_else(|_| "–".to_owned(), duration)
+    let spent = snapshot.runs.iter().map(|run| run.seconds).sum();
+    format!("{over} of {} runs complete, {} of training", snapshot.runs.len(), seconds(spent))
 }
 
 fn runs(snapshot: &ComparisonSnapshot) -> Vec<Run> {
@@ -251,7 +246,7 @@ fn row(run: &RunSnapshot, scale: &Scale, activations: &[&str]) -> Run {
         stage: key.stage.word().unwrap_or_default(),
         status: run.status.to_string(),
         epochs: format!("{}/{}", run.epochs.len(), run.epochs_planned),
-        time: time(run.seconds),
+        time: seconds(run.seconds),
         measures: MEASURES.map(measure).to_vec(),
         curve: Value::from_safe_string(scale.svg(run, rgb)),
         link: format!("runs/{}/", run.folder),

@@ -1,5 +1,5 @@
 use crate::Result;
-use crate::files::read_bytes;
+use crate::files::{from_json, read_bytes};
 use crate::names::printable;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -56,7 +56,7 @@ pub(super) fn to_json(holder: &Holder) -> Vec<u8> {
 
 pub(super) fn read_holder(lease: &Path) -> Result<Option<Holder>> {
     let content = read_bytes(&lease.join(HOLDER))?;
-    Ok(content.and_then(|content| serde_json::from_slice(&content).ok()))
+    Ok(content.and_then(|content| from_json(&content).ok()))
 }
 
 pub(super) fn is_recent(file: &Path, silence: Duration) -> bool {

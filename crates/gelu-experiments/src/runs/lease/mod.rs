@@ -7,7 +7,7 @@ mod state;
 pub use holder::{Holder, Watch};
 pub(super) use state::create_state;
 
-use crate::files::{read_bytes, sync, sync_folder};
+use crate::files::{from_json, read_bytes, sync, sync_folder};
 use crate::host;
 use crate::{Error, Result};
 use holder::{HOLDER, is_recent, read_holder, to_json};
@@ -169,7 +169,7 @@ impl Lease {
         silence: Duration,
     ) -> Result<bool> {
         let content = read_bytes(&path.join(HOLDER))?.unwrap_or_default();
-        let holder: Option<Holder> = serde_json::from_slice(&content).ok();
+        let holder: Option<Holder> = from_json(&content).ok();
         if holder.is_some_and(|holder| holder.identity == host::identity())
             && let Some(locked) = is_locked(path, generation)
         {
