@@ -25,7 +25,7 @@ fn wrong_usage_says_what_there_is() {
         (&["compare", "--dropout", "1"], "dropout rate 1"),
         (
             &["compare", "--learning-rates", "1e-1,1e-3", "--validation", "0"],
-            "nothing to choose by: selection is valid-loss",
+            "nothing to choose by: selection is valid-error",
         ),
         (&["compare", "--validation", "0"], "--selection train-loss"),
         (&["compare", "mnist-autoencoder", "--selection", "valid-error"], "classifies nothing"),

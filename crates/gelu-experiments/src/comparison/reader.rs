@@ -137,6 +137,7 @@ impl ComparisonReader {
             loss: recipe.network.loss(),
             criterion: recipe.criterion(),
             test_examples: comparison.test_examples,
+            cut_down: recipe.cut_down(),
             figure: recipe.figure.clone(),
             runs: names
                 .iter()

@@ -2,7 +2,7 @@
 
 use super::difference_document::DifferenceDocument;
 use crate::comparison::statistics::{Quartiles, binomial_standard_error, median, quartiles};
-use crate::comparison::{Group, best_groups, differences, noisy_test_error};
+use crate::comparison::{Group, best_groups, differences, noisy_test_error, reported_epoch};
 use crate::measure::{
     Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
 };
@@ -35,6 +35,10 @@ pub struct Document {
     pub reported: Reported,
     /// What the comparison is decided by.
     pub criterion: Criterion,
+    /// What makes it smaller than the built-in recipe of its name, or leaves out a part of the data
+    /// set, in words; empty where nothing does.
+    #[serde(default)]
+    pub cut_down: Vec<String>,
     /// Every planned run.
     pub runs: Vec<RunDocument>,
     /// One entry per activation and dropout rate, at its best learning rate.
@@ -80,6 +84,10 @@ pub struct RunDocument {
     /// training went on elsewhere, and cannot be repeated bit for bit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arithmetics: Vec<String>,
+    /// The epoch that its results are those of: of those finished so far, the last, or the best by
+    /// the selection; null before there is one.
+    #[serde(default)]
+    pub reported_epoch: Option<usize>,
     /// The finished epochs.
     pub epochs: Vec<EpochMetrics>,
     /// What it achieves under noise; empty where that was not measured.
@@ -199,7 +207,8 @@ impl Document {
             selection: snapshot.selection,
             reported: snapshot.reported,
             criterion: snapshot.criterion.clone(),
-            runs: snapshot.runs.iter().map(run).collect(),
+            cut_down: snapshot.cut_down.clone(),
+            runs: snapshot.runs.iter().map(|of| run(snapshot, of)).collect(),
             activations: best_groups(snapshot).iter().map(|g| activation(g, snapshot)).collect(),
             differences: DifferenceDocument::all(snapshot, &differences(snapshot)),
         }
@@ -221,7 +230,7 @@ impl Document {
     }
 }
 
-fn run(run: &RunSnapshot) -> RunDocument {
+fn run(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> RunDocument {
     let (reason, diverged_in_epoch) = match &run.status {
         RunStatus::Failed { reason } => (Some(reason.clone()), None),
         RunStatus::Diverged { epoch } => (None, Some(*epoch)),
@@ -237,6 +246,7 @@ fn run(run: &RunSnapshot) -> RunDocument {
         reason,
         diverged_in_epoch,
         arithmetics: run.arithmetics(),
+        reported_epoch: reported_epoch(snapshot, run).map(|epoch| epoch.epoch),
         epochs: run.epochs.clone(),
         noise: run.noise.clone(),
     }
@@ -343,6 +353,20 @@ mod tests {
         values.sort_by(f64::total_cmp);
         assert_eq!([valid.lowest, valid.median, valid.highest], values.map(Some));
         assert_eq!(gelu.last_epoch.test_error.map(|s| s.runs), Some(3));
+    }
+
+    #[test]
+    fn every_run_says_which_epoch_counts() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].valid_loss = Some(0.001);
+        }
+        let reported =
+            |snapshot: &ComparisonSnapshot| Document::of(snapshot).runs[0].reported_epoch;
+        assert_eq!(reported(&snapshot), Some(12));
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(reported(&snapshot), Some(3));
+        assert_eq!(reported(&without_epochs()), None);
     }
 
     #[test]

@@ -65,6 +65,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
             until_decided: None,
         },
         test_examples: 1000,
+        cut_down: Vec::new(),
         figure,
         runs,
         warnings: Vec::new(),

@@ -1,7 +1,7 @@
 use super::canonical::digest;
 use super::{RunKey, Stage};
 use crate::activation::NamedActivation;
-use crate::measure::{Reported, Selection};
+use crate::measure::{EpochMetrics, Reported, Selection};
 use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe};
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,15 @@ impl RunSpec {
             dropout: self.dropout,
             seed: self.seed,
             stage: self.stage,
+        }
+    }
+
+    /// Of its finished epochs, that which its results and the network kept are those of; `None`
+    /// before there is any.
+    pub fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
+        match self.best_by {
+            Some(selection) => Reported::BestEpoch.epoch_of(selection, epochs),
+            None => epochs.last(),
         }
     }
 

@@ -108,6 +108,7 @@ fn snapshot(case: &Case) -> ComparisonSnapshot {
             until_decided: None,
         },
         test_examples: 1000,
+        cut_down: Vec::new(),
         figure: None,
         warnings: Vec::new(),
         runs: seeds.flat_map(of_seed).collect(),
