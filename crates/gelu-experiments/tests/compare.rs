@@ -5,7 +5,7 @@
 mod support;
 
 use gelu_experiments::comparison::Verdict;
-use gelu_experiments::measure::NoiseMetrics;
+use gelu_experiments::measure::{EpochMetrics, NoiseMetrics};
 use gelu_experiments::report::Document;
 use std::fs;
 use support::{Sandbox, results_of, small};
@@ -306,11 +306,34 @@ fn train_makes_the_same_run_as_compare() {
     let mut arguments = vec!["train", "--epochs", "3", "--train-limit", "600", "--out", "single"];
     arguments.extend(["--activation", "relu"]);
     let text = sandbox.run(&arguments).success();
-    assert!(text.contains("relu lr 0.001 dropout 0 seed 1: finished"), "{text}");
+    assert!(text.contains("relu lr 0.001 dropout 0.3 seed 1: finished"), "{text}");
     let single = &sandbox.runs("single")[0];
     let compared = sandbox.path("results/digits/runs").join(single.file_name().unwrap());
     assert!(results_of(single) == results_of(&compared));
     sandbox.run(&["report", "single"]).success();
+}
+
+#[test]
+fn train_says_what_the_epoch_measured_that_counts() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml");
+    let best = "selection = \"valid-error\"\nreported = \"best-epoch\"";
+    fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
+        .unwrap();
+    let mut arguments = vec!["train", "--recipe", "best.toml", "--epochs", "4", "--out", "single"];
+    // At such a rate an epoch is as likely as another to be the best.
+    arguments.extend(["--train-limit", "600", "--learning-rate", "0.1"]);
+    let text = sandbox.run(&arguments).success();
+    let report = sandbox.run(&["report", "single", "--json"]).success();
+    let run = serde_json::from_str::<Document>(&report).unwrap().runs.remove(0);
+    let counts = &run.epochs[run.reported_epoch.unwrap() - 1];
+    let error = |epoch: &EpochMetrics| epoch.valid_error.unwrap();
+    let lowest = run.epochs.iter().map(error).fold(f64::INFINITY, f64::min);
+    assert_eq!(counts.valid_error, Some(lowest));
+    let line = text.lines().find(|line| line.starts_with("epoch ")).unwrap();
+    assert!(line.starts_with(&format!("epoch {}/4 ", counts.epoch)), "{text}");
+    let error = format!("test error {:.2} %", counts.test_error.unwrap() * 100.0);
+    assert!(line.contains(&error) && line.ends_with("(of 4, the best by valid-error)"), "{text}");
 }
 
 #[test]

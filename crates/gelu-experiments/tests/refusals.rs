@@ -25,7 +25,7 @@ fn wrong_usage_says_what_there_is() {
         (&["compare", "--dropout", "1"], "dropout rate 1"),
         (
             &["compare", "--learning-rates", "1e-1,1e-3", "--validation", "0"],
-            "nothing to choose by: selection is valid-loss",
+            "nothing to choose by: selection is valid-error",
         ),
         (&["compare", "--validation", "0"], "--selection train-loss"),
         (&["compare", "mnist-autoencoder", "--selection", "valid-error"], "classifies nothing"),
@@ -265,7 +265,7 @@ fn what_slurm_says_is_shown_in_lines_and_its_control_characters_aside() {
     let outcome = sandbox.command(&submit).env("PATH", path).output().unwrap();
     let said = String::from_utf8(outcome.stderr).unwrap();
     let expected =
-        "gelu: Slurm refuses the job: error: no such partition: main\n\\u{1b}[2Jerror: refused\n";
+        "gelu: Slurm refuses the job: error: no such partition: main\n\\u001b[2Jerror: refused\n";
     assert_eq!((outcome.status.code(), said.as_str()), (Some(2), expected));
 }
 

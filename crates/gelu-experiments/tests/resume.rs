@@ -35,9 +35,9 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let sandbox = Sandbox::new();
     let recipe = include_str!("../recipes/digits.toml");
     let best = "selection = \"valid-loss\"\nreported = \"best-epoch\"";
-    fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-loss\"", best))
+    fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
         .unwrap();
-    let more = ["--recipe", "best.toml", "--learning-rates", "1e-2", "--out"];
+    let more = ["--recipe", "best.toml", "--learning-rates", "1e-2", "--dropout", "0", "--out"];
     ends_as_if_never_killed(&sandbox, |out| small("gelu,relu", "8", &[&more[..], &[out]].concat()));
 
     // What is kept is what the table reports, and that is not the last epoch's.
@@ -196,8 +196,8 @@ fn another_recipe_into_the_same_folder_is_refused_and_a_wider_one_joins() {
     sandbox.run(&small("relu", "2", &[])).refused(1, "activations has gelu there");
     assert_eq!(fs::read(sandbox.path("results/digits/comparison.toml")).unwrap(), before);
     let wider = sandbox.run(&small("gelu,relu", "2", &["--plain"])).success();
-    assert!(wider.contains("relu lr 0.001 dropout 0 seed 1  epoch 2/2"), "{wider}");
-    assert!(!wider.contains("gelu lr 0.001 dropout 0 seed 1  epoch"), "{wider}");
+    assert!(wider.contains("relu lr 0.001 dropout 0.3 seed 1  epoch 2/2"), "{wider}");
+    assert!(!wider.contains("gelu lr 0.001 dropout 0.3 seed 1  epoch"), "{wider}");
     assert_eq!(sandbox.runs("results/digits").len(), 2);
 }
 

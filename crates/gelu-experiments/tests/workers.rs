@@ -322,7 +322,7 @@ fn a_run_that_crashes_its_workers_is_given_up_with_their_last_words() {
     assert_eq!(fs::read_to_string(log).unwrap(), "memory allocation of 8 bytes failed\n");
     // Who asks for it again, gets it tried again.
     let text = sandbox.run(&[&arguments[..], &["--plain"]].concat()).success();
-    assert!(text.contains("gelu lr 0.001 dropout 0 seed 1  finished"), "{text}");
+    assert!(text.contains("gelu lr 0.001 dropout 0.3 seed 1  finished"), "{text}");
 }
 
 /// How many sessions of a run are on record, and how many epochs the last one has left.

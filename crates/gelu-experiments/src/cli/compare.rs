@@ -7,6 +7,7 @@ use crate::dashboard::{self, Mode, PlainReporter, Request};
 use crate::device::DeviceName;
 use crate::export::Target;
 use crate::measure::UntilDecided;
+use crate::recipe::Recipe;
 use crate::report::{self, Document, table};
 use crate::runs::{Comparison, ComparisonSnapshot, RunStatus};
 use crate::signals::Signals;
@@ -25,9 +26,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 pub(super) struct Compare {
     #[command(flatten)]
-    selection: Selection,
+    pub(super) selection: Selection,
     #[command(flatten)]
-    varied: Varied,
+    pub(super) varied: Varied,
     /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -81,27 +82,30 @@ pub(super) struct Varied {
 }
 
 impl Varied {
+    /// Changes of a recipe what the flags say.
+    pub(super) fn change(self, recipe: &mut Recipe) {
+        let Self { activations, baseline, learning_rates, dropout, .. } = self;
+        let Self { seeds, until_decided, max_seeds, .. } = self;
+        let varied = &mut recipe.comparison;
+        varied.activations = activations.map_or_else(|| varied.activations.clone(), |list| list.0);
+        varied.baseline = baseline.or_else(|| varied.baseline.clone());
+        varied.seeds = seeds.unwrap_or(varied.seeds);
+        varied.until_decided = match (seeds, until_decided) {
+            (Some(_), _) => None,
+            (None, true) => varied.until_decided.or_else(|| Some(UntilDecided::default())),
+            (None, false) => varied.until_decided,
+        };
+        if let (Some(until), Some(max_seeds)) = (&mut varied.until_decided, max_seeds) {
+            until.max_seeds = max_seeds;
+        }
+        varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
+        varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
+    }
+
     /// What is compared, once it is certain that its runs can be trained.
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
-        let Self { activations, baseline, learning_rates, dropout, lease, .. } = self;
-        let Self { seeds, until_decided, max_seeds, .. } = self;
-        let selected = selection.resolve(|recipe| {
-            let varied = &mut recipe.comparison;
-            varied.activations =
-                activations.map_or_else(|| varied.activations.clone(), |list| list.0);
-            varied.baseline = baseline.or_else(|| varied.baseline.clone());
-            varied.seeds = seeds.unwrap_or(varied.seeds);
-            varied.until_decided = match (seeds, until_decided) {
-                (Some(_), _) => None,
-                (None, true) => varied.until_decided.or_else(|| Some(UntilDecided::default())),
-                (None, false) => varied.until_decided,
-            };
-            if let (Some(until), Some(max_seeds)) = (&mut varied.until_decided, max_seeds) {
-                until.max_seeds = max_seeds;
-            }
-            varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
-            varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
-        })?;
+        let (max_seeds, lease) = (self.max_seeds, self.lease);
+        let selected = selection.resolve(|recipe| self.change(recipe))?;
         if max_seeds.is_some() && selected.recipe.comparison.until_decided.is_none() {
             return Err(Error::Usage(
                 "--max-seeds says when deciding is given up; it goes with --until-decided"

@@ -150,7 +150,7 @@ fn keep_outcomes(
     device: &Device,
 ) -> Result<()> {
     let snapshot = run.snapshot(spec, silence(run));
-    let reported = spec.reported(&snapshot.epochs);
+    let reported = spec.reported_epoch(&snapshot.epochs);
     let Some(reported) = reported.filter(|_| snapshot.outcomes_of(criterion).is_none()) else {
         return Ok(());
     };

@@ -9,6 +9,8 @@ mod eval;
 mod export;
 mod listing;
 mod program;
+#[cfg(test)]
+mod quoted;
 mod recipe;
 mod report;
 mod runs;

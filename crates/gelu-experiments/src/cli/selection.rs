@@ -66,7 +66,7 @@ pub(super) struct Selected {
 
 impl Selection {
     /// The recipe with what the flags change of it; `vary` changes what is compared.
-    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe)) -> Result<Selected> {
+    pub(super) fn recipe(&self, vary: impl FnOnce(&mut Recipe)) -> Result<Recipe> {
         let mut recipe = match (&self.recipe, &self.experiment) {
             (Some(file), _) => Recipe::from_file(file)?,
             (None, name) => Recipe::named(name.as_deref().unwrap_or(DEFAULT_EXPERIMENT))?,
@@ -82,6 +82,12 @@ impl Selection {
         vary(&mut recipe);
         recipe.comparison.without_repetition();
         recipe.validate()?;
+        Ok(recipe)
+    }
+
+    /// That recipe with its data and devices.
+    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe)) -> Result<Selected> {
+        let recipe = self.recipe(vary)?;
         let devices = devices(self.device)?;
         let data = data::load(&recipe.data.set, self.data.as_deref())?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));

@@ -142,8 +142,12 @@ fn conclude(run: &ClaimedRun, silence: Duration, status: &RunStatus) -> Result<E
     let (folder, spec) = (run.folder(), run.spec());
     let snapshot = folder.snapshot(spec, silence);
     let mut lines = format!("{}: {status}\n", snapshot.key);
-    if let Some(last) = snapshot.epochs.last() {
-        lines.push_str(&crate::dashboard::epoch_line(last, snapshot.epochs_planned));
+    if let Some(reported) = spec.reported_epoch(&snapshot.epochs) {
+        lines.push_str(&crate::dashboard::epoch_line(reported, snapshot.epochs_planned));
+        if let Some(selection) = spec.best_by {
+            let of = snapshot.epochs.len();
+            lines.push_str(&format!("  (of {of}, the best by {selection})"));
+        }
         lines.push('\n');
     }
     lines.push_str(&format!("Saved in {}\n", folder.path().display()));

@@ -3,6 +3,7 @@
 mod contrast;
 mod difference;
 mod difference_curve;
+mod headings;
 mod label;
 mod palette;
 pub mod plan;
@@ -18,6 +19,7 @@ pub use difference::{
     Difference, FurtherSeeds, differences, further_seeds, looked_at, noisy_test_error,
 };
 pub use difference_curve::{DifferenceCurve, difference_curves};
+pub use headings::Headings;
 pub use label::label;
 pub use palette::{Rgb, colour, lighter};
 pub use reader::ComparisonReader;

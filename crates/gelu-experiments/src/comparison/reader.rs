@@ -145,6 +145,7 @@ impl ComparisonReader {
             criterion: comparison.criterion(),
             added_looks: comparison.added_looks.clone(),
             test_examples: comparison.test_examples,
+            cut_down: recipe.cut_down(),
             figure: recipe.figure.clone(),
             runs: names
                 .iter()

@@ -1,4 +1,4 @@
-use crate::comparison::{Verdict, Wording, differences, sentence};
+use crate::comparison::{Headings, Verdict, Wording, differences, sentence};
 use crate::measure::EpochMetrics;
 use crate::runs::{ComparisonSnapshot, RunId, RunSnapshot, RunStatus};
 use std::collections::{HashMap, HashSet};
@@ -88,12 +88,13 @@ impl PlainReporter {
         self.complete = complete;
         let wording = Wording::of(snapshot);
         let mut lines = String::new();
-        for difference in differences(snapshot) {
+        let differences = differences(snapshot);
+        let headings = Headings::of(differences.iter().map(|d| d.dropout));
+        for difference in differences {
             let key = (difference.activation.clone(), difference.dropout.to_bits());
             if difference.ruling.verdict != Verdict::Undecided && self.decided.insert(key) {
-                let said = sentence(&difference, &wording);
-                writeln!(lines, "[decided] dropout {}: {said}", difference.dropout)
-                    .expect("writing to memory cannot fail");
+                let said = headings.head(difference.dropout, &sentence(&difference, &wording));
+                writeln!(lines, "[decided] {said}").expect("writing to memory cannot fail");
             }
         }
         lines
@@ -173,7 +174,7 @@ mod tests {
             }
         }
         let lines = reporter.lines(&snapshot);
-        assert!(lines.contains("[decided] dropout 0: GELU beats ReLU by 1.0"), "{lines}");
+        assert!(lines.contains("[decided] GELU beats ReLU by 1.0"), "{lines}");
         assert_eq!(reporter.lines(&snapshot), "");
         assert_eq!(PlainReporter::after(&snapshot).lines(&snapshot), "");
     }

@@ -1,6 +1,7 @@
 use super::chart::key;
 use super::colours::colour_of;
-use crate::comparison::{Difference, Verdict, Wording, differences, label, sentence};
+use crate::comparison::{Difference, Headings, Verdict, Wording, differences, label, sentence};
+use crate::recipe::cuts;
 use crate::report::{ForestPanel, Mark, forest, strip};
 use crate::runs::ComparisonSnapshot;
 use ratatui::buffer::Buffer;
@@ -15,6 +16,7 @@ pub(super) struct VerdictsView {
     heading: String,
     rows: Vec<VerdictRow>,
     panels: Vec<ForestPanel>,
+    /// What was cut, then what is said of each comparison.
     sentences: Vec<String>,
 }
 
@@ -39,11 +41,16 @@ impl VerdictsView {
         let unit = wording.unit().trim_start();
         let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
         let baseline = label(&snapshot.criterion.baseline);
+        let headings = Headings::of(differences.iter().map(|d| d.dropout));
+        let said = |d: &Difference| headings.head(d.dropout, &sentence(d, &wording));
         Self {
             heading: format!("{measure} − that of {baseline}{unit}; below 0: better"),
             rows: differences.iter().map(|d| row(snapshot, d, &wording)).collect(),
             panels: forest(snapshot).map_or_else(Vec::new, |forest| forest.panels),
-            sentences: differences.iter().map(|d| sentence(d, &wording)).collect(),
+            sentences: cuts(&snapshot.cut_down)
+                .into_iter()
+                .chain(differences.iter().map(said))
+                .collect(),
         }
     }
 
@@ -191,6 +198,26 @@ mod tests {
             assert!(line.contains(text), "{text:?} is missing:\n{screen}");
         }
         assert!(screen.contains("GELU is ahead by 0.2635"), "{screen}");
+    }
+
+    #[test]
+    fn a_sentence_names_its_dropout_rate_where_there_are_several() {
+        let mut snapshot = example();
+        let both = screen(&snapshot, 100, 24);
+        for rate in ["Dropout 0: ReLU against GELU", "Dropout 0.5: ReLU against GELU"] {
+            assert!(both.contains(rate), "{rate:?} is missing:\n{both}");
+        }
+        snapshot.runs.retain(|run| run.key.dropout == 0.5);
+        let one = screen(&snapshot, 100, 24);
+        assert!(one.contains("\nReLU against GELU") && !one.contains("Dropout"), "{one}");
+    }
+
+    #[test]
+    fn what_was_cut_is_said_first() {
+        let mut snapshot = example();
+        snapshot.cut_down = vec!["2 epochs instead of 20".to_owned()];
+        let screen = screen(&snapshot, 100, 24);
+        assert!(screen.contains("\nCut down: 2 epochs instead of 20."), "{screen}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod training;
 mod validate;
 
 pub use crate::data::{Augmentation, Normalisation, Pixels};
+pub use command::cuts;
 pub use data::DataRecipe;
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Order};
@@ -281,6 +282,20 @@ mod tests {
             let text = toml::to_string(&recipe).unwrap();
             assert_eq!(Recipe::parse(&text, "copy").unwrap(), recipe);
         }
+    }
+
+    /// A network's loss rises again as it grows surer of its mistakes; its error does not.
+    #[test]
+    fn classifiers_with_validation_examples_choose_by_the_error_on_them() {
+        let chooses = |name: &&str| {
+            let Recipe { data, network, comparison, .. } = Recipe::named(name).unwrap();
+            let own = ["tweets", "timit", "spoken-digits"].contains(&data.set.as_str());
+            (network.classifies() && (own || data.validation > 0)).then_some(comparison.selection)
+        };
+        let names = Recipe::names();
+        let chosen: Vec<Selection> = names.iter().filter_map(chooses).collect();
+        assert!(chosen.len() >= 7, "{chosen:?}");
+        assert!(chosen.iter().all(|selection| *selection == Selection::ValidError), "{chosen:?}");
     }
 
     #[test]

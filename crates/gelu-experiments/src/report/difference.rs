@@ -1,6 +1,6 @@
 use super::figure::{Curve, Figure, Panel, data_of};
 use crate::comparison::{DifferenceCurve, colour, difference_curves, label};
-use crate::measure::{Metric, Primary};
+use crate::measure::{Metric, Primary, Reported};
 use crate::runs::ComparisonSnapshot;
 
 /// Name of the figure's file.
@@ -36,11 +36,15 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     };
     let noisy = snapshot.criterion.primary == Primary::NoisyTestError;
     let without = if noisy { "without noise; " } else { "" };
+    let best = match snapshot.reported {
+        Reported::BestEpoch => "the verdict is on each run's best epoch; ",
+        Reported::LastEpoch => "",
+    };
     Some(Figure {
         title: format!("{}: difference from {baseline}", snapshot.title),
         caption: format!(
             "{without}mean of {pairs} with its interval, as far as the later epochs reach; \
-             below 0: better; {}",
+             below 0: better; {best}{}",
             data_of(snapshot)
         ),
         x_axis: "Epochs".to_owned(),
@@ -136,6 +140,15 @@ mod tests {
         assert_eq!([low, high], difference.interval().unwrap().map(|end| end * 100.0));
         assert!(figure.caption.contains("mean of 3 pairs"), "{}", figure.caption);
         assert!(figure.panels[0].y_axis.contains("points"));
+    }
+
+    #[test]
+    fn a_verdict_on_best_epochs_is_not_the_curves_end() {
+        let mut snapshot = example();
+        let said = "the verdict is on each run's best epoch";
+        assert!(!figure(&snapshot).unwrap().caption.contains(said));
+        snapshot.reported = Reported::BestEpoch;
+        assert!(figure(&snapshot).unwrap().caption.contains(said));
     }
 
     #[test]

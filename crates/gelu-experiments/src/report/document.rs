@@ -3,7 +3,7 @@
 use super::criterion_document::{CriterionDocument, LookDocument, looks};
 use super::difference_document::DifferenceDocument;
 use crate::comparison::statistics::{Quartiles, median, quartiles};
-use crate::comparison::{Group, best_groups, differences, noisy_test_error};
+use crate::comparison::{Group, best_groups, differences, noisy_test_error, reported_epoch};
 use crate::measure::{EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split};
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
 use schemars::JsonSchema;
@@ -36,6 +36,10 @@ pub struct Document {
     pub criterion: CriterionDocument,
     /// When it is looked at: planned looks, then those that were added.
     pub looks: Vec<LookDocument>,
+    /// What makes it smaller than the built-in recipe of its name, or leaves out a part of the data
+    /// set, in words; empty where nothing does.
+    #[serde(default)]
+    pub cut_down: Vec<String>,
     /// Every planned run, and those that were trained beside the plan.
     pub runs: Vec<RunDocument>,
     /// One entry per activation and dropout rate, at its best learning rate.
@@ -83,6 +87,10 @@ pub struct RunDocument {
     /// training went on elsewhere, and cannot be repeated bit for bit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arithmetics: Vec<String>,
+    /// The epoch that its results are those of: of those finished so far, the last, or the best by
+    /// the selection; null before there is one.
+    #[serde(default)]
+    pub reported_epoch: Option<usize>,
     /// The finished epochs.
     pub epochs: Vec<EpochMetrics>,
     /// What it achieves under noise; empty where that was not measured.
@@ -201,7 +209,8 @@ impl Document {
             reported: snapshot.reported,
             criterion: CriterionDocument::of(snapshot),
             looks: looks(snapshot),
-            runs: snapshot.runs.iter().map(run).collect(),
+            cut_down: snapshot.cut_down.clone(),
+            runs: snapshot.runs.iter().map(|of| run(snapshot, of)).collect(),
             activations: best_groups(snapshot).iter().map(|g| activation(g, snapshot)).collect(),
             differences: DifferenceDocument::all(snapshot, &differences(snapshot)),
         }
@@ -223,7 +232,7 @@ impl Document {
     }
 }
 
-fn run(run: &RunSnapshot) -> RunDocument {
+fn run(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> RunDocument {
     let (reason, diverged_in_epoch) = match &run.status {
         RunStatus::Failed { reason } => (Some(reason.clone()), None),
         RunStatus::Diverged { epoch } => (None, Some(*epoch)),
@@ -240,6 +249,7 @@ fn run(run: &RunSnapshot) -> RunDocument {
         reason,
         diverged_in_epoch,
         arithmetics: run.arithmetics(),
+        reported_epoch: reported_epoch(snapshot, run).map(|epoch| epoch.epoch),
         epochs: run.epochs.clone(),
         noise: run.noise.clone(),
     }
@@ -345,6 +355,20 @@ mod tests {
         values.sort_by(f64::total_cmp);
         assert_eq!([valid.lowest, valid.median, valid.highest], values.map(Some));
         assert_eq!(gelu.last_epoch.test_error.map(|s| s.runs), Some(3));
+    }
+
+    #[test]
+    fn every_run_says_which_epoch_counts() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].valid_loss = Some(0.001);
+        }
+        let reported =
+            |snapshot: &ComparisonSnapshot| Document::of(snapshot).runs[0].reported_epoch;
+        assert_eq!(reported(&snapshot), Some(12));
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(reported(&snapshot), Some(3));
+        assert_eq!(reported(&without_epochs()), None);
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
         },
         added_looks: Vec::new(),
         test_examples: 1000,
+        cut_down: Vec::new(),
         figure,
         runs,
         warnings: Vec::new(),

@@ -2,8 +2,9 @@
 
 use super::difference_document::DifferenceDocument;
 use super::document::{ActivationDocument, Document, Edge, MeasuresDocument, SpreadDocument};
-use crate::comparison::label;
-use crate::measure::{Metric, Reported};
+use crate::comparison::{Headings, label};
+use crate::measure::Metric;
+use crate::recipe::cuts;
 use comfy_table::{CellAlignment, Table, presets};
 use textwrap::Options;
 
@@ -58,8 +59,10 @@ pub fn text(document: &Document) -> String {
     let mut narrowest = String::new();
     let fitting = all.inspect(|table| narrowest.clone_from(table)).find(fits);
     let table = fitting.unwrap_or(narrowest);
-    let parts = [heading(document), table, paragraphs(document).join("\n\n")];
-    format!("{}\n{}\n{}\n", parts[0], parts[1], parts[2])
+    let mut heading = vec![heading(document)];
+    heading.extend(cuts(&document.cut_down).map(|said| wrapped(&said)));
+    let paragraphs = paragraphs(document).join("\n\n");
+    format!("{}\n{table}\n{paragraphs}\n", heading.join("\n"))
 }
 
 /// For a Markdown page.
@@ -70,19 +73,23 @@ pub fn markdown(document: &Document) -> String {
         |lines: Vec<String>| -> String { lines.iter().map(|line| format!("- {line}\n")).collect() };
     let parts = [list(verdicts(document)), list(notes(document)), list(details(document))];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let heading = heading(document).replace('&', "&amp;").replace('<', "&lt;");
-    format!("{heading}\n\n{table}\n\n{}", parts.join("\n"))
+    let mut heading = vec![heading(document).replace('&', "&amp;").replace('<', "&lt;")];
+    heading.extend(cuts(&document.cut_down));
+    format!("{}\n\n{table}\n\n{}", heading.join("\n\n"), parts.join("\n"))
 }
 
 /// The notes, and a sentence for each comparison, as wide as a terminal.
 fn paragraphs(document: &Document) -> Vec<String> {
-    let wrapped = |lines: Vec<String>| -> String {
-        let wrap =
-            |line: &String| textwrap::fill(line, Options::new(TERMINAL).subsequent_indent("  "));
-        lines.iter().map(wrap).collect::<Vec<_>>().join("\n")
+    let lines = |lines: Vec<String>| -> String {
+        lines.iter().map(|line| wrapped(line)).collect::<Vec<_>>().join("\n")
     };
-    let parts = [notes(document), verdicts(document), details(document)].map(wrapped);
+    let parts = [notes(document), verdicts(document), details(document)].map(lines);
     parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// As wide as a terminal.
+fn wrapped(line: &str) -> String {
+    textwrap::fill(line, Options::new(TERMINAL).subsequent_indent("  "))
 }
 
 /// One sentence a comparison.
@@ -95,12 +102,8 @@ fn with_dropout(
     document: &Document,
     said: impl Fn(&DifferenceDocument) -> Option<String>,
 ) -> Vec<String> {
-    let rates: Vec<f64> = document.differences.iter().map(|d| d.dropout).collect();
-    let several = rates.iter().any(|rate| *rate != rates[0]);
-    let of = |difference: &DifferenceDocument| match several {
-        true => Some(format!("Dropout {}: {}", difference.dropout, said(difference)?)),
-        false => said(difference),
-    };
+    let headings = Headings::of(document.differences.iter().map(|d| d.dropout));
+    let of = |d: &DifferenceDocument| Some(headings.head(d.dropout, &said(d)?));
     document.differences.iter().filter_map(of).collect()
 }
 
@@ -205,10 +208,7 @@ fn value(column: &Column, measures: &MeasuresDocument, place: Spread) -> String 
 
 /// What is to be said below the table.
 pub(super) fn notes(document: &Document) -> Vec<String> {
-    let epoch = match document.reported {
-        Reported::LastEpoch => "last epoch".to_owned(),
-        Reported::BestEpoch => format!("epoch that was best by {}", document.selection),
-    };
+    let epoch = document.reported.words(document.selection);
     let complete = document.activations.iter().map(|a| a.finished + a.diverged);
     let most = complete.max().unwrap_or(0);
     let mut notes = vec![match most {
@@ -428,6 +428,23 @@ mod tests {
             text.replace("\n  ", " ").contains("3 of 3 runs of ReLU and 3 of 3 runs of GELU"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_was_cut_stands_below_the_heading() {
+        let mut snapshot = example();
+        let whole = Document::of(&snapshot);
+        assert!(!text(&whole).contains("Cut down") && !markdown(&whole).contains("Cut down"));
+        snapshot.cut_down =
+            ["2 epochs instead of 20", "600 training examples alone"].map(str::to_owned).to_vec();
+        let document = Document::of(&snapshot);
+        let said = "Cut down: 2 epochs instead of 20; 600 training examples alone.";
+        assert_eq!(text(&document).lines().nth(1), Some(said));
+        assert_eq!(markdown(&document).lines().nth(2), Some(said));
+        assert!(document.to_json().contains("\"600 training examples alone\""));
+        snapshot.cut_down = vec!["one learning rate instead of three".to_owned(); 4];
+        let widest = text(&Document::of(&snapshot)).lines().map(|l| l.chars().count()).max();
+        assert!(widest <= Some(80));
     }
 
     #[test]

@@ -197,7 +197,8 @@ impl RunFolder {
         epochs: &[EpochMetrics],
         noise: &[NoiseMetrics],
     ) -> Result<Option<Arc<Outcomes>>> {
-        let (Some(outcomes), Some(reported)) = (self.outcomes()?, spec.reported(epochs)) else {
+        let (Some(outcomes), Some(reported)) = (self.outcomes()?, spec.reported_epoch(epochs))
+        else {
             return Ok(None);
         };
         outcomes

@@ -33,6 +33,9 @@ pub struct ComparisonSnapshot {
     pub added_looks: Vec<AddedLook>,
     /// How many examples the test set has.
     pub test_examples: usize,
+    /// What makes it smaller than the built-in recipe of its name, or leaves out a part of the data
+    /// set, in words. Whatever shows results says so.
+    pub cut_down: Vec<String>,
     /// The figure of the paper, where the recipe has one.
     pub figure: Option<FigureSpec>,
     /// Every planned run, in plan order (activations in the order asked for), then those that are

@@ -122,7 +122,7 @@ impl RunSpec {
 
     /// Of the run's finished epochs, that whose network is kept and whose measures are reported: the
     /// last, or the best so far. `None` before there is any.
-    pub fn reported<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
+    pub fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
         match self.best_by {
             Some(selection) => Reported::BestEpoch.epoch_of(selection, epochs),
             None => epochs.last(),

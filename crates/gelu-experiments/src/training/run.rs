@@ -276,7 +276,7 @@ fn keep_results(
         problem: "the checkpoint of its last epoch is gone".to_owned(),
     })?;
     run.set_model(&model_bytes(&last.path, spec)?)?;
-    let Some(reported) = spec.reported(&last.metrics) else { return Ok(()) };
+    let Some(reported) = spec.reported_epoch(&last.metrics) else { return Ok(()) };
     let model = load_model(run.folder(), splits, device)?;
     let examined = examine(&model, spec, splits, criterion, reported, device)?;
     if spec.noise.is_some() {

@@ -60,11 +60,11 @@ impl Session {
         let number = epoch.epoch;
         state.metrics.push(epoch);
         let spec = self.spec();
-        let best = spec.best_by.and_then(|_| spec.reported(&state.metrics)).map(|best| best.epoch);
+        let best = spec.reported_epoch(&state.metrics).filter(|_| spec.best_by.is_some());
         self.run.commit_checkpoint(number, &state.metrics, |scratch| {
             write_parts(scratch)?;
             match best {
-                Some(best) => keep_best(self.run.folder(), scratch, number, best),
+                Some(best) => keep_best(self.run.folder(), scratch, number, best.epoch),
                 None => Ok(()),
             }
         })?;

@@ -35,7 +35,7 @@ mod tests {
     fn the_last_message_is_told_with_all_its_lines() {
         let said =
             "gelu: warning: old\ngelu: comparison.toml: TOML parse error\n  |\n3 | x \u{1b}[2J\n\n";
-        let expected = "comparison.toml: TOML parse error\n  |\n3 | x \\u{1b}[2J";
+        let expected = "comparison.toml: TOML parse error\n  |\n3 | x \\u001b[2J";
         assert_eq!(last_complaint(said.as_bytes()).as_deref(), Some(expected));
     }
 

@@ -114,6 +114,7 @@ fn snapshot(case: &Case) -> ComparisonSnapshot {
         },
         added_looks: Vec::new(),
         test_examples: 1000,
+        cut_down: Vec::new(),
         figure: None,
         warnings: Vec::new(),
         runs: seeds.flat_map(of_seed).collect(),
