@@ -155,7 +155,7 @@ fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
     // Slow enough for what follows to come before its end.
     let arguments =
         ["compare", "--seeds", "1", "--activations", "gelu", "--epochs", "2", "--plain"];
-    let arguments = [&arguments[..], &["--batch-size", "16", "--out", "out"]].concat();
+    let arguments = [&arguments[..], &["--batch-size", "2", "--out", "out"]].concat();
     let mut command = sandbox.command(&arguments);
     let process = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let lease = || Some(sandbox.runs("out").first()?.join("lease-0001"));

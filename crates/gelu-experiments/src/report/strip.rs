@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn seeds_interval_and_mean_stand_in_their_order() {
-        assert_eq!(drawn(&row(), 0.0, 23), " │ ·   ━━━━━●━━━━     · ");
+        assert_eq!(drawn(&row(), 0.0, 23), " │ ·    ━━━━●━━━━━   · ");
         let margin = drawn(&row(), 2.0, 40);
         assert_eq!(margin.matches('┊').count(), 2, "{margin}");
     }

@@ -73,9 +73,11 @@ pub fn markdown(document: &Document) -> String {
         |lines: Vec<String>| -> String { lines.iter().map(|line| format!("- {line}\n")).collect() };
     let parts = [list(verdicts(document)), list(notes(document)), list(details(document))];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let mut heading = vec![heading(document).replace('&', "&amp;").replace('<', "&lt;")];
+    let mut heading = vec![heading(document)];
     heading.extend(cuts(&document.cut_down));
-    format!("{}\n\n{table}\n\n{}", heading.join("\n\n"), parts.join("\n"))
+    let page = format!("{}\n\n{table}\n\n{}", heading.join("\n\n"), parts.join("\n"));
+    // Names and reasons are anybody's text.
+    page.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 /// The notes, and a sentence for each comparison, as wide as a terminal.

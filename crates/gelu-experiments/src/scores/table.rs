@@ -29,6 +29,8 @@ pub struct Columns {
     pub primary: String,
 }
 
+/// No table of scores is so large.
+const MOST_BYTES: u64 = 1 << 28;
 /// The column of seeds.
 const SEED: &str = "seed";
 
@@ -74,17 +76,24 @@ impl Scores {
     ) -> Result<Self> {
         let tabs = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
         let separator = if tabs { b'\t' } else { b',' };
+        let mut bytes = Vec::new();
+        reader.take(MOST_BYTES).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+        if bytes.len() as u64 == MOST_BYTES {
+            let problem = format!("has {MOST_BYTES} bytes or more, and is no table of scores");
+            return Err(Error::data(path, Place::File, problem, "a line a run is enough"));
+        }
+        let mut lines = Lines::of(&bytes);
         let mut reader = ReaderBuilder::new()
             .delimiter(separator)
             .trim(csv::Trim::All)
-            .comment(Some(b'#'))
-            .from_reader(reader);
+            .from_reader(bytes.as_slice());
         let header = reader.headers().map_err(|error| unreadable(path, &error))?.clone();
         let place = Places::of(&header, columns, path)?;
         let mut table = Self::default();
         for record in reader.records() {
             let record = record.map_err(|error| unreadable(path, &error))?;
-            let line = Line { path, number: record.position().map_or(0, |at| at.line()), record };
+            let number = lines.at(record.position().map_or(0, |at| at.byte() as usize));
+            let line = Line { path, number, record };
             table.add(&line, &place, &header, direction)?;
         }
         Ok(table)
@@ -192,6 +201,30 @@ impl Places {
     }
 }
 
+/// Counts lines up to where records begin: the reader's own count is that of blank lines before it.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    counted: usize,
+    line: u64,
+}
+
+impl<'a> Lines<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, counted: 0, line: 1 }
+    }
+
+    /// The line of the first record at or behind a byte; bytes never fall.
+    fn at(&mut self, byte: usize) -> u64 {
+        let rest = self.bytes.get(byte..).unwrap_or_default();
+        let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let start = byte + blank;
+        let passed = self.bytes.get(self.counted..start).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.counted = start.max(self.counted);
+        self.line
+    }
+}
+
 struct Line<'a> {
     path: &'a Path,
     number: u64,
@@ -243,12 +276,12 @@ mod tests {
 
     #[test]
     fn columns_stand_in_any_order_beside_others() {
-        let text = "error, seed, note, activation\n0.1, 7, x, gelu\n# a comment\n0.2, 7, y, relu\n";
+        let text = "error, seed, note, activation\n0.1, 7, x, gelu\n\n\r\n0.2, 7, y, relu\n";
         let table = read(text, Direction::Lower).unwrap();
         let names: Vec<&str> = table.arms.iter().map(|arm| arm.value.as_str()).collect();
         assert_eq!(names, ["gelu", "relu"]);
         assert_eq!(table.seeds(&table.arms[0]), [7]);
-        assert_eq!(table.score(&table.arms[1], 7), Some(Score { cost: 0.2, line: 4 }));
+        assert_eq!(table.score(&table.arms[1], 7), Some(Score { cost: 0.2, line: 5 }));
     }
 
     #[test]
