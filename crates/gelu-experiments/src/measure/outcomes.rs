@@ -46,8 +46,13 @@ impl Bits {
         self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    fn iter(&self) -> impl Iterator<Item = bool> + '_ {
-        (0..self.len).map(|index| self.bytes[index / 8] >> (7 - index % 8) & 1 == 1)
+    /// Adds 1 to the counts of the places that are set.
+    fn add_to(&self, counts: &mut [u32]) {
+        for (byte, counts) in self.bytes.iter().zip(counts.chunks_mut(8)) {
+            for (place, count) in counts.iter_mut().enumerate() {
+                *count += u32::from(byte >> (7 - place) & 1);
+            }
+        }
     }
 
     /// The share that is set, as errors are computed.
@@ -151,27 +156,26 @@ impl Outcomes {
 
     /// The measure of each group: the mean over its examples.
     pub fn by_group(&self) -> Vec<f64> {
-        let mut sums = vec![0.0; self.groups.len()];
         match &self.made {
-            Made::Wrong(bits) => self.add(&mut sums, bits.iter().map(f64::from)),
+            Made::Wrong(bits) => self.shares(&[bits]),
             Made::WrongUnderNoise(levels) => {
-                for (_, bits) in levels {
-                    self.add(&mut sums, bits.iter().map(f64::from));
-                }
-                sums.iter_mut().for_each(|sum| *sum /= levels.len() as f64);
+                self.shares(&levels.iter().map(|(_, bits)| bits).collect::<Vec<_>>())
             }
-            Made::Loss(losses) => self.add(&mut sums, losses.iter().map(|&loss| f64::from(loss))),
+            Made::Loss(losses) => self.means(losses.iter().map(|&loss| f64::from(loss))),
         }
-        for (sum, size) in sums.iter_mut().zip(self.groups.sizes()) {
-            *sum /= size as f64;
-        }
-        sums
     }
 
-    fn add(&self, sums: &mut [f64], mut values: impl Iterator<Item = f64>) {
-        for (sum, size) in sums.iter_mut().zip(self.groups.sizes()) {
-            *sum += values.by_ref().take(size).sum::<f64>();
-        }
+    /// The share of each group that is set, over all of these.
+    fn shares(&self, levels: &[&Bits]) -> Vec<f64> {
+        let mut counts = vec![0; self.groups.examples()];
+        levels.iter().for_each(|bits| bits.add_to(&mut counts));
+        let levels = levels.len() as f64;
+        self.means(counts.into_iter().map(|count| f64::from(count) / levels))
+    }
+
+    fn means(&self, mut values: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mean = |size: usize| values.by_ref().take(size).sum::<f64>() / size as f64;
+        self.groups.sizes().map(mean).collect()
     }
 
     /// The measure: the mean over all examples, and over the amplitudes.
