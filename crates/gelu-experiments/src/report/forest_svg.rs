@@ -89,7 +89,7 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
     let upright = |x: i32| [(x, units(first)), (x, units(bottom))];
     for margin in [-panel.margin, panel.margin].into_iter().filter(|m| low <= *m && *m <= high) {
         root.draw(&DashedPathElement::new(
-            upright(place(margin)).into_iter(),
+            upright(place(margin)),
             units(4),
             units(3),
             GREY.stroke_width(units(1)),
