@@ -40,7 +40,7 @@ const BEATS: u32 = 6;
 /// Whatever the holder writes is made inside the lease's folder and moved out of it in one step
 /// (`place`). A holder that was taken over, say after it had been frozen for long, has no such folder
 /// any more, so its writes fail: it cannot undo what its successor did. On a network file system that
-/// takes a lease longer than names are remembered there; see [`default_seconds`].
+/// takes a lease longer than names are remembered there; see `default_seconds`.
 #[derive(Debug)]
 pub struct Lease {
     folder: PathBuf,
