@@ -104,7 +104,11 @@ impl Server {
     fn start(sandbox: &Sandbox) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let store = sandbox.path("mlflow.db");
-        let process = python()
+        let mut command = python();
+        // MLflow starts others, and leaves them when it is killed.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let process = command
             .args(["-m", "mlflow", "server", "--host", "127.0.0.1", "--workers", "1"])
             .args(["--port", &port.to_string()])
             .arg("--backend-store-uri")
@@ -126,6 +130,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if cfg!(unix) {
+            let group = format!("-{}", self.process.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
