@@ -2,9 +2,11 @@
 # of the epoch and for a place in the queue again. SIGTERM is an end that was decided elsewhere: somebody
 # has cancelled, and it ends; or Slurm takes the node away, and queues the job again by itself.
 asked=
-interrupted=
-finish() { interrupted=yes; kill -USR1 "$process" 2>/dev/null; }
-trap '[ -n "$asked" ] || { asked=notice; hurry & }; finish' USR1
+process=
+hurrying=
+finish() { interrupted=yes; [ -z "$process" ] || kill -USR1 "$process" 2>/dev/null; }
+# Nothing is started here: $! would be that, where a worker has just been started.
+trap 'asked=${asked:-notice}; finish' USR1
 trap 'asked=end; finish' TERM
 # An epoch that takes longer than the notice is given up, before the time limit ends the job for good.
 hurry() { sleep "$patience"; kill -TERM "$process"; sleep 1; kill -TERM "$process"; } 2>/dev/null
@@ -14,18 +16,23 @@ while [ -z "$asked" ]; do
     "${worker[@]}" &
     process=$!
     [ -z "$asked" ] || finish
-    # A signal ends `wait`, not the worker.
+    # A signal ends `wait`, not the worker. 127 is said of one whose end was told before.
+    code=127
     while :; do
+        [ "$asked" != notice ] || [ -n "$hurrying" ] || { hurry & hurrying=$!; }
         interrupted=
         wait "$process"
-        code=$?
+        ended=$?
+        [ "$ended" = 127 ] || code=$ended
         [ -n "$interrupted" ] || break
     done
+    process=
     echo "worker on $(hostname) ended with code $code"
     # Killed or crashed: another goes on where it was. The folder knows when a run is hopeless.
     [ "$code" -gt 128 ] && [ "$code" -ne 130 ] || break
     sleep 1
 done
+[ -z "$hurrying" ] || kill "$hurrying" 2>/dev/null
 if [ "$asked" = notice ] && [ "$code" -gt 128 ]; then
     echo "runs are wanted: the job is queued again"
     exec scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"

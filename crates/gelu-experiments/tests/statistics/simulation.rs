@@ -20,7 +20,7 @@ const MARGIN: f64 = 0.6;
 /// How many tables are simulated of each kind.
 fn tables() -> usize {
     let asked = std::env::var("GELU_SIMULATED_TABLES").ok();
-    asked.map_or(200, |text| text.parse().expect("GELU_SIMULATED_TABLES is a number"))
+    asked.map_or(100, |text| text.parse().expect("GELU_SIMULATED_TABLES is a number"))
 }
 
 /// The largest share of `count` tables that a rate of `rate` shows but once in thirty thousand times.

@@ -218,6 +218,34 @@ mod script {
         assert_eq!(node.end(), (Some(0), "begun\ntold\n".to_owned()));
     }
 
+    /// Whether it has said by now what it does upon SIGUSR1, which ends it before.
+    #[cfg(target_os = "linux")]
+    fn hears_the_notice(process: u32) -> bool {
+        const USR1: u64 = 1 << 9;
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & USR1 != 0
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_notice_while_the_worker_is_being_started_reaches_it() {
+        for round in 0..20 {
+            let node = Node::start(OBEDIENT, 90);
+            while !hears_the_notice(node.script.id()) {
+                std::thread::yield_now();
+            }
+            // Anywhere around the start.
+            std::thread::sleep(Duration::from_micros(100 * round));
+            node.signal("USR1");
+            let began = Instant::now();
+            let (code, said) = node.end();
+            assert_eq!(code, Some(0), "{round}: {said}");
+            assert!(said.ends_with("scontrol requeue 7_3\n"), "{round}: {said}");
+            assert!(began.elapsed() < Duration::from_secs(55), "{round}: nobody told the worker");
+        }
+    }
+
     #[test]
     fn an_epoch_that_takes_longer_than_the_notice_is_given_up_and_the_job_queued_again() {
         let worker = "trap 'say told' USR1; trap 'say TERM; n=$((n + 1))' TERM; say begun

@@ -16,7 +16,7 @@ static BEFORE: Memory<Option<Forecast>> = Memory::new();
 /// How many further pairs would probably decide a comparison, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// Further pairs.
+    /// Further pairs: one significant digit, rounded up, for no more is known.
     pub further: usize,
     /// The likeliest decision at so many.
     pub decision: Decision,
@@ -33,9 +33,9 @@ pub enum Decision {
     Same,
 }
 
-/// The smallest number of pairs, at most `furthest` more than there are, at which a decision at
-/// `level` has a probability of 70 %: an assurance (O'Hagan and others 2005). `None` where so many do
-/// not suffice.
+/// The smallest round number of further pairs, at most `furthest`, with which a decision at `level`
+/// has a probability of 70 %: an assurance (O'Hagan and others 2005). `None` where so many do not
+/// suffice.
 ///
 /// Mean and deviation are not taken for those seen, but drawn from what n pairs leave open:
 /// σ² = s² (n − 1) / χ²(n−1), μ = x̄ + σ/√n · z. For each draw it is the larger of two powers, that
@@ -68,7 +68,13 @@ fn search(seen: Mean, negligible: f64, level: f64, furthest: usize) -> Option<Fo
             None => low = middle + 1,
         }
     }
-    Some(found)
+    Some(Forecast { further: rounded_up(found.further).min(furthest), ..found })
+}
+
+/// To one significant digit.
+fn rounded_up(count: usize) -> usize {
+    let place = 10usize.pow(count.max(1).ilog10());
+    count.div_ceil(place) * place
 }
 
 /// Means and deviations that the pairs leave open, equally probable.
@@ -145,6 +151,15 @@ mod tests {
         assert_eq!(of(1.0, 1.0, 1e-6, 0.025).unwrap().decision, Decision::Above);
         let certain = of(1.0, 0.0, 1e-6, 0.0001).unwrap();
         assert_eq!((certain.decision, certain.further), (Decision::Above, 7), "2 of 2^15");
+    }
+
+    #[test]
+    fn numbers_are_said_with_one_digit() {
+        let said = |count| rounded_up(count);
+        assert_eq!(
+            [1, 9, 10, 11, 20, 21, 99, 101, 1000].map(said),
+            [1, 9, 10, 20, 20, 30, 100, 200, 1000]
+        );
     }
 
     #[test]
