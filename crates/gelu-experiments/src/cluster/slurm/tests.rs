@@ -112,7 +112,10 @@ mod script {
             fs::write(&said, "").unwrap();
             program(
                 &hostile.join("gelu"),
-                &format!("say() {{ echo \"$@\" >> \"$SAID\"; }}\n{worker}"),
+                &format!(
+                    "say() {{ echo \"$@\" >> \"$SAID\"; }}\n\
+                     told() {{ [ -n \"$told\" ] || say told; told=1; }}\n{worker}"
+                ),
             );
             program(&parent.path().join("scontrol"), "echo scontrol \"$@\" >> \"$SAID\"");
             let mut job = job();
@@ -160,7 +163,7 @@ mod script {
     }
 
     /// Finishes its epoch when it is told to, as `gelu work` does, and notes how often.
-    const OBEDIENT: &str = "trap 'say told; end=1' USR1; say begun \"$@\"
+    const OBEDIENT: &str = "trap 'told; end=1' USR1; say begun \"$@\"
         until [ -n \"$end\" ]; do sleep 0.02; done; exit 130";
 
     #[test]
@@ -179,7 +182,7 @@ mod script {
     #[test]
     fn whoever_cancels_has_cancelled() {
         for signals in [&["TERM"][..], &["TERM", "USR1"], &["USR1", "TERM"], &["TERM", "TERM"]] {
-            let worker = "trap 'say told' USR1; say begun
+            let worker = "trap told USR1; say begun
                 until [ -e \"$SAID.end\" ]; do sleep 0.02; done; exit 130";
             let node = Node::start(worker, 90);
             node.wait_for("begun");
@@ -210,7 +213,7 @@ mod script {
 
     #[test]
     fn a_worker_that_has_done_everything_when_the_notice_comes_is_not_wanted_again() {
-        let worker = "trap 'say told; end=1' USR1; say begun
+        let worker = "trap 'told; end=1' USR1; say begun
             until [ -n \"$end\" ]; do sleep 0.02; done; exit 0";
         let node = Node::start(worker, 90);
         node.wait_for("begun");
@@ -248,7 +251,7 @@ mod script {
 
     #[test]
     fn an_epoch_that_takes_longer_than_the_notice_is_given_up_and_the_job_queued_again() {
-        let worker = "trap 'say told' USR1; trap 'say TERM; n=$((n + 1))' TERM; say begun
+        let worker = "trap told USR1; trap 'say TERM; n=$((n + 1))' TERM; say begun
             until [ \"${n:-0}\" = 2 ]; do sleep 0.02; done; exit 130";
         let node = Node::start(worker, 2);
         node.wait_for("begun");
