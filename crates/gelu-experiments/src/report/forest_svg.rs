@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// In pixels.
-const WIDTH: u32 = 560;
+const WIDTH: u32 = 440;
 const ROW: i32 = 46;
 /// Of an axis, with its numbers.
 const AXIS: i32 = 30;
