@@ -109,7 +109,9 @@ impl VerdictsView {
                 line.extend(strip(panel, row, places).into_iter().map(|mark| {
                     let span = Span::from(mark.symbol().to_string());
                     match mark {
-                        Mark::Thin | Mark::Bar | Mark::Mean => span.fg(colour_of(row.position)),
+                        Mark::Thin | Mark::Bar | Mark::Mean | Mark::Left | Mark::Right => {
+                            span.fg(colour_of(row.position))
+                        }
                         _ => span.dim(),
                     }
                 }));

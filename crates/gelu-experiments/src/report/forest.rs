@@ -53,24 +53,45 @@ pub struct ForestRow {
     pub new_examples: Option<[f64; 2]>,
 }
 
+/// A row that reaches so many times as far from zero as the middle one does not widen the axis: nothing
+/// could be told of the others.
+const FAR: f64 = 8.0;
+
 impl ForestPanel {
-    /// What its axis has to span: zero, all intervals and differences, and ±δ unless that would hide
-    /// them.
+    /// What its axis has to span: zero, all intervals and differences of rows that are not far beyond the
+    /// others, and ±δ unless that would hide them.
     pub(crate) fn range(&self) -> [f64; 2] {
-        let of = |row: &ForestRow| {
-            let intervals = row.interval.into_iter().chain(row.new_examples);
-            let ends = intervals.flatten().chain(row.mean);
-            ends.chain(row.dots.iter().copied()).collect::<Vec<f64>>()
-        };
-        let values: Vec<f64> =
-            self.rows.iter().flat_map(of).filter(|value| value.is_finite()).collect();
+        let mut reaches: Vec<f64> = self.rows.iter().map(ForestRow::reach).collect();
+        reaches.sort_by(f64::total_cmp);
+        let far = reaches.get(reaches.len() / 2).map_or(0.0, |middle| FAR * middle);
+        let near = |row: &&ForestRow| far == 0.0 || row.reach() <= far;
+        let values = self.rows.iter().filter(near).flat_map(ForestRow::values);
         let (low, high) =
-            values.iter().fold((0.0f64, 0.0f64), |(l, h), value| (l.min(*value), h.max(*value)));
+            values.fold((0.0f64, 0.0f64), |(l, h), value| (l.min(value), h.max(value)));
         let span = high - low;
         let margin = if self.margin <= 2.0 * span || span == 0.0 { self.margin } else { 0.0 };
         let (low, high) = (low.min(-margin), high.max(margin));
         let room = (0.04 * (high - low)).max(f64::MIN_POSITIVE);
         [low - room, high + room]
+    }
+}
+
+impl ForestRow {
+    /// All that is drawn of it.
+    fn values(&self) -> impl Iterator<Item = f64> + use<'_> {
+        let intervals = self.interval.into_iter().chain(self.new_examples).flatten();
+        let ends = intervals.chain(self.mean);
+        ends.chain(self.dots.iter().copied()).filter(|value| value.is_finite())
+    }
+
+    /// How far from zero.
+    fn reach(&self) -> f64 {
+        self.values().fold(0.0, |reach, value| reach.max(value.abs()))
+    }
+
+    /// Whether something of it lies left and right of an axis.
+    pub(crate) fn beyond(&self, [low, high]: [f64; 2]) -> [bool; 2] {
+        [self.values().any(|value| value < low), self.values().any(|value| value > high)]
     }
 }
 

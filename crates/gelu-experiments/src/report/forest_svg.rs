@@ -76,7 +76,8 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
     let [low, high] = panel.range();
     let place = |value: f64| {
         let (left, room) = (f64::from(MARGIN), f64::from(WIDTH as i32 - 2 * MARGIN));
-        (f64::from(units(1)) * (left + room * (value - low) / (high - low))) as i32
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        (f64::from(units(1)) * (left + room * share)) as i32
     };
     let mut first = top;
     if !panel.title.is_empty() {
@@ -97,7 +98,7 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
     }
     root.draw(&PathElement::new(upright(place(0.0)), INK.stroke_width(units(1))))?;
     for (row, y) in panel.rows.iter().zip((first..).step_by(ROW as usize)) {
-        draw_row(row, y, &place, root)?;
+        draw_row(row, y, [low, high], &place, root)?;
     }
     let ends = [(units(MARGIN), units(bottom)), (units(WIDTH as i32 - MARGIN), units(bottom))];
     root.draw(&PathElement::new(ends, INK.stroke_width(units(1))))?;
@@ -128,7 +129,14 @@ fn step(span: f64) -> f64 {
         .unwrap_or(power)
 }
 
-fn draw_row(row: &ForestRow, y: i32, place: &dyn Fn(f64) -> i32, root: &Area<'_>) -> Drawn {
+fn draw_row(
+    row: &ForestRow,
+    y: i32,
+    range: [f64; 2],
+    place: &dyn Fn(f64) -> i32,
+    root: &Area<'_>,
+) -> Drawn {
+    let within = |value: &f64| (range[0]..=range[1]).contains(value);
     let [red, green, blue] = colour(row.position);
     let colour = RGBColor(red, green, blue);
     let words = match row.decided {
@@ -151,14 +159,21 @@ fn draw_row(row: &ForestRow, y: i32, place: &dyn Fn(f64) -> i32, root: &Area<'_>
         let bar = [(place(low), middle), (place(high), middle)];
         root.draw(&PathElement::new(bar, colour.mix(0.55).stroke_width(units(7))))?;
     }
-    for dot in row.dots.iter().filter(|dot| dot.is_finite()) {
-        let at = (place(*dot), middle);
+    for dot in row.dots.iter().copied().filter(within) {
+        let at = (place(dot), middle);
         root.draw(&Circle::new(at, units(3), INK.mix(0.45).filled()))?;
     }
-    if let Some(mean) = row.mean {
+    if let Some(mean) = row.mean.filter(within) {
         let x = place(mean);
         let mark = [(x, middle - units(8)), (x, middle + units(8))];
         root.draw(&PathElement::new(mark, colour.stroke_width(units(3))))?;
+    }
+    for ((beyond, end), inwards) in row.beyond(range).into_iter().zip(range).zip([1, -1]) {
+        if beyond {
+            let (tip, back) = (place(end), place(end) + inwards * units(9));
+            let arrow = [(tip, middle), (back, middle - units(6)), (back, middle + units(6))];
+            root.draw(&Polygon::new(arrow, colour.filled()))?;
+        }
     }
     root.draw(&PathElement::new(
         [(units(MARGIN), units(y + ROW)), (units(WIDTH as i32 - MARGIN), units(y + ROW))],
@@ -194,6 +209,30 @@ mod tests {
         forest.panels[1].margin = 0.0;
         let text = svg(&forest);
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+
+    #[test]
+    fn a_row_far_beyond_the_others_is_an_arrow_and_leaves_them_their_axis() {
+        let mut panel = forest(&example()).unwrap().panels.remove(0);
+        let mut row = panel.rows.remove(0);
+        (row.dots, row.mean, row.interval) = (vec![-0.1, 0.3], Some(0.1), Some([-0.2, 0.4]));
+        let far = ForestRow {
+            dots: vec![80.0, 84.0, f64::INFINITY],
+            mean: None,
+            interval: None,
+            ..row.clone()
+        };
+        panel.rows = vec![row.clone(), row.clone(), far.clone()];
+        let range = panel.range();
+        assert!(range[1] < 1.0, "{range:?}");
+        assert_eq!(far.beyond(range), [false, true]);
+        assert_eq!(row.beyond(range), [false, false]);
+        let whole = forest(&example()).unwrap();
+        let text = svg(&Forest { panels: vec![panel.clone()], ..whole });
+        assert_eq!((text.matches("<circle").count(), text.matches("<polygon").count()), (4, 1));
+        // Of two neither is the odd one out.
+        panel.rows = vec![row, far];
+        assert!(panel.range()[1] > 84.0);
     }
 
     #[test]

@@ -19,6 +19,10 @@ pub(crate) enum Mark {
     Bar,
     /// The mean.
     Mean,
+    /// It goes on to the left of the axis.
+    Left,
+    /// And to the right.
+    Right,
 }
 
 impl Mark {
@@ -31,6 +35,8 @@ impl Mark {
             Self::Thin => '─',
             Self::Bar => '━',
             Self::Mean => '●',
+            Self::Left => '◀',
+            Self::Right => '▶',
         }
     }
 }
@@ -53,8 +59,8 @@ pub(crate) fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<
         mark(place(margin), place(margin), Mark::Margin);
     }
     mark(place(0.0), place(0.0), Mark::Zero);
-    for dot in row.dots.iter().filter(|dot| dot.is_finite()) {
-        mark(place(*dot), place(*dot), Mark::Dot);
+    for dot in row.dots.iter().copied().filter(within) {
+        mark(place(dot), place(dot), Mark::Dot);
     }
     if let Some([from, to]) = row.new_examples {
         mark(place(from), place(to), Mark::Thin);
@@ -62,8 +68,15 @@ pub(crate) fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<
     if let Some([from, to]) = row.interval {
         mark(place(from), place(to), Mark::Bar);
     }
-    if let Some(mean) = row.mean {
+    if let Some(mean) = row.mean.filter(within) {
         mark(place(mean), place(mean), Mark::Mean);
+    }
+    let [left, right] = row.beyond([low, high]);
+    if left {
+        mark(0, 0, Mark::Left);
+    }
+    if right {
+        mark(last, last, Mark::Right);
     }
     marks
 }
