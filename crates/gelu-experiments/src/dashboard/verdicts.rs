@@ -146,7 +146,7 @@ fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording
         verdict: ruling.verdict,
         further: match (ruling.next, difference.forecast()) {
             (Some(look), _) => format!("at {} seeds", look.seeds),
-            (None, Some(forecast)) => format!("about {} more", forecast.further),
+            (None, Some(forecast)) => format!("~{} more", forecast.further),
             (None, None) => String::new(),
         },
     }
@@ -196,7 +196,7 @@ mod tests {
             "{screen}"
         );
         let line = screen.lines().find(|line| line.contains("▲ ReLU")).unwrap();
-        for text in ["0.2", " to ", " 3 ", "undecided", "about 5 more"] {
+        for text in ["0.2", " to ", " 3 ", "undecided", "~5 more"] {
             assert!(line.contains(text), "{text:?} is missing:\n{screen}");
         }
         assert!(screen.contains("GELU is ahead by 0.2635"), "{screen}");
