@@ -56,7 +56,7 @@ pub use kernels::slices;
 pub use nn::{
     ActivationLayer, Approximation, Channels, FeedForward, FeedForwardConfig, GatedFeedForward,
     GatedFeedForwardConfig, GeluLayer, GeluLayerConfig, HiddenLayer, HiddenLayerConfig,
-    LearnableGelu, LearnableGeluConfig, StochasticGelu,
+    LearnableGelu, LearnableGeluConfig, SplitGates, StochasticGelu,
 };
 pub use ops::ActivationOps;
 

@@ -84,6 +84,12 @@ pub trait ActivationOps: Backend {
         composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, Some(mask))
     }
 
+    /// Dropout alone, and its own gradient: `x` where `key`'s number is not below `threshold`, scaled
+    /// up, else 0.
+    fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
+        composed::dropout::<Self>(x, Mask::read::<Self>(key, threshold))
+    }
+
     /// `unit(gate)·value`, where gate and value are the halves of the last dimension of `x`,
     /// `[..., 2·columns]`. The result is `[..., columns]`.
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {

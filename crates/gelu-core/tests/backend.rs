@@ -7,12 +7,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "accuracy/measure.rs"]
+#[path = "../examples/verify/measure.rs"]
 mod measure;
 
 use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData, Tolerance};
 use gelu_core::random::{Draw, DropoutMask, Key};
-use gelu_core::{Activation, HiddenLayerConfig, Unit, functional};
+use gelu_core::{Activation, GateHalf, HiddenLayerConfig, Unit, functional};
 use measure::{Of, spacing};
 
 /// −13 to 13, the neighbourhood of the derivatives' zeros, and small numbers.
@@ -109,6 +109,92 @@ fn derivatives_are_the_difference_quotients_with_and_without_gradient_checkpoint
             }
         }
     }
+}
+
+/// Something that a network does with a tensor of `[2, 6]`.
+type Operation = (&'static str, Box<dyn Fn(Tensor<2>) -> Tensor<2>>);
+
+/// Every operation that is differentiated, of a tensor on the device.
+fn operations(device: &Device) -> Vec<Operation> {
+    let draw = Draw { seed: 3, step: 9 };
+    let key = {
+        let device = device.clone();
+        move || Key::known(draw, &device)
+    };
+    let mask = move |key: &dyn Fn() -> Key| DropoutMask::new(0.4, key());
+    let bias = Tensor::<1>::from_floats([0.3, -0.2, 0.1, 0.0, -0.4, 0.5], device).require_grad();
+    let dy = Tensor::<1, Int>::arange(0..12, device).float().reshape([2, 6]) * 0.2 - 1.0;
+    let half = dy.clone().slice([0..2, 0..3]);
+    let (first, second, third) = (key.clone(), key.clone(), bias.clone());
+    vec![
+        ("unit", Box::new(|x| functional::unit(x, Unit::GeluTanh))),
+        ("unit_backward", Box::new(move |x| functional::unit_backward(x, dy.clone(), Unit::Silu))),
+        ("gated", Box::new(|x| functional::gated(x, Unit::Gelu, GateHalf::Last))),
+        (
+            "gated_backward",
+            Box::new(move |x| {
+                functional::gated_backward(x, half.clone(), Unit::Gelu, GateHalf::First)
+            }),
+        ),
+        ("dropout", Box::new(move |x| functional::dropout(x, mask(&first)))),
+        ("stochastic", Box::new(move |x| functional::stochastic_gelu(x, second()))),
+        (
+            "bias",
+            Box::new(move |x| {
+                functional::bias_activation_dropout(x, third.clone(), Unit::Gelu, None)
+            }),
+        ),
+        (
+            "bias and dropout",
+            Box::new(move |x| {
+                let mask = Some(mask(&key));
+                functional::bias_activation_dropout(x, bias.clone(), Unit::Gelu, mask)
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn every_operation_has_the_same_gradients_where_its_output_is_computed_again() {
+    let plain = Device::default().autodiff();
+    let gradients = |device: &Device| -> Vec<(&'static str, TensorData)> {
+        let of = |(name, operation): Operation| {
+            let values = Tensor::<1, Int>::arange(0..12, device).float() * 0.4 - 2.1;
+            let x = values.reshape([2, 6]).detach().require_grad();
+            // The square asks for the operation's output, which checkpointing has dropped.
+            let y = operation(x.clone() * 1.0);
+            let gradients = (y.clone() * y).sum().backward();
+            (name, x.grad(&gradients).unwrap().into_data())
+        };
+        operations(device).into_iter().map(of).collect()
+    };
+    let recomputed = gradients(&plain.clone().gradient_checkpointing());
+    for ((name, kept), (_, again)) in gradients(&plain).iter().zip(&recomputed) {
+        assert!(kept.iter::<f32>().any(|slope| slope != 0.0), "{name}");
+        assert_eq!(again, kept, "{name}");
+    }
+}
+
+#[test]
+fn dropout_asks_for_nothing_but_the_gradient() {
+    let device = Device::default().autodiff();
+    let draw = Draw { seed: 5, step: 2 };
+    let x = Tensor::<2>::from_floats([[f32::NAN, f32::INFINITY, -0.0, 1.0]; 8], &device);
+    let x = x.require_grad();
+    let y = functional::dropout(x.clone(), DropoutMask::new(0.5, Key::known(draw, &device)));
+    let mask = draw.dropout_mask(0.5, 32);
+    for ((y, x), kept) in y.clone().into_data().iter::<f32>().zip(0..).zip(&mask) {
+        let expected = match (x % 4, *kept) {
+            (_, 0.0) => 0.0f32,
+            (0, _) => f32::NAN,
+            (1, _) => f32::INFINITY,
+            (2, _) => -0.0,
+            (_, kept) => kept,
+        };
+        assert!(y.to_bits() == expected.to_bits() || y.is_nan() && expected.is_nan(), "{x}: {y}");
+    }
+    let slopes = x.grad(&y.sum().backward()).unwrap().into_data();
+    assert_eq!(slopes.iter::<f32>().collect::<Vec<_>>(), mask);
 }
 
 #[test]
@@ -304,6 +390,10 @@ fn parameters_reach_the_kernels() {
         Unit::LeakyRelu { slope: 0.2 },
         Unit::Softplus { beta: 3.0 },
         Unit::ClippedGelu { limit: 0.5 },
+        Unit::Hardtanh { limit: 2.5 },
+        Unit::Softshrink { lambda: 1.5 },
+        Unit::Hardshrink { lambda: 1.5 },
+        Unit::ThresholdedRelu { theta: -0.5 },
     ] {
         for of in [Of::Value, Of::Derivative] {
             for (&x, got) in x.iter().zip(of.compute(unit, &x, &device)) {

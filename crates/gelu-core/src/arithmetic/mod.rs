@@ -160,6 +160,12 @@ pub(crate) trait Arithmetic:
         Self::choose(x.below(0.0), tail.clone(), -tail + 1.0)
     }
 
+    /// `value` for x ≥ 0, `−value` below: odd functions.
+    #[inline(always)]
+    fn odd(x: &Self, value: Self) -> Self {
+        Self::choose(x.below(0.0), -value.clone(), value)
+    }
+
     /// Where this is right: in f32, in f64 for f32, in f64.
     #[inline(always)]
     fn by_digits(&self, single: f64, rounded: f64, double: f64) -> f64 {

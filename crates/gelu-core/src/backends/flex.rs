@@ -77,6 +77,11 @@ impl ActivationOps for Flex {
         by_dtype!(x, step_backward(x, bias, dy, unit, mask))
     }
 
+    fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
+        let mask = Mask::read::<Self>(key, threshold);
+        by_dtype!(x, dropout(x, mask))
+    }
+
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
         by_dtype!(x, gated(x, unit, gate))
     }
@@ -145,6 +150,11 @@ fn step_backward<E: Stored>(
     (dx, tensor(sums, Layout::contiguous(bias.layout().shape().clone())))
 }
 
+/// Dropout alone; masks count in row-major order.
+fn dropout<E: Stored>(x: FlexTensor, mask: Mask) -> FlexTensor {
+    mapped(&Pass::<E>::new(Unit::Identity).with(&[], Some(mask)), contiguous(x))
+}
+
 /// `unit(gate)·value` of the halves of the last dimension.
 fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     let x = contiguous(x);
@@ -169,9 +179,8 @@ fn gated_backward<E: Stored>(
     let shape = x.layout().shape().clone();
     let halves = Halves::of(&shape, gate);
     let (source, factors) = (elements::<E>(&x), elements::<E>(&dy));
-    let values = written(source.len(), |dx| {
-        kernels::gated_backward(unit, halves, source, factors, dx);
-    });
+    let values =
+        written(source.len(), |dx| kernels::gated_backward(unit, halves, source, factors, dx));
     tensor(values, Layout::contiguous(shape))
 }
 
@@ -202,15 +211,27 @@ fn scaled<E: Stored>(pass: &Pass<E>, x: FlexTensor, mut dy: FlexTensor) -> (Flex
         return (dy, sums);
     }
     let mut sums = Vec::new();
-    let values = written(x.len(), |out| sums = pass.scale(x, elements(&dy), out));
+    let values = written(x.len(), |out| {
+        let (dx, of_columns) = pass.scale(x, elements(&dy), out);
+        sums = of_columns;
+        dx
+    });
     (tensor(values, at_start(dy.layout())), sums)
 }
 
-/// The numbers that `write` writes, all of them.
-fn written<E>(count: usize, write: impl FnOnce(&mut [MaybeUninit<E>])) -> Vec<E> {
+/// The numbers that `write` writes, which it shows by giving its place back as numbers.
+///
+/// # Panics
+///
+/// If it gives back another place, or a part of it.
+fn written<E>(count: usize, write: impl FnOnce(&mut [MaybeUninit<E>]) -> &mut [E]) -> Vec<E> {
     let mut values = Vec::with_capacity(count);
-    write(&mut values.spare_capacity_mut()[..count]);
-    // SAFETY: `write` has written every one of them, as the passes do.
+    let place = &mut values.spare_capacity_mut()[..count];
+    let start = place.as_ptr().cast::<E>();
+    let written = write(place);
+    let is_all = written.as_ptr() == start && written.len() == count;
+    assert!(is_all, "a result is written where it belongs, and all of it");
+    // SAFETY: these very numbers were just lent as a slice of numbers, which they then are.
     #[allow(unsafe_code, reason = "a result is not worth zeroing before it is written")]
     unsafe {
         values.set_len(count);
@@ -310,6 +331,18 @@ mod tests {
         let dx = Flex::activation_backward(permuted.clone(), permuted.clone(), Unit::Identity);
         assert_eq!(dx.layout().strides(), strides);
         assert_eq!(values(&dx), values(&permuted));
+    }
+
+    #[test]
+    #[should_panic(expected = "written where it belongs, and all of it")]
+    fn what_was_not_written_is_no_result() {
+        written(3, |place| place[..2].write_copy_of_slice(&[1.0f32; 2]));
+    }
+
+    #[test]
+    #[should_panic(expected = "written where it belongs, and all of it")]
+    fn what_was_written_elsewhere_is_no_result() {
+        written(3, |_| alloc::vec![1.0f32; 3].leak());
     }
 
     #[test]

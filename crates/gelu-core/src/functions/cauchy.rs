@@ -44,6 +44,13 @@ impl Function for Cauchy {
         let near = -((z * 2.0 / (y + 1.0) + rest.clone()) * FRAC_1_PI) + 0.5;
         A::on_its_side(&x, A::choose(t.above(1.0), rest * FRAC_1_PI, near))
     }
+
+    /// `2/(π·(1 + x²)²)`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let inverse = x.constant(1.0) / (x.clone() * x + 1.0);
+        inverse.clone() * inverse * (2.0 * FRAC_1_PI)
+    }
 }
 
 /// `min(t, 1/t)`.

@@ -26,12 +26,23 @@ impl Function for ClippedGelu {
     /// 0 where it is cut off.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
-        let y = Gelu::value(x.clone(), limit);
-        let (over, under) = outside(&y, &x.parameter(limit));
-        let slope = Gelu::derivative(x.clone(), limit);
-        let slope = A::choose(under, x.constant(0.0), slope);
-        or_nan(x.clone(), A::choose(over, x.constant(0.0), slope))
+        inside(x.clone(), limit, Gelu::derivative(x, limit))
     }
+
+    /// 0 where it is cut off.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
+        inside(x.clone(), limit, Gelu::second_derivative(x, limit))
+    }
+}
+
+/// `value`, and 0 where the GELU is cut off.
+#[inline(always)]
+fn inside<A: Arithmetic>(x: A, limit: A::Parameter, value: A) -> A {
+    let y = Gelu::value(x.clone(), limit);
+    let (over, under) = outside(&y, &x.parameter(limit));
+    let value = A::choose(under, x.constant(0.0), value);
+    or_nan(x.clone(), A::choose(over, x.constant(0.0), value))
 }
 
 /// Where y is above the limit, and where below the negative one.

@@ -28,6 +28,12 @@ impl Function for Elu {
         let below = x.clone().at_most(0.0).at_least(-reach).exp().times(alpha);
         A::choose(x.above(0.0), x.constant(1.0), below)
     }
+
+    /// `α·e^x` for x ≤ 0, else 0.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
+        A::choose(x.above(0.0), x.constant(0.0), Self::derivative(x, alpha))
+    }
 }
 
 /// CELU: `x` for x > 0, else `α·(e^(x/α) − 1)` (Barron, arXiv 1704.07483). Its derivative is
@@ -61,6 +67,13 @@ impl Function for Celu {
         let lost = A::choose(far, x.constant(0.0), lost);
         A::choose(x.above(0.0), x.constant(1.0), quotient.exponential(lost).value())
     }
+
+    /// `e^(x/α)/α` for x ≤ 0, else 0.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
+        let below = Self::derivative(x.clone(), alpha) / x.parameter(alpha);
+        A::choose(x.above(0.0), x.constant(0.0), below)
+    }
 }
 
 /// SELU: `λ·x` for x > 0, else `λ·α·(e^x − 1)`, with the λ and α that keep mean 0 and variance 1
@@ -86,6 +99,12 @@ impl Function for Selu {
         let height = x.constant(SELU_BELOW);
         let below = x.clone().at_most(0.0).at_least(-reach).exp().times(height);
         A::choose(x.above(0.0), x.constant(SELU_ABOVE), below)
+    }
+
+    /// `λ·α·e^x` for x ≤ 0, else 0.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
+        A::choose(x.above(0.0), x.constant(0.0), Self::derivative(x, parameter))
     }
 }
 

@@ -55,6 +55,14 @@ impl Function for Gelu {
         A::on_its_side(&x, slope)
     }
 
+    /// `(2 − x²)·φ(x)`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let t = x.clone().abs().at_most(normal_cdf::fit(x.digits()).reach);
+        let factor = (-(t.clone() * t.clone()) + 2.0) * normal_cdf::FRAC_1_SQRT_2_PI;
+        t.normal_exponential().times(factor)
+    }
+
     #[inline(always)]
     fn fused(x: f32, _: f64) -> f32 {
         let t = fused::at_most(x.abs(), T_MAX);

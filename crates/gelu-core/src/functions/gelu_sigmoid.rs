@@ -32,6 +32,14 @@ impl Function for GeluSigmoid {
         // The zero lies where x is negative.
         silu::DERIVATIVE_ZERO.or_elsewhere(A::choose(x.below(0.0), -rise, x), -low, result)
     }
+
+    /// 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let t = x.clone().abs().at_most(sigmoid::reach(&x) / SLOPE);
+        let (slope, nothing) = (t.constant(SLOPE), t.constant(0.0));
+        sigmoid::gated_second_derivative(t.clone(), t * SLOPE, slope, nothing)
+    }
 }
 
 const SLOPE: f64 = 1.702;

@@ -42,6 +42,16 @@ impl Function for GeluTanh {
         DERIVATIVE_ZERO.or_elsewhere(x, nothing, result)
     }
 
+    /// 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let t = x.clone().abs().at_most(reach(&x));
+        let square = t.clone() * t.clone();
+        let u = t.clone() * (square.clone() * CUBIC + SLOPE);
+        let slope = square.clone() * CUBIC_RISE + SLOPE;
+        sigmoid::gated_second_derivative(t, u, slope, square * (2.0 * CUBIC_RISE))
+    }
+
     #[inline(always)]
     fn fused(x: f32, _: f64) -> f32 {
         let t = fused::at_most(x.abs(), T_MAX);

@@ -20,4 +20,9 @@ impl Function for Identity {
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(1.0)
     }
+
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
+    }
 }

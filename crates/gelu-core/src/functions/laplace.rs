@@ -29,6 +29,13 @@ impl Function for Laplace {
         let height = x.constant(FRAC_1_SQRT_2_PI * PER_SIGMA);
         standardised(x).1.times(height)
     }
+
+    /// `−(x − μ)/σ²` times the derivative; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let (distance, e) = standardised(x);
+        e.times(distance * (-FRAC_1_SQRT_2_PI * PER_SIGMA * PER_SIGMA * PER_SIGMA))
+    }
 }
 
 #[allow(clippy::approx_constant, reason = "six digits of 1/√2 are the function's definition")]

@@ -49,6 +49,27 @@ impl Function for Mish {
         let nothing = x.constant(0.0);
         DERIVATIVE_ZERO.or_elsewhere(x, nothing, result)
     }
+
+    /// With `h = tanh ln(1 + e^x)`, `(1 − h²)·σ(x)·(2 + x·(σ(−x) − 2h·σ(x)))`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let t = x.clone().abs().at_most(super::sigmoid::reach(&x));
+        let small = (-t.clone()).exp();
+        let e = small.clone().value();
+        let w = x.constant(1.0) / (e.clone() + 1.0);
+        let (far, twice) = (e.clone() * w.clone(), e.clone() * 2.0);
+        let square = e.clone() * e.clone();
+        let (m, d) = (square.clone() + twice.clone() + 2.0, square * 2.0 + twice.clone() + 1.0);
+        let below = {
+            let h = e.clone() * (e.clone() + 2.0) / m.clone();
+            let bracket = -(t.clone() * (w.clone() - h * far.clone() * 2.0)) + 2.0;
+            small.clone().times(bracket * (e.clone() + 1.0) * 4.0 / (m.clone() * m))
+        };
+        let h = (twice + 1.0) / d.clone();
+        let bracket = t * (far - h * w * 2.0) + 2.0;
+        let above = small.times(e.clone() * bracket * (e + 1.0) * 4.0 / (d.clone() * d));
+        A::choose(x.below(0.0), below, above)
+    }
 }
 
 const DERIVATIVE_ZERO: Zero<25> = Zero {

@@ -36,6 +36,14 @@ impl Function for NormalCdf {
         let height = t.constant(FRAC_1_SQRT_2_PI);
         t.normal_exponential().times(height)
     }
+
+    /// `−x·φ(x)`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let t = x.clone().abs().at_most(fit(x.digits()).reach);
+        let factor = t.clone() * FRAC_1_SQRT_2_PI;
+        A::odd(&x, -t.normal_exponential().times(factor))
+    }
 }
 
 /// `1/√(2π)`.

@@ -1,4 +1,4 @@
-//! ReLU, and what was made of it: leaky ReLU, ReLU6 and squared ReLU.
+//! ReLU, and what was made of it: leaky ReLU, ReLU6, squared and thresholded ReLU.
 
 use super::{Function, Parameter};
 use crate::arithmetic::Arithmetic;
@@ -22,6 +22,12 @@ impl Function for Relu {
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let slope = A::choose(x.above(0.0), x.constant(1.0), x.constant(0.0));
         or_nan(x, slope)
+    }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
     }
 }
 
@@ -48,6 +54,12 @@ impl Function for LeakyRelu {
         let slope = A::choose(x.above(0.0), x.constant(1.0), x.parameter(slope));
         or_nan(x, slope)
     }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
+    }
 }
 
 /// ReLU6, `min(max(x, 0), 6)` (Krizhevsky 2010).
@@ -71,6 +83,12 @@ impl Function for Relu6 {
         let slope = A::choose(x.above(0.0), below, x.constant(0.0));
         or_nan(x, slope)
     }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
+    }
 }
 
 /// Squared ReLU, `max(x, 0)²` (So et al., arXiv 2109.08668).
@@ -92,6 +110,45 @@ impl Function for SquaredRelu {
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         A::choose(x.at_or_below(0.0), x.constant(0.0), x * 2.0)
+    }
+
+    /// 2 for x > 0, else 0.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let height = A::choose(x.above(0.0), x.constant(2.0), x.constant(0.0));
+        or_nan(x, height)
+    }
+}
+
+/// Thresholded ReLU: `x` for x > θ, else 0 (Konda et al., arXiv 1402.3337).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThresholdedRelu;
+
+impl Function for ThresholdedRelu {
+    const NAME: &str = "thresholded-relu";
+    const LABEL: &str = "thresholded ReLU";
+    const PARAMETER: Option<Parameter> = Some(Parameter::any("theta", 1.0));
+
+    /// +0 below θ, +∞ for +∞.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, theta: A::Parameter) -> A {
+        let over = (x.clone() - x.parameter(theta)).above(0.0);
+        let value = A::choose(over, x.clone(), x.constant(0.0));
+        or_nan(x, value)
+    }
+
+    /// 1 for x > θ, else 0.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, theta: A::Parameter) -> A {
+        let over = (x.clone() - x.parameter(theta)).above(0.0);
+        let slope = A::choose(over, x.constant(1.0), x.constant(0.0));
+        or_nan(x, slope)
+    }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
     }
 }
 

@@ -30,6 +30,30 @@ impl Function for Sigmoid {
         let sum = e.clone().value() + 1.0;
         e.times(x.constant(1.0) / (sum.clone() * sum))
     }
+
+    /// `σ(x)·σ(−x)·(1 − 2σ(x))`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let t = x.clone().abs().at_most(reach(&x));
+        let (height, fall) = bell(t);
+        A::odd(&x, -(height * fall))
+    }
+}
+
+/// `σ(t)·σ(−t)` and `2σ(t) − 1`, for 0 ≤ t up to where the first is 0.
+#[inline(always)]
+pub(super) fn bell<A: Arithmetic>(t: A) -> (A, A) {
+    let e = (-t.clone()).exp();
+    let w = t.constant(1.0) / (e.clone().value() + 1.0);
+    (e.times(w.clone() * w.clone()), -(-t).exp_m1() * w)
+}
+
+/// The second derivative of `x·σ(u)`, given `t = |x|`, `|u|`, `u′` and `t·|u″|`:
+/// `σ(u)·σ(−u)·(2u′ + x·u″ + x·u′²·(1 − 2σ(u)))`, which is even.
+#[inline(always)]
+pub(super) fn gated_second_derivative<A: Arithmetic>(t: A, u: A, slope: A, bend: A) -> A {
+    let (height, rise) = bell(u);
+    height * (slope.clone() * 2.0 + bend - t * slope.clone() * slope * rise)
 }
 
 /// Where `e^−t` is 0, also times t.

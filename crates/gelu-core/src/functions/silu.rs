@@ -28,6 +28,14 @@ impl Function for Silu {
         let result = sigmoid::gated_derivative(&x, t, nothing.clone(), e);
         DERIVATIVE_ZERO.or_elsewhere(x, nothing, result)
     }
+
+    /// 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let t = x.clone().abs().at_most(sigmoid::reach(&x));
+        let (one, nothing) = (t.constant(1.0), t.constant(0.0));
+        sigmoid::gated_second_derivative(t.clone(), t, one, nothing)
+    }
 }
 
 /// SiLU as the gate of a gated unit, in f32 where a multiply-add is fused: within 4 ULP, and its
@@ -48,6 +56,11 @@ impl Function for SiluGate {
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
         Silu::derivative(x, parameter)
+    }
+
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
+        Silu::second_derivative(x, parameter)
     }
 
     #[inline(always)]

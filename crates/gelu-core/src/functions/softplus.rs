@@ -1,4 +1,5 @@
-//! Softplus, `ln(1 + e^(β·x))/β` (Dugas et al., NIPS 2000): a smooth ReLU.
+//! Softplus, `ln(1 + e^(β·x))/β` (Dugas et al., NIPS 2000), a smooth ReLU; and `ln σ(x)`, which is
+//! `−softplus(−x)`.
 //!
 //! `max(x, 0) + ln(1 + E)/β` with `E = e^(−β·|x|)`, and `ln(1 + E) = 2·artanh(E/(2 + E))`, whose
 //! argument is at most 1/3.
@@ -18,12 +19,7 @@ impl Function for Softplus {
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, beta: A::Parameter) -> A {
         let beta = x.parameter(beta);
-        let e = exponential(x.clone(), beta.clone());
-        let value = e.clone().value();
-        let sum = value.clone() + 2.0;
-        let z = value / sum.clone();
-        let series = artanh_series(z.clone() * z) * 2.0;
-        let rest = e.times(series / (sum * beta));
+        let rest = log1p(exponential(x.clone(), beta.clone()), beta);
         x.at_least(0.0) + rest
     }
 
@@ -33,6 +29,54 @@ impl Function for Softplus {
         let e = exponential(x.clone(), x.parameter(beta));
         sigmoid::open(&x, e)
     }
+
+    /// `β·σ(β·x)·σ(−β·x)`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, beta: A::Parameter) -> A {
+        let beta = x.parameter(beta);
+        let e = exponential(x.clone(), beta.clone());
+        let sum = e.clone().value() + 1.0;
+        e.times(beta / (sum.clone() * sum))
+    }
+}
+
+/// The logarithm of the logistic function, `−ln(1 + e^−x)`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogSigmoid;
+
+impl Function for LogSigmoid {
+    const NAME: &str = "log-sigmoid";
+    const LABEL: &str = "log-sigmoid";
+
+    /// −∞ for −∞, −0 for +∞.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let e = (-x.clone().abs().at_most(sigmoid::reach(&x))).exp();
+        let rest = log1p(e, x.constant(1.0));
+        A::choose(x.above(0.0), x.constant(-0.0), x) - rest
+    }
+
+    /// `σ(−x)`; 1 for −∞, 0 for +∞.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
+        sigmoid::Sigmoid::value(-x, parameter)
+    }
+
+    /// `−σ(x)·σ(−x)`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
+        -sigmoid::Sigmoid::derivative(x, parameter)
+    }
+}
+
+/// `ln(1 + e)/β` for e ≤ 1, by `ln(1 + e) = 2·artanh(e/(2 + e))`.
+#[inline(always)]
+fn log1p<A: Arithmetic>(e: A::Exponential, beta: A) -> A {
+    let value = e.clone().value();
+    let sum = value.clone() + 2.0;
+    let z = value / sum.clone();
+    let series = artanh_series(z.clone() * z) * 2.0;
+    e.times(series / (sum * beta))
 }
 
 /// `e^(−β·|x|)`, the product in two parts.

@@ -29,4 +29,11 @@ impl Function for Tanh {
         let sum = e.clone().value() + 1.0;
         e.times(x.constant(4.0) / (sum.clone() * sum))
     }
+
+    /// `−2·tanh·(1 − tanh²)`; 0 for ±∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
+        let slope = Self::derivative(x.clone(), parameter);
+        Self::value(x, parameter) * slope * -2.0
+    }
 }

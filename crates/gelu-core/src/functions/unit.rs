@@ -42,12 +42,50 @@ impl Kind {
     }
 }
 
-/// A name as it is compared: lower case, hyphens.
+/// A name as it is written here: lower case, hyphens.
 pub(crate) fn normalised(name: &str) -> String {
     name.trim().to_ascii_lowercase().replace('_', "-")
 }
 
+/// A name as it is compared: `LeakyReLU`, `leaky_relu` and `leaky-relu` are one.
+pub(crate) fn compact(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
 impl Unit {
+    /// Itself, if its parameter is one that the function takes. Names are checked when they are
+    /// parsed; a unit written down in a program is checked when it is first used, with a panic.
+    ///
+    /// ```
+    /// use gelu_core::Unit;
+    /// assert_eq!(Unit::Celu { alpha: 2.0 }.validated(), Ok(Unit::Celu { alpha: 2.0 }));
+    /// let error = Unit::Celu { alpha: -1.0 }.validated().unwrap_err().to_string();
+    /// assert!(error.starts_with("the alpha of `celu` is a positive number, got `-1`"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If it is not finite, or not above 0 where it has to be.
+    pub fn validated(self) -> Result<Self, InvalidParameter> {
+        let (Names { name, parameter, .. }, given) = (self.kind().names(), self.parameter());
+        match parameter {
+            Some(of) if !of.allows(given) => {
+                Err(InvalidParameter { name, parameter, given: format!("{given}") })
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// As [`validated`](Self::validated).
+    ///
+    /// # Panics
+    ///
+    /// Where that is an error.
+    #[inline]
+    pub(crate) fn checked(self) -> Self {
+        self.validated().unwrap_or_else(|error| panic!("{error}"))
+    }
+
     /// Its canonical name, with the parameter if that is not the usual one: `elu`, `elu:0.5`.
     pub fn name(self) -> Cow<'static, str> {
         let Names { name, parameter, .. } = self.kind().names();
@@ -72,13 +110,15 @@ impl Unit {
     /// has.
     pub(crate) fn named(text: &str) -> Option<Result<Self, InvalidParameter>> {
         let text = normalised(text);
-        let (wanted, given) = match text.split_once(':') {
+        let (name, given) = match text.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text.as_str(), None),
         };
+        let wanted = compact(name);
         let is_wanted = |kind: &Kind| {
             let names = kind.names();
-            names.name == wanted || names.aliases.contains(&wanted)
+            compact(names.name) == wanted
+                || names.aliases.iter().any(|name| compact(name) == wanted)
         };
         let kind = Kind::ALL.into_iter().find(is_wanted)?;
         let names = kind.names();
@@ -102,8 +142,10 @@ impl fmt::Display for Unit {
 }
 
 impl Serialize for Unit {
+    /// Refuses what could not be read back.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.name())
+        let unit = self.validated().map_err(serde::ser::Error::custom)?;
+        serializer.serialize_str(&unit.name())
     }
 }
 
@@ -162,7 +204,7 @@ mod tests {
     #[test]
     fn codes_on_the_wire_are_those_they_were_published_with() {
         // A line is never changed, only added.
-        let published: [(u8, &str); 23] = [
+        let published: [(u8, &str); 30] = [
             (0, "gelu"),
             (1, "gelu-tanh"),
             (2, "gelu-sigmoid"),
@@ -186,6 +228,13 @@ mod tests {
             (20, "hard-swish"),
             (21, "hard-mish"),
             (22, "laplace"),
+            (23, "log-sigmoid"),
+            (24, "softsign"),
+            (25, "hardtanh"),
+            (26, "tanhshrink"),
+            (27, "softshrink"),
+            (28, "hardshrink"),
+            (29, "thresholded-relu"),
         ];
         let mut codes: Vec<_> =
             Kind::ALL.into_iter().map(|kind| (kind as u8, kind.names().name)).collect();

@@ -11,22 +11,29 @@ use core::ops::Range;
 const DRAWN: usize = 1024;
 
 /// `out = y` where the draw's uniform number is below Φ(x), else 0; compared in the type that is
-/// computed in.
+/// computed in. Gives `out` back written.
 ///
 /// # Panics
 ///
 /// If the lengths differ.
-pub(crate) fn gate<S: Storage>(x: &[S], y: &[S], out: &mut [MaybeUninit<S>], draw: Draw) {
+pub(crate) fn gate<'a, S: Storage>(
+    x: &[S],
+    y: &[S],
+    out: &'a mut [MaybeUninit<S>],
+    draw: Draw,
+) -> &'a mut [S] {
     assert_eq!(x.len(), y.len(), "a number to let through for every input");
     assert_eq!(x.len(), out.len(), "a result for every input");
     let level = Level::best();
     let kernel = Kernel::value(Unit::NormalCdf.kind(), 0.0, level);
-    let out = Out(out.as_mut_ptr());
+    let place = Out(out.as_mut_ptr());
     for_each_chunk(x.len(), 0, |range| {
         // SAFETY: chunks are disjoint parts of the slice, which is borrowed for this call.
-        let out = unsafe { core::slice::from_raw_parts_mut(out.at(range.start), range.len()) };
+        let out = unsafe { core::slice::from_raw_parts_mut(place.at(range.start), range.len()) };
         level.run(Gate { x: &x[range.clone()], y: &y[range.clone()], out, range, draw, kernel });
     });
+    // SAFETY: the chunks are all of the slice, and each has been written.
+    unsafe { out.assume_init_mut() }
 }
 
 /// Where threads write.

@@ -35,6 +35,14 @@ impl Halves {
         Self { columns: shape.last().map_or(0, |whole| whole / 2), gate }
     }
 
+    /// # Panics
+    ///
+    /// If so many results are no number of whole rows: some gates would have no value.
+    fn assert_rows(self, results: usize) {
+        let whole = results.is_multiple_of(self.columns.max(1));
+        assert!(whole, "{results} results are no rows of {}", self.columns);
+    }
+
     /// The part of a range of the output that it begins with, at most [`PART`] long and within one
     /// row.
     #[inline(always)]
@@ -51,35 +59,45 @@ impl Halves {
     }
 }
 
-/// Writes `unit(gate)·value` to `y`.
+/// Writes `unit(gate)·value` to `y`, and gives it back written.
 ///
 /// # Panics
 ///
-/// If `x` is not twice as long as `y`.
-pub(crate) fn gated<S: Storage>(unit: Unit, halves: Halves, x: &[S], y: &mut [MaybeUninit<S>]) {
+/// If `x` is not twice as long as `y`, or `y` is no number of whole rows.
+pub(crate) fn gated<'a, S: Storage>(
+    unit: Unit,
+    halves: Halves,
+    x: &[S],
+    y: &'a mut [MaybeUninit<S>],
+) -> &'a mut [S] {
     assert_eq!(x.len(), 2 * y.len(), "two inputs for every result");
+    halves.assert_rows(y.len());
     let level = Level::best();
     let kernel = Kernel::gate(unit.kind(), unit.parameter(), level);
     let out = Out(y.as_mut_ptr().cast());
     for_each_chunk(y.len(), 0, |range| {
         level.run(Forward { halves, kernel, x, out: out.start(), range });
     });
+    // SAFETY: the ranges are all of the results, and each has been written.
+    unsafe { y.assume_init_mut() }
 }
 
-/// Writes the gradient of [`gated`]'s result for `x` to `dx`, given that of the result.
+/// Writes the gradient of [`gated`]'s result for `x` to `dx`, given that of the result, and gives it
+/// back written.
 ///
 /// # Panics
 ///
-/// If `x` and `dx` are not twice as long as `dy`.
-pub(crate) fn gated_backward<S: Storage>(
+/// If `x` and `dx` are not twice as long as `dy`, or `dy` is no number of whole rows.
+pub(crate) fn gated_backward<'a, S: Storage>(
     unit: Unit,
     halves: Halves,
     x: &[S],
     dy: &[S],
-    dx: &mut [MaybeUninit<S>],
-) {
+    dx: &'a mut [MaybeUninit<S>],
+) -> &'a mut [S] {
     assert_eq!(x.len(), 2 * dy.len(), "two inputs for every gradient");
     assert_eq!(x.len(), dx.len(), "a result for every input");
+    halves.assert_rows(dy.len());
     let level = Level::best();
     let value = Kernel::gate(unit.kind(), unit.parameter(), level);
     let derivative = Kernel::gate_derivative(unit.kind(), unit.parameter(), level);
@@ -87,6 +105,9 @@ pub(crate) fn gated_backward<S: Storage>(
     for_each_chunk(dy.len(), 0, |range| {
         level.run(Backward { halves, value, derivative, x, dy, out: out.start(), range });
     });
+    // SAFETY: every gradient belongs to one gate and one value, which are all of the input; each
+    // has been written.
+    unsafe { dx.assume_init_mut() }
 }
 
 /// Where threads write.

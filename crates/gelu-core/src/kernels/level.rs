@@ -1,9 +1,10 @@
 #[cfg(any(feature = "std", test))]
 use alloc::vec::Vec;
 
-/// An instruction set that the loops are compiled for, and that this processor has.
+/// An instruction set that loops are compiled for, and that this processor has: only detection makes
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(Set);
+pub struct Level(Set);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
@@ -25,18 +26,20 @@ enum Set {
     Portable,
 }
 
-/// Something to be done in code compiled for a level.
-pub(super) trait Work {
+/// Something to be done in code compiled for a level. `run` has to be `#[inline(always)]`.
+pub trait Work {
+    /// What comes out.
     type Output;
 
-    /// Does it; `FUSED` where a multiply-add is one instruction.
+    /// Does it; `FUSED` where a multiply-add is one instruction. What is not fused by name is not
+    /// fused, so that a loop of plain sums and products has the same bits on every level.
     fn run<const FUSED: bool>(self) -> Self::Output;
 }
 
 impl Level {
     /// All that this processor has, the best first.
     #[cfg(any(feature = "std", test))]
-    pub(crate) fn available() -> Vec<Self> {
+    pub fn available() -> Vec<Self> {
         let levels: &[(Set, bool)] = &[
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             (Set::Avx512, is_x86_feature_detected!("avx512f") && Self::has_avx2()),
@@ -59,7 +62,7 @@ impl Level {
     /// What tensors are computed with: the best there is, or the one that the environment
     /// variable `GELU_SIMD` names (`avx512`, `avx2`, `fused`, `portable`), if the processor has it.
     #[cfg(feature = "std")]
-    pub(crate) fn best() -> Self {
+    pub fn best() -> Self {
         static BEST: std::sync::LazyLock<Level> = std::sync::LazyLock::new(|| {
             let wanted = std::env::var("GELU_SIMD").unwrap_or_default();
             let named =
@@ -73,7 +76,7 @@ impl Level {
 
     /// What tensors are computed with.
     #[cfg(not(feature = "std"))]
-    pub(crate) fn best() -> Self {
+    pub fn best() -> Self {
         Self(Set::Portable)
     }
 
@@ -83,13 +86,12 @@ impl Level {
     }
 
     /// Whether a multiply-add is one instruction.
-    #[cfg(test)]
-    pub(super) fn fuses(self) -> bool {
+    pub fn fuses(self) -> bool {
         self.0 != Set::Portable
     }
 
     /// Does the work in code compiled for this level.
-    pub(super) fn run<W: Work>(self, work: W) -> W::Output {
+    pub fn run<W: Work>(self, work: W) -> W::Output {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         #[target_feature(enable = "avx512f,avx2,fma")]
         fn avx512<W: Work>(work: W) -> W::Output {

@@ -41,15 +41,17 @@ impl<S: Storage> Pass<S> {
         Self { level, ..self }
     }
 
-    /// Reads `x` and writes `out`.
+    /// Reads `x` and writes `out`, which it gives back written.
     ///
     /// # Panics
     ///
     /// If the lengths differ.
-    pub(crate) fn map(&self, x: &[S], out: &mut [MaybeUninit<S>]) {
+    pub(crate) fn map<'a>(&self, x: &[S], out: &'a mut [MaybeUninit<S>]) -> &'a mut [S] {
         assert_eq!(x.len(), out.len(), "a result for every input");
-        let out = out.as_mut_ptr().cast();
-        self.run(false, Places { x: x.as_ptr(), dy: x.as_ptr(), out, length: x.len() });
+        let place = out.as_mut_ptr().cast();
+        self.run(false, Places { x: x.as_ptr(), dy: x.as_ptr(), out: place, length: x.len() });
+        // SAFETY: the pass has written every one of them.
+        unsafe { out.assume_init_mut() }
     }
 
     /// Replaces `values`.
@@ -70,12 +72,20 @@ impl<S: Storage> Pass<S> {
         self.run(true, Places { x: x.as_ptr(), dy: out, out, length: x.len() })
     }
 
-    /// As [`scale_in_place`](Self::scale_in_place), into `out`.
-    pub(crate) fn scale(&self, x: &[S], dy: &[S], out: &mut [MaybeUninit<S>]) -> Vec<S> {
+    /// As [`scale_in_place`](Self::scale_in_place), into `out`, which it gives back written.
+    pub(crate) fn scale<'a>(
+        &self,
+        x: &[S],
+        dy: &[S],
+        out: &'a mut [MaybeUninit<S>],
+    ) -> (&'a mut [S], Vec<S>) {
         assert_eq!(x.len(), dy.len(), "a factor for every input");
         assert_eq!(x.len(), out.len(), "a result for every input");
-        let out = out.as_mut_ptr().cast();
-        self.run(true, Places { x: x.as_ptr(), dy: dy.as_ptr(), out, length: x.len() })
+        let place = out.as_mut_ptr().cast();
+        let places = Places { x: x.as_ptr(), dy: dy.as_ptr(), out: place, length: x.len() };
+        let sums = self.run(true, places);
+        // SAFETY: the pass has written every one of them.
+        (unsafe { out.assume_init_mut() }, sums)
     }
 
     /// Chunk by chunk. A chunk's work and its sums do not depend on how many threads there are.

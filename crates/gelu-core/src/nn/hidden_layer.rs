@@ -135,7 +135,7 @@ pub(super) fn neurons<const D: usize>(
     input: Tensor<D>,
 ) -> Tensor<D> {
     let weight = linear.weight.val();
-    let [d_input, d_output] = weight.dims();
+    let [d_input, _] = weight.dims();
     assert!(
         input.dims().last() == Some(&d_input),
         "a layer of {d_input} inputs got a tensor of {:?}",
@@ -143,20 +143,15 @@ pub(super) fn neurons<const D: usize>(
     );
     let mask = mask(dropout, &input);
     let bias = linear.bias.as_ref().map(|bias| bias.val());
-    let Some(unit) = activation.unit() else {
-        let y = activation.forward(burn_core::tensor::module::linear(input, weight, bias));
-        return match mask {
-            Some(mask) => functional::dropout(y, mask),
-            None => y,
-        };
-    };
-    let product = burn_core::tensor::module::linear(input, weight, None);
-    if bias.is_none() && mask.is_none() {
-        return functional::unit(product, unit);
+    if let (Some(unit), Some(bias)) = (activation.unit(), &bias) {
+        let product = burn_core::tensor::module::linear(input, weight, None);
+        return functional::bias_activation_dropout(product, bias.clone(), unit, mask);
     }
-    let nothing = || Tensor::zeros([d_output], (&product.device(), product.dtype()));
-    let bias = bias.unwrap_or_else(nothing);
-    functional::bias_activation_dropout(product, bias, unit, mask)
+    let y = activation.forward(burn_core::tensor::module::linear(input, weight, bias));
+    match mask {
+        Some(mask) => functional::dropout(y, mask),
+        None => y,
+    }
 }
 
 /// The mask for a forward pass of `input`, if one is due: Burn's own conditions for dropout.

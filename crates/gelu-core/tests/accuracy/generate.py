@@ -120,6 +120,13 @@ UNITS = {
         lambda x: mp.ncdf((x - MEAN) / SIGMA),
         lambda x: mp.npdf((x - MEAN) / SIGMA) / SIGMA,
     ),
+    "log-sigmoid": (lambda x: -mp.log1p(mp.exp(-x)), lambda x: sigma(-x)),
+    "softsign": (lambda x: x / (1 + abs(x)), lambda x: 1 / (1 + abs(x)) ** 2),
+    "hardtanh": (lambda x: clamp(x, -1, 1), lambda x: inside(x, -1, 1, mp.mpf(1))),
+    "tanhshrink": (lambda x: x - mp.tanh(x), lambda x: mp.tanh(x) ** 2),
+    "softshrink": (lambda x: x - clamp(x, -0.5, 0.5), lambda x: mp.mpf(1 if abs(x) > 0.5 else 0)),
+    "hardshrink": (lambda x: x if abs(x) > 0.5 else mp.mpf(0), lambda x: mp.mpf(1 if abs(x) > 0.5 else 0)),
+    "thresholded-relu": (lambda x: x if x > 1 else mp.mpf(0), lambda x: mp.mpf(1 if x > 1 else 0)),
     "identity": (lambda x: x, lambda x: mp.mpf(1)),
     "relu": (lambda x: max(x, mp.mpf(0)), lambda x: mp.mpf(1 if x > 0 else 0)),
 }

@@ -1,13 +1,16 @@
 //! Values and derivatives against arbitrary precision and over all inputs, through the public
 //! functions.
 //!
-//! The bounds stand in one table, `bounds.rs`; one that is far above what is measured fails too,
+//! The bounds stand in one table, `examples/verify/bounds.rs`; one that is far above what is measured fails too,
 //! so that it cannot go stale. `reference.csv` is written by `generate.py` beside it.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "../../examples/verify/bounds.rs"]
 mod bounds;
+#[path = "../../examples/verify/errors.rs"]
 mod errors;
+#[path = "../../examples/verify/measure.rs"]
 mod measure;
 
 use bounds::least;
@@ -218,7 +221,11 @@ fn limits(unit: Unit) -> ([f32; 3], [f32; 2]) {
         Unit::NormalCdf | Unit::Sigmoid | Unit::HardSigmoid => ([0.0, 0.5, 1.0], [0.0, 0.0]),
         // Φ(−0.707107/0.282095) in 30 digits (mpmath).
         Unit::Laplace => ([0.0, 0.006_094_459_6, 1.0], [0.0, 0.0]),
-        Unit::Tanh => ([-1.0, 0.0, 1.0], [0.0, 0.0]),
+        Unit::Tanh | Unit::Softsign | Unit::Hardtanh { .. } => ([-1.0, 0.0, 1.0], [0.0, 0.0]),
+        Unit::LogSigmoid => ([-infinity, -std::f32::consts::LN_2, 0.0], [1.0, 0.0]),
+        Unit::Tanhshrink | Unit::Softshrink { .. } | Unit::Hardshrink { .. } => {
+            ([-infinity, 0.0, infinity], [1.0, 1.0])
+        }
         Unit::Softplus { .. } => ([0.0, std::f32::consts::LN_2, infinity], [0.0, 1.0]),
         Unit::Relu6 => ([0.0, 0.0, 6.0], [0.0, 0.0]),
         Unit::ClippedGelu { .. } => ([0.0, 0.0, 10.0], [0.0, 0.0]),
@@ -236,7 +243,15 @@ fn special_values_are_the_limits() {
         let got = Of::Value.compute(unit, &special, &device);
         assert_eq!([got[0], got[2], got[3]], values, "{unit}");
         assert!(got[4].is_nan(), "{unit}(NaN)");
-        let positive_zero = matches!(unit, Unit::Relu | Unit::Relu6 | Unit::SquaredRelu);
+        let positive_zero = matches!(
+            unit,
+            Unit::Relu
+                | Unit::Relu6
+                | Unit::SquaredRelu
+                | Unit::ThresholdedRelu { .. }
+                | Unit::Softshrink { .. }
+                | Unit::Hardshrink { .. }
+        );
         if values[1] == 0.0 && !positive_zero {
             assert_eq!(got[1].to_bits(), (-0.0f32).to_bits(), "{unit}(−0)");
         }

@@ -1,4 +1,4 @@
-use super::{Level, Number, Work, threads};
+use super::{Level, Number, Stored, Work, threads};
 use crate::{AdamStep, EpsilonPlace};
 
 /// One step of Adam. The new parameter takes the gradient's place.
@@ -6,12 +6,12 @@ use crate::{AdamStep, EpsilonPlace};
 /// # Panics
 ///
 /// If the lengths differ.
-pub(crate) fn adam<T: Number>(
+pub(crate) fn adam<S: Stored>(
     level: Level,
-    parameter: &[T],
-    gradient: &mut [T],
-    moment_1: &mut [T],
-    moment_2: &mut [T],
+    parameter: &[S],
+    gradient: &mut [S],
+    moment_1: &mut [S::Wide],
+    moment_2: &mut [S::Wide],
     step: AdamStep,
 ) {
     let length = parameter.len();
@@ -35,19 +35,19 @@ pub(crate) fn adam<T: Number>(
     strip(parameter, gradient, moment_1, moment_2);
 }
 
-struct Strip<'a, T> {
-    parameter: &'a [T],
-    gradient: &'a mut [T],
-    moment_1: &'a mut [T],
-    moment_2: &'a mut [T],
+struct Strip<'a, S: Stored> {
+    parameter: &'a [S],
+    gradient: &'a mut [S],
+    moment_1: &'a mut [S::Wide],
+    moment_2: &'a mut [S::Wide],
     step: AdamStep,
 }
 
-impl<T: Number> Work for Strip<'_, T> {
+impl<S: Stored> Work for Strip<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const FUSED: bool>(self) {
         match self.step.epsilon_place {
             EpsilonPlace::Outside => self.with(|v, epsilon| v.root() + epsilon),
             EpsilonPlace::Inside => self.with(|v, epsilon| (v + epsilon).root()),
@@ -55,18 +55,20 @@ impl<T: Number> Work for Strip<'_, T> {
     }
 }
 
-impl<T: Number> Strip<'_, T> {
+impl<S: Stored> Strip<'_, S> {
     #[inline(always)]
-    fn with(self, divisor: impl Fn(T, T) -> T) {
+    fn with(self, divisor: impl Fn(S::Wide, S::Wide) -> S::Wide) {
         let Self { parameter, gradient, moment_1, moment_2, step } = self;
-        let [beta_1, beta_2] = [step.beta_1, step.beta_2].map(T::of);
-        let [rest_1, rest_2] = [1.0 - step.beta_1, 1.0 - step.beta_2].map(T::of);
-        let [rate, epsilon] = [step.rate, step.epsilon].map(T::of);
+        let of = S::Wide::of;
+        let [beta_1, beta_2] = [step.beta_1, step.beta_2].map(of);
+        let [rest_1, rest_2] = [1.0 - step.beta_1, 1.0 - step.beta_2].map(of);
+        let [rate, epsilon] = [step.rate, step.epsilon].map(of);
         let places = parameter.iter().zip(gradient);
-        for ((w, g), (m, v)) in places.zip(moment_1.iter_mut().zip(moment_2)) {
-            *m = (*m * beta_1 + *g * rest_1).flushed();
-            *v = (*v * beta_2 + *g * *g * rest_2).flushed();
-            *g = *w - *m * rate / divisor(*v, epsilon);
+        for ((w, place), (m, v)) in places.zip(moment_1.iter_mut().zip(moment_2)) {
+            let g = place.widen();
+            *m = (*m * beta_1 + g * rest_1).flushed();
+            *v = (*v * beta_2 + g * g * rest_2).flushed();
+            *place = S::narrow(w.widen() - *m * rate / divisor(*v, epsilon));
         }
     }
 }
@@ -87,7 +89,7 @@ mod tests {
         for level in Level::available() {
             let (mut m, mut v) = ([1e-30f32, -1e-30], [1e-37f32; 2]);
             for _ in 0..5_000 {
-                adam(level, &[0.5, 0.25], &mut [0.0; 2], &mut m, &mut v, step);
+                adam(level, &[0.5f32, 0.25], &mut [0.0; 2], &mut m, &mut v, step);
                 assert!([m, v].iter().flatten().all(|x| !x.is_subnormal()), "{m:?} {v:?}");
             }
             assert_eq!([m, v], [[0.0; 2]; 2]);
@@ -113,7 +115,7 @@ mod tests {
             let squares: Vec<f32> = numbers(1e-3, 0.0).iter().map(|x| x * x).collect();
             let mut expected = [start[0].clone(), start[1].clone(), squares.clone()];
             let [g, m, v] = &mut expected;
-            Strip { parameter: &w, gradient: g, moment_1: m, moment_2: v, step }.run();
+            Strip { parameter: &w, gradient: g, moment_1: m, moment_2: v, step }.run::<false>();
             for level in Level::available() {
                 let mut found = [start[0].clone(), start[1].clone(), squares.clone()];
                 let [g, m, v] = &mut found;

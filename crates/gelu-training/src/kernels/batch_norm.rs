@@ -1,5 +1,5 @@
-//! Batch norm and the activation behind it, a channel at a time, so that a channel is read from memory
-//! once each way.
+//! Batch norm and the activation behind it, a channel at a time: as long as a channel of all pictures
+//! fits the caches, it is read from memory once each way.
 //!
 //! Everything is summed in one order, whatever the number of threads and the instruction set.
 
@@ -12,41 +12,44 @@ use super::{Level, Work};
 use gelu_core::{Unit, slices};
 use std::marker::PhantomData;
 
-/// `[batch, channels, plane]`, and what every channel is normed by.
+/// `[batch, channels, plane]`, and what every channel is scaled and shifted by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Norm<'a> {
     pub(crate) batch: usize,
     pub(crate) plane: usize,
-    /// One number a channel, as are all that follow.
+    /// One number a channel, as in all that follow.
     pub(crate) gamma: &'a [f32],
     pub(crate) beta: &'a [f32],
-    pub(crate) mean: &'a [f32],
-    pub(crate) variance: &'a [f32],
     pub(crate) epsilon: f64,
 }
 
-/// Mean and variance (the mean square of n numbers) of every channel of `[batch, channels, plane]`.
-pub(crate) fn statistics(
+/// Means and variances (the mean square of n numbers) of every channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Statistics<'a> {
+    pub(crate) mean: &'a [f32],
+    pub(crate) variance: &'a [f32],
+}
+
+/// Where a norm reads and writes.
+#[derive(Debug)]
+pub(crate) enum Place<'a> {
+    InPlace(&'a mut [f32]),
+    Apart { x: &'a [f32], out: &'a mut [f32] },
+}
+
+/// Mean and variance of one channel, given its planes.
+fn moments<'a>(
     level: Level,
-    x: &[f32],
-    channels: usize,
-    plane: usize,
-) -> (Vec<f32>, Vec<f32>) {
-    let batch = x.len() / (channels * plane).max(1);
-    let count = (batch * plane) as f64;
-    let planes = |channel: usize| (0..batch).map(move |picture| picture * channels + channel);
-    let plane = |index: usize| &x[index * plane..][..plane];
-    map_each(channels, x.len(), |channel| {
-        let sum: f64 = planes(channel).map(|index| level.run(Sum(plane(index)))).sum();
-        let mean = (sum / count) as f32;
-        // What rounding the mean leaves is taken off again.
-        let [rest, squares] = planes(channel)
-            .map(|index| level.run(Deviation { x: plane(index), mean }))
-            .fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d]);
-        (mean, (squares / count - (rest / count).powi(2)).max(0.0) as f32)
-    })
-    .into_iter()
-    .unzip()
+    planes: impl Iterator<Item = &'a [f32]> + Clone,
+    count: f64,
+) -> (f32, f32) {
+    let sum: f64 = planes.clone().map(|plane| level.run(Sum(plane))).sum();
+    let mean = (sum / count) as f32;
+    // What rounding the mean leaves is taken off again.
+    let [rest, squares] = planes
+        .map(|x| level.run(Deviation { x, mean }))
+        .fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d]);
+    (mean, (squares / count - (rest / count).powi(2)).max(0.0) as f32)
 }
 
 /// Σ (x − mean) and Σ (x − mean)².
@@ -59,21 +62,21 @@ impl Work for Deviation<'_> {
     type Output = [f64; 2];
 
     #[inline(always)]
-    fn run(self) -> [f64; 2] {
+    fn run<const FUSED: bool>(self) -> [f64; 2] {
         let Self { x, mean } = self;
         sums([x], |[x]| [x - mean, (x - mean) * (x - mean)])
     }
 }
 
 impl Norm<'_> {
-    fn inverse_deviation(&self, channel: usize) -> f64 {
-        1.0 / (f64::from(self.variance[channel]) + self.epsilon).sqrt()
+    fn inverse_deviation(&self, variance: f32) -> f64 {
+        1.0 / (f64::from(variance) + self.epsilon).sqrt()
     }
 
-    /// The affine function of one channel.
-    fn affine(&self, channel: usize) -> Affine {
-        let scale = f64::from(self.gamma[channel]) * self.inverse_deviation(channel);
-        Affine { mean: self.mean[channel], scale: scale as f32, shift: self.beta[channel] }
+    /// The affine function of one channel, by its mean and variance.
+    fn affine(&self, channel: usize, (mean, variance): (f32, f32)) -> Affine {
+        let scale = f64::from(self.gamma[channel]) * self.inverse_deviation(variance);
+        Affine { mean, scale: scale as f32, shift: self.beta[channel] }
     }
 
     fn channels(&self) -> usize {
@@ -84,50 +87,81 @@ impl Norm<'_> {
         self.batch * self.channels() * self.plane
     }
 
-    /// Replaces `x` by `unit` of `γ·(x − μ)/√(σ² + ε) + β`.
-    pub(crate) fn apply_in_place(&self, level: Level, x: &mut [f32], unit: Unit) {
-        let places = Planes::of(x, self.channels(), self.plane);
-        map_each(self.channels(), self.size(), |channel| {
-            let affine = self.affine(channel);
-            for picture in 0..self.batch {
-                // SAFETY: each channel is worked on by one thread.
-                let values = unsafe { places.plane(picture, channel) };
-                level.run(AffineInPlace { affine, values });
-                activate(unit, values);
-            }
-        });
+    /// Numbers of a channel.
+    fn count(&self) -> f64 {
+        (self.batch * self.plane) as f64
     }
 
-    /// Writes `unit` of `γ·(x − μ)/√(σ² + ε) + β` to `out`.
-    pub(crate) fn apply(&self, level: Level, x: &[f32], out: &mut [f32], unit: Unit) {
-        assert_eq!(x.len(), out.len(), "a result for every input");
+    /// Writes `unit` of `γ·(x − μ)/√(σ² + ε) + β`, by the statistics that are given or those of every
+    /// channel itself, and returns them. A channel is worked on from its beginning to its end, so that it
+    /// stays in the caches.
+    ///
+    /// # Panics
+    ///
+    /// If the place has other lengths than the sizes say.
+    pub(crate) fn apply(
+        &self,
+        level: Level,
+        place: Place<'_>,
+        by: Option<Statistics<'_>>,
+        unit: Unit,
+    ) -> Vec<(f32, f32)> {
+        let (x, out) = match place {
+            Place::InPlace(values) => (None, values),
+            Place::Apart { x, out } => {
+                assert_eq!(x.len(), out.len(), "a result for every input");
+                (Some(x), out)
+            }
+        };
         let places = Planes::of(out, self.channels(), self.plane);
         map_each(self.channels(), self.size(), |channel| {
-            let affine = self.affine(channel);
+            let x_of = |picture| match x {
+                Some(x) => &x[places.index(picture, channel)..][..self.plane],
+                // SAFETY: each channel is worked on by one thread, and a plane is read before it is
+                // written.
+                None => unsafe { &*places.plane(picture, channel) },
+            };
+            let statistics = match by {
+                Some(by) => (by.mean[channel], by.variance[channel]),
+                None => moments(level, (0..self.batch).map(x_of), self.count()),
+            };
+            let affine = self.affine(channel, statistics);
             for picture in 0..self.batch {
-                let x = &x[places.index(picture, channel)..][..self.plane];
-                // SAFETY: each channel is worked on by one thread.
+                // SAFETY: as above.
                 let out = unsafe { places.plane(picture, channel) };
-                level.run(AffineTo { affine, x, out });
-                activate(unit, out);
+                match x {
+                    Some(_) => level.run(AffineTo { affine, x: x_of(picture), out }),
+                    None => level.run(AffineInPlace { affine, values: out }),
+                }
+                if unit != Unit::Identity {
+                    slices::forward_at(level, unit, out);
+                }
             }
-        });
+            statistics
+        })
     }
 
-    /// Replaces the gradient of the result, where mean and variance are those of `x`, by that of
-    /// `x`, and returns those of γ and β.
+    /// Replaces the gradient of the result, where the statistics are those of `x`, by that of `x`, and
+    /// returns those of γ and β.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
     pub(crate) fn differentiate(
         &self,
         level: Level,
         x: &[f32],
+        by: Statistics<'_>,
         gradient: &mut [f32],
         unit: Unit,
     ) -> (Vec<f32>, Vec<f32>) {
         assert_eq!(x.len(), gradient.len(), "a gradient for every input");
         let places = Planes::of(gradient, self.channels(), self.plane);
-        let count = (self.batch * self.plane) as f64;
+        let count = self.count();
         map_each(self.channels(), self.size(), |channel| {
-            let (affine, inverse) = (self.affine(channel), self.inverse_deviation(channel));
+            let variance = by.variance[channel];
+            let affine = self.affine(channel, (by.mean[channel], variance));
+            let inverse = self.inverse_deviation(variance);
             let x = |picture| &x[places.index(picture, channel)..][..self.plane];
             let mut total = [0.0; 2];
             for picture in 0..self.batch {
@@ -137,7 +171,7 @@ impl Norm<'_> {
                 if unit != Unit::Identity {
                     with_scratch(self.plane, |normed| {
                         level.run(AffineTo { affine, x, out: normed });
-                        slices::backward(unit, normed, gradient);
+                        slices::backward_at(level, unit, normed, gradient);
                     });
                 }
                 let [sum, product] = level.run(Products { gradient, x, mean: affine.mean });
@@ -159,12 +193,6 @@ impl Norm<'_> {
         })
         .into_iter()
         .unzip()
-    }
-}
-
-fn activate(unit: Unit, values: &mut [f32]) {
-    if unit != Unit::Identity {
-        slices::forward(unit, values);
     }
 }
 
@@ -193,7 +221,7 @@ impl Work for AffineTo<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const FUSED: bool>(self) {
         let Self { affine, x, out } = self;
         out.iter_mut().zip(x).for_each(|(out, x)| *out = affine.at(*x));
     }
@@ -208,7 +236,7 @@ impl Work for AffineInPlace<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const FUSED: bool>(self) {
         let Self { affine, values } = self;
         values.iter_mut().for_each(|value| *value = affine.at(*value));
     }
@@ -225,7 +253,7 @@ impl Work for Products<'_> {
     type Output = [f64; 2];
 
     #[inline(always)]
-    fn run(self) -> [f64; 2] {
+    fn run<const FUSED: bool>(self) -> [f64; 2] {
         let Self { gradient, x, mean } = self;
         sums([gradient, x], |[gradient, x]| [gradient, gradient * (x - mean)])
     }
@@ -250,7 +278,7 @@ impl Work for InnerInPlace<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const FUSED: bool>(self) {
         let Self { inner: Inner { mean, scale, mean_gradient, slope }, x, gradient } = self;
         gradient
             .iter_mut()
@@ -303,52 +331,71 @@ mod tests {
         (0..length).map(|i| ((frequency * i as f64).sin() + shift) as f32).collect()
     }
 
+    fn norm(batch: usize, plane: usize) -> Norm<'static> {
+        let (gamma, beta) = (&[0.5, 1.0, -2.0], &[0.1, 0.0, -0.3]);
+        Norm { batch, plane, gamma, beta, epsilon: 1e-5 }
+    }
+
     #[test]
     fn statistics_are_those_of_f64_even_far_from_zero() {
         for shift in [0.0, 1000.0] {
             let plane = 77;
             let x = wave(5 * CHANNELS * plane, 0.37, shift);
             for level in Level::available() {
-                let (means, variances) = statistics(level, &x, CHANNELS, plane);
-                for channel in 0..CHANNELS {
+                let place = Place::InPlace(&mut x.clone());
+                let found = norm(5, plane).apply(level, place, None, Unit::Identity);
+                for (channel, (found_mean, found_variance)) in found.into_iter().enumerate() {
                     let planes = x.chunks(plane).skip(channel).step_by(CHANNELS);
                     let numbers: Vec<f64> = planes.flatten().map(|&x| f64::from(x)).collect();
                     let count = numbers.len() as f64;
                     let mean = numbers.iter().sum::<f64>() / count;
                     let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
-                    assert!((f64::from(means[channel]) - mean).abs() <= 1e-7 * (1.0 + shift));
-                    assert!((f64::from(variances[channel]) - variance).abs() <= 1e-6 * variance);
+                    assert!((f64::from(found_mean) - mean).abs() <= 1e-7 * (1.0 + shift));
+                    assert!((f64::from(found_variance) - variance).abs() <= 1e-6 * variance);
                 }
             }
         }
     }
 
-    #[test]
-    fn every_level_gives_the_same_bits() {
+    /// Statistics, results and gradients.
+    type Results = (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>);
+
+    fn results(level: Level, unit: Unit) -> Results {
         let (batch, plane) = (9, 3001);
         let x = wave(batch * CHANNELS * plane, 0.37, 0.5);
-        let dy = wave(x.len(), 0.71, 0.1);
-        let run = |level: Level| {
-            let (mean, variance) = statistics(level, &x, CHANNELS, plane);
-            let [gamma, beta] = [[0.5, 1.0, -2.0], [0.1, 0.0, -0.3]];
-            let norm = Norm {
-                batch,
-                plane,
-                gamma: &gamma,
-                beta: &beta,
-                mean: &mean,
-                variance: &variance,
-                epsilon: 1e-5,
-            };
-            let (mut out, mut in_place, mut gradient) = (x.clone(), x.clone(), dy.clone());
-            norm.apply(level, &x, &mut out, Unit::Gelu);
-            norm.apply_in_place(level, &mut in_place, Unit::Gelu);
-            assert_eq!(out, in_place);
-            let others = norm.differentiate(level, &x, &mut gradient, Unit::Gelu);
-            (out, gradient, others)
-        };
-        let mut levels = Level::available();
-        let expected = run(levels.next().unwrap());
-        levels.for_each(|level| assert!(run(level) == expected, "{level:?}"));
+        let (norm, mut gradient) = (norm(batch, plane), wave(x.len(), 0.71, 0.1));
+        let (mut out, mut in_place, mut given) = (x.clone(), x.clone(), x.clone());
+        let own = norm.apply(level, Place::InPlace(&mut in_place), None, unit);
+        norm.apply(level, Place::Apart { x: &x, out: &mut out }, None, unit);
+        let (mean, variance): (Vec<f32>, Vec<f32>) = own.into_iter().unzip();
+        let by = Statistics { mean: &mean, variance: &variance };
+        norm.apply(level, Place::InPlace(&mut given), Some(by), unit);
+        assert_eq!((&out, &out), (&in_place, &given), "{level:?}");
+        let (gamma, beta) = norm.differentiate(level, &x, by, &mut gradient, unit);
+        (mean, variance, out, gradient, gamma, beta)
+    }
+
+    #[test]
+    fn levels_give_the_same_bits_as_far_as_the_activation_does() {
+        // Sums and products are fused on no level. An activation's formula differs where a
+        // multiply-add is no instruction, unless it is exact.
+        for unit in [Unit::Identity, Unit::Relu, Unit::Gelu] {
+            let mut of_its_kind = std::collections::HashMap::new();
+            for level in Level::available() {
+                let kind = unit == Unit::Gelu && level.fuses();
+                let found = results(level, unit);
+                let expected = of_its_kind.entry(kind).or_insert_with(|| found.clone());
+                assert!(*expected == found, "{unit:?} {level:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_activation_is_that_of_the_level() {
+        for level in Level::available() {
+            let (.., mut expected, _, _, _) = results(level, Unit::Identity);
+            slices::forward_at(level, Unit::Gelu, &mut expected);
+            assert!(results(level, Unit::Gelu).2 == expected, "{level:?}");
+        }
     }
 }

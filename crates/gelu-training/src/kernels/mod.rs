@@ -3,7 +3,6 @@
 mod adam;
 mod batch_norm;
 mod convolution;
-mod level;
 mod linear;
 mod number;
 mod product;
@@ -14,10 +13,10 @@ mod sum;
 mod threads;
 
 pub(crate) use adam::adam;
-pub(crate) use batch_norm::{Norm, statistics};
+pub(crate) use batch_norm::{Norm, Place, Statistics};
 pub(crate) use convolution::{Geometry, convolve, input_gradient, weight_gradient};
-pub(crate) use level::{Level, Work};
+pub(crate) use gelu_core::slices::{Level, Work};
 pub(crate) use linear::Sizes;
-pub(crate) use number::Number;
+pub(crate) use number::{Number, Stored};
 pub(crate) use sgd::sgd;
 pub(crate) use sum::sum_of_channels;

@@ -1,4 +1,4 @@
-use super::{Level, Number, Work, threads};
+use super::{Level, Number, Stored, Work, threads};
 use crate::SgdStep;
 
 /// One step of gradient descent with momentum. The new parameter takes the gradient's place.
@@ -6,11 +6,11 @@ use crate::SgdStep;
 /// # Panics
 ///
 /// If the lengths differ.
-pub(crate) fn sgd<T: Number>(
+pub(crate) fn sgd<S: Stored>(
     level: Level,
-    parameter: &[T],
-    gradient: &mut [T],
-    velocity: &mut [T],
+    parameter: &[S],
+    gradient: &mut [S],
+    velocity: &mut [S::Wide],
     step: SgdStep,
 ) {
     let length = parameter.len();
@@ -33,18 +33,18 @@ pub(crate) fn sgd<T: Number>(
     strip(parameter, gradient, velocity);
 }
 
-struct Strip<'a, T> {
-    parameter: &'a [T],
-    gradient: &'a mut [T],
-    velocity: &'a mut [T],
+struct Strip<'a, S: Stored> {
+    parameter: &'a [S],
+    gradient: &'a mut [S],
+    velocity: &'a mut [S::Wide],
     step: SgdStep,
 }
 
-impl<T: Number> Work for Strip<'_, T> {
+impl<S: Stored> Work for Strip<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run<const FUSED: bool>(self) {
         match self.step.nesterov {
             true => self.with(|g, v, momentum| g + v * momentum),
             false => self.with(|_, v, _| v),
@@ -52,15 +52,17 @@ impl<T: Number> Work for Strip<'_, T> {
     }
 }
 
-impl<T: Number> Strip<'_, T> {
+impl<S: Stored> Strip<'_, S> {
     #[inline(always)]
-    fn with(self, direction: impl Fn(T, T, T) -> T) {
+    fn with(self, direction: impl Fn(S::Wide, S::Wide, S::Wide) -> S::Wide) {
         let Self { parameter, gradient, velocity, step } = self;
-        let [rate, momentum, decay] = [step.rate, step.momentum, step.weight_decay].map(T::of);
-        for ((w, g), v) in parameter.iter().zip(gradient).zip(velocity) {
-            let penalised = *g + *w * decay;
+        let [rate, momentum, decay] =
+            [step.rate, step.momentum, step.weight_decay].map(S::Wide::of);
+        for ((w, place), v) in parameter.iter().zip(gradient).zip(velocity) {
+            let w = w.widen();
+            let penalised = place.widen() + w * decay;
             *v = (*v * momentum + penalised).flushed();
-            *g = *w - direction(penalised, *v, momentum) * rate;
+            *place = S::narrow(w - direction(penalised, *v, momentum) * rate);
         }
     }
 }
@@ -75,7 +77,7 @@ mod tests {
         for level in Level::available() {
             let mut velocity = [1e-30f32, -1e-30];
             for _ in 0..1_000 {
-                sgd(level, &[0.5, 0.25], &mut [0.0; 2], &mut velocity, step);
+                sgd(level, &[0.5f32, 0.25], &mut [0.0; 2], &mut velocity, step);
                 assert!(velocity.iter().all(|x| !x.is_subnormal()), "{level:?} {velocity:?}");
             }
             assert_eq!(velocity, [0.0; 2], "{level:?}");
@@ -93,7 +95,7 @@ mod tests {
             let step = SgdStep { rate: 0.1, momentum: 0.9, nesterov, weight_decay: 5e-4 };
             let mut expected = start.clone();
             let [g, v] = &mut expected;
-            Strip { parameter: &w, gradient: g, velocity: v, step }.run();
+            Strip { parameter: &w, gradient: g, velocity: v, step }.run::<false>();
             for level in Level::available() {
                 let mut found = start.clone();
                 let [g, v] = &mut found;

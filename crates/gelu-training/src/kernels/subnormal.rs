@@ -32,7 +32,7 @@ impl Work for Any<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self) -> bool {
+    fn run<const FUSED: bool>(self) -> bool {
         /// Looked at as a whole, so that the loop has no branch.
         const BLOCK: usize = 4096;
         let any = |block: &[f32]| block.iter().fold(false, |any, &x| any | is_subnormal(x));
@@ -47,7 +47,7 @@ impl Work for Replaced<'_> {
     type Output = Vec<f32>;
 
     #[inline(always)]
-    fn run(self) -> Vec<f32> {
+    fn run<const FUSED: bool>(self) -> Vec<f32> {
         self.0.iter().map(|&x| if is_subnormal(x) { 0.0 } else { x }).collect()
     }
 }

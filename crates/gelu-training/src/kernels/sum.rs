@@ -52,7 +52,7 @@ impl Work for Sum<'_> {
     type Output = f64;
 
     #[inline(always)]
-    fn run(self) -> f64 {
+    fn run<const FUSED: bool>(self) -> f64 {
         sums([self.0], |value| value)[0]
     }
 }
@@ -75,7 +75,7 @@ mod tests {
         for length in (0..200).chain([1023, 1024, 1025, 70_001]) {
             let values: Vec<f32> = (0..length).map(|i| (i * 7 % 101) as f32 * 0.1 - 3.0).collect();
             let exact: f64 = values.iter().map(|&value| f64::from(value)).sum();
-            let expected = Sum(&values).run();
+            let expected = Sum(&values).run::<false>();
             assert!((expected - exact).abs() <= 1e-6 * (1.0 + 5.0 * length as f64), "{length}");
             for level in Level::available() {
                 assert_eq!(level.run(Sum(&values)), expected, "{level:?} {length}");

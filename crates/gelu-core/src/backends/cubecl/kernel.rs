@@ -155,6 +155,24 @@ pub(super) fn dropped_step_backward<F: Float, I: Int, N: Size>(
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
 
+/// Dropout alone.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn dropout<F: Float, I: Int, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    key: &Tensor<I>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    threshold: u32,
+    scale: f32,
+    #[define(F, I)] _dtypes: [ElemType; 2],
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let value = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
+    let kept = kept::<N>(value, stream::<I>(key), threshold, scale);
+    out.write(ABSOLUTE_POS, Vector::cast_from(kept));
+}
+
 /// What the stochastic map lets through.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn let_through<F: Float, I: Int, N: Size>(

@@ -85,6 +85,13 @@ impl ActivationOps for CubeBackend {
         step_backward(x, bias, dy, unit, Some((key, threshold)))
     }
 
+    fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::dropout::<Self>(x, Mask::read::<Self>(key, threshold));
+        }
+        launch::dropout(x, key, threshold)
+    }
+
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
         if !has_kernel(&x) {
             return composed::gated::<Self>(x, unit, gate);

@@ -70,6 +70,8 @@ fn results_lie_as_their_inputs_do() {
             let expected = launch::step_backward(plain, bias, dy, Unit::Silu, dropout);
             assert_same_and_laid_out_like(&x, expected, result);
         }
+        let result = launch::dropout(x.clone(), key(), 1 << 31);
+        assert_same_and_laid_out_like(&x, launch::dropout(plain.clone(), key(), 1 << 31), result);
         let result = launch::let_through(x.clone(), dy.clone(), key());
         let expected = launch::let_through(plain.clone(), plain_dy.clone(), key());
         assert_same_and_laid_out_like(&x, expected, result);

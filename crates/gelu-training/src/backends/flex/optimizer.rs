@@ -1,12 +1,20 @@
 use super::storage::{contiguous, elements, elements_mut};
-use crate::kernels::{self, Level, Number};
+use crate::kernels::{self, Level, Stored};
 use crate::{AdamStep, SgdStep};
 use burn_core::tensor::Element;
 use burn_flex::FlexTensor;
 
+/// A type that tensors have and steps are made for.
+pub(super) trait Parameter:
+    Stored<Wide: Element + bytemuck::Pod> + Element + bytemuck::Pod
+{
+}
+
+impl<T: Stored<Wide: Element + bytemuck::Pod> + Element + bytemuck::Pod> Parameter for T {}
+
 /// The result takes the gradient's memory, which nobody else holds: the parameter is still part of
 /// the module that the caller was given.
-pub(super) fn adam<T: Number + Element + bytemuck::Pod>(
+pub(super) fn adam<T: Parameter>(
     parameter: FlexTensor,
     gradient: FlexTensor,
     moment_1: FlexTensor,
@@ -27,7 +35,7 @@ pub(super) fn adam<T: Number + Element + bytemuck::Pod>(
 }
 
 /// See [`adam`].
-pub(super) fn sgd<T: Number + Element + bytemuck::Pod>(
+pub(super) fn sgd<T: Parameter>(
     parameter: FlexTensor,
     gradient: FlexTensor,
     velocity: FlexTensor,

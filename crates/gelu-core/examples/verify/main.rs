@@ -6,13 +6,10 @@
 //!
 //! With a stride, every STRIDE-th bit pattern; with names, these functions alone. The exhaustive run
 //! takes some two minutes a function on two cores. Exits with 1 if a bound of
-//! `tests/accuracy/bounds.rs` does not hold or, over all inputs, stands far above what was found.
+//! `bounds.rs` does not hold or, over all inputs, stands far above what was found.
 
-#[path = "../tests/accuracy/bounds.rs"]
 mod bounds;
-#[path = "../tests/accuracy/errors.rs"]
 mod errors;
-#[path = "../tests/accuracy/measure.rs"]
 mod measure;
 
 use bounds::{Bound, least};

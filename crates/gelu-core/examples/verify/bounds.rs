@@ -35,10 +35,22 @@ pub(crate) fn of(unit: Unit, of: Of) -> Bound {
     }
     match (unit, of) {
         // No arithmetic at all, or a power of two.
-        (Unit::Relu | Unit::Identity | Unit::Relu6, _)
-        | (Unit::SquaredRelu | Unit::LeakyRelu { .. } | Unit::HardSigmoid, Of::Derivative) => {
-            Bound { unit, of, ulps: 0.5, reached: 0.0 }
-        }
+        (
+            Unit::Relu
+            | Unit::Identity
+            | Unit::Relu6
+            | Unit::ThresholdedRelu { .. }
+            | Unit::Hardtanh { .. }
+            | Unit::Hardshrink { .. },
+            _,
+        )
+        | (
+            Unit::SquaredRelu
+            | Unit::LeakyRelu { .. }
+            | Unit::HardSigmoid
+            | Unit::Softshrink { .. },
+            Of::Derivative,
+        ) => Bound { unit, of, ulps: 0.5, reached: 0.0 },
         _ => bound(unit, of, 0.51),
     }
 }

@@ -1,4 +1,4 @@
-//! How far results are from the exact ones. Shared with `examples/verify.rs`.
+//! How far results are from the exact ones. Shared with the tests of accuracy.
 
 use super::measure::spacing;
 

@@ -1,5 +1,5 @@
-//! A unit's results on a tensor and the exact ones. Shared with `tests/backend.rs` and
-//! `examples/verify.rs`.
+//! A unit's results on a tensor and the exact ones. Shared with the tests of accuracy
+//! and of backends.
 
 #![allow(dead_code, reason = "each of those who share it has use for a part")]
 
