@@ -1,5 +1,7 @@
-//! Tells the program which commit it is built from, where it is built in a repository.
+//! Tells the program which commit it is built from, where it is built in a repository, with a `+` where
+//! what it is made from has changed since.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn git(arguments: &[&str]) -> Option<String> {
@@ -8,16 +10,31 @@ fn git(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
+/// What the program is made from, as far as it is there: one that is not would count as changed for ever.
+fn sources() -> Vec<String> {
+    let packages = std::fs::read_dir("..").into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = packages.map(|package| package.path().join("src")).collect();
+    paths.extend(["recipes", "../../Cargo.toml", "../../Cargo.lock"].map(PathBuf::from));
+    paths.retain(|path| path.exists());
+    paths.iter().map(|path| path.display().to_string()).collect()
+}
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    let sources = sources();
+    for path in &sources {
+        println!("cargo::rerun-if-changed={path}");
+    }
     // The log of HEAD grows with every commit and checkout.
     if let Some(log) = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"])
-        && std::path::Path::new(&log).exists()
+        && Path::new(&log).exists()
     {
         println!("cargo::rerun-if-changed={log}");
     }
     if let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) {
-        let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
+        let mut status = "--no-optional-locks status --porcelain --".split(' ').collect::<Vec<_>>();
+        status.extend(sources.iter().map(String::as_str));
+        let changed = git(&status);
         let mark = if changed.is_some_and(|list| !list.is_empty()) { "+" } else { "" };
         println!("cargo::rustc-env=GELU_COMMIT={commit}{mark}");
     }

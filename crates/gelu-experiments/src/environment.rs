@@ -48,6 +48,15 @@ impl Environment {
         }
     }
 
+    /// The commit in words, `None` outside a repository.
+    pub fn commit_in_words(&self) -> Option<String> {
+        let commit = self.commit.as_deref()?;
+        Some(match commit.strip_suffix('+') {
+            Some(commit) => format!("commit {commit} with uncommitted changes"),
+            None => format!("commit {commit}"),
+        })
+    }
+
     /// What a run's last bits depend on, as `flex with avx512`.
     pub fn arithmetic(&self) -> String {
         let backend = self.device.split(':').next().unwrap_or_default();
@@ -98,6 +107,20 @@ mod tests {
     fn the_version_of_burn_is_the_manifests() {
         let manifest = include_str!("../../../Cargo.toml");
         assert!(manifest.contains(&format!("burn = {{ version = \"{BURN}\"")), "{BURN}");
+    }
+
+    #[cfg(feature = "flex")]
+    #[test]
+    fn a_commit_that_is_not_all_of_the_program_is_said_to_be() {
+        let mut here = Environment::here(&"flex".parse().unwrap(), 1);
+        let mut said = |commit: Option<&str>| {
+            here.commit = commit.map(str::to_owned);
+            here.commit_in_words()
+        };
+        assert_eq!(said(None), None);
+        assert_eq!(said(Some("728985b80709")).unwrap(), "commit 728985b80709");
+        let changed = said(Some("728985b80709+")).unwrap();
+        assert_eq!(changed, "commit 728985b80709 with uncommitted changes");
     }
 
     #[cfg(feature = "flex")]

@@ -37,7 +37,7 @@ pub enum Error {
         advice: String,
     },
 
-    /// A recipe says something that cannot be run.
+    /// A recipe says something that cannot be run (exit code 2).
     #[error("recipe {recipe}: {problem}")]
     Recipe {
         /// Its name or file.
@@ -107,7 +107,7 @@ impl Error {
     /// The process's exit code for this error: 2 wrong usage, 130 interrupted, 1 anything else.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::Recipe { .. } => 2,
             Self::Interrupted { .. } => 130,
             _ => 1,
         }

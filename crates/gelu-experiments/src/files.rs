@@ -1,8 +1,11 @@
-//! Reading and writing files: a reader never sees half of one, and a file is never read beyond a
-//! sane size.
+//! Reading and writing files: a reader never sees half of one, a file is never read beyond a sane size,
+//! and what a file says is made harmless before anybody hears of it.
 
 use crate::error::Place;
+use crate::names::printable;
 use crate::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
@@ -64,6 +67,67 @@ pub fn read_text(path: &Path) -> Result<Option<String>> {
     text.map(Some).map_err(|_| Error::data(path, Place::File, "is not a text in UTF-8", ""))
 }
 
+/// The value of a JSON text. Every string in it becomes one [printable] line, since
+/// whoever wrote the file may be anybody.
+///
+/// # Errors
+///
+/// When it is not JSON, or not that of such a value.
+pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    // As it stands first: an error then knows its line.
+    let value = serde_json::from_slice(bytes)?;
+    let mut tree = serde_json::from_slice(bytes)?;
+    if make_printable(&mut tree) { serde_json::from_value(tree) } else { Ok(value) }
+}
+
+/// The value of a TOML text, its strings as those of [`from_json`].
+///
+/// # Errors
+///
+/// What is wrong where it is not TOML, or not that of such a value.
+pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let value = toml::from_str(text).map_err(|error| problem(&error))?;
+    let mut tree = toml::from_str(text).map_err(|error| problem(&error))?;
+    match make_printable(&mut tree) {
+        true => serde_json::from_value(tree).map_err(|error| problem(&error)),
+        false => Ok(value),
+    }
+}
+
+/// Where data is: the one text that is no text for people but has to lead somewhere.
+const PATH: &str = "location";
+
+/// Makes every string of a tree [`printable`]; whether one was not.
+fn make_printable(tree: &mut Value) -> bool {
+    match tree {
+        Value::String(text) => {
+            let shown = printable(text);
+            let differs = shown != *text;
+            *text = shown;
+            differs
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| make_printable(item) | any),
+        Value::Object(fields) => fields
+            .iter_mut()
+            .filter(|(key, _)| *key != PATH)
+            .fold(false, |any, (_, value)| make_printable(value) | any),
+        _ => false,
+    }
+}
+
+/// No explanation needs more characters, but a library may repeat a line of any length.
+const LONGEST_PROBLEM: usize = 400;
+
+/// What a library says is wrong with a file, cut short.
+pub fn problem(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    let text = text.trim_end();
+    match text.char_indices().nth(LONGEST_PROBLEM) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Waits until a file's content is on the disk.
 ///
 /// # Errors
@@ -104,6 +168,7 @@ pub fn remove_folder(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn replaces_the_content_and_leaves_no_temporary_file() {
@@ -119,6 +184,30 @@ mod tests {
     fn missing_folder_is_named_in_the_error() {
         let error = write_atomically(Path::new("/nonexistent-folder/x"), "a").unwrap_err();
         assert!(error.to_string().contains("/nonexistent-folder"), "{error}");
+    }
+
+    #[test]
+    fn strings_of_a_file_are_one_printable_line_each_but_for_a_path() {
+        let expected =
+            json!({"a": ["x\\u001b[2J", 1.5], "b": {"c": "two\\u000alines"}, "location": "\u{7}"});
+        let written =
+            r#"{"a": ["x\u001b[2J", 1.5], "b": {"c": "two\nlines"}, "location": "\u0007"}"#;
+        assert_eq!(from_json::<Value>(written.as_bytes()).unwrap(), expected);
+        let written = "a = ['x\u{9b}', 1.5]\nlocation = \"\\u0007\"\n[b]\nc = \"two\\nlines\"";
+        let expected =
+            json!({"a": ["x\\u009b", 1.5], "b": {"c": "two\\u000alines"}, "location": "\u{7}"});
+        assert_eq!(from_toml::<Value>(written).unwrap(), expected);
+        let numbers = json!({"whole": u64::MAX, "negative": -3, "share": 0.1, "none": null});
+        assert_eq!(from_json::<Value>(numbers.to_string().as_bytes()).unwrap(), numbers);
+    }
+
+    #[test]
+    fn a_problem_is_named_with_its_line_and_no_longer_than_it_takes() {
+        let error = from_json::<Vec<u8>>(b"[1,\n\"x\"]").unwrap_err();
+        assert_eq!(error.line(), 2);
+        let error =
+            from_toml::<Value>(&format!("a = 1\nb = '{}", "x".repeat(1 << 20))).unwrap_err();
+        assert!(error.contains("line 2") && error.chars().count() < 500, "{error}");
     }
 
     #[cfg(unix)]

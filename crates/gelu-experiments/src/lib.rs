@@ -1,4 +1,6 @@
 #![forbid(unsafe_code)]
+// All that is printed goes through `output`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 //! Train and compare activation functions on the experiments of the GELU paper.
 
@@ -16,10 +18,13 @@ pub mod files;
 mod host;
 pub mod measure;
 pub mod names;
+mod network;
+pub mod output;
 pub mod randomness;
 pub mod recipe;
 pub mod report;
 pub mod runs;
+pub mod scores;
 pub mod signals;
 pub mod training;
 pub mod worker;

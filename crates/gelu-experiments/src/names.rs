@@ -1,6 +1,8 @@
-//! Names that become names of files: those of recipes, figures, data sets, exports.
+//! Names that become names of files: those of recipes, figures, data sets, exports. Text and numbers
+//! from elsewhere, as they may be shown.
 
 use crate::{Error, Result};
+use std::fmt::Write;
 
 /// No file system takes more than 255 bytes, and a run's folder puts more behind a name.
 const LONGEST: usize = 100;
@@ -28,29 +30,82 @@ pub fn check_file_name(what: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a text for headings is a line without control characters, which a terminal would
-/// obey.
+/// Checks that a text for headings is a line that shows what it is; see [`printable`].
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] naming the character.
+/// [`Error::Usage`] naming the character that is in the way.
 pub fn check_line(what: &str, text: &str) -> Result<()> {
-    match text.chars().find(|c| c.is_control()) {
+    match text.chars().find(|c| is_obeyed(*c)) {
         Some(c) => Err(Error::Usage(format!(
             "{what} contains the control character {}; it has to be one line of plain text",
-            c.escape_unicode()
+            printable(&c.to_string())
         ))),
         None => Ok(()),
     }
 }
 
-/// The text with its control characters written out, for messages.
+/// Whether a terminal or a page would obey a character in place of showing it: control characters,
+/// what changes the direction of the text around it, and what is there without being seen.
+fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// A text in one line, with the characters written out that a terminal would obey: `\u001b` for the
+/// one that begins its commands. As JSON writes them, so that a JSON document stays what it is.
 pub fn printable(text: &str) -> String {
-    let shown = |c: char| match c.is_control() {
-        true => c.escape_unicode().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(shown).collect()
+    written_out(text, is_obeyed)
+}
+
+/// The same of a text that may have lines.
+pub fn printable_lines(text: &str) -> String {
+    written_out(text, |c| c != '\n' && is_obeyed(c))
+}
+
+fn written_out(text: &str, which: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match which(c) {
+            false => shown.push(c),
+            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                write!(shown, "\\u{unit:04x}").expect("writing to memory cannot fail");
+            }),
+        }
+    }
+    shown
+}
+
+/// The longest number that is written out.
+const LONGEST_NUMBER: usize = 24;
+
+/// A number in few characters, whatever it is: `0.001`, `1e308`.
+pub fn number(value: f64) -> String {
+    let plain = value.to_string();
+    if plain.len() <= LONGEST_NUMBER { plain } else { format!("{value:e}") }
+}
+
+/// What another program has said, for messages: its lines as they are, [`printable`] each.
+pub fn message_lines(text: &str) -> String {
+    let line = |line: &str| printable(&line.trim_end().replace('\t', "    "));
+    text.trim().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The text in one [`printable`] line: line breaks and the white space around them become one space.
+pub fn printable_in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    printable(&lines.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -86,7 +141,63 @@ mod tests {
     #[test]
     fn control_characters_are_named_and_never_repeated() {
         check_line("the title", "Built-in digits, 8×128 classifier").unwrap();
-        let error = check_line("the title", "red \u{1b}[31m").unwrap_err().to_string();
-        assert!(error.contains("\\u{1b}") && !error.contains('\u{1b}'), "{error}");
+        for bad in ["red \u{1b}[31m", "two\nlines", "\u{9b}2J", "\u{202e}sdrawkcab"] {
+            let error = check_line("the title", bad).unwrap_err().to_string();
+            assert!(error.contains("control character \\u"), "{error}");
+            assert!(!error.contains(is_obeyed), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_is_written_out_and_the_rest_stays() {
+        let plain = "Würfel 8×128 – 日本語 👩\u{200d}🔬 \\u001b";
+        assert_eq!(printable(plain), plain);
+        for (text, shown) in [
+            ("\u{1b}[2J", "\\u001b[2J"),
+            ("a\tb\r\n", "a\\u0009b\\u000d\\u000a"),
+            ("\u{7f}\u{9b}31m", "\\u007f\\u009b31m"),
+            ("\u{202e}\u{2066}\u{2069}\u{200f}", "\\u202e\\u2066\\u2069\\u200f"),
+            ("\u{e0041}", "\\udb40\\udc41"),
+        ] {
+            assert_eq!(printable(text), shown);
+        }
+        assert_eq!(printable_lines("one\ntwo\u{7}"), "one\ntwo\\u0007");
+    }
+
+    #[test]
+    fn a_json_document_stays_what_it_is() {
+        let value = serde_json::json!({"a\u{7f}": "\u{1b}\u{9b}\u{202e}\u{e0041}\n\"\\ é"});
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let shown = printable_lines(&text);
+        assert_ne!(shown, text);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+
+    #[test]
+    fn numbers_are_short_and_parse_to_themselves() {
+        for (value, shown) in [
+            (0.001, "0.001"),
+            (1e-5, "0.00001"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e21, "1000000000000000000000"),
+            (1e308, "1e308"),
+            (1e-60, "1e-60"),
+            (f64::NAN, "NaN"),
+            (-f64::INFINITY, "-inf"),
+        ] {
+            assert_eq!(number(value), shown);
+        }
+        for value in [f64::MIN, f64::MIN_POSITIVE / 3.0, 1.234_567_890_123_456_7e-7] {
+            assert!(number(value).len() <= LONGEST_NUMBER, "{}", number(value));
+            assert_eq!(number(value).parse(), Ok(value));
+        }
+    }
+
+    #[test]
+    fn lines_stay_lines_and_only_they_do() {
+        let said = "error: no such partition\r\n\tmain\u{1b}[31m\n\n";
+        assert_eq!(message_lines(said), "error: no such partition\n    main\\u001b[31m");
+        let in_one = "error: no such partition main\\u001b[31m";
+        assert_eq!(printable_in_one_line(said), in_one);
     }
 }

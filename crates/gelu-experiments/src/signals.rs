@@ -1,4 +1,5 @@
-//! Being asked to stop: by Ctrl-C, by a termination request, by a terminal that goes away.
+//! Being asked to stop: by Ctrl-C, by a termination request, by a notice that the time is up, by a
+//! terminal that goes away.
 
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -8,11 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
     requests: Arc<AtomicUsize>,
+    noticed: Arc<AtomicBool>,
     hung_up: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Listens to Ctrl-C, termination requests and hang-ups of this process from now on.
+    /// Listens to Ctrl-C, termination requests, notices (SIGUSR1) and hang-ups of this process from
+    /// now on.
     ///
     /// # Errors
     ///
@@ -20,18 +23,19 @@ impl Signals {
     pub fn listen() -> Result<Self> {
         let signals = Self::default();
         let heard = signals.clone();
-        spawn(move |hang_up| match hang_up {
-            true => heard.hung_up.store(true, Ordering::SeqCst),
-            false => {
-                heard.requests.fetch_add(1, Ordering::SeqCst);
-            }
+        spawn(move |what| match what {
+            Heard::Request => heard.request(),
+            Heard::Notice => heard.noticed.store(true, Ordering::SeqCst),
+            Heard::HangUp => heard.hung_up.store(true, Ordering::SeqCst),
         })?;
         Ok(signals)
     }
 
-    /// How often an end was asked for: once to finish the epoch under way, again to end now.
+    /// How often an end was asked for: once to finish the epoch under way, again to end now. A notice
+    /// asks for the former, however often it is given and whatever else was asked.
     pub fn requests(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
+        let noticed = usize::from(self.noticed.load(Ordering::SeqCst));
+        self.requests.load(Ordering::SeqCst).max(noticed)
     }
 
     /// Whether the terminal is gone.
@@ -45,21 +49,34 @@ impl Signals {
     }
 }
 
+/// What a signal means.
+enum Heard {
+    Request,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there is no such signal elsewhere"))]
+    Notice,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there is no such signal elsewhere"))]
+    HangUp,
+}
+
 #[cfg(unix)]
-fn spawn(hear: impl Fn(bool) + Send + 'static) -> Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use std::io::IsTerminal;
-    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]);
+    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGHUP]);
     let mut signals = signals.map_err(|error| cannot_listen(&error))?;
     let thread = std::thread::Builder::new().name("signals".to_owned());
     // Asked now: a terminal that is gone is none any more.
     let (output, errors) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
     let listen = move || {
         for signal in signals.forever() {
-            if signal == SIGHUP {
-                forget_terminal(output, errors);
-            }
-            hear(signal == SIGHUP);
+            hear(match signal {
+                SIGHUP => {
+                    forget_terminal(output, errors);
+                    Heard::HangUp
+                }
+                SIGUSR1 => Heard::Notice,
+                _ => Heard::Request,
+            });
         }
     };
     thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))
@@ -79,7 +96,7 @@ fn forget_terminal(output: bool, errors: bool) {
 }
 
 #[cfg(not(unix))]
-fn spawn(hear: impl Fn(bool) + Send + 'static) -> Result<()> {
+fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
     let flag = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, flag.clone())
         .map_err(|error| cannot_listen(&error))?;
@@ -87,7 +104,7 @@ fn spawn(hear: impl Fn(bool) + Send + 'static) -> Result<()> {
     let listen = move || loop {
         std::thread::sleep(std::time::Duration::from_millis(50));
         if flag.swap(false, Ordering::SeqCst) {
-            hear(false);
+            hear(Heard::Request);
         }
     };
     thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))

@@ -5,6 +5,7 @@
 mod support;
 
 use gelu_experiments::comparison::Verdict;
+use gelu_experiments::measure::{EpochMetrics, NoiseMetrics};
 use gelu_experiments::report::Document;
 use std::fs;
 use support::{Sandbox, results_of, small};
@@ -40,7 +41,7 @@ fn json_is_one_document_and_nothing_else() {
     let arguments = both(&["--json", "--dropout", "0,0.5"]);
     let text = sandbox.run(&arguments).success();
     let document: Document = serde_json::from_str(&text).unwrap();
-    assert_eq!(document.schema, "gelu-comparison/2");
+    assert_eq!(document.schema, "gelu-comparison/3");
     assert!(document.data.synthetic);
     assert_eq!((document.runs.len(), document.activations.len()), (4, 4));
     for run in &document.runs {
@@ -68,9 +69,12 @@ fn one_seed_is_one_result_whatever_runs_beside_it() {
 #[test]
 fn activations_with_one_seed_start_from_the_same_weights() {
     let sandbox = Sandbox::new();
-    // At a learning rate this small, the first epoch leaves the weights as they were drawn.
-    let frozen = small("gelu,relu", "1", &["--learning-rates", "1e-60"]);
-    sandbox.run(&frozen).success();
+    // With a learning rate that falls to nothing before the first batch, the first epoch leaves the
+    // weights as they were drawn.
+    let recipe = include_str!("../recipes/digits.toml");
+    let falling = "schedule = { kind = \"steps\", after = [0.0], factor = 1e-60 }\noptimizer = ";
+    fs::write(sandbox.path("frozen.toml"), recipe.replace("optimizer = ", falling)).unwrap();
+    sandbox.run(&small("gelu,relu", "1", &["--recipe", "frozen.toml", "--dropout", "0"])).success();
     let weights: Vec<_> =
         sandbox.runs("results/digits").iter().map(|run| results_of(run).1).collect();
     assert_eq!(weights.len(), 2);
@@ -106,22 +110,71 @@ fn seeds_are_added_until_every_comparison_is_decided() {
         "relu,soi,relu",
         "--until-decided",
         "--max-seeds",
-        "12",
+        "15",
         "--json",
     ];
     let text = sandbox.run(&arguments).success();
     let document: Document = serde_json::from_str(&text).unwrap();
     let [difference] = &document.differences[..] else { panic!("{:?}", document.differences) };
     let seeds = document.runs.iter().map(|run| run.seed).max();
-    // The looks are at 8 and at 12, each at half of 0.05.
-    assert_eq!(difference.level, 0.025);
-    match difference.verdict {
-        Verdict::Undecided => assert_eq!((difference.runs, seeds), (12, Some(12))),
-        _ => assert_eq!(Some(difference.runs as u64), seeds),
+    // The looks are at 10 and at 15, each at half of 0.05.
+    assert_eq!(difference.found.level, 0.025);
+    match difference.found.verdict {
+        Verdict::Undecided => assert_eq!((difference.found.runs, seeds), (15, Some(15))),
+        _ => assert_eq!(Some(difference.found.runs as u64), seeds),
     }
     assert!(document.runs.iter().all(|run| run.status == "finished"));
     // Whoever asks again gets the same answer, and trains nothing.
     assert_eq!(sandbox.run(&arguments).success(), text);
+}
+
+#[test]
+fn seeds_added_after_a_look_are_a_look_that_was_not_planned() {
+    let sandbox = Sandbox::new();
+    let words = ["compare", "--activations", "gelu,relu", "--epochs", "1", "--train-limit", "600"];
+    let compare = |seeds: &str| -> Document {
+        let arguments = [&words[..], &["--seeds", seeds, "--json"]].concat();
+        serde_json::from_str(&sandbox.run(&arguments).success()).unwrap()
+    };
+    let first = compare("2");
+    assert_eq!((first.looks.len(), first.looks[0].level), (1, 0.05));
+    let further = compare("3");
+    let looks: Vec<_> = further.looks.iter().map(|l| (l.seeds, l.level, l.planned)).collect();
+    assert_eq!(looks, [(2, 0.05, true), (3, 0.025, false)]);
+    assert!(further.looks[1].added_at.is_some());
+    let found = &further.differences[0].found;
+    assert_eq!((found.runs, found.look, found.level), (3, Some(3), 0.025));
+    assert!(found.sentence.contains("a second look, which was not planned"), "{}", found.sentence);
+    assert!(found.sentence.contains("at most 7.5 % of tables"), "{}", found.sentence);
+    // The seeds of the plan go on with all there is.
+    assert_eq!(compare("2").looks, further.looks);
+    let late = [&words[..], &["--until-decided"]].concat();
+    sandbox.run(&late).refused(1, "looked at after 2 seeds already");
+}
+
+#[test]
+fn a_run_beside_the_plan_is_shown_and_changes_no_verdict() {
+    let sandbox = Sandbox::new();
+    let limit = ["--epochs", "1", "--train-limit", "600"];
+    let words = ["compare", "--activations", "gelu,relu", "--seeds", "2"];
+    sandbox.run(&[&words[..], &limit].concat()).success();
+    let report = || -> Document {
+        let text = sandbox.run(&["report", "results/digits", "--json"]).success();
+        serde_json::from_str(&text).unwrap()
+    };
+    let before = report();
+    for (rate, seed) in [("0.01", "1"), ("0.001", "9")] {
+        let beside = ["train", "--activation", "relu", "--learning-rate", rate, "--seed", seed];
+        sandbox.run(&[&beside[..], &limit].concat()).success();
+    }
+    let after = report();
+    assert_eq!((before.runs.len(), after.runs.len()), (4, 6));
+    assert_eq!(after.runs.iter().filter(|run| !run.planned).count(), 2);
+    assert_eq!(after.differences, before.differences);
+    let edges: Vec<_> = after.activations.iter().map(|entry| entry.edge).collect();
+    assert_eq!(edges, [None, None], "no rate was chosen");
+    let text = sandbox.run(&["report", "results/digits"]).success();
+    assert!(text.contains("2 of 6 runs were trained beside the plan"), "{text}");
 }
 
 #[test]
@@ -188,6 +241,29 @@ fn eval_adds_noise_to_what_was_measured_before() {
 }
 
 #[test]
+fn noise_is_a_function_of_the_amplitude_alone() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml");
+    let noisy = format!("{recipe}\n[noise]\namplitudes = [1.0, 0.3]\n");
+    fs::write(sandbox.path("noisy.toml"), noisy).unwrap();
+    let recipe = ["--recipe", "noisy.toml", "--dropout", "0", "--json"];
+    let text = sandbox.run(&small("gelu", "1", &recipe)).success();
+    let trained = serde_json::from_str::<Document>(&text).unwrap().runs.remove(0).noise;
+    let evaluated = |amplitudes: &str| -> Vec<NoiseMetrics> {
+        let text =
+            sandbox.run(&["eval", "results/digits", "--json", "--noise", amplitudes]).success();
+        let all: serde_json::Value = serde_json::from_str(&text).unwrap();
+        serde_json::from_value(all[0]["noise"].clone()).unwrap()
+    };
+    let [one, third] = trained[..] else { panic!("{trained:?}") };
+    assert_eq!((one.amplitude, third.amplitude), (1.0, 0.3));
+    assert_ne!(one.test_loss, third.test_loss);
+    assert_eq!(evaluated("1"), [one]);
+    assert_eq!(evaluated("0,1")[1], one);
+    assert_eq!(evaluated("2,0.3,0,1")[1..], [third, evaluated("0")[0], one]);
+}
+
+#[test]
 fn report_eval_and_watch_read_finished_runs() {
     let sandbox = Sandbox::new();
     let document: Document =
@@ -230,11 +306,34 @@ fn train_makes_the_same_run_as_compare() {
     let mut arguments = vec!["train", "--epochs", "3", "--train-limit", "600", "--out", "single"];
     arguments.extend(["--activation", "relu"]);
     let text = sandbox.run(&arguments).success();
-    assert!(text.contains("relu lr 0.001 dropout 0 seed 1: finished"), "{text}");
+    assert!(text.contains("relu lr 0.001 dropout 0.3 seed 1: finished"), "{text}");
     let single = &sandbox.runs("single")[0];
     let compared = sandbox.path("results/digits/runs").join(single.file_name().unwrap());
     assert!(results_of(single) == results_of(&compared));
     sandbox.run(&["report", "single"]).success();
+}
+
+#[test]
+fn train_says_what_the_epoch_measured_that_counts() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml");
+    let best = "selection = \"valid-error\"\nreported = \"best-epoch\"";
+    fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
+        .unwrap();
+    let mut arguments = vec!["train", "--recipe", "best.toml", "--epochs", "4", "--out", "single"];
+    // At such a rate an epoch is as likely as another to be the best.
+    arguments.extend(["--train-limit", "600", "--learning-rate", "0.1"]);
+    let text = sandbox.run(&arguments).success();
+    let report = sandbox.run(&["report", "single", "--json"]).success();
+    let run = serde_json::from_str::<Document>(&report).unwrap().runs.remove(0);
+    let counts = &run.epochs[run.reported_epoch.unwrap() - 1];
+    let error = |epoch: &EpochMetrics| epoch.valid_error.unwrap();
+    let lowest = run.epochs.iter().map(error).fold(f64::INFINITY, f64::min);
+    assert_eq!(counts.valid_error, Some(lowest));
+    let line = text.lines().find(|line| line.starts_with("epoch ")).unwrap();
+    assert!(line.starts_with(&format!("epoch {}/4 ", counts.epoch)), "{text}");
+    let error = format!("test error {:.2} %", counts.test_error.unwrap() * 100.0);
+    assert!(line.contains(&error) && line.ends_with("(of 4, the best by valid-error)"), "{text}");
 }
 
 #[test]

@@ -68,6 +68,47 @@ fn the_runs_that_are_kept_give_the_tables_beside_them() {
     }
 }
 
+/// Whether no commit alone is the program that trained this run.
+#[cfg(unix)]
+fn has_uncommitted_changes(run: &Path) -> bool {
+    entries(run).iter().any(|file| {
+        file.file_name().unwrap().to_string_lossy().starts_with("provenance-") && {
+            let text = fs::read_to_string(file).unwrap();
+            let session: serde_json::Value = serde_json::from_str(&text).unwrap();
+            session["commit"].as_str().is_some_and(|commit| commit.ends_with('+'))
+        }
+    })
+}
+
+/// `.ci/full numbers` names them, whatever data there are to train on again.
+#[cfg(unix)]
+#[test]
+fn runs_of_programs_with_uncommitted_changes_are_named() {
+    let mut numbers = std::process::Command::new(root().join(".ci/full"));
+    let output = numbers.arg("numbers").env_remove("GELU_DATA").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    let mut named = 0;
+    for comparison in comparisons().into_iter().filter(|path| path.join("runs").is_dir()) {
+        let runs = entries(&comparison.join("runs"));
+        let some = runs.iter().filter(|run| has_uncommitted_changes(run)).count();
+        let name = format!("evidence/{}: ", comparison.file_name().unwrap().to_string_lossy());
+        let line = said.lines().find_map(|line| line.strip_prefix(&name));
+        match some {
+            0 => assert_eq!(line, None),
+            _ => {
+                let expected = format!("{some} of {} runs", runs.len());
+                assert!(
+                    line.is_some_and(|line| line.starts_with(&expected)),
+                    "{name}{some}: {said}"
+                );
+                named += 1;
+            }
+        }
+    }
+    assert_eq!(said.matches("uncommitted changes").count(), named);
+}
+
 /// The text with every stretch of white space made one space.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -36,6 +36,16 @@ fn ask(script: &str, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
+/// The built-in digits, of which the epoch with the lowest validation error counts.
+fn reporting_the_best(sandbox: &Sandbox) -> &'static str {
+    let recipe = include_str!("../recipes/digits.toml");
+    let best = "selection = \"valid-error\"\nreported = \"best-epoch\"";
+    let changed = recipe.replace("selection = \"valid-error\"", best);
+    assert_ne!(changed, recipe);
+    fs::write(sandbox.path("best.toml"), changed).unwrap();
+    "best.toml"
+}
+
 /// Every scalar and every hyperparameter of every run, as TensorBoard reads them.
 const READ_EVENTS: &str = r"
 import json, sys
@@ -58,7 +68,8 @@ fn tensorboard_reads_what_is_exported_to_it() {
         return;
     }
     let sandbox = Sandbox::new();
-    let arguments = small("gelu,mine=x*2", "3", &["--json", "--export", "tensorboard"]);
+    let more = ["--json", "--export", "tensorboard", "--recipe", reporting_the_best(&sandbox)];
+    let arguments = small("gelu,mine=x*2", "3", &more);
     let document: Document = serde_json::from_str(&sandbox.run(&arguments).success()).unwrap();
     let folder = sandbox.path("results/digits/tensorboard");
     let found = ask(READ_EVENTS, &[folder.to_str().unwrap()]);
@@ -76,6 +87,10 @@ fn tensorboard_reads_what_is_exported_to_it() {
             let expected = epoch.valid_loss.unwrap() as f32;
             assert_eq!(loss[1].as_f64().unwrap() as f32, expected);
         }
+        let counts = &run.epochs[run.reported_epoch.unwrap() - 1];
+        let reported = &found["scalars"]["reported/test_error"][0];
+        assert_eq!(reported[0], counts.epoch);
+        assert_eq!(reported[1].as_f64().unwrap() as f32, counts.test_error.unwrap() as f32);
     }
 }
 
@@ -89,7 +104,11 @@ impl Server {
     fn start(sandbox: &Sandbox) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let store = sandbox.path("mlflow.db");
-        let process = python()
+        let mut command = python();
+        // MLflow starts others, and leaves them when it is killed.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let process = command
             .args(["-m", "mlflow", "server", "--host", "127.0.0.1", "--workers", "1"])
             .args(["--port", &port.to_string()])
             .arg("--backend-store-uri")
@@ -111,6 +130,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if cfg!(unix) {
+            let group = format!("-{}", self.process.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -126,7 +149,7 @@ found = []
 for run in client.search_runs([experiment.experiment_id]):
     history = client.get_metric_history(run.info.run_id, 'valid_loss')
     found.append({'name': run.info.run_name, 'status': run.info.status, 'params': run.data.params,
-                  'valid_loss': [[m.step, m.value] for m in history]})
+                  'metrics': run.data.metrics, 'valid_loss': [[m.step, m.value] for m in history]})
 print(json.dumps(found))
 ";
 
@@ -139,7 +162,8 @@ fn mlflow_has_every_run_once_however_often_it_is_exported() {
     fs::create_dir_all(sandbox.path(".")).unwrap();
     let server = Server::start(&sandbox);
     let export = format!("mlflow={}", server.url);
-    let arguments = small("gelu,relu", "3", &["--json", "--export", &export]);
+    let more = ["--json", "--export", &export, "--recipe", reporting_the_best(&sandbox)];
+    let arguments = small("gelu,relu", "3", &more);
     let document: Document = serde_json::from_str(&sandbox.run(&arguments).success()).unwrap();
     let again = sandbox.run(&["report", "results/digits", "--export", &export]).success();
     assert!(again.contains("0 runs sent to MLflow") && again.contains("2 were there"), "{again}");
@@ -159,6 +183,8 @@ fn mlflow_has_every_run_once_however_often_it_is_exported() {
             assert_eq!(loss[0], epoch.epoch);
             assert_eq!(loss[1].as_f64(), epoch.valid_loss);
         }
+        let counts = &run.epochs[run.reported_epoch.unwrap() - 1];
+        assert_eq!(found["metrics"]["reported/test_error"].as_f64(), counts.test_error);
     }
 }
 

@@ -4,7 +4,9 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::{Path, PathBuf};
 use support::{Sandbox, small};
 
 #[test]
@@ -86,4 +88,58 @@ fn completions_and_manual_are_made_by_the_program() {
     assert!(page.contains(".TH gelu") && page.contains("compare"), "{page}");
     sandbox.run(&["man", "--out", "man"]).success();
     assert!(sandbox.path("man/gelu-compare.1").exists());
+}
+
+/// Every file and folder below one, with what is in it.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => {
+                found.extend(tree(&path));
+                found.insert(path, None);
+            }
+            false => {
+                let content = fs::read(&path).unwrap();
+                found.insert(path, Some(content));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_only_looks_at_a_comparison_changes_nothing_in_it() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&small("gelu,relu", "2", &["--out", "results/some"])).success();
+    // As folders come out of an archive that keeps none that is empty, or from a process that died.
+    let runs = sandbox.runs("results/some");
+    for run in &runs {
+        fs::remove_dir(run.join("free-0001")).unwrap();
+    }
+    fs::write(runs[1].join("status.json"), "{\"state\":\"running\",\"seconds\":1.0}").unwrap();
+    let before = tree(&sandbox.path("results"));
+    for command in [
+        &["runs"][..],
+        &["runs", "results/some"],
+        &["watch", "results/some", "--picture", "picture.svg"],
+        &["report", "results/some", "--out", "elsewhere"],
+        &["eval", "results/some"],
+    ] {
+        sandbox.run(command).success();
+        assert!(tree(&sandbox.path("results")) == before, "{command:?}");
+    }
+    let mut dry = small("gelu,relu", "2", &["--out", "results/some", "--dry-run"]);
+    sandbox.run(&dry).success();
+    assert!(tree(&sandbox.path("results")) == before);
+    // Who writes to such a run makes what is missing, and the sessions go on being counted.
+    sandbox.run(&["eval", "results/some", "--noise", "1"]).success();
+    assert!(runs[0].join("free-0002").exists());
+    dry.pop();
+    sandbox.run(&dry).success();
+    assert!(runs[1].join("free-0002").exists());
+    for session in ["provenance-0001.json", "provenance-0002.json"] {
+        assert!(runs[1].join(session).exists(), "{session}");
+    }
 }

@@ -76,7 +76,7 @@ fn wrong_formulas_are_refused_with_a_caret_under_the_place() {
     let recipe = include_str!("../recipes/digits.toml");
     let recipe = recipe.replace(r#"["gelu", "relu", "elu"]"#, r#"["gelu", "mine=x*tnh(x)"]"#);
     fs::write(sandbox.path("mine.toml"), recipe).unwrap();
-    let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(1, "mine.toml");
+    let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(2, "mine.toml");
     assert!(said.contains("unknown function `tnh`") && said.contains("^^^"), "{said}");
     assert!(!sandbox.path("results").exists());
 }

@@ -95,7 +95,7 @@ fn page_shows_everything_and_fetches_nothing() {
         "Learning rates",
         "at the largest rate tried",
         "figure-1",
-        "runs/gelu-lr0.001-dropout0-seed1-",
+        "runs/gelu-lr0.001-dropout0.3-seed1-",
         // Its title is no built-in one, so the recipe is in the page.
         "gelu compare --recipe recipe.toml",
         "Burn",

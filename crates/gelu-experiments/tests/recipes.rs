@@ -5,28 +5,30 @@
 
 mod support;
 
-use gelu_experiments::measure::{LossKind, Reported};
+use gelu_experiments::comparison::ComparisonReader;
+use gelu_experiments::measure::{LossKind, Primary, Reported};
 use gelu_experiments::recipe::Recipe;
 use gelu_experiments::report::Document;
 use gelu_experiments::runs::Stage;
 use std::path::Path;
 use support::{Sandbox, results_of};
 
-/// The figures that every comparison of an experiment leaves.
-const FIGURES: &[(&str, &[&str])] = &[
-    ("digits", &["curves"]),
-    ("mnist-classifier", &["figure-2"]),
-    ("mnist-script", &["gelu"]),
-    ("mnist-robustness", &["curves", "figure-3"]),
-    ("mnist-autoencoder", &["figure-4"]),
-    ("tweet-tagger", &["tweets"]),
-    ("timit-frames", &["figure-5"]),
-    ("spoken-digits", &["spoken-digits"]),
-    ("cifar10-cnn", &["figure-6"]),
-    ("cifar10-cnn-narrow", &["curves"]),
-    ("cifar100-wrn", &["figure-7"]),
-    ("cifar100-wrn-original", &["curves"]),
-    ("cifar10-wrn", &["curves"]),
+/// The figures that every comparison of an experiment leaves, and how many things its small test set
+/// here was sampled from: pictures, tweets, recordings.
+const LEFT: &[(&str, &[&str], usize)] = &[
+    ("digits", &["curves"], 2000),
+    ("mnist-classifier", &["figure-2"], 100),
+    ("mnist-script", &["gelu"], 100),
+    ("mnist-robustness", &["curves", "figure-3"], 100),
+    ("mnist-autoencoder", &["figure-4"], 100),
+    ("tweet-tagger", &["tweets"], 20),
+    ("timit-frames", &["figure-5"], 2),
+    ("spoken-digits", &["spoken-digits"], 4),
+    ("cifar10-cnn", &["figure-6"], 4),
+    ("cifar10-cnn-narrow", &["curves"], 1),
+    ("cifar100-wrn", &["figure-7"], 1),
+    ("cifar100-wrn-original", &["curves"], 1),
+    ("cifar10-wrn", &["curves"], 1),
 ];
 
 /// Writes a small generated set for an experiment, trains two activations on it, and checks what
@@ -51,7 +53,8 @@ fn compared(name: &str, generate: &[&str], more: &[&str]) -> Document {
         assert!(run.epochs.last().unwrap().test_loss.unwrap().is_finite(), "{run:?}");
     }
     let folder = sandbox.path("results").join(name);
-    let (_, figures) = FIGURES.iter().find(|(known, _)| *known == name).unwrap();
+    let (_, figures, sampled) = LEFT.iter().find(|(known, ..)| *known == name).unwrap();
+    assert_outcomes(&folder, *sampled);
     for figure in figures.iter().chain(&["figure-1"]) {
         assert_is_svg(&folder.join(format!("{figure}.svg")));
         assert!(folder.join(format!("{figure}.png")).exists(), "{figure}.png");
@@ -66,6 +69,37 @@ fn assert_is_svg(path: &Path) {
     assert!(text.starts_with("<svg") && text.contains("<polyline"), "{}", path.display());
 }
 
+/// That what every reported network made of the test examples adds up to what was measured: as counts
+/// where it classifies.
+#[track_caller]
+fn assert_outcomes(folder: &Path, sampled: usize) {
+    let snapshot = ComparisonReader::open(folder).unwrap().snapshot();
+    for run in &snapshot.runs {
+        if run.key.stage == Stage::Tuning {
+            assert_eq!(run.outcomes, None, "{run:?}");
+            continue;
+        }
+        let outcomes = run.outcomes_of(&snapshot.criterion).unwrap();
+        let groups = outcomes.groups();
+        assert_eq!((groups.len(), groups.examples()), (sampled, snapshot.test_examples));
+        let reported = snapshot.reported.epoch_of(snapshot.selection, &run.epochs).unwrap();
+        assert_eq!(outcomes.epoch(), reported.epoch);
+        match snapshot.criterion.primary {
+            Primary::TestError => assert_eq!(Some(outcomes.mean()), reported.test_error),
+            Primary::TestLoss => {
+                let (found, loss) = (outcomes.mean(), reported.test_loss.unwrap());
+                assert!((found / loss - 1.0).abs() < 1e-6, "{found}, {loss} was measured");
+            }
+            Primary::NoisyTestError => {
+                let noisy = run.noise.iter().filter(|point| point.amplitude > 0.0);
+                let errors: Vec<f64> = noisy.map(|point| point.test_error.unwrap()).collect();
+                assert_eq!(outcomes.mean(), errors.iter().sum::<f64>() / errors.len() as f64);
+            }
+            Primary::TrainLoss => panic!("a training loss is of no test example"),
+        }
+    }
+}
+
 /// That the training loss falls in every run.
 #[track_caller]
 fn assert_learns(document: &Document) {
@@ -77,7 +111,7 @@ fn assert_learns(document: &Document) {
 
 #[test]
 fn every_experiment_is_tested_here() {
-    let tested: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
+    let tested: Vec<&str> = LEFT.iter().map(|(name, ..)| *name).collect();
     assert_eq!(tested, Recipe::names());
 }
 

@@ -25,12 +25,12 @@ fn wrong_usage_says_what_there_is() {
         (&["compare", "--dropout", "1"], "dropout rate 1"),
         (
             &["compare", "--learning-rates", "1e-1,1e-3", "--validation", "0"],
-            "nothing to choose by: selection is valid-loss",
+            "nothing to choose by: selection is valid-error",
         ),
         (&["compare", "--validation", "0"], "--selection train-loss"),
         (&["compare", "mnist-autoencoder", "--selection", "valid-error"], "classifies nothing"),
         (&["compare", "--baseline", "silu"], "silu is not among the activations"),
-        (&["compare", "--until-decided", "--max-seeds", "7"], "after 8 seeds for the first time"),
+        (&["compare", "--until-decided", "--max-seeds", "7"], "after 10 seeds for the first time"),
         (&["compare", "--max-seeds", "12"], "goes with --until-decided"),
         (&["compare", "--until-decided", "--seeds", "9"], "cannot be used with"),
         (&["compare", "--data", "."], "gelu compare mnist-classifier --data"),
@@ -43,6 +43,133 @@ fn wrong_usage_says_what_there_is() {
         sandbox.run(arguments).refused(2, expected);
     }
     assert!(!sandbox.path("results").exists(), "nothing is made for what is refused");
+}
+
+/// A number as large as the type that holds it.
+const HUGE: &str = "18446744073709551615";
+
+#[test]
+fn numbers_that_nobody_can_mean_are_refused_before_anything_is_made() {
+    let sandbox = Sandbox::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&["compare", "--seeds", HUGE, "--dry-run"], "it has to be at most 100000"),
+        (&["compare", "--seeds", "100001"], "the number of seeds is 100001"),
+        (
+            &[
+                "compare",
+                "--seeds",
+                "100000",
+                "--activations",
+                "gelu,relu,elu",
+                "--dropout",
+                "0,0.1,0.2,0.3",
+            ],
+            "these are 1200000 runs",
+        ),
+        (&["compare", "--epochs", "1000001"], "it has to be at most 1000000"),
+        (&["compare", "--epochs", HUGE, "--dry-run"], "it has to be at most 1000000"),
+        (&["compare", "--batch-size", HUGE], "the batch size is 18446744073709551615"),
+        (&["compare", "--train-limit", HUGE], "the train limit is 18446744073709551615"),
+        (&["compare", "--test-limit", HUGE], "the test limit is 18446744073709551615"),
+        (&["compare", "--validation", HUGE], "data.validation is 18446744073709551615"),
+        (&["compare", "--until-decided", "--max-seeds", HUGE], "cannot be looked at"),
+        (&["compare", "--learning-rates", "1e308"], "learning rate 1e308 cannot be trained with"),
+        (&["compare", "--learning-rates", "1e-3,1e-308"], "learning rate 1e-308"),
+        (&["compare", "--learning-rates=-1"], "learning rate -1"),
+        (&["compare", "--learning-rates", "inf"], "learning rate inf"),
+        (&["compare", "--dropout", "0.9999999999"], "dropout rate 0.9999999999"),
+        (&["compare", "--lease", HUGE], "not in 1..=86400"),
+        (&["submit", "--seeds", HUGE], "it has to be at most 100000"),
+        (&["submit", "--learning-rates", "1e308"], "learning rate 1e308"),
+        (&["train", "--learning-rate", "1e308"], "learning rate 1e308"),
+        (&["train", "--dropout", "NaN"], "dropout rate NaN"),
+        (&["train", "--epochs", HUGE], "it has to be at most 1000000"),
+        (&["train", "--seed", HUGE], "is not in"),
+        (&["eval", ".", "--noise", "1e300"], "noise amplitude 1e300"),
+        (&["eval", ".", "--noise", "NaN"], "noise amplitude NaN"),
+        (&["data", "synth", "digits", "out", "--train", HUGE], "at most 1000000"),
+        (&["data", "synth", "timit", "out", "--test", HUGE], "at most 1000000"),
+    ];
+    for (arguments, expected) in cases {
+        sandbox.run(arguments).refused(2, expected);
+    }
+    let names: Vec<_> = fs::read_dir(sandbox.path("")).unwrap().flatten().collect();
+    assert!(names.is_empty(), "{names:?}");
+}
+
+#[test]
+fn a_recipe_with_numbers_that_nobody_can_mean_is_wrong_usage_too() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml");
+    for (key, value) in [
+        ("seeds", "9223372036854775807"),
+        ("seeds", "0"),
+        ("epochs", "1000001"),
+        ("batch_size", "9223372036854775807"),
+        ("learning_rates", "[1e308]"),
+        ("learning_rates", "[0.0]"),
+        ("learning_rates", "[nan]"),
+        ("dropout", "[1.0]"),
+        ("width", "9223372036854775807"),
+        ("width", "1000000"),
+        ("depth", "9223372036854775807"),
+        ("validation", "9223372036854775807"),
+        ("negligible", "nan"),
+    ] {
+        let mut found = 0;
+        let line = |line: &str| match line.starts_with(&format!("{key} = ")) {
+            true => {
+                found += 1;
+                format!("{key} = {value}\n")
+            }
+            false => format!("{line}\n"),
+        };
+        let text: String = recipe.lines().map(line).collect();
+        assert_eq!(found, 1, "{key}");
+        fs::write(sandbox.path("mine.toml"), text).unwrap();
+        for command in ["compare", "train", "submit"] {
+            sandbox.run(&[command, "--recipe", "mine.toml"]).refused(2, "recipe mine.toml: ");
+        }
+    }
+    assert!(!sandbox.path("results").exists());
+}
+
+/// In a folder, by whoever made it, they are damage.
+#[test]
+fn a_folder_with_numbers_that_nobody_can_mean_is_named() {
+    let sandbox = Sandbox::new();
+    let mut made = small("gelu", "1", &["--out", "made"]);
+    made[0] = "submit";
+    sandbox.run(&made).success();
+    let file = sandbox.path("made/comparison.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    for (here, there) in [
+        ("seeds = 1\n", "seeds = 9223372036854775807\n"),
+        ("lease_seconds = 60", "lease_seconds = 9223372036854775807"),
+        ("epochs = 1\n", "epochs = 9223372036854775807\n"),
+    ] {
+        assert!(text.contains(here), "{here}: {text}");
+        fs::write(&file, text.replace(here, there)).unwrap();
+        for command in ["report", "work", "runs", "watch", "eval"] {
+            sandbox.run(&[command, "made"]).refused(1, "comparison.toml: ");
+        }
+    }
+}
+
+/// What nobody knows cannot be trained, and its name leads nowhere else.
+#[test]
+fn an_activation_that_is_a_path_makes_no_folder() {
+    let sandbox = Sandbox::new();
+    let mut made = small("gelu", "1", &["--out", "made"]);
+    made[0] = "submit";
+    sandbox.run(&made).success();
+    let file = sandbox.path("made/comparison.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\"gelu\"", "\"../../../evil\"")).unwrap();
+    sandbox.run(&["work", "made"]).refused(1, "unknown activation `../../../evil`");
+    assert_eq!(fs::read_dir(sandbox.path("made/runs")).unwrap().count(), 0);
+    let names: Vec<_> = fs::read_dir(sandbox.path("")).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1, "{names:?}");
 }
 
 #[test]
@@ -74,7 +201,7 @@ fn recipes_from_strangers_write_nowhere_else() {
         ("title = \"Built-in", "title = \"\\u001b]0;evil\\u0007Built-in"),
     ] {
         fs::write(sandbox.path("mine.toml"), recipe.replace(honest, evil)).unwrap();
-        let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(1, "mine.toml");
+        let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(2, "mine.toml");
         assert!(!said.contains('\u{1b}'), "{said:?}");
     }
     let names: Vec<_> = fs::read_dir(sandbox.path("")).unwrap().flatten().collect();
@@ -123,12 +250,58 @@ fn a_cluster_that_is_not_there_is_said_so() {
     sandbox.run(&submit).refused(2, "partition");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_slurm_says_is_shown_in_lines_and_its_control_characters_aside() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let sbatch = sandbox.path("sbatch");
+    let says = "#!/bin/sh\nprintf 'error: no such partition: main\\n\\033[2Jerror: refused\\n' >&2\nexit 1\n";
+    fs::write(&sbatch, says).unwrap();
+    fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut submit = small("gelu", "1", &["--slurm", "--out", "made"]);
+    submit[0] = "submit";
+    let path = format!("{}:/usr/bin:/bin", sandbox.path("").display());
+    let outcome = sandbox.command(&submit).env("PATH", path).output().unwrap();
+    let said = String::from_utf8(outcome.stderr).unwrap();
+    let expected =
+        "gelu: Slurm refuses the job: error: no such partition: main\n\\u001b[2Jerror: refused\n";
+    assert_eq!((outcome.status.code(), said.as_str()), (Some(2), expected));
+}
+
+#[test]
+fn what_slurm_cannot_be_told_is_refused_before_anything_is_made() {
+    let sandbox = Sandbox::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&["--partition", "a b"], "--partition `a b`"),
+        (&["--account", "$HOME"], "--account `$HOME`"),
+        (&["--time", "1h"], "2-12:30:00"),
+        (&["--time", "3"], "--time 3 leaves no time to train"),
+        (&["--notice", "0"], "not in 1..=65535"),
+        (&["--out", "a\"b"], "without quotes"),
+    ];
+    for (more, expected) in cases {
+        let mut submit = small("gelu", "1", &["--slurm"]);
+        submit[0] = "submit";
+        submit.extend(*more);
+        sandbox.run(&submit).refused(2, expected);
+    }
+    assert_eq!(fs::read_dir(sandbox.path("")).unwrap().count(), 0, "nothing is made");
+    let mut submit = small("gelu", "1", &["--slurm", "--out", "WORKER of it's $own"]);
+    submit[0] = "submit";
+    submit.extend(["--partition", "WORKER", "--dry-run"]);
+    let script = sandbox.run(&submit).success();
+    assert!(script.contains("\n#SBATCH --partition=WORKER\n"), "{script}");
+    assert!(script.contains("/WORKER of it's $own/slurm/%A_%a.log\"\n"), "{script}");
+    assert!(script.contains(r"/WORKER of it'\''s $own' --device flex)"), "{script}");
+}
+
 #[test]
 fn recipe_with_an_unknown_key_is_refused_with_its_line() {
     let sandbox = Sandbox::new();
     let recipe = include_str!("../recipes/digits.toml").replace("batch_size", "batchsize");
     fs::write(sandbox.path("mine.toml"), recipe).unwrap();
-    let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(1, "batchsize");
+    let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(2, "batchsize");
     assert!(said.contains("mine.toml") && said.contains("line"), "{said}");
 }
 

@@ -4,6 +4,7 @@
 
 mod support;
 
+use gelu_experiments::comparison::ComparisonReader;
 use gelu_experiments::measure::EpochMetrics;
 use gelu_experiments::report::Document;
 use std::fs;
@@ -34,9 +35,9 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let sandbox = Sandbox::new();
     let recipe = include_str!("../recipes/digits.toml");
     let best = "selection = \"valid-loss\"\nreported = \"best-epoch\"";
-    fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-loss\"", best))
+    fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
         .unwrap();
-    let more = ["--recipe", "best.toml", "--learning-rates", "1e-2", "--out"];
+    let more = ["--recipe", "best.toml", "--learning-rates", "1e-2", "--dropout", "0", "--out"];
     ends_as_if_never_killed(&sandbox, |out| small("gelu,relu", "8", &[&more[..], &[out]].concat()));
 
     // What is kept is what the table reports, and that is not the last epoch's.
@@ -44,6 +45,7 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let document: Document = serde_json::from_str(&document).unwrap();
     let evaluated = sandbox.run(&["eval", "pieces", "--json"]).success();
     let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+    let snapshot = ComparisonReader::open(&sandbox.path("pieces")).unwrap().snapshot();
     let mut earlier = 0;
     for (run, evaluation) in document.runs.iter().zip(evaluated.as_array().unwrap()) {
         let loss = |epoch: &&EpochMetrics| epoch.valid_loss.unwrap();
@@ -51,6 +53,9 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
         assert_eq!(evaluation["activation"], run.activation);
         assert_eq!(evaluation["valid_loss"].as_f64(), best.valid_loss);
         assert_eq!(evaluation["test_loss"].as_f64(), best.test_loss);
+        let read = snapshot.runs.iter().find(|read| read.key == run.key()).unwrap();
+        let outcomes = read.outcomes.as_ref().unwrap();
+        assert_eq!((outcomes.epoch(), Some(outcomes.mean())), (best.epoch, best.test_error));
         earlier += usize::from(best.epoch < run.epochs.len());
     }
     assert!(earlier > 0, "somewhere the last epoch is not the best");
@@ -106,6 +111,7 @@ fn half_written_files_are_never_trusted() {
 
     // As a kill may leave it: half a checkpoint in the lease, and a status that says running.
     fs::remove_file(run.join("model.bpk")).unwrap();
+    fs::remove_file(run.join("outcomes.bin")).unwrap();
     fs::write(run.join("status.json"), running).unwrap();
     let free = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path());
     let free = free.into_iter().find(|path| path.to_string_lossy().contains("/free-")).unwrap();
@@ -144,6 +150,43 @@ fn one_damaged_run_stops_nobody() {
 }
 
 #[test]
+fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
+    let sandbox = Sandbox::new();
+    // Slow enough for what follows to come before its end.
+    let arguments =
+        ["compare", "--seeds", "1", "--activations", "gelu", "--epochs", "2", "--plain"];
+    let arguments = [&arguments[..], &["--batch-size", "2", "--out", "out"]].concat();
+    let mut command = sandbox.command(&arguments);
+    let process = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let lease = || Some(sandbox.runs("out").first()?.join("lease-0001"));
+    wait_for("the run to be taken", || {
+        lease().is_some_and(|lease| lease.join("worker.log").exists())
+    });
+    // What is removed is moved out of sight first, and here it cannot be: something is in its place.
+    for number in 0..2_000 {
+        fs::write(lease().unwrap().join(format!("{number}-discarded")), "").unwrap();
+    }
+    let ended = process.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let run = sandbox.runs("out").remove(0);
+    let left = run.join("checkpoint-0002");
+    assert!(left.exists(), "the test has not prevented its removal");
+    let warning = "checkpoint-0002: is left over from a run that is complete; remove it";
+    assert!(said.contains("gelu: warning: ") && said.contains(warning), "{said}");
+    let status = fs::read_to_string(run.join("status.json")).unwrap();
+    assert!(status.contains("finished"), "{status}");
+    let log = fs::read_to_string(run.join("worker.log")).unwrap();
+    assert!(log.contains("cannot remove") && log.contains("checkpoint-0002"), "{log}");
+    // Whoever does as told, is told no more.
+    for checkpoint in ["checkpoint-0001", "checkpoint-0002"] {
+        fs::remove_dir_all(run.join(checkpoint)).unwrap();
+    }
+    let again = sandbox.run(&arguments);
+    assert_eq!((again.code(), again.stderr().as_str()), (0, ""));
+}
+
+#[test]
 fn another_recipe_into_the_same_folder_is_refused_and_a_wider_one_joins() {
     let sandbox = Sandbox::new();
     sandbox.run(&small("gelu", "2", &[])).success();
@@ -153,8 +196,8 @@ fn another_recipe_into_the_same_folder_is_refused_and_a_wider_one_joins() {
     sandbox.run(&small("relu", "2", &[])).refused(1, "activations has gelu there");
     assert_eq!(fs::read(sandbox.path("results/digits/comparison.toml")).unwrap(), before);
     let wider = sandbox.run(&small("gelu,relu", "2", &["--plain"])).success();
-    assert!(wider.contains("relu lr 0.001 dropout 0 seed 1  epoch 2/2"), "{wider}");
-    assert!(!wider.contains("gelu lr 0.001 dropout 0 seed 1  epoch"), "{wider}");
+    assert!(wider.contains("relu lr 0.001 dropout 0.3 seed 1  epoch 2/2"), "{wider}");
+    assert!(!wider.contains("gelu lr 0.001 dropout 0.3 seed 1  epoch"), "{wider}");
     assert_eq!(sandbox.runs("results/digits").len(), 2);
 }
 

@@ -5,6 +5,7 @@
 
 mod support;
 
+use gelu_experiments::runs::{ComparisonFolder, RunFolder};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -321,5 +322,114 @@ fn a_run_that_crashes_its_workers_is_given_up_with_their_last_words() {
     assert_eq!(fs::read_to_string(log).unwrap(), "memory allocation of 8 bytes failed\n");
     // Who asks for it again, gets it tried again.
     let text = sandbox.run(&[&arguments[..], &["--plain"]].concat()).success();
-    assert!(text.contains("gelu lr 0.001 dropout 0 seed 1  finished"), "{text}");
+    assert!(text.contains("gelu lr 0.001 dropout 0.3 seed 1  finished"), "{text}");
+}
+
+/// How many sessions of a run are on record, and how many epochs the last one has left.
+fn sessions(run: &Path) -> (usize, Option<usize>) {
+    let sessions = RunFolder::at(run).provenance().unwrap();
+    (sessions.len(), sessions.last().and_then(|session| session.epochs_after))
+}
+
+#[test]
+fn a_notice_finishes_the_epoch_however_often_it_comes_and_whatever_comes_with_it() {
+    let sandbox = Sandbox::new();
+    // One of its epochs takes seconds.
+    let slow = ["submit", "--seeds", "1", "--activations", "gelu", "--epochs", "50"];
+    sandbox.run(&[&slow[..], &["--out", "shared", "--batch-size", "8"]].concat()).success();
+    let folder = sandbox.path("shared");
+    let mut worker = worker(&sandbox, "shared").spawn().unwrap();
+    wait_for("the first epoch", || epochs(&folder) >= 1);
+    // What comes to all processes of a job, and is passed on to the worker besides.
+    let before = epochs(&folder);
+    for name in ["USR1", "TERM", "USR1"] {
+        signal(name, &worker.id().to_string());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(wait(&mut worker, "the worker's end"), 130);
+    let run = sandbox.runs("shared").remove(0);
+    assert!(epochs(&folder) > before, "the epoch under way is finished");
+    assert_eq!(sessions(&run), (1, Some(epochs(&folder))));
+}
+
+#[test]
+fn workers_are_as_many_as_jobs_where_one_run_is_wanted_and_more_will_be() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../recipes/digits.toml").to_owned() + "\n[comparison.retrain]\n";
+    fs::write(sandbox.path("mine.toml"), recipe + "tuning_seeds = 1\n").unwrap();
+    // One run tunes, and four follow it.
+    let mut compare = sandbox.command(&["compare", "--recipe", "mine.toml", "--jobs", "2"]);
+    compare.args(["--activations", "gelu", "--learning-rates", "1e-3", "--dropout", "0"]);
+    compare.args(["--seeds", "4", "--epochs", "30", "--train-limit", "600", "--out", "results"]);
+    let mut process = compare.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut most = 0;
+    wait_for("the end", || {
+        let held = |run: &PathBuf| fs::read_dir(run).is_ok() && !leases(run).is_empty();
+        most = most.max(sandbox.runs("results").iter().filter(|run| held(run)).count());
+        process.try_wait().unwrap().is_some()
+    });
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+    assert_eq!((sandbox.runs("results").len(), most), (5, 2));
+}
+
+/// The activations of a comparison's plan.
+fn planned(folder: &Path) -> Vec<String> {
+    let comparison = ComparisonFolder::open(folder).unwrap().comparison().unwrap();
+    comparison.recipe.comparison.activations.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn two_processes_that_widen_one_comparison_lose_nothing_and_a_killed_one_is_in_nobodys_way() {
+    let sandbox = Sandbox::new();
+    let (mut both, mut refused, mut killed) = (0, 0, 0);
+    for round in 0..24u64 {
+        let out = format!("round-{round}");
+        prepared(&sandbox, &small("gelu,relu", "1", &[]), &out);
+        let folder = sandbox.path(&out);
+        // The one asks for more than the other, or for something else.
+        let others =
+            ["gelu,relu,silu", ["gelu,relu,elu", "gelu,relu,silu,elu"][round as usize % 2]];
+        let start = |activations| {
+            let mut arguments = small(activations, "1", &["--out", &out]);
+            arguments[0] = "submit";
+            let mut command = sandbox.command(&arguments);
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut processes = others.map(start);
+        if round % 3 == 2 {
+            // When it is about to widen, give or take.
+            let deadline = Instant::now() + Duration::from_secs(1);
+            while !folder.join("plan").exists() && Instant::now() < deadline {}
+            std::thread::sleep(Duration::from_millis(round));
+            processes[0].kill().unwrap();
+            killed += 1;
+        }
+        let mut done = 0;
+        for (process, activations) in processes.into_iter().zip(others) {
+            let ended = process.wait_with_output().unwrap();
+            let said = String::from_utf8(ended.stderr).unwrap();
+            match ended.status.code() {
+                Some(0) => {
+                    done += 1;
+                    let plan = planned(&folder);
+                    let missing =
+                        activations.split(',').find(|name| !plan.contains(&(*name).to_owned()));
+                    assert_eq!(missing, None, "round {round}: of {activations} in {plan:?}");
+                }
+                Some(1) => {
+                    assert!(said.contains("which is not asked for now"), "{said}");
+                    refused += 1;
+                }
+                code => assert_eq!(code, None, "{said}"),
+            }
+        }
+        both += usize::from(done == 2);
+        // Whoever comes next has nobody to wait for.
+        let began = Instant::now();
+        prepared(&sandbox, &small("gelu,relu,silu,elu,tanh", "1", &[]), &out);
+        assert_eq!(planned(&folder).len(), 5);
+        assert!(began.elapsed() < Duration::from_secs(30), "it waited for {:?}", began.elapsed());
+    }
+    eprintln!("both widened {both} times, {refused} were refused, {killed} killed");
+    assert!(refused > 0, "they have never met");
 }

@@ -7,8 +7,9 @@ use crate::dashboard::{self, Mode, PlainReporter, Request};
 use crate::device::DeviceName;
 use crate::export::Target;
 use crate::measure::UntilDecided;
+use crate::recipe::Recipe;
 use crate::report::{self, Document, table};
-use crate::runs::{Comparison, ComparisonFolder, ComparisonSnapshot, RunStatus};
+use crate::runs::{Comparison, ComparisonSnapshot, RunStatus};
 use crate::signals::Signals;
 use crate::worker::{PoolOptions, WorkerPool, take_up_failed};
 use crate::{Error, Result};
@@ -25,9 +26,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 pub(super) struct Compare {
     #[command(flatten)]
-    selection: Selection,
+    pub(super) selection: Selection,
     #[command(flatten)]
-    varied: Varied,
+    pub(super) varied: Varied,
     /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -62,7 +63,7 @@ pub(super) struct Varied {
     /// The activation that the others are compared with [default: the first]
     #[arg(long, value_name = "NAME", value_parser = Suggested::activations())]
     baseline: Option<String>,
-    /// Add seeds until every comparison is decided: looked at after 8, 12, 16, … of them
+    /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
     #[arg(long, conflicts_with = "seeds")]
     until_decided: bool,
     /// Give up deciding after N seeds [default: 20]
@@ -75,41 +76,36 @@ pub(super) struct Varied {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     dropout: Option<Vec<f64>>,
     /// Seconds after which another host's worker that shows no sign of life has lost its run
-    /// [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    /// [default: 60, and 120 on a network file system]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=Comparison::LONGEST_LEASE))]
     lease: Option<u64>,
 }
 
 impl Varied {
-    /// Makes the comparison's folder, once it is certain that its runs can be trained.
-    pub(super) fn prepare(self, selection: Selection) -> Result<(Selected, ComparisonFolder)> {
-        let (selected, comparison) = self.select(selection)?;
-        let (folder, _) = ComparisonFolder::create(&selected.out, &comparison)?;
-        super::warn_of_open_folder(&folder);
-        Ok((selected, folder))
+    /// Changes of a recipe what the flags say.
+    pub(super) fn change(self, recipe: &mut Recipe) {
+        let Self { activations, baseline, learning_rates, dropout, .. } = self;
+        let Self { seeds, until_decided, max_seeds, .. } = self;
+        let varied = &mut recipe.comparison;
+        varied.activations = activations.map_or_else(|| varied.activations.clone(), |list| list.0);
+        varied.baseline = baseline.or_else(|| varied.baseline.clone());
+        varied.seeds = seeds.unwrap_or(varied.seeds);
+        varied.until_decided = match (seeds, until_decided) {
+            (Some(_), _) => None,
+            (None, true) => varied.until_decided.or_else(|| Some(UntilDecided::default())),
+            (None, false) => varied.until_decided,
+        };
+        if let (Some(until), Some(max_seeds)) = (&mut varied.until_decided, max_seeds) {
+            until.max_seeds = max_seeds;
+        }
+        varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
+        varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
     }
 
     /// What is compared, once it is certain that its runs can be trained.
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
-        let Self { activations, baseline, learning_rates, dropout, lease, .. } = self;
-        let Self { seeds, until_decided, max_seeds, .. } = self;
-        let selected = selection.resolve(|recipe| {
-            let varied = &mut recipe.comparison;
-            varied.activations =
-                activations.map_or_else(|| varied.activations.clone(), |list| list.0);
-            varied.baseline = baseline.or_else(|| varied.baseline.clone());
-            varied.seeds = seeds.unwrap_or(varied.seeds);
-            varied.until_decided = match (seeds, until_decided) {
-                (Some(_), _) => None,
-                (None, true) => varied.until_decided.or_else(|| Some(UntilDecided::default())),
-                (None, false) => varied.until_decided,
-            };
-            if let (Some(until), Some(max_seeds)) = (&mut varied.until_decided, max_seeds) {
-                until.max_seeds = max_seeds;
-            }
-            varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
-            varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
-        })?;
+        let (max_seeds, lease) = (self.max_seeds, self.lease);
+        let selected = selection.resolve(|recipe| self.change(recipe))?;
         if max_seeds.is_some() && selected.recipe.comparison.until_decided.is_none() {
             return Err(Error::Usage(
                 "--max-seeds says when deciding is given up; it goes with --until-decided"
@@ -129,24 +125,23 @@ impl Compare {
     pub(super) fn run(self) -> Result<ExitCode> {
         let Self { selection, varied, jobs, plain, json, keep_going, dry_run, export } = self;
         let jobs = jobs.map(usize::from);
+        let (selected, comparison) = varied.select(selection)?;
         if dry_run {
-            let (selected, comparison) = varied.select(selection)?;
             return dry_run::run(&selected, &comparison, jobs);
         }
-        let data = selection.data.clone();
-        let (selected, folder) = varied.prepare(selection)?;
-        let Selected { devices, .. } = selected;
+        let folder = selected.make_folder(&comparison)?;
+        let Selected { devices, data_folder: data, .. } = selected;
         let jobs = jobs.unwrap_or_else(|| jobs_on(&devices[0]));
         let signals = Signals::listen()?;
         let mut reader = ComparisonReader::open(folder.path())?;
         take_up_failed(&mut reader)?;
         let before = reader.snapshot();
-        let wanted = plan::next(reader.comparison(), &before).len();
+        let most = plan::most_at_once(reader.comparison(), &before);
         let places = (0..jobs).flat_map(|_| devices.iter().map(ToString::to_string));
         let pool = WorkerPool::start(PoolOptions {
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
             folder: folder.path().to_path_buf(),
-            places: places.take(wanted).collect(),
+            places: places.take(most).collect(),
             data,
         })?;
         let mut shown = Shown { reader, pool, signals, keep_going };
@@ -255,7 +250,7 @@ impl Shown {
         for error in &written.failures {
             super::complain(&format!("gelu: {error}\n"));
         }
-        let exported = export::all(exports, &snapshot, &out, json);
+        let exported = export::all(exports, &snapshot, &out, json)?;
         let troubles = troubles + usize::from(!exported);
         let wanted = plan::next(self.reader.comparison(), &snapshot);
         match (wanted.is_empty(), troubles) {

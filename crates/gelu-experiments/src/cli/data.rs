@@ -151,6 +151,9 @@ fn fetch(name: &str, out: Option<PathBuf>, mirrors: Vec<String>) -> Result<ExitC
             Fetched::AlreadyThere => format!("{}: already there\n", file.name),
             Fetched::From(mirror) => format!("{}: fetched from {mirror}\n", file.name),
         })?;
+        if let Some(sha256) = file.unchecked_sha256(&folder)? {
+            print(&format!("{}: SHA-256 {sha256}, and none to compare it with\n", file.name))?;
+        }
     }
     let set = data::load(name, Some(&folder))?;
     print(&format!("{name} is in {}: {}\n", folder.display(), set.describe()))?;

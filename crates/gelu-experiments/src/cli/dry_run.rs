@@ -5,15 +5,15 @@ use super::compare::jobs_on;
 use super::print;
 use super::selection::Selected;
 use crate::comparison::ComparisonReader;
-use crate::measure::duration;
+use crate::measure::seconds;
 use crate::recipe::Recipe;
 use crate::runs::Comparison;
 use crate::training::Cores;
+use crate::worker::last_complaint;
 use crate::{Error, Result};
 use indicatif::HumanBytes;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
 
 pub(super) fn run(
     selected: &Selected,
@@ -39,8 +39,7 @@ pub(super) fn run(
     }
     let threads = Cores::here(jobs).share(left.runs, recipe.comparison.threads);
     let timed = time_one_epoch(selected, threads)?;
-    let seconds = timed.seconds * left.epochs as f64 / jobs.min(left.runs) as f64;
-    let whole = duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    let whole = seconds(timed.seconds * left.epochs as f64 / jobs.min(left.runs) as f64);
     let disk = HumanBytes(timed.bytes * (left.complete + left.runs) as u64);
     print(&format!(
         "One epoch of {} took {:.1} s; with {jobs} at a time that makes about {whole}\n\
@@ -84,7 +83,7 @@ impl Left {
 pub(super) fn runs(recipe: &Recipe) -> usize {
     let varied = &recipe.comparison;
     let settings = varied.activations.len() * varied.dropout.len();
-    let seeds = varied.first_seeds() as usize;
+    let seeds = varied.looks().first().seeds as usize;
     match varied.retrain {
         Some(tuning) => {
             settings * (varied.learning_rates.len() * tuning.tuning_seeds as usize + seeds)
@@ -105,7 +104,7 @@ fn counted(recipe: &Recipe) -> String {
         several(varied.dropout.len(), "dropout rate"),
         several(varied.learning_rates.len(), "learning rate"),
     );
-    let seeds = several(varied.first_seeds() as usize, "seed");
+    let seeds = several(varied.looks().first().seeds as usize, "seed");
     let how = match varied.retrain {
         Some(tuning) => format!(
             "{settings} × {} to tune, then {seeds} of each activation and dropout rate at its best \
@@ -157,9 +156,9 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     command.env("RAYON_NUM_THREADS", threads.to_string());
     let output = command.stdin(Stdio::null()).output().map_err(Error::io("start", &program))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.trim_end().lines().last().unwrap_or("it said nothing").to_owned();
-        let problem = format!("the run that was to be timed failed: {last}");
+        let said = last_complaint(&output.stderr[..]);
+        let said = said.unwrap_or_else(|| format!("it ended by {}", output.status));
+        let problem = format!("the run that was to be timed failed: {said}");
         return Err(Error::Device(problem));
     }
     let mut reader = ComparisonReader::open(&out)?;
@@ -188,11 +187,11 @@ mod tests {
         let classifier = Recipe::named("mnist-classifier").unwrap();
         let varied = &classifier.comparison;
         let rates = varied.learning_rates.len() * varied.dropout.len();
-        assert_eq!(runs(&classifier), 3 * rates * varied.first_seeds() as usize);
+        assert_eq!(runs(&classifier), 3 * rates * varied.looks().first().seeds as usize);
         let cnn = Recipe::named("cifar10-cnn").unwrap();
         let varied = &cnn.comparison;
         let tuning = varied.retrain.unwrap().tuning_seeds as usize;
-        let last = varied.first_seeds() as usize;
+        let last = varied.looks().first().seeds as usize;
         assert_eq!(runs(&cnn), 3 * (varied.learning_rates.len() * tuning + last));
         assert!(counted(&cnn).contains("to tune, then"), "{}", counted(&cnn));
     }

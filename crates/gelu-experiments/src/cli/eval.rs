@@ -1,15 +1,19 @@
 use super::print;
 use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
-use crate::measure::NoiseMetrics;
+use crate::measure::{Criterion, LossKind, NoiseMetrics, Primary};
+use crate::recipe::limits;
 use crate::report::table::number_table;
 use crate::runs::{
-    ClaimedRun, Comparison, RunFolder, RunSnapshot, RunSpec, RunStatus, Stage, Watch,
+    ClaimedRun, Comparison, ComparisonFolder, RunFolder, RunSnapshot, RunSpec, RunStatus, Stage,
+    Watch,
 };
 use crate::training::{
-    LearnedGelu, Splits, Spread, evaluate_split, learned_gelus, load_model, measure_noise,
+    LearnedGelu, Network, Splits, Spread, evaluate_split, examine, learned_gelus, load_model,
+    measure_noise,
 };
 use crate::{Error, Result, data};
+use burn::tensor::Device;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -30,6 +34,10 @@ pub(super) struct Eval {
     /// `gelu report`; an a that was measured before keeps its own
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     noise: Vec<f64>,
+    /// Keep what each network makes of each test example, for intervals over new examples, where its
+    /// run has not kept it
+    #[arg(long)]
+    outcomes: bool,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -59,13 +67,11 @@ struct Evaluation {
 
 impl Eval {
     pub(super) fn run(self) -> Result<ExitCode> {
-        if let Some(amplitude) = self.noise.iter().find(|a| !(a.is_finite() && **a >= 0.0)) {
-            let problem = format!("noise amplitude {amplitude} has to be at least 0 and finite");
-            return Err(Error::Usage(problem));
-        }
+        self.noise.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))?;
         let runs = finished_runs(&self.folder)?;
+        let criterion = self.outcomes.then(|| criterion(&self.folder)).transpose()?;
         // What is kept with a run has to be of this version, as the run.
-        let spec_of = |run: &RunFolder| match self.noise.is_empty() {
+        let spec_of = |run: &RunFolder| match self.noise.is_empty() && criterion.is_none() {
             true => run.spec_of_any_version(),
             false => run.spec(),
         };
@@ -83,8 +89,12 @@ impl Eval {
             let valid = splits.valid.as_ref().map(measure).transpose()?;
             let test = measure(&splits.test)?;
             let noise = measure_noise(&model, &spec, &splits, &self.noise, &device)?;
+            let noise: Vec<_> = noise.into_iter().map(|noisy| noisy.metrics).collect();
             if !noise.is_empty() {
                 keep_noise(run, &spec, &noise)?;
+            }
+            if let Some(criterion) = &criterion {
+                keep_outcomes(run, &spec, &model, &splits, criterion, &device)?;
             }
             evaluations.push(Evaluation {
                 run: run.path().to_path_buf(),
@@ -115,23 +125,74 @@ impl Eval {
 }
 
 /// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
-/// result: a verdict may go by it, and all runs of a comparison saw that noise.
+/// result: a verdict may go by it, and noise is a function of the amplitude, so that all runs of a
+/// comparison saw the same, whichever list it stood in.
 fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
-    let silence = Duration::from_secs(Comparison::LEASE_SECONDS);
-    let mut all = run.snapshot(spec, silence).noise;
+    let claimed = claim(run, spec)?;
+    // Read while nobody else can add to it.
+    let mut all = run.snapshot(spec, silence(run)).noise;
     for point in noise {
         if all.iter().all(|known| known.amplitude != point.amplitude) {
             all.push(*point);
         }
     }
     all.sort_by(|a, b| a.amplitude.total_cmp(&b.amplitude));
-    match ClaimedRun::claim(run, spec, &mut Watch::default(), silence)? {
-        Ok(claimed) => claimed.set_noise(&all),
-        Err(_) => Err(Error::Run {
-            run: run.path().to_path_buf(),
-            problem: "another process is working on it, so the noise measured cannot be kept"
-                .to_owned(),
-        }),
+    claimed.set_noise(&all)
+}
+
+/// Keeps what the network of a run makes of each test example, unless that was kept already.
+fn keep_outcomes(
+    run: &RunFolder,
+    spec: &RunSpec,
+    model: &Network,
+    splits: &Splits,
+    criterion: &Criterion,
+    device: &Device,
+) -> Result<()> {
+    let snapshot = run.snapshot(spec, silence(run));
+    let reported = spec.reported_epoch(&snapshot.epochs);
+    let Some(reported) = reported.filter(|_| snapshot.outcomes_of(criterion).is_none()) else {
+        return Ok(());
+    };
+    let examined = examine(model, spec, splits, criterion, reported, device)?;
+    let Some(outcomes) = examined.outcomes else { return Ok(()) };
+    outcomes.check(reported, &snapshot.noise).map_err(|problem| Error::Run {
+        run: run.path().to_path_buf(),
+        problem: format!(
+            "what its network makes of the test examples here is not kept: it {problem}; measure it on \
+             the device and the kind of processor that it was trained on"
+        ),
+    })?;
+    claim(run, spec)?.set_outcomes(&outcomes)
+}
+
+/// How long a worker on another host may be without a heartbeat.
+fn silence(run: &RunFolder) -> Duration {
+    Duration::from_secs(Comparison::default_lease(run.path()))
+}
+
+fn claim(run: &RunFolder, spec: &RunSpec) -> Result<ClaimedRun> {
+    let claimed = ClaimedRun::claim(run, spec, &mut Watch::default(), silence(run))?;
+    claimed.map_err(|_| Error::Run {
+        run: run.path().to_path_buf(),
+        problem: "another process is working on it, so what was measured cannot be kept".to_owned(),
+    })
+}
+
+/// What the comparison is decided by that a folder holds, or that a run's folder lies in.
+fn criterion(folder: &Path) -> Result<Criterion> {
+    let comparison = match folder.join("run.toml").exists() {
+        true => folder.join("../.."),
+        false => folder.to_path_buf(),
+    };
+    let criterion = ComparisonFolder::open(&comparison)?.comparison()?.recipe.criterion();
+    match criterion.primary {
+        Primary::TrainLoss => Err(Error::Usage(format!(
+            "{} is decided by the {}, which is no mean over test examples; there is nothing to keep",
+            comparison.display(),
+            criterion.primary.words(LossKind::default())
+        ))),
+        _ => Ok(criterion),
     }
 }
 

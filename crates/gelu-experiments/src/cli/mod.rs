@@ -9,6 +9,8 @@ mod eval;
 mod export;
 mod listing;
 mod program;
+#[cfg(test)]
+mod quoted;
 mod recipe;
 mod report;
 mod runs;
@@ -16,11 +18,13 @@ mod selection;
 mod submit;
 mod suggested;
 mod train;
+mod verdict;
 mod watch;
 mod work;
 
+use crate::Error;
+use crate::output::{complain, print};
 use crate::runs::{ComparisonFolder, ComparisonSnapshot};
-use crate::{Error, Result};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -47,6 +51,8 @@ enum Command {
     Eval(eval::Eval),
     /// Show the dashboard of a comparison that another process makes, or that is finished
     Watch(watch::Watch),
+    /// Judge any table of scores: a CSV file with settings, seeds and a measure
+    Verdict(verdict::Verdict),
     /// Write the table, figures and data of a comparison's finished runs again
     Report(report::Report),
     /// List the runs of a comparison: what there is, how it ended, how long it took
@@ -80,6 +86,7 @@ fn run() -> ExitCode {
         Command::Train(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Watch(command) => command.run(),
+        Command::Verdict(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Runs(command) => command.run(),
         Command::Recipe(command) => command.run(),
@@ -102,30 +109,6 @@ fn refuse(error: &Error) -> ExitCode {
 /// The command line as clap knows it, for completions and the manual.
 fn command() -> clap::Command {
     Arguments::command()
-}
-
-/// Prints to standard output. A reader that has gone away (`gelu report … | head`, a terminal that
-/// was closed) is no error.
-fn print(text: &str) -> Result<()> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe && !is_hang_up(&error) => {
-            Err(Error::io("write to", "standard output")(error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether a terminal refused to be written to because it is gone.
-fn is_hang_up(error: &std::io::Error) -> bool {
-    const EIO: i32 = 5;
-    cfg!(unix) && error.raw_os_error() == Some(EIO)
-}
-
-/// Prints to standard error, if anybody is there to hear it.
-fn complain(text: &str) {
-    use std::io::Write;
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// What could not be read of a comparison, a line each.

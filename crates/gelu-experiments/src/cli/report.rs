@@ -40,7 +40,7 @@ impl Report {
         for error in &written.failures {
             super::complain(&format!("gelu: {error}\n"));
         }
-        let exported = export::all(&self.export, &snapshot, &self.folder, self.json);
+        let exported = export::all(&self.export, &snapshot, &self.folder, self.json)?;
         match written.failures.is_empty() && exported {
             true => Ok(ExitCode::SUCCESS),
             false => Ok(ExitCode::FAILURE),

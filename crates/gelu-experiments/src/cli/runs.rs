@@ -2,12 +2,11 @@ use super::listing::listing;
 use super::print;
 use crate::Result;
 use crate::comparison::{ComparisonReader, label};
-use crate::measure::duration;
+use crate::measure::seconds;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct Runs {
@@ -60,7 +59,7 @@ fn list(reader: &mut ComparisonReader) -> String {
             format!("{:e}", run.key.learning_rate),
             run.key.seed.to_string(),
             format!("{}/{}", run.epochs.len(), run.epochs_planned),
-            duration(Duration::from_secs_f64(run.seconds)),
+            seconds(run.seconds),
             one_line(run),
             format!("runs/{}", run.folder),
         ]
@@ -89,7 +88,7 @@ fn summary(snapshot: &ComparisonSnapshot) -> String {
     let counts: Vec<String> =
         counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
     let mark = if snapshot.synthetic { " (SYNTHETIC DATA)" } else { "" };
-    let seconds: f64 = snapshot.runs.iter().map(|run| run.seconds).sum();
+    let spent = snapshot.runs.iter().map(|run| run.seconds).sum();
     let failed = snapshot.runs.iter().any(|run| matches!(run.status, RunStatus::Failed { .. }));
     let advice = if failed { "; the same command tries the failed ones again" } else { "" };
     format!(
@@ -97,6 +96,6 @@ fn summary(snapshot: &ComparisonSnapshot) -> String {
         snapshot.experiment,
         snapshot.runs.len(),
         counts.join(", "),
-        duration(Duration::from_secs_f64(seconds))
+        seconds(spent)
     )
 }

@@ -1,9 +1,10 @@
 use super::suggested::Suggested;
+use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::measure;
 use crate::recipe::Recipe;
-use crate::runs::{Comparison, RunKey, RunSpec};
+use crate::runs::{Comparison, ComparisonFolder, RunKey, RunSpec};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
@@ -42,7 +43,7 @@ pub(super) struct Selection {
     selection: Option<measure::Selection>,
     /// Folder that holds the data set's files
     #[arg(long, value_name = "DIR")]
-    pub(super) data: Option<PathBuf>,
+    data: Option<PathBuf>,
     /// Folder for results [default: results/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -65,7 +66,7 @@ pub(super) struct Selected {
 
 impl Selection {
     /// The recipe with what the flags change of it; `vary` changes what is compared.
-    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe)) -> Result<Selected> {
+    pub(super) fn recipe(&self, vary: impl FnOnce(&mut Recipe)) -> Result<Recipe> {
         let mut recipe = match (&self.recipe, &self.experiment) {
             (Some(file), _) => Recipe::from_file(file)?,
             (None, name) => Recipe::named(name.as_deref().unwrap_or(DEFAULT_EXPERIMENT))?,
@@ -81,6 +82,12 @@ impl Selection {
         vary(&mut recipe);
         recipe.comparison.without_repetition();
         recipe.validate()?;
+        Ok(recipe)
+    }
+
+    /// That recipe with its data and devices.
+    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe)) -> Result<Selected> {
+        let recipe = self.recipe(vary)?;
         let devices = devices(self.device)?;
         let data = data::load(&recipe.data.set, self.data.as_deref())?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
@@ -98,7 +105,16 @@ impl Selected {
         let (recipe, device) = (self.recipe.clone(), device);
         let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
         comparison.test_examples = Splits::test_examples(&self.data, &self.recipe.data);
+        comparison.lease_seconds = Comparison::default_lease(&self.out);
         comparison
+    }
+
+    /// Makes the comparison's folder, or joins the one that is there.
+    pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
+        let (folder, _) =
+            ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_looked)?;
+        super::warn_of_open_folder(&folder);
+        Ok(folder)
     }
 
     /// Whether a run can be trained on the data.

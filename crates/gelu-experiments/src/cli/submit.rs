@@ -1,7 +1,7 @@
 use super::compare::Varied;
 use super::print;
-use super::selection::Selection;
-use crate::cluster::{self, SlurmJob};
+use super::selection::{Selected, Selection};
+use crate::cluster::{self, SlurmJob, TimeLimit};
 use crate::{Error, Result};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,13 @@ pub(super) struct Submit {
     /// Print the script, and submit nothing
     #[arg(long, requires = "slurm")]
     dry_run: bool,
+    #[command(flatten)]
+    batch: Batch,
+}
+
+/// What is asked of Slurm.
+#[derive(Debug, Args)]
+struct Batch {
     /// Workers: jobs of the array
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u16).range(1..))]
@@ -28,9 +35,9 @@ pub(super) struct Submit {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..))]
     cpus: u16,
-    /// Time limit of a job, as Slurm writes it: 30, 1:00:00, 2-12; jobs queue themselves again
+    /// Time limit of a job, as Slurm writes it: 30, 1:00:00, 2-12; before it, a job queues itself again
     #[arg(long, value_name = "TIME")]
-    time: Option<String>,
+    time: Option<TimeLimit>,
     /// Memory of each worker, as Slurm writes it: 4G
     #[arg(long, value_name = "SIZE")]
     mem: Option<String>,
@@ -44,49 +51,55 @@ pub(super) struct Submit {
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
     /// Seconds before the time limit at which a worker finishes its epoch: more than one takes
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    notice: u32,
+    #[arg(long, value_name = "SECONDS", default_value_t = 120,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    notice: u16,
 }
 
 impl Submit {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let data = self.selection.data.as_deref().map(absolute).transpose()?;
-        let (selected, folder) = match self.dry_run {
-            true => (self.varied.select(self.selection)?.0, None),
-            false => {
-                let (selected, folder) = self.varied.prepare(self.selection)?;
-                (selected, Some(folder))
-            }
-        };
-        let out = cluster::quoted(&selected.out.display().to_string());
-        if !self.slurm {
-            print(&format!(
-                "Made {out}; start workers on it, on this machine or on others, with: gelu work {out}\n"
-            ))?;
+        let Self { selection, varied, slurm, dry_run, batch } = self;
+        let (selected, comparison) = varied.select(selection)?;
+        let job = slurm.then(|| batch.job(&selected)).transpose()?;
+        // What Slurm cannot be told is refused before anything is made.
+        let script = job.as_ref().map(SlurmJob::script).transpose()?;
+        if let (true, Some(script)) = (dry_run, script) {
+            print(&script)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let job = SlurmJob {
+        selected.make_folder(&comparison)?;
+        let out = cluster::quoted(&selected.out.display().to_string());
+        print(&match job {
+            Some(job) => {
+                let said = cluster::submit(&job)?;
+                format!("{said}\nSee how it goes with: gelu watch {out}\n")
+            }
+            None => format!(
+                "Made {out}; start workers on it, on this machine or on others, with: gelu work {out}\n"
+            ),
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Batch {
+    fn job(self, selected: &Selected) -> Result<SlurmJob> {
+        let Self { workers, cpus, time, mem: memory, gpus, partition, account, notice } = self;
+        Ok(SlurmJob {
             name: selected.recipe.name.clone(),
             folder: absolute(&selected.out)?,
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
-            workers: usize::from(self.workers),
+            workers,
             device: selected.devices[0].to_string(),
-            data,
-            cpus: usize::from(self.cpus),
-            time: self.time,
-            memory: self.mem,
-            gpus: self.gpus,
-            partition: self.partition,
-            account: self.account,
-            notice: self.notice,
-        };
-        if folder.is_none() {
-            print(&job.script()?)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        let said = cluster::submit(&job)?;
-        print(&format!("{said}\nSee how it goes with: gelu watch {out}\n"))?;
-        Ok(ExitCode::SUCCESS)
+            data: selected.data_folder.as_deref().map(absolute).transpose()?,
+            cpus,
+            time,
+            memory,
+            gpus,
+            partition,
+            account,
+            notice,
+        })
     }
 }
 

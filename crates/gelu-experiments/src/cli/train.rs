@@ -2,9 +2,10 @@ use super::print;
 use super::selection::Selection;
 use super::suggested::Suggested;
 use crate::activation::NamedActivation;
+use crate::comparison::ComparisonReader;
 use crate::environment::Environment;
 use crate::runs::{
-    ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunStatus, Stage, Watch,
+    ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunSpec, RunStatus, Stage, Watch,
 };
 use crate::signals::Signals;
 use crate::training::{Control, Cores, Display, Splits, train};
@@ -26,7 +27,8 @@ pub(super) struct Train {
     #[arg(long, value_name = "NAME", default_value = "gelu", value_parser = Suggested::activations().try_map(|name| name.parse::<NamedActivation>()))]
     activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u64).range(..=RunSpec::LARGEST_SEED))]
     seed: u64,
     /// Initial learning rate [default: the experiment's first]
     #[arg(long, value_name = "RATE")]
@@ -61,7 +63,8 @@ impl Train {
         let mut comparison = selected.comparison();
         comparison.planned = false;
         let spec = selected.check(&comparison, &key)?;
-        let (folder, comparison) = ComparisonFolder::create(&selected.out, &comparison)?;
+        let (folder, comparison) =
+            ComparisonFolder::create(&selected.out, &comparison, ComparisonReader::has_looked)?;
         let folder = folder.run(&spec)?;
         let claimed =
             ClaimedRun::claim(&folder, &spec, &mut Watch::default(), comparison.silence())?;
@@ -74,7 +77,8 @@ impl Train {
         let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
         let environment = Environment::here(device, threads);
         let status = apart_from_the_terminal(&run, &signals, || {
-            train(&run, &splits, &opened, &control, &environment, Display::Burn)
+            let criterion = comparison.recipe.criterion();
+            train(&run, &splits, &criterion, &opened, &control, &environment, Display::Burn)
         })?;
         conclude(&run, comparison.silence(), &status)
     }
@@ -103,10 +107,7 @@ fn apart_from_the_terminal(
 }
 
 fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {
-    let who = holder.map_or_else(
-        || "another process".to_owned(),
-        |holder| format!("process {} on {}", holder.process, holder.host),
-    );
+    let who = holder.map_or_else(|| "another process".to_owned(), ToString::to_string);
     Error::Run {
         run: run.path().to_path_buf(),
         problem: format!("{who} is working on it; wait for it or stop it"),
@@ -141,8 +142,12 @@ fn conclude(run: &ClaimedRun, silence: Duration, status: &RunStatus) -> Result<E
     let (folder, spec) = (run.folder(), run.spec());
     let snapshot = folder.snapshot(spec, silence);
     let mut lines = format!("{}: {status}\n", snapshot.key);
-    if let Some(last) = snapshot.epochs.last() {
-        lines.push_str(&crate::dashboard::epoch_line(last, snapshot.epochs_planned));
+    if let Some(reported) = spec.reported_epoch(&snapshot.epochs) {
+        lines.push_str(&crate::dashboard::epoch_line(reported, snapshot.epochs_planned));
+        if let Some(selection) = spec.best_by {
+            let of = snapshot.epochs.len();
+            lines.push_str(&format!("  (of {of}, the best by {selection})"));
+        }
         lines.push('\n');
     }
     lines.push_str(&format!("Saved in {}\n", folder.path().display()));

@@ -1,3 +1,6 @@
+use crate::{Error, Result};
+use std::path::Path;
+
 /// A text as one word of a POSIX shell, whatever is in it.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
@@ -5,6 +8,13 @@ pub fn quoted(text: &str) -> String {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
+}
+
+/// A path as a script can hold it.
+pub(super) fn utf8(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| {
+        Error::Usage(format!("the path {} is not UTF-8, as scripts have to be", path.display()))
+    })
 }
 
 #[cfg(all(test, unix))]

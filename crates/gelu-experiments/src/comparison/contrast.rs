@@ -1,7 +1,10 @@
-use super::statistics::{Pairs, holm};
-use super::verdict::{ALPHA, Ruling, Verdict, p_of};
-use crate::measure::Looks;
+use super::statistics::{Forecast, Pairs, forecast};
+use super::verdict::{ALPHA, Ruling, Verdict, fewest_pairs};
+use crate::measure::{Criterion, Look, Looks};
 use std::collections::BTreeMap;
+
+/// Forecasts go so far beyond the pairs there are.
+const FORESEEN: usize = 1000;
 
 /// One activation beside the baseline at one dropout rate: what both measured, by seed, wherever
 /// both runs are complete.
@@ -12,87 +15,79 @@ pub struct Contrast {
 }
 
 impl Contrast {
-    /// All pairs.
-    fn all(&self) -> Pairs {
-        Pairs::new(self.by_seed.values().copied().collect())
+    /// Those of the seeds 1 to `last`.
+    fn up_to(&self, last: u64) -> Pairs {
+        Pairs::new(self.by_seed.range(1..=last).map(|(_, pair)| *pair).collect())
     }
 
-    /// The pairs of the seeds 1 to `last`, once none is missing.
-    fn up_to(&self, last: u64) -> Option<Pairs> {
-        let pairs: Option<Vec<_>> = (1..=last).map(|s| self.by_seed.get(&s).copied()).collect();
-        pairs.map(Pairs::new)
+    /// Whether none of the seeds 1 to `last` is missing.
+    fn reaches(&self, last: u64) -> bool {
+        self.by_seed.range(1..=last).count() as u64 == last
     }
 }
 
-/// Verdicts on all pairs there are: one look, Holm over all contrasts.
-pub fn rule(contrasts: &[Contrast], negligible: f64) -> Vec<Ruling> {
-    let pairs: Vec<Pairs> = contrasts.iter().map(Contrast::all).collect();
-    let p: Vec<f64> = pairs.iter().map(p_of).collect();
-    let adjusted = holm(&p);
-    let family = contrasts.len();
-    let ruled = pairs.into_iter().zip(p.into_iter().zip(adjusted));
-    ruled
-        .map(|(pairs, (p, adjusted))| Ruling::new(pairs, [p, adjusted], ALPHA, family, negligible))
-        .collect()
-}
-
-/// How far a comparison that goes on until it is decided has come.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Followed {
-    /// One a contrast. A decided one is as it was at the look that decided it.
-    pub rulings: Vec<Ruling>,
-    /// Seeds that the next look waits for; `None` where all is decided or no look is left.
-    pub next_look: Option<u64>,
-}
-
-/// Verdicts of a comparison that is looked at again and again: every look at its share of α, Holm
-/// over the contrasts of a look, and what is once decided stays so.
+/// What every contrast of a table is held against.
 ///
-/// A look takes place when every contrast that is still open has all pairs up to it. One found
-/// better or worse has left Holm's family; one found the same stays in it, as if its p were 1: it
-/// may be a true hypothesis that a later look must not reject too easily.
-pub fn follow(contrasts: &[Contrast], looks: Looks, negligible: f64) -> Followed {
-    let level = looks.level(ALPHA);
-    let mut decided: Vec<Option<Ruling>> = vec![None; contrasts.len()];
-    let mut next_look = None;
-    for look in looks.pairs() {
-        let open: Vec<usize> = (0..contrasts.len()).filter(|&i| decided[i].is_none()).collect();
-        if open.is_empty() {
-            break;
-        }
-        let pairs: Option<Vec<Pairs>> = open.iter().map(|&i| contrasts[i].up_to(look)).collect();
-        let Some(pairs) = pairs else {
-            next_look = Some(look);
-            break;
-        };
-        for (index, ruling) in open.iter().zip(rule_open(pairs, &decided, level, negligible)) {
-            decided[*index] = (ruling.verdict != Verdict::Undecided).then_some(ruling);
-        }
-    }
-    let open: Vec<usize> = (0..contrasts.len()).filter(|&i| decided[i].is_none()).collect();
-    let pairs = open.iter().map(|&i| contrasts[i].all()).collect();
-    for (index, ruling) in open.iter().zip(rule_open(pairs, &decided, level, negligible)) {
-        // What more pairs than the last look's say is shown, and decides nothing.
-        decided[*index] = Some(Ruling { verdict: Verdict::Undecided, ..ruling });
-    }
-    Followed { rulings: decided.into_iter().flatten().collect(), next_look }
+/// Every decision (*better*, *worse*, *same*) at every look is made at level α/(m·K) of m comparisons
+/// and K planned looks, so that all of them together err in at most a share α of tables, whatever
+/// depends on what (Bonferroni). A contrast is looked at when its own pairs are complete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// m.
+    pub comparisons: usize,
+    /// When it is looked at.
+    pub looks: Looks,
+    /// δ.
+    pub negligible: f64,
 }
 
-/// The rulings of the contrasts that are open, beside those decided before.
-fn rule_open(
-    pairs: Vec<Pairs>,
-    decided: &[Option<Ruling>],
-    level: f64,
-    negligible: f64,
-) -> Vec<Ruling> {
-    let same = decided.iter().flatten().filter(|r| r.verdict == Verdict::Same).count();
-    let p: Vec<f64> = pairs.iter().map(p_of).collect();
-    let family = p.len() + same;
-    let adjusted = holm(&[p.clone(), vec![1.0; same]].concat());
-    let ruled = pairs.into_iter().zip(p.into_iter().zip(adjusted));
-    ruled
-        .map(|(pairs, (p, adjusted))| Ruling::new(pairs, [p, adjusted], level, family, negligible))
-        .collect()
+impl Rules {
+    /// Those of a comparison.
+    pub fn of(criterion: &Criterion) -> Self {
+        Self {
+            comparisons: criterion.comparisons,
+            looks: criterion.looks.clone(),
+            negligible: criterion.negligible,
+        }
+    }
+
+    /// The level of a look.
+    pub fn level(&self, look: Look) -> f64 {
+        ALPHA * look.share / self.comparisons.max(1) as f64
+    }
+
+    /// What the looks so far have decided. What is once decided stays so, whatever comes after; what
+    /// lies beyond the last look counts for nothing.
+    pub fn rule(&self, contrast: &Contrast) -> Ruling {
+        let mut last: Option<Ruling> = None;
+        for look in self.looks.iter() {
+            let (level, pairs) = (self.level(look), contrast.up_to(look.seeds));
+            if !contrast.reaches(look.seeds) {
+                return Ruling::before(look, last.and_then(|ruling| ruling.look), pairs, level);
+            }
+            let ruling = Ruling::at(look, pairs, level, self.negligible);
+            if ruling.verdict != Verdict::Undecided {
+                return ruling;
+            }
+            last = Some(ruling);
+        }
+        last.expect("there is at least one look")
+    }
+
+    /// How many more pairs would probably decide what the last look left undecided, at the level of a
+    /// look that is added. `None` where it is decided, or waits for a look, where there is no mean,
+    /// and where these pairs do not tell.
+    pub fn forecast(&self, ruling: &Ruling) -> Option<Forecast> {
+        let mean = ruling.pairs.mean()?;
+        let open = ruling.verdict == Verdict::Undecided && ruling.next.is_none();
+        let level = self.level(self.looks.added());
+        open.then(|| forecast(mean, self.negligible, level, FORESEEN)).flatten()
+    }
+
+    /// With how few pairs an added look could tell better from worse.
+    pub fn fewest_pairs(&self) -> Option<usize> {
+        fewest_pairs(self.level(self.looks.added()))
+    }
 }
 
 #[cfg(test)]
@@ -110,64 +105,83 @@ mod tests {
         (0..count).map(|i| mean + 0.1 * f64::sin(1.0 + 2.0 * i as f64)).collect()
     }
 
-    fn verdicts(rulings: &[Ruling]) -> Vec<Verdict> {
-        rulings.iter().map(|ruling| ruling.verdict).collect()
+    fn rules(comparisons: usize, looks: &Looks) -> Rules {
+        Rules { comparisons, looks: looks.clone(), negligible: 1e-3 }
     }
 
     #[test]
-    fn holm_is_over_all_contrasts_of_a_table() {
-        // All six agree: p = 0.031 each. Alone that is enough, beside another it is not.
-        let six = contrast(&around(-1.0, 6));
-        assert_eq!(verdicts(&rule(std::slice::from_ref(&six), 1e-3)), [Verdict::Better]);
-        let both = rule(&[six.clone(), contrast(&around(0.0, 6))], 1e-3);
-        assert_eq!(verdicts(&both), [Verdict::Undecided; 2]);
-        assert_eq!((both[0].p, both[0].p_adjusted), (Some(0.03125), Some(0.0625)));
+    fn alpha_is_shared_by_all_comparisons_and_looks() {
+        // All six agree: p = 0.031. Alone that is enough, beside another comparison it is not.
+        let (six, once) = (contrast(&around(-1.0, 6)), Looks::once(6));
+        assert_eq!(rules(1, &once).rule(&six).verdict, Verdict::Better);
+        let of_two = rules(2, &once).rule(&six);
+        assert_eq!((of_two.verdict, of_two.level), (Verdict::Undecided, 0.025));
+        assert_eq!((of_two.p, of_two.p_adjusted()), (Some(0.03125), Some(0.0625)));
+        let looks = Looks::until_decided(20);
+        let decided = rules(8, &looks).rule(&contrast(&around(-1.0, 10)));
+        assert_eq!(decided.verdict, Verdict::Better, "2/2^10 · 24 is below 0.05");
+        let same = contrast(&[1e-4, -1e-4, 0.0, 2e-4, -2e-4, 1e-4]);
+        assert_eq!(rules(1, &once).rule(&same).verdict, Verdict::Same);
+        let wider = Looks::once(4);
+        let few = contrast(&[8e-4, -1e-4, 4e-4, 2e-4]);
+        assert_eq!(rules(1, &wider).rule(&few).verdict, Verdict::Same);
+        assert_eq!(rules(8, &wider).rule(&few).verdict, Verdict::Undecided, "same has its level");
     }
 
     #[test]
-    fn a_look_waits_for_every_open_contrast() {
-        let looks = Looks::up_to(20);
-        let followed =
-            follow(&[contrast(&around(-1.0, 8)), contrast(&around(0.0, 7))], looks, 1e-3);
-        assert_eq!(verdicts(&followed.rulings), [Verdict::Undecided; 2]);
-        assert_eq!(followed.next_look, Some(8));
-        // At the first look 2/256 · 2 is above 0.05 / 4; at the second 2/4096 · 2 is not.
-        let followed =
-            follow(&[contrast(&around(-1.0, 8)), contrast(&around(0.0, 8))], looks, 1e-3);
-        assert_eq!((followed.next_look, followed.rulings[0].level), (Some(12), 0.0125));
-        let two = [contrast(&around(-1.0, 12)), contrast(&around(0.0, 12))];
-        let followed = follow(&two, looks, 1e-3);
-        assert_eq!(verdicts(&followed.rulings), [Verdict::Better, Verdict::Undecided]);
-        assert_eq!(followed.next_look, Some(16));
+    fn a_look_waits_for_all_pairs_of_its_comparison_and_for_no_other() {
+        let looks = Looks::until_decided(20);
+        let rules = rules(2, &looks);
+        let nine = rules.rule(&contrast(&around(-1.0, 9)));
+        let next = nine.next.map(|look| look.seeds);
+        assert_eq!(
+            (nine.verdict, nine.pairs.len(), nine.p, next),
+            (Verdict::Undecided, 9, None, Some(10))
+        );
+        let mut missing = contrast(&around(-1.0, 14));
+        missing.by_seed.remove(&3);
+        assert_eq!(rules.rule(&missing).next.map(|look| look.seeds), Some(10));
+        let ten = rules.rule(&contrast(&around(-1.0, 14)));
+        assert_eq!((ten.verdict, ten.pairs.len(), ten.next), (Verdict::Better, 10, None));
+        let open = rules.rule(&contrast(&around(0.0, 14)));
+        assert_eq!(open.look.map(|look| look.seeds), Some(10));
+        assert_eq!((open.pairs.len(), open.next.map(|look| look.seeds)), (14, Some(15)));
     }
 
     #[test]
-    fn what_is_decided_stays_as_it_was_decided() {
-        let looks = Looks::up_to(20);
-        let mut turning = around(-1.0, 12);
-        let decided = follow(&[contrast(&turning)], looks, 1e-3);
-        assert_eq!((decided.next_look, decided.rulings[0].pairs.len()), (None, 8));
-        turning.extend(around(9.0, 8));
-        assert_eq!(follow(&[contrast(&turning)], looks, 1e-3), decided);
+    fn what_is_decided_stays_as_it_was_decided_and_what_was_not_planned_does_not_count() {
+        let looks = Looks::until_decided(20);
+        let mut turning = around(-1.0, 10);
+        let decided = rules(1, &looks).rule(&contrast(&turning));
+        turning.extend(around(9.0, 10));
+        assert_eq!(rules(1, &looks).rule(&contrast(&turning)), decided);
+        let more = contrast(&[around(0.0, 20), around(-50.0, 30)].concat());
+        let more = rules(1, &looks).rule(&more);
+        assert_eq!((more.verdict, more.pairs.len(), more.next), (Verdict::Undecided, 20, None));
     }
 
     #[test]
-    fn after_the_last_look_nothing_is_wanted() {
-        let all = follow(&[contrast(&around(0.0, 12))], Looks::up_to(12), 1e-3);
-        assert_eq!((verdicts(&all.rulings), all.next_look), (vec![Verdict::Undecided], None));
-        // More pairs than the last look's do not decide either.
-        let more = contrast(&[around(0.0, 12), around(-50.0, 30)].concat());
-        let more = follow(&[more], Looks::up_to(12), 1e-3);
-        assert_eq!((verdicts(&more.rulings), more.next_look), (vec![Verdict::Undecided], None));
-        assert_eq!(more.rulings[0].pairs.len(), 42);
+    fn an_added_look_has_its_price() {
+        let looks = Looks::once(8).with_added([20]);
+        let twenty = contrast(&[around(0.0, 8), around(-1.0, 12)].concat());
+        let rules = rules(2, &looks);
+        let ruling = rules.rule(&twenty);
+        assert_eq!((ruling.pairs.len(), ruling.level), (20, 0.0125));
+        assert!((ruling.p_adjusted().unwrap() - 4.0 * ruling.p.unwrap()).abs() < 1e-12);
+        assert_eq!(rules.fewest_pairs(), Some(9), "2/2^9 is below 0.05 / 8");
     }
 
     #[test]
-    fn one_found_the_same_still_counts_in_holms_family() {
-        let same = contrast(&around(0.0, 20).iter().map(|d| d * 1e-6).collect::<Vec<_>>());
-        let open = contrast(&around(-0.04, 12));
-        let followed = follow(&[same, open], Looks::up_to(20), 1e-3);
-        assert_eq!(followed.rulings[0].verdict, Verdict::Same);
-        assert_eq!((followed.rulings[1].family, followed.next_look), (2, Some(16)));
+    fn a_forecast_is_made_once_no_look_is_left() {
+        let looks = Looks::until_decided(15);
+        let rules = rules(1, &looks);
+        let forecast = |contrast: &Contrast| rules.forecast(&rules.rule(contrast));
+        let wide: Vec<f64> = around(0.02, 15);
+        assert_eq!(forecast(&contrast(&wide[..12])), None, "a look is to come");
+        assert!(forecast(&contrast(&wide)).is_some());
+        assert_eq!(forecast(&contrast(&around(-1.0, 15))), None, "decided");
+        let mut lost = contrast(&wide);
+        lost.by_seed.insert(4, [f64::INFINITY, 1.0]);
+        assert_eq!(forecast(&lost), None);
     }
 }

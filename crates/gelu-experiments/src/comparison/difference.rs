@@ -1,10 +1,13 @@
-use super::contrast::{Contrast, Followed, follow, rule};
-use super::statistics::{Further, Mean, Proportion, further_pairs, smallest_detectable};
+use super::contrast::{Contrast, Rules};
+use super::statistics::{
+    Forecast, Mean, NewExamples, Proportion, new_examples, smallest_detectable,
+};
 use super::summary::{Group, best_groups, reported_epoch};
-use super::verdict::{ALPHA, Ruling, Verdict};
-use crate::measure::{Looks, Primary};
+use super::verdict::{ALPHA, Ruling};
+use crate::measure::{Looks, Outcomes, Primary};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// What a comparison of an activation with the baseline at one dropout rate found.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,16 +18,15 @@ pub struct Difference {
     pub baseline: String,
     /// Dropout rate of both.
     pub dropout: f64,
+    /// What the verdict is held against.
+    pub rules: Rules,
     /// The pairs, p and the verdict.
     pub ruling: Ruling,
-    /// The mean of activation − baseline; `None` with fewer than two pairs or a diverged run.
-    pub mean: Option<Mean>,
-    /// Runs that are planned and not complete.
+    /// Planned runs, up to the look it waits for or the last, that are not complete.
     pub outstanding: usize,
-    /// δ of the comparison.
-    pub negligible: f64,
-    /// Whether seeds are added until it is decided.
-    pub sequential: bool,
+    /// What the runs of each pair made of the test examples, `[activation, baseline]`; empty where any
+    /// of them has kept nothing.
+    pub outcomes: Vec<[Arc<Outcomes>; 2]>,
 }
 
 /// Runs that verdicts wait for.
@@ -41,9 +43,20 @@ pub struct FurtherSeeds {
 }
 
 impl Difference {
-    /// The 95 % interval of the mean difference.
+    /// The mean of activation − baseline; `None` with fewer than two pairs or a diverged run.
+    pub fn mean(&self) -> Option<Mean> {
+        self.ruling.pairs.mean()
+    }
+
+    /// The t interval of the mean at the level of the verdict: a 95 % interval over all comparisons
+    /// and looks.
     pub fn interval(&self) -> Option<[f64; 2]> {
-        self.mean.map(|mean| mean.interval(ALPHA))
+        Some(self.mean()?.interval(self.ruling.level))
+    }
+
+    /// The 95 % t interval of the mean, as if this comparison were the only one.
+    pub fn interval_95(&self) -> Option<[f64; 2]> {
+        Some(self.mean()?.interval(ALPHA))
     }
 
     /// The share of pairs in which the activation is better, ties half.
@@ -52,60 +65,68 @@ impl Difference {
         Proportion::new(pairs.better() as f64 + 0.5 * pairs.ties() as f64, pairs.len())
     }
 
-    /// The smallest effect that so many pairs show with 80 % power.
+    /// The smallest effect that so many pairs show with 80 % power, at the level of the verdict.
     pub fn smallest_detectable(&self) -> Option<f64> {
-        smallest_detectable(self.mean?.count, self.mean?.deviation, ALPHA)
+        let mean = self.mean()?;
+        smallest_detectable(mean.count, mean.deviation, self.ruling.level)
     }
 
-    /// How many more pairs would probably decide it; `None` where it is decided, or nothing is
-    /// known yet.
-    pub fn further(&self) -> Option<Further> {
-        let (ruling, mean) = (&self.ruling, self.mean?);
-        (ruling.verdict == Verdict::Undecided).then(|| {
-            let seen = [mean.mean, mean.deviation];
-            let least = ruling.fewest_pairs();
-            further_pairs(mean.count, seen, self.negligible, ruling.level, least)
-        })
+    /// Where the mean lies for seeds and test examples like these, at the level of the verdict; `None`
+    /// before a look, and where the outcomes do not tell.
+    pub fn new_examples(&self) -> Option<NewExamples> {
+        let pairs: Vec<[&Outcomes; 2]> =
+            self.outcomes.iter().map(|[a, b]| [a.as_ref(), b.as_ref()]).collect();
+        self.ruling.p.filter(|_| self.mean().is_some())?;
+        new_examples(&pairs, self.ruling.level).ok()
+    }
+
+    /// How many more pairs would probably decide it; see [`Rules::forecast`].
+    pub fn forecast(&self) -> Option<Forecast> {
+        self.rules.forecast(&self.ruling)
     }
 }
 
 /// Every activation beside the baseline, at every dropout rate: rates ascending, activations in
-/// the order asked for.
+/// the order asked for. Only runs of the plan are judged.
 pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
-    let sides = sides(snapshot, &best);
-    let rulings = judge(snapshot, &sides).rulings;
-    let criterion = &snapshot.criterion;
-    let difference = |(side, ruling): (&Side<'_>, Ruling)| Difference {
-        activation: side.activation.activation.to_owned(),
-        baseline: side.baseline.activation.to_owned(),
-        dropout: side.activation.dropout,
-        mean: Mean::of(&ruling.pairs.differences()).filter(|_| !ruling.pairs.any_diverged()),
-        outstanding: side.outstanding(),
-        negligible: criterion.negligible,
-        sequential: criterion.until_decided.is_some(),
-        ruling,
+    let rules = Rules::of(&snapshot.criterion);
+    let difference = |side: &Side<'_>| {
+        let ruling = rules.rule(&contrast(snapshot, side));
+        Difference {
+            activation: side.activation.activation.to_owned(),
+            baseline: side.baseline.activation.to_owned(),
+            dropout: side.activation.dropout,
+            outstanding: side.outstanding(&ruling, &rules.looks),
+            rules: rules.clone(),
+            outcomes: side.outcomes(&ruling, snapshot),
+            ruling,
+        }
     };
-    sides.iter().zip(rulings).map(difference).collect()
+    sides(snapshot, &best).iter().map(difference).collect()
 }
 
-/// What the next look of a comparison that goes on until it is decided needs: nothing where seeds
-/// are fixed, all is decided, or the last look was taken. A pure function of what is on disk, so
-/// whoever asks gets the same answer.
+/// Whether a look at any comparison has been taken: seeds that are added then have their price.
+pub fn looked_at(snapshot: &ComparisonSnapshot) -> bool {
+    differences(snapshot).iter().any(|difference| difference.ruling.look.is_some())
+}
+
+/// What the next looks need, where the first is taken and has left a comparison open: nothing where
+/// all is decided, or the last look was taken. A pure function of what is on disk, so whoever asks
+/// gets the same answer.
 pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
     let best = best_groups(snapshot);
-    let sides = sides(snapshot, &best);
-    let Followed { rulings, next_look } = judge(snapshot, &sides);
-    let Some(look) = next_look.filter(|&look| look > Looks::FIRST) else { return Vec::new() };
-    let open = sides.iter().zip(&rulings).filter(|(_, r)| r.verdict == Verdict::Undecided);
+    let rules = Rules::of(&snapshot.criterion);
     let mut wanted: Vec<FurtherSeeds> = Vec::new();
-    for (side, _) in open {
+    for side in sides(snapshot, &best) {
+        let ruling = rules.rule(&contrast(snapshot, &side));
+        let (Some(_), Some(next)) = (ruling.look, ruling.next) else { continue };
         for group in [side.baseline, side.activation] {
             let further = FurtherSeeds {
                 activation: group.activation.to_owned(),
                 dropout: group.dropout,
                 learning_rate: group.learning_rate,
-                seeds: 1..=look,
+                seeds: 1..=next.seeds,
             };
             if !wanted.contains(&further) {
                 wanted.push(further);
@@ -122,31 +143,38 @@ pub(super) struct Side<'a> {
 }
 
 impl Side<'_> {
-    fn outstanding(&self) -> usize {
+    fn outstanding(&self, ruling: &Ruling, looks: &Looks) -> usize {
+        let until = ruling.next.or(ruling.look).unwrap_or(looks.last()).seeds;
         let runs = self.activation.runs.iter().chain(&self.baseline.runs);
-        runs.filter(|run| !run.status.is_over()).count()
+        runs.filter(|run| run.key.seed <= until && !run.status.is_over()).count()
     }
 }
 
+impl Side<'_> {
+    /// What the runs of a ruling's pairs have kept; empty where one of them has not.
+    fn outcomes(&self, ruling: &Ruling, snapshot: &ComparisonSnapshot) -> Vec<[Arc<Outcomes>; 2]> {
+        let kept = |group: &Group<'_>, seed: u64| {
+            let run = group.runs.iter().find(|run| run.key.seed == seed)?;
+            let outcomes = run.outcomes.as_ref()?;
+            outcomes.are_of(&snapshot.criterion).then(|| outcomes.clone())
+        };
+        let pair = |seed| Some([kept(self.activation, seed)?, kept(self.baseline, seed)?]);
+        (1..=ruling.pairs.len() as u64).map(pair).collect::<Option<_>>().unwrap_or_default()
+    }
+}
+
+/// The planned groups beside the baseline's.
 pub(super) fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) -> Vec<Side<'a>> {
     let name = &snapshot.criterion.baseline;
     let beside = |dropout: f64| {
-        let of_rate: Vec<&Group<'_>> = best.iter().filter(|g| g.dropout == dropout).collect();
+        let of_rate: Vec<&Group<'_>> =
+            best.iter().filter(|g| g.dropout == dropout && g.planned).collect();
         let baseline = of_rate.iter().copied().find(|group| group.activation == name);
         let others = of_rate.into_iter().filter(|group| group.activation != name);
         let pair = |activation| Some(Side { activation, baseline: baseline? });
         others.filter_map(pair).collect::<Vec<_>>()
     };
     snapshot.dropouts().into_iter().flat_map(beside).collect()
-}
-
-fn judge(snapshot: &ComparisonSnapshot, sides: &[Side<'_>]) -> Followed {
-    let contrasts: Vec<Contrast> = sides.iter().map(|side| contrast(snapshot, side)).collect();
-    let negligible = snapshot.criterion.negligible;
-    match snapshot.criterion.until_decided {
-        Some(until) => follow(&contrasts, until.looks(), negligible),
-        None => Followed { rulings: rule(&contrasts, negligible), next_look: None },
-    }
 }
 
 fn contrast(snapshot: &ComparisonSnapshot, side: &Side<'_>) -> Contrast {
@@ -190,15 +218,17 @@ pub fn noisy_test_error(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Opt
 
 #[cfg(test)]
 mod tests {
+    use super::super::verdict::Verdict;
     use super::*;
-    use crate::measure::{NoiseMetrics, UntilDecided};
+    use crate::measure::NoiseMetrics;
     use crate::report::example::example;
 
     /// GELU and ReLU with `seeds` seeds at one setting: ReLU's errors lie `shift` above GELU's.
     fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
         let mut snapshot = example();
         let pattern = snapshot.runs[0].clone();
-        snapshot.criterion.until_decided = Some(UntilDecided { max_seeds: 16 });
+        snapshot.criterion.comparisons = 1;
+        snapshot.criterion.looks = Looks::once(seeds);
         snapshot.runs.clear();
         for seed in 1..=seeds {
             for activation in ["gelu", "relu"] {
@@ -219,7 +249,7 @@ mod tests {
         let snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
         let found = differences(&snapshot);
         assert_eq!(found.len(), 1);
-        let mean = found[0].mean.unwrap();
+        let mean = found[0].mean().unwrap();
         assert!((mean.mean - 0.00245).abs() < 1e-12 && mean.count == 8);
         assert_eq!(found[0].ruling.verdict, Verdict::Worse);
         assert_eq!(found[0].probability_better().unwrap().share(), 0.0);
@@ -234,14 +264,13 @@ mod tests {
             run.epochs.last_mut().unwrap().train_loss = 1.0 - lower + 1e-3 * run.key.seed as f64;
         }
         let found = &differences(&snapshot)[0];
-        assert!((found.mean.unwrap().mean + 0.25).abs() < 1e-12, "{found:?}");
+        assert!((found.mean().unwrap().mean + 0.25).abs() < 1e-12, "{found:?}");
         assert_eq!(found.ruling.verdict, Verdict::Better);
     }
 
     #[test]
     fn under_noise_the_mean_over_all_declared_amplitudes_is_compared() {
         let mut snapshot = two(8, |_| 0.0);
-        snapshot.criterion.until_decided = None;
         snapshot.criterion.primary = Primary::NoisyTestError;
         snapshot.criterion.amplitudes = vec![1.0, 2.0];
         for run in &mut snapshot.runs {
@@ -252,7 +281,7 @@ mod tests {
             run.noise[1].test_error = Some(0.1);
         }
         let found = &differences(&snapshot)[0];
-        assert!((found.mean.unwrap().mean - 0.01).abs() < 1e-12, "{found:?}");
+        assert!((found.mean().unwrap().mean - 0.01).abs() < 1e-12, "{found:?}");
         assert_eq!(found.ruling.verdict, Verdict::Worse);
         snapshot.runs[0].noise.pop();
         assert_eq!(differences(&snapshot)[0].ruling.pairs.len(), 7, "an amplitude is missing");
@@ -287,27 +316,58 @@ mod tests {
     }
 
     #[test]
+    fn runs_beside_the_plan_change_no_verdict() {
+        let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
+        let before = differences(&snapshot);
+        let mut beside = snapshot.runs[1].clone();
+        assert_eq!(beside.key.activation, "relu");
+        beside.planned = false;
+        beside.key.learning_rate = 0.5;
+        beside.epochs.iter_mut().for_each(|epoch| {
+            (epoch.valid_loss, epoch.test_error) = (Some(0.0), Some(0.0));
+        });
+        let mut further = beside.clone();
+        (further.key.learning_rate, further.key.seed) = (1e-3, 9);
+        snapshot.runs.extend([beside, further]);
+        assert_eq!(differences(&snapshot), before);
+        snapshot.runs.iter_mut().for_each(|run| run.planned = false);
+        assert!(differences(&snapshot).is_empty(), "nothing was planned");
+    }
+
+    #[test]
     fn seeds_are_wanted_until_all_is_decided_or_the_last_look_is_taken() {
         let erratic = |seed: u64| if seed.is_multiple_of(2) { 0.01 } else { -0.0101 };
+        let until_decided = |seeds, shift: fn(u64) -> f64| {
+            let mut snapshot = two(seeds, shift);
+            snapshot.criterion.looks = Looks::until_decided(20);
+            snapshot
+        };
         let wanted = |snapshot: &ComparisonSnapshot| -> Vec<(String, u64)> {
             let all = further_seeds(snapshot).into_iter();
             all.map(|further| (further.activation, *further.seeds.end())).collect()
         };
         // The first look is the plan's own business.
-        assert_eq!(wanted(&two(7, erratic)), []);
+        let nine = until_decided(9, erratic);
+        assert_eq!((wanted(&nine), looked_at(&nine)), (vec![], false));
         let next = |look| [("gelu".to_owned(), look), ("relu".to_owned(), look)];
-        assert_eq!(wanted(&two(8, erratic)), next(12));
-        assert_eq!(wanted(&two(12, erratic)), next(16));
-        assert_eq!(wanted(&two(16, erratic)), [], "the last look");
-        assert_eq!(wanted(&two(8, |seed| 0.01 + 1e-4 * seed as f64)), [], "decided");
+        let ten = until_decided(10, erratic);
+        assert!(looked_at(&ten));
+        assert_eq!(wanted(&ten), next(15));
+        assert_eq!(wanted(&until_decided(15, erratic)), next(20));
+        assert_eq!(wanted(&until_decided(20, erratic)), [], "the last look");
+        let decided = until_decided(10, |seed| 0.01 + 1e-4 * seed as f64);
+        assert_eq!(wanted(&decided), [], "decided");
         let mut fixed = two(8, erratic);
-        fixed.criterion.until_decided = None;
         assert_eq!(wanted(&fixed), []);
+        fixed.criterion.looks = Looks::once(8).with_added([20]);
+        assert_eq!(wanted(&fixed), next(20), "a look that was added");
     }
 
     #[test]
     fn a_decided_activation_gets_no_more_seeds_and_the_baseline_does() {
-        let mut snapshot = two(12, |seed| 0.01 + 1e-4 * seed as f64);
+        let mut snapshot = two(15, |seed| 0.01 + 1e-4 * seed as f64);
+        snapshot.criterion.looks = Looks::until_decided(20);
+        snapshot.criterion.comparisons = 2;
         let relu: Vec<_> =
             snapshot.runs.iter().filter(|run| run.key.activation == "relu").cloned().collect();
         for mut run in relu {

@@ -1,3 +1,4 @@
+use super::contrast::Rules;
 use super::difference::sides;
 use super::statistics::{Mean, Pairs};
 use super::summary::{best_groups, value_at};
@@ -14,6 +15,8 @@ pub struct DifferenceCurve {
     pub dropout: f64,
     /// Pairs of complete runs.
     pub pairs: usize,
+    /// The level of the comparison's last look, which its intervals are made of.
+    pub level: f64,
     /// The mean of activation − baseline after every epoch that all pairs have: epochs from the
     /// first in which a run diverged on are left out.
     pub points: Vec<(usize, Mean)>,
@@ -24,6 +27,8 @@ pub struct DifferenceCurve {
 pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
     let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
     let (metric, split) = snapshot.criterion.primary.by_epoch();
+    let rules = Rules::of(&snapshot.criterion);
+    let level = rules.level(rules.looks.last());
     let at = |epoch| move |run: &RunSnapshot| value_at(run, epoch, metric, split);
     let curve = |side: &super::difference::Side<'_>| {
         let of_baseline = |seed| side.baseline.runs.iter().find(|run| run.key.seed == seed);
@@ -38,14 +43,14 @@ pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> 
             let pair = |[a, b]: &[&RunSnapshot; 2]| Some([at(epoch)(a)?, at(epoch)(b)?]);
             let values: Option<Vec<[f64; 2]>> = pairs.iter().map(pair).collect();
             let values = Pairs::new(values?);
-            let mean = Mean::of(&values.differences()).filter(|_| !values.any_diverged())?;
-            Some((epoch, mean))
+            Some((epoch, values.mean()?))
         };
         DifferenceCurve {
             activation: side.activation.activation.to_owned(),
             baseline: side.baseline.activation.to_owned(),
             dropout: side.activation.dropout,
             pairs: pairs.len(),
+            level,
             points: (1..=epochs).filter_map(mean).collect(),
         }
     };
@@ -66,7 +71,7 @@ mod tests {
         assert_eq!(curves.len(), 2);
         for (curve, difference) in curves.iter().zip(&differences) {
             assert_eq!((curve.pairs, curve.points.len()), (3, 12));
-            assert_eq!(curve.points.last().map(|point| point.1), difference.mean);
+            assert_eq!(curve.points.last().map(|point| point.1), difference.mean());
         }
     }
 

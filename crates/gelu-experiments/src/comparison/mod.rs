@@ -3,6 +3,7 @@
 mod contrast;
 mod difference;
 mod difference_curve;
+mod headings;
 mod label;
 mod palette;
 pub mod plan;
@@ -11,13 +12,18 @@ mod sentence;
 pub mod statistics;
 mod summary;
 mod verdict;
+mod wording;
 
-pub use contrast::{Contrast, Followed, follow, rule};
-pub use difference::{Difference, FurtherSeeds, differences, further_seeds, noisy_test_error};
+pub use contrast::{Contrast, Rules};
+pub use difference::{
+    Difference, FurtherSeeds, differences, further_seeds, looked_at, noisy_test_error,
+};
 pub use difference_curve::{DifferenceCurve, difference_curves};
+pub use headings::Headings;
 pub use label::label;
 pub use palette::{Rgb, colour, lighter};
 pub use reader::ComparisonReader;
-pub use sentence::{Wording, details, sentence};
+pub use sentence::{details, sentence};
 pub use summary::{Group, best_groups, groups, reported_epoch};
 pub use verdict::{ALPHA, Ruling, Verdict};
+pub use wording::Wording;

@@ -16,6 +16,33 @@ pub fn next(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKe
     all(comparison, snapshot).into_iter().filter(wanted).collect()
 }
 
+/// Whether a run is one of the plan: one of its settings, with a seed up to the last look. What
+/// else is on disk is shown and finished, and judged by nothing.
+pub fn includes(comparison: &Comparison, key: &RunKey) -> bool {
+    let varied = &comparison.recipe.comparison;
+    let seeds = match (key.stage, varied.retrain) {
+        (Stage::Tuning, Some(retrain)) => retrain.tuning_seeds,
+        (Stage::Final, Some(_)) | (Stage::Only, None) => comparison.looks().last().seeds,
+        _ => 0,
+    };
+    comparison.planned
+        && key.seed <= seeds
+        && varied.learning_rates.contains(&key.learning_rate)
+        && varied.dropout.contains(&key.dropout)
+        && varied.activations.iter().any(|activation| activation.to_string() == key.activation)
+}
+
+/// How many runs can be under way at the same time from now to the end: no more than are wanted now,
+/// unless more will be as these end, the final ones after tuning or the seeds of a further look.
+pub fn most_at_once(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> usize {
+    let varied = &comparison.recipe.comparison;
+    let grows = varied.retrain.is_some() || comparison.looks().iter().count() > 1;
+    match next(comparison, snapshot).len() {
+        wanted if wanted > 0 && comparison.planned && grows => usize::MAX,
+        wanted => wanted,
+    }
+}
+
 /// Every run that the comparison consists of, as far as that can be said now, each once: what is
 /// planned, then what is on disk beside the plan.
 pub fn all(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
@@ -40,7 +67,7 @@ pub fn grid(recipe: &Recipe) -> Vec<RunKey> {
     let varied = &recipe.comparison;
     let (stage, seeds) = match varied.retrain {
         Some(retrain) => (Stage::Tuning, retrain.tuning_seeds),
-        None => (Stage::Only, varied.first_seeds()),
+        None => (Stage::Only, varied.looks().first().seeds),
     };
     let mut keys = Vec::new();
     for seed in 1..=seeds {
@@ -70,7 +97,7 @@ fn finals(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey>
         return Vec::new();
     }
     let mut keys = Vec::new();
-    for seed in 1..=recipe.comparison.first_seeds() {
+    for seed in 1..=recipe.comparison.looks().first().seeds {
         keys.extend(best_groups(&tuned).iter().map(|group| RunKey {
             activation: group.activation.to_owned(),
             learning_rate: group.learning_rate,
@@ -82,10 +109,10 @@ fn finals(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey>
     keys
 }
 
-/// The seeds that the next look of a comparison needs which goes on until it is decided; see
+/// The seeds that the looks after the first need, as long as they leave a comparison open; see
 /// [`further_seeds`].
 fn further(comparison: &Comparison, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
-    if !comparison.planned || comparison.recipe.comparison.until_decided.is_none() {
+    if !comparison.planned {
         return Vec::new();
     }
     let stage = match comparison.recipe.comparison.retrain {
@@ -123,7 +150,7 @@ mod tests {
     fn on_disk(runs: impl IntoIterator<Item = (RunKey, RunStatus)>) -> ComparisonSnapshot {
         let mut snapshot = example();
         let measured = snapshot.runs[0].clone();
-        let run = |(key, status)| RunSnapshot { key, status, ..measured.clone() };
+        let run = |(key, status)| RunSnapshot { key, status, planned: true, ..measured.clone() };
         snapshot.runs = runs.into_iter().map(run).collect();
         snapshot
     }
@@ -155,6 +182,7 @@ mod tests {
         ];
         let disk = on_disk(grid.iter().cloned().zip(states));
         assert_eq!(next(&comparison, &disk), grid[3..]);
+        assert_eq!(most_at_once(&comparison, &disk), grid.len() - 3);
         assert_eq!(all(&comparison, &disk), grid);
     }
 
@@ -183,18 +211,40 @@ mod tests {
     }
 
     #[test]
+    fn the_plan_has_its_settings_and_its_seeds_up_to_the_last_look() {
+        let mut comparison = comparison("digits");
+        let key = grid(&comparison.recipe).pop().unwrap();
+        let seeds = comparison.recipe.comparison.seeds;
+        let included = |comparison: &Comparison, change: &dyn Fn(&mut RunKey)| {
+            let mut key = key.clone();
+            change(&mut key);
+            includes(comparison, &key)
+        };
+        assert!(included(&comparison, &|_| ()));
+        assert!(!included(&comparison, &|key| key.learning_rate = 0.5));
+        assert!(!included(&comparison, &|key| key.dropout = 0.77));
+        assert!(!included(&comparison, &|key| key.activation = "mish".to_owned()));
+        assert!(!included(&comparison, &|key| key.stage = Stage::Tuning));
+        assert!(!included(&comparison, &|key| key.seed = seeds + 1));
+        comparison.add_look(seeds + 1, "today");
+        assert!(included(&comparison, &|key| key.seed = seeds + 1));
+        comparison.planned = false;
+        assert!(!included(&comparison, &|_| ()));
+    }
+
+    #[test]
     fn further_seeds_follow_while_a_comparison_is_open() {
         let mut comparison = comparison("digits");
         let varied = &mut comparison.recipe.comparison;
         varied.activations.truncate(2);
-        varied.until_decided = Some(UntilDecided { max_seeds: 12 });
+        varied.until_decided = Some(UntilDecided { max_seeds: 15 });
         let first = grid(&comparison.recipe);
-        assert_eq!(first.len(), 2 * 8);
+        assert_eq!(first.len(), 2 * 10);
         // Equal runs, whose differences are 0, are the same at once; seesawing ones stay open.
         let finished =
             |keys: &[RunKey]| on_disk(keys.iter().cloned().map(|key| (key, RunStatus::Finished)));
         let decide = |disk: &mut ComparisonSnapshot| {
-            disk.criterion = comparison.recipe.criterion();
+            disk.criterion = comparison.criterion();
         };
         let mut same = finished(&first);
         decide(&mut same);
@@ -210,12 +260,14 @@ mod tests {
         let seeds: Vec<(&str, u64)> =
             further.iter().map(|key| (key.activation.as_str(), key.seed)).collect();
         let of_seed = |seed| [("gelu", seed), ("relu", seed)];
-        assert_eq!(seeds, [9, 10, 11, 12].map(of_seed).concat());
+        assert_eq!(seeds, [11, 12, 13, 14, 15].map(of_seed).concat());
         // One of them alone is open still: nothing else is wanted until it is there.
-        open.runs.extend(finished(&further[..7]).runs);
-        assert_eq!(next(&comparison, &open), further[7..]);
-        open.runs.extend(finished(&further[7..]).runs);
-        assert_eq!(next(&comparison, &open), [], "12 seeds are the most");
+        open.runs.extend(finished(&further[..9]).runs);
+        assert_eq!(next(&comparison, &open), further[9..]);
+        assert_eq!(most_at_once(&comparison, &open), usize::MAX);
+        open.runs.extend(finished(&further[9..]).runs);
+        assert_eq!(next(&comparison, &open), [], "15 seeds are the most");
+        assert_eq!(most_at_once(&comparison, &open), 0);
     }
 
     #[test]
@@ -228,6 +280,7 @@ mod tests {
             on_disk(tuning[..count].iter().cloned().map(|key| (key, RunStatus::Finished)))
         };
         assert_eq!(next(&comparison, &complete(last)), tuning[last..]);
+        assert_eq!(most_at_once(&comparison, &complete(last)), usize::MAX);
         let finals = next(&comparison, &complete(last + 1));
         let varied = &comparison.recipe.comparison;
         let expected = varied.activations.len() * varied.dropout.len() * varied.seeds as usize;

@@ -1,5 +1,6 @@
-use super::plan;
+use super::{looked_at, plan};
 use crate::Result;
+use crate::names::printable;
 use crate::runs::{
     Comparison, ComparisonFolder, ComparisonSnapshot, RunFolder, RunId, RunKey, RunSnapshot,
     RunSpec,
@@ -40,13 +41,14 @@ type Stamp = (SystemTime, u64);
 struct Read {
     spec: RunSpec,
     snapshot: RunSnapshot,
-    stamps: [Option<Stamp>; 4],
+    stamps: [Option<Stamp>; FILES.len()],
     /// Nothing will change any more.
     settled: bool,
 }
 
 /// The files whose change is a change of the run.
-const FILES: [&str; 4] = ["status.json", "metrics.csv", "noise.csv", "progress.json"];
+const FILES: [&str; 5] =
+    ["status.json", "metrics.csv", "noise.csv", "outcomes.bin", "progress.json"];
 
 impl ComparisonReader {
     /// A reader of the comparison in that folder.
@@ -78,8 +80,13 @@ impl ComparisonReader {
     ///
     /// As [`ComparisonFolder::foresee`].
     pub fn foreseeing(path: &Path, asked: &Comparison) -> Result<Option<Self>> {
-        let foreseen = ComparisonFolder::foresee(path, asked)?;
+        let foreseen = ComparisonFolder::foresee(path, asked, Self::has_looked)?;
         Ok(foreseen.map(|(folder, comparison)| Self::of(folder, comparison)))
+    }
+
+    /// Whether a comparison has been looked at, by the runs that are there.
+    pub fn has_looked(folder: &ComparisonFolder, comparison: &Comparison) -> bool {
+        looked_at(&Self::of(folder.clone(), comparison.clone()).snapshot())
     }
 
     fn of(folder: ComparisonFolder, comparison: Comparison) -> Self {
@@ -129,20 +136,22 @@ impl ComparisonReader {
             experiment: recipe.name.clone(),
             title: recipe.title.clone(),
             data: comparison.data.name.clone(),
-            data_location: comparison.data.location.as_ref().map(|path| path.display().to_string()),
+            data_location: comparison.data.location.as_ref().map(|path| shown(path)),
             synthetic: comparison.data.synthetic,
             device: comparison.device.clone(),
             selection: recipe.comparison.selection,
             reported: recipe.comparison.reported,
             loss: recipe.network.loss(),
-            criterion: recipe.criterion(),
+            criterion: comparison.criterion(),
+            added_looks: comparison.added_looks.clone(),
             test_examples: comparison.test_examples,
+            cut_down: recipe.cut_down(),
             figure: recipe.figure.clone(),
             runs: names
                 .iter()
                 .filter_map(|name| self.read.get(name))
                 .filter(of_latest)
-                .map(of_run)
+                .map(|read| of_run(comparison, read))
                 .collect(),
             warnings,
         };
@@ -215,7 +224,13 @@ impl ComparisonReader {
             }
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter(|name| !name.starts_with('.')).collect()
+        let names = names.filter(|name| !name.starts_with('.'));
+        let (names, strange): (BTreeSet<String>, BTreeSet<String>) =
+            names.partition(|name| printable(name) == *name);
+        warnings.extend(strange.iter().map(|name| {
+            format!("{} is no run's folder by its name, and is left out", runs.join(name).display())
+        }));
+        names
     }
 
     fn name_of(&mut self, key: &RunKey) {
@@ -258,8 +273,14 @@ impl ComparisonReader {
     }
 }
 
-fn of_run(read: &Read) -> RunSnapshot {
-    read.snapshot.clone()
+/// A path for people.
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+fn of_run(comparison: &Comparison, read: &Read) -> RunSnapshot {
+    let planned = plan::includes(comparison, &read.snapshot.key);
+    RunSnapshot { planned, ..read.snapshot.clone() }
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

@@ -1,6 +1,7 @@
 use super::statistics::median;
-use crate::measure::{EpochMetrics, Looks, Metric, Reported, Split};
+use crate::measure::{EpochMetrics, Metric, Reported, Split};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use std::cmp::Ordering;
 
 /// The runs of a comparison that differ by seed alone.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub struct Group<'a> {
     pub dropout: f64,
     /// What they are for.
     pub stage: Stage,
+    /// Whether the plan has them; what was trained beside it is shown, and judged by nothing.
+    pub planned: bool,
     /// One run a seed, in plan order.
     pub runs: Vec<&'a RunSnapshot>,
 }
@@ -89,14 +92,12 @@ impl<'a> Group<'a> {
     }
 
     /// What its learning rate is chosen by: the median over its complete runs of the selection
-    /// measure at the epoch that is reported; `None` before any is complete. Where seeds are added
-    /// until the comparison is decided, those of the first look choose, once and for all.
+    /// measure at the epoch that is reported; `None` before any is complete. The seeds of the first
+    /// look choose, once and for all; where runs only tune, all of them.
     pub fn score(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
         let (metric, split) = snapshot.selection.measure();
-        let choosing = match snapshot.criterion.until_decided {
-            Some(_) => self.filtered(|run| run.key.seed <= Looks::FIRST),
-            None => self.clone(),
-        };
+        let first = snapshot.criterion.looks.first().seeds;
+        let choosing = self.filtered(|run| run.key.seed <= first || run.key.stage == Stage::Tuning);
         median(choosing.values(snapshot, snapshot.reported, metric, split))
     }
 }
@@ -121,7 +122,8 @@ pub(super) fn value_at(
     }
 }
 
-/// The runs grouped by everything but the seed, in plan order.
+/// The runs grouped by everything but the seed, in plan order; those beside the plan apart from
+/// those of it.
 pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for run in &snapshot.runs {
@@ -131,6 +133,7 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
                 && g.learning_rate == key.learning_rate
                 && g.dropout == key.dropout
                 && g.stage == key.stage
+                && g.planned == run.planned
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.runs.push(run),
@@ -139,6 +142,7 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
                 learning_rate: key.learning_rate,
                 dropout: key.dropout,
                 stage: key.stage,
+                planned: run.planned,
                 runs: vec![run],
             }),
         }
@@ -147,28 +151,27 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 }
 
 /// For every activation and dropout rate, the group whose learning rate scores best, in plan
-/// order. Groups without a complete run are chosen only where no other is left. Where there are
-/// final runs, they are the best: their learning rate was chosen by the tuning ones.
+/// order. Groups without a complete run are chosen only where no other is left, and groups beside
+/// the plan only where there is none of it. Where there are final runs, they are the best: their
+/// learning rate was chosen by the tuning ones.
 pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
     let score = |group: &Group<'_>| group.score(snapshot).unwrap_or(f64::INFINITY);
+    let rank = |group: &Group<'_>| (group.planned, group.stage == Stage::Final);
     let mut best: Vec<Group<'_>> = Vec::new();
     for group in groups(snapshot) {
-        let rival = best
-            .iter()
-            .position(|b| b.activation == group.activation && b.dropout == group.dropout);
-        match rival {
-            Some(index) => {
-                let final_runs = |group: &Group<'_>| group.stage == Stage::Final;
-                let better = match (final_runs(&group), final_runs(&best[index])) {
-                    (true, false) => true,
-                    (false, true) => false,
-                    _ => score(&group) < score(&best[index]),
-                };
-                if better {
-                    best[index] = group;
-                }
-            }
-            None => best.push(group),
+        let setting =
+            |b: &Group<'_>| b.activation == group.activation && b.dropout == group.dropout;
+        let Some(rival) = best.iter_mut().find(|b| setting(b)) else {
+            best.push(group);
+            continue;
+        };
+        let better = match rank(&group).cmp(&rank(rival)) {
+            Ordering::Greater => true,
+            Ordering::Less => false,
+            Ordering::Equal => score(&group) < score(rival),
+        };
+        if better {
+            *rival = group;
         }
     }
     best
@@ -177,7 +180,7 @@ pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::UntilDecided;
+    use crate::measure::Looks;
     use crate::report::example::example;
 
     #[test]
@@ -288,14 +291,32 @@ mod tests {
     #[test]
     fn seeds_after_the_first_look_choose_no_learning_rate() {
         let mut snapshot = example();
-        snapshot.criterion.until_decided = Some(UntilDecided::default());
+        snapshot.criterion.looks = Looks::until_decided(20);
         let mut late = snapshot.runs[2].clone();
         assert_eq!(late.key.learning_rate, 1e-4);
-        for seed in 9..=20 {
+        for seed in 11..=20 {
             late.key.seed = seed;
             late.epochs.iter_mut().for_each(|epoch| epoch.valid_loss = Some(0.0));
             snapshot.runs.push(late.clone());
         }
         assert_eq!(best_groups(&snapshot)[0].learning_rate, 1e-3);
+    }
+
+    #[test]
+    fn runs_beside_the_plan_choose_nothing_and_stand_apart() {
+        let mut snapshot = example();
+        let before: Vec<f64> = best_groups(&snapshot).iter().map(|g| g.learning_rate).collect();
+        let mut beside = snapshot.runs[0].clone();
+        beside.planned = false;
+        beside.epochs.iter_mut().for_each(|epoch| epoch.valid_loss = Some(0.0));
+        let mut silu = beside.clone();
+        silu.key.activation = "silu".to_owned();
+        beside.key.learning_rate = 0.5;
+        let further = crate::runs::RunSnapshot { planned: false, ..snapshot.runs[0].clone() };
+        snapshot.runs.extend([beside, further, silu]);
+        let best = best_groups(&snapshot);
+        let rates: Vec<f64> = best[..4].iter().map(|g| g.learning_rate).collect();
+        assert_eq!((rates, best[0].runs.len()), (before, 3));
+        assert_eq!((best.len(), best[4].activation), (5, "silu"), "shown all the same");
     }
 }

@@ -1,5 +1,5 @@
-use super::statistics::{Mean, Pairs, direction, sign_flip, smallest_p};
-use crate::measure::Looks;
+use super::statistics::{Pairs, direction, sign_flip, smallest_p};
+use crate::measure::Look;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,114 +32,114 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The pairs of one comparison with what was decided on them.
+/// The pairs of one comparison with what a look decided on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
-    /// What it was decided on; all there are where it was not.
+    /// What it was decided on; where it was not, all there are up to the next look or the last.
     pub pairs: Pairs,
-    /// Of the sign-flip test, before Holm; `None` without pairs.
-    pub p: Option<f64>,
-    /// After Holm, over all comparisons that are tested together.
-    pub p_adjusted: Option<f64>,
-    /// The level that both p and the interval of *same* are held against.
+    /// The level of the look, α/(m·K) or what is left of it: what p is held against, and what the
+    /// intervals of the sentence and of *same* are made of.
     pub level: f64,
-    /// How many comparisons are tested together.
-    pub family: usize,
+    /// The look at which it was decided, or the last one that was taken without a decision.
+    pub look: Option<Look>,
+    /// The look that it waits for; `None` where it is decided, or no look is left.
+    pub next: Option<Look>,
+    /// Two-sided, of the sign-flip test; `None` between looks, where nothing is tested.
+    pub p: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
 }
 
 impl Ruling {
-    /// Decides in this order: *same* where two one-sided t tests at `level` find the mean
-    /// difference within ±`negligible`; *better* or *worse* where the adjusted p is no larger than
-    /// `level`; else *undecided*. A diverged run leaves no mean, but an order.
-    pub(super) fn new(
-        pairs: Pairs,
-        [p, p_adjusted]: [f64; 2],
-        level: f64,
-        family: usize,
-        negligible: f64,
-    ) -> Self {
+    /// What a look decides, in this order: *same* where two one-sided t tests at `level` find the
+    /// mean difference within ±`negligible`; *better* or *worse* where p is no larger than `level`;
+    /// else *undecided*. A diverged run leaves no mean, but an order.
+    pub(super) fn at(look: Look, pairs: Pairs, level: f64, negligible: f64) -> Self {
         let differences = pairs.differences();
-        let mean = Mean::of(&differences).filter(|_| !pairs.any_diverged());
+        let p = sign_flip(&differences);
         let verdict = match direction(&differences) {
-            _ if mean.is_some_and(|mean| mean.is_within(negligible, level)) => Verdict::Same,
-            ahead if ahead < 0.0 && p_adjusted <= level => Verdict::Better,
-            behind if behind > 0.0 && p_adjusted <= level => Verdict::Worse,
+            _ if pairs.mean().is_some_and(|mean| mean.is_within(negligible, level)) => {
+                Verdict::Same
+            }
+            ahead if ahead < 0.0 && p <= level => Verdict::Better,
+            behind if behind > 0.0 && p <= level => Verdict::Worse,
             _ => Verdict::Undecided,
         };
-        let tested = |p| (!pairs.is_empty()).then_some(p);
-        Self { p: tested(p), p_adjusted: tested(p_adjusted), level, family, verdict, pairs }
+        Self { pairs, level, look: Some(look), next: None, p: Some(p), verdict }
     }
 
-    /// With how few pairs the smallest possible p, after Holm, can be small enough.
-    pub fn fewest_pairs(&self) -> usize {
-        let decides = |n: &usize| self.family as f64 * smallest_p(*n) <= self.level;
-        (1..=20).find(decides).unwrap_or(21)
+    /// Pairs on their way to a look.
+    pub(super) fn before(next: Look, look: Option<Look>, pairs: Pairs, level: f64) -> Self {
+        let verdict = Verdict::Undecided;
+        Self { pairs, level, look, next: Some(next), p: None, verdict }
     }
 
-    /// The first look at which there are so many.
-    pub fn first_deciding_look(&self) -> u64 {
-        let fewest = self.fewest_pairs() as u64;
-        Looks::FIRST + fewest.saturating_sub(Looks::FIRST).next_multiple_of(Looks::STEP)
+    /// p times the number of comparisons and looks that share α, at most 1: no larger than α where
+    /// p is no larger than the level.
+    pub fn p_adjusted(&self) -> Option<f64> {
+        Some((self.p? * ALPHA / self.level).min(1.0))
+    }
+
+    /// Whether so few pairs cannot tell better from worse, however clear they are.
+    pub fn too_few(&self) -> bool {
+        smallest_p(self.pairs.len()) > self.level
     }
 }
 
-/// Two-sided p of pairs; 1 without any.
-pub(super) fn p_of(pairs: &Pairs) -> f64 {
-    sign_flip(&pairs.differences())
+/// With how few pairs the smallest possible p is no larger than `level`; `None` where no number of
+/// them is.
+pub(super) fn fewest_pairs(level: f64) -> Option<usize> {
+    (1..=21).find(|&count| smallest_p(count) <= level)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Looks;
 
-    fn ruling(differences: &[f64], negligible: f64) -> Ruling {
-        let pairs = Pairs::new(differences.iter().map(|&d| [1.0 + d, 1.0]).collect());
-        let p = p_of(&pairs);
-        Ruling::new(pairs, [p, p], ALPHA, 1, negligible)
+    fn ruling(pairs: Vec<[f64; 2]>, negligible: f64) -> Ruling {
+        let look = Looks::once(pairs.len() as u64).first();
+        Ruling::at(look, Pairs::new(pairs), ALPHA, negligible)
+    }
+
+    fn of(differences: &[f64], negligible: f64) -> Ruling {
+        ruling(differences.iter().map(|&d| [1.0 + d, 1.0]).collect(), negligible)
     }
 
     #[test]
     fn same_is_decided_before_better_and_worse() {
         let small = [-0.01, -0.012, -0.011, -0.009, -0.01, -0.013, -0.008, -0.01];
-        let same = ruling(&small, 0.1);
+        let same = of(&small, 0.1);
         assert_eq!(same.verdict, Verdict::Same);
-        assert!(same.p_adjusted <= Some(0.01), "though not zero");
-        assert_eq!(ruling(&small, 0.001).verdict, Verdict::Better);
-        assert_eq!(ruling(&small.map(|d| -d), 0.001).verdict, Verdict::Worse);
+        assert!(same.p_adjusted() <= Some(0.01), "though not zero");
+        assert_eq!(of(&small, 0.001).verdict, Verdict::Better);
+        assert_eq!(of(&small.map(|d| -d), 0.001).verdict, Verdict::Worse);
     }
 
     #[test]
     fn five_pairs_decide_nothing_but_same() {
-        let ahead = ruling(&[-1.0, -1.1, -0.9, -1.2, -1.0], 1e-3);
+        let ahead = of(&[-1.0, -1.1, -0.9, -1.2, -1.0], 1e-3);
         assert_eq!((ahead.verdict, ahead.p), (Verdict::Undecided, Some(0.0625)));
-        assert_eq!((ahead.fewest_pairs(), ahead.first_deciding_look()), (6, 8));
-        assert_eq!(ruling(&[1e-5, -1e-5, 0.0, 2e-5, 1e-5], 1e-3).verdict, Verdict::Same);
-        assert_eq!(ruling(&[], 1e-3).verdict, Verdict::Undecided);
-        assert_eq!(ruling(&[], 1e-3).p, None);
-        assert_eq!(ruling(&[0.5], 1.0).verdict, Verdict::Undecided);
+        assert!(ahead.too_few());
+        assert_eq!(of(&[1e-5, -1e-5, 0.0, 2e-5, 1e-5], 1e-3).verdict, Verdict::Same);
+        assert_eq!(of(&[], 1e-3).verdict, Verdict::Undecided);
+        assert_eq!(of(&[0.5], 1.0).verdict, Verdict::Undecided);
     }
 
     #[test]
     fn diverged_runs_lose_their_pairs_and_are_never_the_same() {
-        let lost = Pairs::new([[f64::INFINITY, 1.0]].repeat(8));
-        let p = p_of(&lost);
-        let ruled = Ruling::new(lost.clone(), [p, p], ALPHA, 1, 1e9);
-        assert_eq!(ruled.verdict, Verdict::Worse);
-        let both = Pairs::new([[f64::INFINITY; 2]].repeat(8));
-        let p = p_of(&both);
-        assert_eq!(Ruling::new(both, [p, p], ALPHA, 1, 1e9).verdict, Verdict::Undecided);
+        let lost = ruling([[f64::INFINITY, 1.0]].repeat(8), 1e9);
+        assert_eq!(lost.verdict, Verdict::Worse);
+        let both = ruling([[f64::INFINITY; 2]].repeat(8), 1e9);
+        assert_eq!(both.verdict, Verdict::Undecided);
     }
 
     #[test]
-    fn more_comparisons_need_more_pairs() {
-        let mut of_four = ruling(&[1.0], 0.1);
-        of_four.family = 4;
-        assert_eq!((of_four.fewest_pairs(), of_four.first_deciding_look()), (8, 8));
-        of_four.family = 5;
-        assert_eq!((of_four.fewest_pairs(), of_four.first_deciding_look()), (8, 8));
-        of_four.family = 8;
-        assert_eq!((of_four.fewest_pairs(), of_four.first_deciding_look()), (9, 12));
+    fn a_stricter_level_needs_more_pairs() {
+        assert_eq!(fewest_pairs(ALPHA), Some(6));
+        assert_eq!(fewest_pairs(ALPHA / 8.0), Some(9));
+        // Eight comparisons and three looks: 2/2^10 is small enough, as the contract counts.
+        assert_eq!(fewest_pairs(ALPHA / 24.0), Some(10));
+        assert_eq!(fewest_pairs(1e-9), None);
     }
 }

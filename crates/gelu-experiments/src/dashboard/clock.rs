@@ -53,10 +53,9 @@ fn epochs_done(run: &RunSnapshot) -> f64 {
 
 /// Part of the epoch under way: measuring counts for its last quarter.
 fn part_done(progress: &Progress) -> f64 {
-    let part = progress.done as f64 / progress.total.max(1) as f64;
     match progress.phase {
-        Phase::Train => 0.75 * part.min(1.0),
-        Phase::Evaluate => 0.75 + 0.25 * part.min(1.0),
+        Phase::Train => 0.75 * progress.share(),
+        Phase::Evaluate => 0.75 + 0.25 * progress.share(),
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::comparison::{Verdict, Wording, differences, sentence};
+use crate::comparison::{Headings, Verdict, Wording, differences, sentence};
 use crate::measure::EpochMetrics;
 use crate::runs::{ComparisonSnapshot, RunId, RunSnapshot, RunStatus};
 use std::collections::{HashMap, HashSet};
@@ -79,21 +79,22 @@ impl PlainReporter {
         lines + &self.verdicts(snapshot)
     }
 
-    /// What has been decided since the last call, where seeds are added until all is.
+    /// What has been decided since the last call, where it is looked at more than once.
     fn verdicts(&mut self, snapshot: &ComparisonSnapshot) -> String {
         let complete = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
-        if snapshot.criterion.until_decided.is_none() || complete == self.complete {
+        if snapshot.criterion.looks.iter().count() == 1 || complete == self.complete {
             return String::new();
         }
         self.complete = complete;
-        let wording = Wording::new(snapshot.criterion.primary, snapshot.loss);
+        let wording = Wording::of(snapshot);
         let mut lines = String::new();
-        for difference in differences(snapshot) {
+        let differences = differences(snapshot);
+        let headings = Headings::of(differences.iter().map(|d| d.dropout));
+        for difference in differences {
             let key = (difference.activation.clone(), difference.dropout.to_bits());
             if difference.ruling.verdict != Verdict::Undecided && self.decided.insert(key) {
-                let said = sentence(&difference, wording);
-                writeln!(lines, "[decided] dropout {}: {said}", difference.dropout)
-                    .expect("writing to memory cannot fail");
+                let said = headings.head(difference.dropout, &sentence(&difference, &wording));
+                writeln!(lines, "[decided] {said}").expect("writing to memory cannot fail");
             }
         }
         lines
@@ -126,7 +127,7 @@ fn digits(number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::UntilDecided;
+    use crate::measure::Looks;
     use crate::report::example::{example, without_epochs};
 
     #[test]
@@ -160,10 +161,10 @@ mod tests {
     fn a_verdict_is_told_once_when_it_is_made() {
         let mut snapshot = example();
         let pattern = snapshot.runs.swap_remove(0);
-        snapshot.criterion.until_decided = Some(UntilDecided::default());
+        snapshot.criterion.looks = Looks::until_decided(20);
         snapshot.runs.clear();
         let mut reporter = PlainReporter::new();
-        for seed in 1..=8 {
+        for seed in 1..=10 {
             assert!(!reporter.lines(&snapshot).contains("[decided]"), "before seed {seed}");
             for (activation, error) in [("gelu", 0.02), ("relu", 0.03 + 1e-4 * seed as f64)] {
                 let mut run = pattern.clone();
@@ -173,7 +174,7 @@ mod tests {
             }
         }
         let lines = reporter.lines(&snapshot);
-        assert!(lines.contains("[decided] dropout 0: ReLU is worse than GELU by 1.0"), "{lines}");
+        assert!(lines.contains("[decided] GELU beats ReLU by 1.0"), "{lines}");
         assert_eq!(reporter.lines(&snapshot), "");
         assert_eq!(PlainReporter::after(&snapshot).lines(&snapshot), "");
     }

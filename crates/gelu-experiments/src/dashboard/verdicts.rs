@@ -1,6 +1,8 @@
 use super::chart::key;
-use crate::comparison::statistics::Further;
-use crate::comparison::{Difference, Verdict, Wording, differences, label, sentence};
+use super::colours::colour_of;
+use crate::comparison::{Difference, Headings, Verdict, Wording, differences, label, sentence};
+use crate::recipe::cuts;
+use crate::report::{ForestPanel, Mark, forest, strip};
 use crate::runs::ComparisonSnapshot;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -13,6 +15,8 @@ use ratatui::widgets::{Cell, Paragraph, Table, Widget, Wrap};
 pub(super) struct VerdictsView {
     heading: String,
     rows: Vec<VerdictRow>,
+    panels: Vec<ForestPanel>,
+    /// What was cut, then what is said of each comparison.
     sentences: Vec<String>,
 }
 
@@ -32,23 +36,31 @@ struct VerdictRow {
 impl VerdictsView {
     pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
         let differences = differences(snapshot);
-        let wording = Wording::new(snapshot.criterion.primary, snapshot.loss);
+        let wording = Wording::of(snapshot);
         let measure = wording.measure();
         let unit = wording.unit().trim_start();
         let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
         let baseline = label(&snapshot.criterion.baseline);
+        let headings = Headings::of(differences.iter().map(|d| d.dropout));
+        let said = |d: &Difference| headings.head(d.dropout, &sentence(d, &wording));
         Self {
             heading: format!("{measure} − that of {baseline}{unit}; below 0: better"),
-            rows: differences.iter().map(|d| row(snapshot, d, wording)).collect(),
-            sentences: differences.iter().map(|d| sentence(d, wording)).collect(),
+            rows: differences.iter().map(|d| row(snapshot, d, &wording)).collect(),
+            panels: forest(snapshot).map_or_else(Vec::new, |forest| forest.panels),
+            sentences: cuts(&snapshot.cut_down)
+                .into_iter()
+                .chain(differences.iter().map(said))
+                .collect(),
         }
     }
 
     pub(super) fn render(&self, area: Rect, buffer: &mut Buffer) {
         let table_height = self.rows.len() as u16 + 1;
-        let [heading, table, sentences] = Layout::vertical([
+        let forest_height = self.forest_height();
+        let [heading, table, forest, sentences] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(table_height),
+            Constraint::Length(forest_height),
             Constraint::Fill(1),
         ])
         .areas(area);
@@ -58,13 +70,13 @@ impl VerdictsView {
                 .render(table, buffer);
             return;
         }
-        let header =
-            ["", "", "dropout", "effect", "95 % interval", "seeds", "verdict", "to decide"];
+        let header = ["", "", "dropout", "effect", "interval", "seeds", "verdict", "to decide"];
         let widths = [1, 14, 7, 8, 18, 5, 9, 13].map(Constraint::Length);
         let rows = self.rows.iter().map(cells);
         let header = header.map(|text| Cell::from(text).dim());
         let shown = Table::new(rows, widths).header(header.into_iter().collect());
         Widget::render(shown, table, buffer);
+        self.render_forest(forest, buffer);
         let lines: Vec<Line<'_>> = self.sentences.iter().map(|text| text.as_str().into()).collect();
         let text = Paragraph::new(lines).wrap(Wrap { trim: true });
         let [_, below] =
@@ -73,14 +85,48 @@ impl VerdictsView {
     }
 }
 
-fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: Wording) -> VerdictRow {
+impl VerdictsView {
+    /// A blank line, and a line a row and panel.
+    fn forest_height(&self) -> u16 {
+        let lines: usize = self.panels.iter().map(|panel| panel.rows.len()).sum();
+        let titles = self.panels.iter().filter(|panel| !panel.title.is_empty()).count();
+        if lines == 0 { 0 } else { (1 + lines + titles) as u16 }
+    }
+
+    /// The rows as a forest plot in characters, each panel on an axis of its own.
+    fn render_forest(&self, area: Rect, buffer: &mut Buffer) {
+        const LABEL: u16 = 16;
+        let places = usize::from(area.width.saturating_sub(LABEL));
+        let mut lines = vec![Line::default()];
+        for panel in &self.panels {
+            if !panel.title.is_empty() {
+                lines.push(Line::from(panel.title.as_str()).dim());
+            }
+            for row in &panel.rows {
+                let label: String = row.label.chars().take(usize::from(LABEL) - 2).collect();
+                let mut line =
+                    vec![Span::from(format!("{label:width$}", width = usize::from(LABEL)))];
+                line.extend(strip(panel, row, places).into_iter().map(|mark| {
+                    let span = Span::from(mark.symbol().to_string());
+                    match mark {
+                        Mark::Thin | Mark::Bar | Mark::Mean => span.fg(colour_of(row.position)),
+                        _ => span.dim(),
+                    }
+                }));
+                lines.push(Line::from(line));
+            }
+        }
+        Paragraph::new(lines).render(area, buffer);
+    }
+}
+
+fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording) -> VerdictRow {
     let activations = snapshot.activations();
     let position = activations.iter().position(|name| *name == difference.activation);
     let ruling = &difference.ruling;
-    let (effect, interval) = match (difference.mean, difference.interval()) {
+    let (effect, interval) = match (difference.mean(), difference.interval()) {
         (Some(mean), Some([low, high])) => {
-            let number = |value| wording.number(value, (high - low) / 2.0);
-            (number(mean.mean), format!("{} to {}", number(low), number(high)))
+            (wording.number(mean.mean, (high - low) / 2.0), wording.interval([low, high]))
         }
         _ if ruling.pairs.any_diverged() => {
             let [a, b] = ruling.pairs.diverged();
@@ -96,10 +142,10 @@ fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: Wording)
         interval,
         pairs: ruling.pairs.len().to_string(),
         verdict: ruling.verdict,
-        further: match difference.further() {
-            Some(Further::About(pairs)) => format!("about {pairs} more"),
-            Some(Further::MoreThan(pairs)) => format!("> {pairs} more"),
-            None => String::new(),
+        further: match (ruling.next, difference.forecast()) {
+            (Some(look), _) => format!("at {} seeds", look.seeds),
+            (None, Some(forecast)) => format!("about {} more", forecast.further),
+            (None, None) => String::new(),
         },
     }
 }
@@ -142,16 +188,36 @@ mod tests {
 
     #[test]
     fn every_comparison_has_a_line_with_its_effect_interval_verdict_and_what_is_missing() {
-        let screen = screen(&example(), 80, 16);
+        let screen = screen(&example(), 80, 24);
         assert!(
             screen.contains("test error − that of GELU, in points; below 0: better"),
             "{screen}"
         );
         let line = screen.lines().find(|line| line.contains("▲ ReLU")).unwrap();
-        for text in ["0.2", " to ", " 3 ", "undecided", "about 4 more"] {
+        for text in ["0.2", " to ", " 3 ", "undecided", "about 5 more"] {
             assert!(line.contains(text), "{text:?} is missing:\n{screen}");
         }
-        assert!(screen.contains("3 seeds cannot decide this"), "{screen}");
+        assert!(screen.contains("GELU is ahead by 0.2635"), "{screen}");
+    }
+
+    #[test]
+    fn a_sentence_names_its_dropout_rate_where_there_are_several() {
+        let mut snapshot = example();
+        let both = screen(&snapshot, 100, 24);
+        for rate in ["Dropout 0: ReLU against GELU", "Dropout 0.5: ReLU against GELU"] {
+            assert!(both.contains(rate), "{rate:?} is missing:\n{both}");
+        }
+        snapshot.runs.retain(|run| run.key.dropout == 0.5);
+        let one = screen(&snapshot, 100, 24);
+        assert!(one.contains("\nReLU against GELU") && !one.contains("Dropout"), "{one}");
+    }
+
+    #[test]
+    fn what_was_cut_is_said_first() {
+        let mut snapshot = example();
+        snapshot.cut_down = vec!["2 epochs instead of 20".to_owned()];
+        let screen = screen(&snapshot, 100, 24);
+        assert!(screen.contains("\nCut down: 2 epochs instead of 20."), "{screen}");
     }
 
     #[test]

@@ -217,7 +217,7 @@ pub(super) fn shown(metric: Metric, value: f64) -> String {
 fn running(snapshot: &ComparisonSnapshot) -> Vec<String> {
     let live = snapshot.runs.iter().filter_map(|run| {
         let progress = run.progress.as_ref()?;
-        let percent = 100 * progress.done / progress.total.max(1);
+        let percent = (100.0 * progress.share()).floor();
         let doing = match progress.phase {
             crate::runs::Phase::Train => "training",
             crate::runs::Phase::Evaluate => "measuring",

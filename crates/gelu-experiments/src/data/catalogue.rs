@@ -20,6 +20,8 @@ pub struct DataSetInfo {
     pub synthetic: bool,
     /// What its examples are.
     pub kind: DataKind,
+    /// What they are called: `pictures`, `words`.
+    pub examples: &'static str,
 }
 
 /// What the examples of a data set are.
@@ -58,6 +60,7 @@ const CATALOGUE: [DataSetInfo; 7] = [
         how: "built in",
         synthetic: true,
         kind: GREY,
+        examples: "pictures",
     },
     DataSetInfo {
         name: "mnist",
@@ -66,6 +69,7 @@ const CATALOGUE: [DataSetInfo; 7] = [
         how: "`gelu data fetch mnist`",
         synthetic: false,
         kind: GREY,
+        examples: "pictures",
     },
     DataSetInfo {
         name: "cifar10",
@@ -74,6 +78,7 @@ const CATALOGUE: [DataSetInfo; 7] = [
         how: "`gelu data fetch cifar10`",
         synthetic: false,
         kind: COLOURED,
+        examples: "pictures",
     },
     DataSetInfo {
         name: "cifar100",
@@ -82,6 +87,7 @@ const CATALOGUE: [DataSetInfo; 7] = [
         how: "`gelu data fetch cifar100`",
         synthetic: false,
         kind: COLOURED,
+        examples: "pictures",
     },
     DataSetInfo {
         name: "tweets",
@@ -90,6 +96,7 @@ const CATALOGUE: [DataSetInfo; 7] = [
         how: "`gelu data fetch tweets`",
         synthetic: false,
         kind: DataKind::Windows,
+        examples: "words",
     },
     DataSetInfo {
         name: "timit",
@@ -98,6 +105,7 @@ const CATALOGUE: [DataSetInfo; 7] = [
         how: "its licence lets nobody pass it on; copy the corpus, TRAIN and TEST, there",
         synthetic: false,
         kind: DataKind::Windows,
+        examples: "frames",
     },
     DataSetInfo {
         name: "spoken-digits",
@@ -106,6 +114,7 @@ const CATALOGUE: [DataSetInfo; 7] = [
         how: "`gelu data fetch spoken-digits`",
         synthetic: false,
         kind: DataKind::Windows,
+        examples: "frames",
     },
 ];
 

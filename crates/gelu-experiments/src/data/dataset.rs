@@ -1,4 +1,5 @@
 use super::inputs::Pixels;
+use crate::measure::TestGroups;
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,11 @@ impl Images {
     /// Bytes of one picture: the features of an input.
     pub fn features(&self) -> usize {
         self.channels * self.height * self.width
+    }
+
+    /// What was sampled together: nothing, each picture by itself.
+    pub fn sampled(&self) -> TestGroups {
+        TestGroups::singles(self.len())
     }
 
     /// The pictures of a range, as many of them as there are; a copy unless these are all.

@@ -1,4 +1,5 @@
 use super::DataSource;
+use crate::measure::TestGroups;
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -121,6 +122,11 @@ impl Windows {
         &self.group_ends
     }
 
+    /// What was sampled together: the examples of each group.
+    pub fn sampled(&self) -> TestGroups {
+        TestGroups::of_sizes((0..self.groups()).map(|index| self.group(index).len()))
+    }
+
     /// As many groups, evenly spread; all, where there are no more.
     ///
     /// Data sets are sorted by what they are recordings of, and their first ones would be of one
@@ -198,6 +204,7 @@ mod tests {
         let groups: Vec<_> = (0..windows.groups()).map(|index| windows.group(index)).collect();
         assert_eq!(groups, [0..2, 2..2, 2..3]);
         assert_eq!(windows.labels(), [5, 6, 7]);
+        assert_eq!(windows.sampled(), TestGroups::of_sizes([2, 1]));
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! and `gelu.run` (the run's folder in it). A finished run that is there already is left alone, another
 //! one is replaced.
 
+use super::reported::{measures, reported};
 use crate::comparison::label;
-use crate::measure::{EpochMetrics, Metric, Split};
+use crate::measure::EpochMetrics;
+use crate::names::message_lines;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 use crate::{Error, Result};
 use serde_json::{Value, json};
@@ -84,7 +86,7 @@ impl Server {
         match self.ask(what, path, body)? {
             (200, value) => Ok(value),
             (status, value) => {
-                let said = value["message"].as_str().unwrap_or("no message").to_owned();
+                let said = message_lines(value["message"].as_str().unwrap_or("no message"));
                 Err(self.failed(what, format!("{status}, {said}")))
             }
         }
@@ -180,11 +182,12 @@ impl Server {
             &json!({ "run_id": id, "params": settings(snapshot, run) }),
         )?;
         let an_epoch = run.seconds * 1e3 / run.epochs.len() as f64;
-        let metrics: Vec<Value> = run
-            .epochs
-            .iter()
-            .flat_map(|epoch| measures(epoch, began + (an_epoch * epoch.epoch as f64) as i64))
-            .collect();
+        let at = |epoch: &EpochMetrics| began + (an_epoch * epoch.epoch as f64) as i64;
+        let of_epoch = |epoch: &EpochMetrics| entries(epoch, by_epoch(epoch), at(epoch));
+        let mut metrics: Vec<Value> = run.epochs.iter().flat_map(of_epoch).collect();
+        if let Some((epoch, reported)) = reported(snapshot, run) {
+            metrics.extend(entries(epoch, reported, at(epoch)));
+        }
         for part in metrics.chunks(METRICS_A_REQUEST) {
             let body = json!({ "run_id": id, "metrics": part });
             self.demand("take the measures", "runs/log-batch", &body)?;
@@ -217,17 +220,18 @@ fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Value> {
     .collect()
 }
 
-fn measures(epoch: &EpochMetrics, timestamp: i64) -> Vec<Value> {
-    let mut measures = vec![
+/// What is known of every epoch.
+fn by_epoch(epoch: &EpochMetrics) -> Vec<(String, f64)> {
+    let mut all = vec![
         ("learning_rate".to_owned(), epoch.learning_rate),
         ("batch_loss".to_owned(), epoch.batch_loss),
     ];
-    for metric in Metric::ALL {
-        for split in Split::ALL {
-            let value = epoch.get(metric, split);
-            measures.extend(value.map(|value| (format!("{split}_{metric}"), value)));
-        }
-    }
+    all.extend(measures(epoch, |metric, split| format!("{split}_{metric}")));
+    all
+}
+
+/// Measures of an epoch as the server takes them.
+fn entries(epoch: &EpochMetrics, measures: Vec<(String, f64)>, timestamp: i64) -> Vec<Value> {
     let one = |(key, value): (String, f64)| json!({ "key": key, "value": value, "timestamp": timestamp, "step": epoch.epoch });
     measures.into_iter().map(one).collect()
 }

@@ -16,28 +16,30 @@ pub struct Criterion {
     pub negligible: f64,
     /// Canonical name of the activation that every other one is compared with.
     pub baseline: String,
-    /// Whether seeds are added until the verdicts are in, and how many at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until_decided: Option<UntilDecided>,
+    /// m: how many comparisons are planned, which share α. Every activation beside the baseline, at
+    /// every dropout rate.
+    pub comparisons: usize,
+    /// When they are looked at.
+    pub looks: Looks,
 }
 
 /// How long a comparison that goes on until it is decided may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UntilDecided {
-    /// Seeds at most: 8 or more.
+    /// Seeds at most: 10 or more.
     pub max_seeds: u64,
 }
 
 impl UntilDecided {
     /// When it is looked at.
     pub fn looks(self) -> Looks {
-        Looks::up_to(self.max_seeds)
+        Looks::until_decided(self.max_seeds)
     }
 }
 
 impl Default for UntilDecided {
-    /// 20 seeds, four looks.
+    /// 20 seeds, three looks.
     fn default() -> Self {
         Self { max_seeds: 20 }
     }

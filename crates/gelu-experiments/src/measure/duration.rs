@@ -11,6 +11,11 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// The same of seconds; a dash where they are no duration, as negative ones are.
+pub fn seconds(seconds: f64) -> String {
+    Duration::try_from_secs_f64(seconds).map_or_else(|_| "–".to_owned(), duration)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,5 +25,13 @@ mod tests {
         assert_eq!(duration(Duration::from_secs(9)), "9 s");
         assert_eq!(duration(Duration::from_secs(309)), "5:09");
         assert_eq!(duration(Duration::from_secs(3909)), "1:05:09");
+    }
+
+    #[test]
+    fn what_is_no_duration_is_a_dash() {
+        assert_eq!(seconds(309.4), "5:09");
+        for impossible in [-1.0, 1e300, f64::INFINITY, f64::NAN] {
+            assert_eq!(seconds(impossible), "–");
+        }
     }
 }

@@ -50,6 +50,14 @@ pub enum Reported {
 }
 
 impl Reported {
+    /// Which epoch that is, behind `the`: `last epoch`, `epoch that was best by valid-error`.
+    pub fn words(self, selection: Selection) -> String {
+        match self {
+            Self::LastEpoch => "last epoch".to_owned(),
+            Self::BestEpoch => format!("epoch that was best by {selection}"),
+        }
+    }
+
     /// Of a run's finished epochs, that which its results are those of: the last, or the first
     /// that was best by `selection`. `None` before there is any.
     pub fn epoch_of(self, selection: Selection, epochs: &[EpochMetrics]) -> Option<&EpochMetrics> {

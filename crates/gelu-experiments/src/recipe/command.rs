@@ -63,8 +63,8 @@ impl Recipe {
         (built_in == *self).then(|| words.join(" "))
     }
 
-    /// What makes this recipe smaller than the built-in one of its name, or the whole data set, in
-    /// words; empty where nothing does.
+    /// What makes this recipe smaller than the built-in one of its name, or leaves out a part of the
+    /// data set, in words; empty where nothing does. [`cuts`] makes a sentence of it.
     pub fn cut_down(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         let built_in = Self::named(&self.name).ok();
@@ -94,6 +94,11 @@ impl Recipe {
         }
         cuts
     }
+}
+
+/// What was cut, as a sentence; `None` where nothing was.
+pub fn cuts(cut_down: &[String]) -> Option<String> {
+    (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
 }
 
 fn joined(values: &[impl ToString]) -> String {
@@ -127,8 +132,9 @@ mod tests {
             "gelu compare digits --activations 'mine=max(x,0)' --learning-rates 0.001,0.0001 \
              --epochs 2 --train-limit 600"
         );
-        let cuts = recipe.cut_down().join("; ");
-        assert_eq!(cuts, "2 epochs instead of 20; 600 training examples alone");
+        let said = cuts(&recipe.cut_down()).unwrap();
+        assert_eq!(said, "Cut down: 2 epochs instead of 20; 600 training examples alone.");
+        assert_eq!(cuts(&[]), None);
         recipe.training.epochs = 1;
         assert_eq!(recipe.cut_down()[0], "1 epoch instead of 20");
     }

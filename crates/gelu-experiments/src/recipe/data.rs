@@ -1,3 +1,5 @@
+use super::limits::{self, MOST_EXAMPLES};
+use crate::Result;
 use crate::data::{Augmentation, Normalisation, Pixels};
 use serde::{Deserialize, Serialize};
 
@@ -27,4 +29,20 @@ pub struct DataRecipe {
     /// Use only so many validation and test examples, chosen in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_limit: Option<usize>,
+}
+
+impl DataRecipe {
+    /// Checks its numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
+    pub(crate) fn validate(&self) -> Result<()> {
+        for (what, limit) in
+            [("the train limit", self.train_limit), ("the test limit", self.test_limit)]
+        {
+            limits::count(what, limit.unwrap_or(1) as u64, MOST_EXAMPLES)?;
+        }
+        limits::count_or_none("data.validation", self.validation as u64, MOST_EXAMPLES)
+    }
 }

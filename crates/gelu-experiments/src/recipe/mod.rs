@@ -6,11 +6,13 @@
 mod command;
 mod data;
 mod figure;
+pub(crate) mod limits;
 mod network;
 mod training;
 mod validate;
 
 pub use crate::data::{Augmentation, Normalisation, Pixels};
+pub use command::cuts;
 pub use data::DataRecipe;
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Order};
@@ -92,8 +94,8 @@ pub struct ComparisonRecipe {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Where given, seeds are added until every comparison is decided: 8 in place of `seeds`, then
-    /// 4 more and 4 more.
+    /// Where given, seeds are added until every comparison is decided: 10 in place of `seeds`, then
+    /// 5 more and 5 more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_decided: Option<UntilDecided>,
     /// Where given, the learning rate is tuned with the validation examples set aside, and the
@@ -123,9 +125,9 @@ impl ComparisonRecipe {
         compared.find(|activation| activation.name() == name || activation.text() == text)
     }
 
-    /// Runs of each setting that are planned from the beginning, with the seeds 1, 2, ….
-    pub fn first_seeds(&self) -> u64 {
-        if self.until_decided.is_some() { Looks::FIRST } else { self.seeds }
+    /// When it is looked at: once after its seeds, or until it is decided.
+    pub fn looks(&self) -> Looks {
+        self.until_decided.map_or_else(|| Looks::once(self.seeds), UntilDecided::looks)
     }
 
     /// Leaves out what is named a second time: the same setting twice is one setting.
@@ -163,6 +165,15 @@ pub struct NoiseRecipe {
 }
 
 impl NoiseRecipe {
+    /// Checks every amplitude.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the one that cannot be, and what it has to be.
+    pub(crate) fn validate(&self) -> Result<()> {
+        self.amplitudes.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))
+    }
+
     /// The amplitudes above 0, each once, ascending.
     fn disturbing(&self) -> Vec<f64> {
         let mut amplitudes: Vec<f64> =
@@ -192,7 +203,8 @@ impl Recipe {
             amplitudes,
             negligible: varied.negligible,
             baseline: baseline.to_string(),
-            until_decided: varied.until_decided,
+            comparisons: (varied.activations.len() - 1) * varied.dropout.len(),
+            looks: varied.looks(),
         }
     }
 
@@ -270,6 +282,20 @@ mod tests {
             let text = toml::to_string(&recipe).unwrap();
             assert_eq!(Recipe::parse(&text, "copy").unwrap(), recipe);
         }
+    }
+
+    /// A network's loss rises again as it grows surer of its mistakes; its error does not.
+    #[test]
+    fn classifiers_with_validation_examples_choose_by_the_error_on_them() {
+        let chooses = |name: &&str| {
+            let Recipe { data, network, comparison, .. } = Recipe::named(name).unwrap();
+            let own = ["tweets", "timit", "spoken-digits"].contains(&data.set.as_str());
+            (network.classifies() && (own || data.validation > 0)).then_some(comparison.selection)
+        };
+        let names = Recipe::names();
+        let chosen: Vec<Selection> = names.iter().filter_map(chooses).collect();
+        assert!(chosen.len() >= 7, "{chosen:?}");
+        assert!(chosen.iter().all(|selection| *selection == Selection::ValidError), "{chosen:?}");
     }
 
     #[test]

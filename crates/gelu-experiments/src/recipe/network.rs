@@ -1,5 +1,13 @@
+use super::limits;
+use crate::{Error, Result};
 use gelu_models::BlockOrder;
 use serde::{Deserialize, Serialize};
+
+/// Layers that nobody can mean to go beyond, and neurons or channels in one.
+const DEEPEST: u64 = 10_000;
+const WIDEST: u64 = 1_000_000;
+/// 40 GB of them.
+const MOST_WEIGHTS: u128 = 10_000_000_000;
 
 /// Which network. How many inputs and outputs it has is said by the data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +64,66 @@ impl From<Order> for BlockOrder {
 }
 
 impl NetworkRecipe {
+    /// Checks every value that a type cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let widths = |what: &str, widths: &[usize]| {
+            let what = format!("a width of {what}");
+            widths.iter().try_for_each(|&width| limits::count(&what, width as u64, WIDEST))
+        };
+        match self {
+            Self::Classifier { depth, width } => {
+                limits::count_or_none("network.depth", *depth as u64, DEEPEST)?;
+                limits::count("network.width", *width as u64, WIDEST)
+            }
+            Self::Autoencoder { encoder } => {
+                let layers = encoder.len() as u64;
+                limits::count("the number of layers in network.encoder", layers, DEEPEST)?;
+                widths("network.encoder", encoder)
+            }
+            Self::Cnn { widths: channels, noise } => {
+                widths("network.widths", channels)?;
+                limits::single("network.noise", *noise, 0.0..=f64::from(f32::MAX))
+            }
+            Self::WideResNet { depth, width, .. } => {
+                limits::count("network.width", *width as u64, WIDEST)?;
+                limits::count("network.depth", *depth as u64, DEEPEST)?;
+                match *depth >= 10 && (depth - 4).is_multiple_of(6) {
+                    true => Ok(()),
+                    false => Err(Error::Usage(format!(
+                        "network.depth {depth} is no depth of a wide residual network; it has to \
+                         be 6n + 4: 10, 16, 22, 28, 34, 40, …"
+                    ))),
+                }
+            }
+        }?;
+        match self.weights() > MOST_WEIGHTS {
+            true => Err(Error::Usage(format!(
+                "the network would have {} weights; at most {MOST_WEIGHTS} can be trained",
+                self.weights()
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// How many weights there are between its hidden layers, roughly: what the sizes of data add is
+    /// not counted.
+    fn weights(&self) -> u128 {
+        let product = |a: usize, b: usize| a as u128 * b as u128;
+        let square = |width: usize| product(width, width);
+        match self {
+            Self::Classifier { depth, width } => *depth as u128 * square(*width),
+            Self::Autoencoder { encoder } => {
+                2 * encoder.windows(2).map(|pair| product(pair[0], pair[1])).sum::<u128>()
+            }
+            Self::Cnn { widths, .. } => 9 * (2 * square(widths[0]) + 6 * square(widths[1])),
+            Self::WideResNet { depth, width, .. } => 3 * *depth as u128 * square(64 * width),
+        }
+    }
+
     /// What it is trained to make small.
     pub fn loss(&self) -> crate::measure::LossKind {
         match self {

@@ -1,3 +1,5 @@
+use super::limits::{self, MOST_EPOCHS, MOST_EXAMPLES};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How a network is trained.
@@ -19,6 +21,20 @@ pub struct TrainingRecipe {
     pub schedule: ScheduleRecipe,
     /// The optimiser.
     pub optimizer: OptimizerRecipe,
+}
+
+impl TrainingRecipe {
+    /// Checks every value that a type cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    pub(crate) fn validate(&self) -> Result<()> {
+        limits::count("the number of epochs", self.epochs as u64, MOST_EPOCHS)?;
+        limits::count("the batch size", self.batch_size as u64, MOST_EXAMPLES)?;
+        self.schedule.validate()?;
+        self.optimizer.validate()
+    }
 }
 
 /// What a batch is a number of.
@@ -65,6 +81,28 @@ pub enum OptimizerRecipe {
         /// (not biases): its gradient is 2λw.
         l2: f64,
     },
+}
+
+impl OptimizerRecipe {
+    fn validate(&self) -> Result<()> {
+        let positive = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+        match self {
+            Self::Adam { beta_1, beta_2, epsilon, beta_1_change, .. } => {
+                limits::share("optimizer.beta_1", *beta_1)?;
+                limits::share("optimizer.beta_2", *beta_2)?;
+                limits::single("optimizer.epsilon", *epsilon, positive)?;
+                if let Some(change) = beta_1_change {
+                    limits::share("optimizer.beta_1_change.to", change.to)?;
+                    limits::share("optimizer.beta_1_change.after", change.after)?;
+                }
+                Ok(())
+            }
+            Self::Sgd { momentum, l2 } => {
+                limits::share("optimizer.momentum", *momentum)?;
+                limits::single("optimizer.l2", *l2, 0.0..=f64::from(f32::MAX))
+            }
+        }
+    }
 }
 
 /// Where Adam adds its ε.
@@ -118,6 +156,29 @@ pub enum ScheduleRecipe {
     /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for
     /// batch t = 0, 1, … of T.
     Cosine,
+}
+
+impl ScheduleRecipe {
+    fn validate(&self) -> Result<()> {
+        match self {
+            Self::Constant | Self::Cosine => Ok(()),
+            Self::ConstantThenLinear { constant } => limits::share("schedule.constant", *constant),
+            Self::Steps { after, factor } => {
+                after.iter().try_for_each(|&step| limits::share("schedule.after", step))?;
+                if !after.is_sorted() {
+                    return Err(Error::Usage(format!(
+                        "schedule.after is {after:?}; its shares have to ascend"
+                    )));
+                }
+                match *factor > 0.0 && *factor <= 1.0 {
+                    true => Ok(()),
+                    false => Err(Error::Usage(format!(
+                        "schedule.factor is {factor}; it has to be above 0 and at most 1"
+                    ))),
+                }
+            }
+        }
+    }
 }
 
 /// How the training loss of an epoch is measured.

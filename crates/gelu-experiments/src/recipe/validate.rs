@@ -1,6 +1,7 @@
 //! What a type cannot check.
 
-use super::{NetworkRecipe, OptimizerRecipe, Recipe, ScheduleRecipe};
+use super::limits::{self, MOST_RUNS, MOST_SEEDS, MOST_THREADS};
+use super::{NetworkRecipe, NoiseRecipe, Recipe};
 use crate::activation::ActivationList;
 use crate::data::{DataKind, DataSetInfo};
 use crate::measure::{Looks, Metric, Primary, Reported, Split};
@@ -14,47 +15,50 @@ impl Recipe {
     ///
     /// [`Error::Usage`] naming the value, and what it has to be.
     pub fn validate(&self) -> Result<()> {
-        let at_least_one = |what: &str, value: usize| match value {
-            0 => refuse(format!("{what} is 0; it has to be at least 1")),
-            _ => Ok(()),
-        };
         check_file_name("the recipe's name", &self.name)?;
         check_line("the recipe's title", &self.title)?;
         if let Some(figure) = &self.figure {
             check_file_name("the figure's name", &figure.name)?;
             check_line("the figure's axis", &figure.axis)?;
         }
-        let varied = &self.comparison;
-        at_least_one("the number of epochs", self.training.epochs)?;
-        at_least_one("the batch size", self.training.batch_size)?;
-        at_least_one("the number of seeds", varied.seeds as usize)?;
-        at_least_one("the number of threads", varied.threads)?;
-        at_least_one("the number of activations", varied.activations.len())?;
-        ActivationList::check_names(&varied.activations)?;
-        at_least_one("the number of learning rates", varied.learning_rates.len())?;
-        at_least_one("the number of dropout rates", varied.dropout.len())?;
-        at_least_one("the train limit", self.data.train_limit.unwrap_or(1))?;
-        at_least_one("the test limit", self.data.test_limit.unwrap_or(1))?;
-        for &rate in &varied.learning_rates {
-            if !(rate.is_finite() && rate > 0.0) {
-                return refuse(format!(
-                    "learning rate {rate} cannot be trained with; it has to be above 0 and finite"
-                ));
-            }
-        }
-        for &rate in &varied.dropout {
-            if !(0.0..1.0).contains(&rate) {
-                return refuse(format!(
-                    "dropout rate {rate} is not a probability; it has to be at least 0 and below 1"
-                ));
-            }
-        }
+        self.training.validate()?;
+        self.validate_varied()?;
         self.validate_network()?;
         self.validate_data()?;
-        self.validate_training()?;
         self.validate_tuning()?;
         self.validate_selection()?;
         self.validate_verdict()
+    }
+
+    fn validate_varied(&self) -> Result<()> {
+        let varied = &self.comparison;
+        limits::count("the number of seeds", varied.seeds, MOST_SEEDS)?;
+        limits::count("the number of threads", varied.threads as u64, MOST_THREADS)?;
+        let settings = [
+            ("activations", varied.activations.len()),
+            ("learning rates", varied.learning_rates.len()),
+            ("dropout rates", varied.dropout.len()),
+        ];
+        for (what, length) in settings {
+            limits::count(&format!("the number of {what}"), length as u64, u64::MAX)?;
+        }
+        ActivationList::check_names(&varied.activations)?;
+        varied.learning_rates.iter().try_for_each(|&rate| limits::learning_rate(rate))?;
+        varied.dropout.iter().try_for_each(|&rate| limits::dropout(rate))?;
+        if let Some(retrain) = varied.retrain {
+            let what = "comparison.retrain.tuning_seeds";
+            limits::count(what, retrain.tuning_seeds, MOST_SEEDS)?;
+        }
+        let settings: u128 = settings.iter().map(|&(_, length)| length as u128).product();
+        let tuning = varied.retrain.map_or(0, |retrain| retrain.tuning_seeds);
+        let runs = settings * u128::from(varied.seeds.max(tuning));
+        match runs > MOST_RUNS {
+            true => refuse(format!(
+                "these are {runs} runs; a comparison has at most {MOST_RUNS}, so compare fewer \
+                 settings or seeds"
+            )),
+            false => Ok(()),
+        }
     }
 
     /// A measure that no run has would choose the first learning rate, and say nothing.
@@ -102,6 +106,15 @@ impl Recipe {
                  to have one above 0",
             );
         }
+        let (metric, split) = varied.selection.measure();
+        if varied.primary.by_epoch() == (metric, split) && varied.learning_rates.len() > 1 {
+            return refuse(format!(
+                "comparison.primary and comparison.selection are both the {split} {metric}: the best of \
+                 {} learning rates would be judged by what it was chosen for; choose by another \
+                 measure, or name one learning rate",
+                varied.learning_rates.len()
+            ));
+        }
         let negligible = varied.negligible;
         if !(negligible.is_finite() && negligible > 0.0) {
             return refuse(format!(
@@ -140,42 +153,18 @@ impl Recipe {
     }
 
     fn validate_network(&self) -> Result<()> {
-        let positive = |what: &str, sizes: &[usize]| match sizes.contains(&0) || sizes.is_empty() {
-            true => refuse(format!("{what} is 0; every layer needs at least one neuron")),
-            false => Ok(()),
-        };
-        match &self.network {
-            NetworkRecipe::Classifier { width, .. } => positive("network.width", &[*width]),
-            NetworkRecipe::Autoencoder { encoder } => {
-                positive("a width of network.encoder", encoder)?;
-                match self.comparison.dropout.iter().any(|&rate| rate != 0.0) {
-                    true => refuse("the autoencoder drops nothing; its dropout rate has to be 0"),
-                    false => Ok(()),
-                }
+        self.network.validate()?;
+        let drops = self.comparison.dropout.iter().any(|&rate| rate != 0.0);
+        match self.network {
+            NetworkRecipe::Autoencoder { .. } if drops => {
+                refuse("the autoencoder drops nothing; its dropout rate has to be 0")
             }
-            NetworkRecipe::Cnn { widths, noise } => {
-                positive("a width of network.widths", widths)?;
-                match noise.is_finite() && *noise >= 0.0 {
-                    true => Ok(()),
-                    false => refuse(format!(
-                        "network.noise {noise} is no standard deviation; it has to be at least 0"
-                    )),
-                }
-            }
-            NetworkRecipe::WideResNet { depth, width, .. } => {
-                positive("network.width", &[*width])?;
-                match *depth >= 10 && (depth - 4).is_multiple_of(6) {
-                    true => Ok(()),
-                    false => refuse(format!(
-                        "network.depth {depth} is no depth of a wide residual network; it has to \
-                         be 6n + 4: 10, 16, 22, 28, 34, 40, …"
-                    )),
-                }
-            }
+            _ => Ok(()),
         }
     }
 
     fn validate_data(&self) -> Result<()> {
+        self.data.validate()?;
         let info = DataSetInfo::named(&self.data.set)?;
         let name = info.name;
         match info.kind {
@@ -206,72 +195,14 @@ impl Recipe {
         }
     }
 
-    fn validate_training(&self) -> Result<()> {
-        let share = |what: &str, value: f64| match (0.0..1.0).contains(&value) {
-            true => Ok(()),
-            false => refuse(format!("{what} is {value}; a share is at least 0 and below 1")),
-        };
-        match &self.training.schedule {
-            ScheduleRecipe::Constant | ScheduleRecipe::Cosine => {}
-            ScheduleRecipe::ConstantThenLinear { constant } => {
-                share("schedule.constant", *constant)?;
-            }
-            ScheduleRecipe::Steps { after, factor } => {
-                after.iter().try_for_each(|&step| share("schedule.after", step))?;
-                if !after.is_sorted() {
-                    return refuse(format!(
-                        "schedule.after is {after:?}; its shares have to ascend"
-                    ));
-                }
-                if !(*factor > 0.0 && *factor <= 1.0) {
-                    return refuse(format!(
-                        "schedule.factor is {factor}; it has to be above 0 and at most 1"
-                    ));
-                }
-            }
-        }
-        match &self.training.optimizer {
-            OptimizerRecipe::Adam { beta_1, beta_2, epsilon, beta_1_change, .. } => {
-                share("optimizer.beta_1", *beta_1)?;
-                share("optimizer.beta_2", *beta_2)?;
-                if !(epsilon.is_finite() && *epsilon > 0.0) {
-                    return refuse(format!("optimizer.epsilon is {epsilon}; it has to be above 0"));
-                }
-                if let Some(change) = beta_1_change {
-                    share("optimizer.beta_1_change.to", change.to)?;
-                    share("optimizer.beta_1_change.after", change.after)?;
-                }
-                Ok(())
-            }
-            OptimizerRecipe::Sgd { momentum, l2 } => {
-                share("optimizer.momentum", *momentum)?;
-                match l2.is_finite() && *l2 >= 0.0 {
-                    true => Ok(()),
-                    false => refuse(format!("optimizer.l2 is {l2}; it has to be at least 0")),
-                }
-            }
-        }
-    }
-
     fn validate_tuning(&self) -> Result<()> {
-        if let Some(retrain) = self.comparison.retrain {
-            if retrain.tuning_seeds == 0 {
-                return refuse("comparison.retrain.tuning_seeds is 0; it has to be at least 1");
-            }
-            if self.data.validation == 0 {
-                return refuse(
-                    "there is nothing to tune on: data.validation is 0, and comparison.retrain \
-                     tunes the learning rate on the validation examples",
-                );
-            }
+        if self.comparison.retrain.is_some() && self.data.validation == 0 {
+            return refuse(
+                "there is nothing to tune on: data.validation is 0, and comparison.retrain tunes the \
+                 learning rate on the validation examples",
+            );
         }
-        let amplitudes = self.noise.iter().flat_map(|noise| &noise.amplitudes);
-        for amplitude in amplitudes {
-            if !(amplitude.is_finite() && *amplitude >= 0.0) {
-                return refuse(format!("noise amplitude {amplitude} has to be at least 0"));
-            }
-        }
-        Ok(())
+        self.noise.as_ref().map_or(Ok(()), NoiseRecipe::validate)
     }
 }
 

@@ -1,3 +1,4 @@
+use crate::comparison::reported_epoch;
 use crate::runs::{ComparisonSnapshot, Stage};
 use serde::Serialize;
 
@@ -11,6 +12,8 @@ struct Line<'a> {
     stage: Stage,
     status: &'a str,
     epoch: usize,
+    /// Whether the run's results are those of this epoch.
+    reported: bool,
     current_learning_rate: f64,
     batch_loss: f64,
     train_loss: f64,
@@ -30,6 +33,7 @@ struct Line<'a> {
 pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for run in &snapshot.runs {
+        let reported = reported_epoch(snapshot, run).map(|epoch| epoch.epoch);
         for epoch in &run.epochs {
             let line = Line {
                 activation: &run.key.activation,
@@ -39,6 +43,7 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
                 stage: run.key.stage,
                 status: run.status.word(),
                 epoch: epoch.epoch,
+                reported: reported == Some(epoch.epoch),
                 current_learning_rate: epoch.learning_rate,
                 batch_loss: epoch.batch_loss,
                 train_loss: epoch.train_loss,
@@ -62,6 +67,7 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Reported;
     use crate::report::example::example;
 
     #[test]
@@ -71,6 +77,26 @@ mod tests {
         let epochs: usize = snapshot.runs.iter().map(|run| run.epochs.len()).sum();
         assert_eq!(text.lines().count(), epochs + 1);
         assert!(text.starts_with("activation,learning_rate,dropout,seed,stage,status,epoch,"));
+    }
+
+    #[test]
+    fn the_epoch_that_counts_is_marked() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].valid_loss = Some(0.001);
+        }
+        // The epochs that are marked, one a run.
+        let marked = |snapshot: &ComparisonSnapshot| -> Vec<usize> {
+            let bytes = csv(snapshot);
+            let mut reader = csv::Reader::from_reader(bytes.as_slice());
+            let rows = reader.deserialize::<std::collections::HashMap<String, String>>();
+            let counts = rows.map(Result::unwrap).filter(|row| row["reported"] == "true");
+            counts.map(|row| row["epoch"].parse().unwrap()).collect()
+        };
+        let lengths: Vec<usize> = snapshot.runs.iter().map(|run| run.epochs.len()).collect();
+        assert_eq!(marked(&snapshot), lengths);
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(marked(&snapshot), vec![3; lengths.len()]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use super::figure::{Curve, Figure, Panel, data_of};
-use crate::comparison::{ALPHA, DifferenceCurve, colour, difference_curves, label};
-use crate::measure::{Metric, Primary};
+use crate::comparison::{DifferenceCurve, colour, difference_curves, label};
+use crate::measure::{Metric, Primary, Reported};
 use crate::runs::ComparisonSnapshot;
 
 /// Name of the figure's file.
@@ -9,7 +9,7 @@ pub(super) const NAME: &str = "difference";
 const GREY: [u8; 3] = [110, 110, 110];
 
 /// How every activation differs from the baseline by what every epoch measures of the primary
-/// measure: the mean over pairs with its 95 % interval, and 0 as a line. One panel a dropout rate.
+/// measure: the mean over pairs with its interval, and 0 as a line. One panel a dropout rate.
 /// `None` before two pairs are complete.
 pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let mut curves = difference_curves(snapshot);
@@ -36,11 +36,15 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     };
     let noisy = snapshot.criterion.primary == Primary::NoisyTestError;
     let without = if noisy { "without noise; " } else { "" };
+    let best = match snapshot.reported {
+        Reported::BestEpoch => "the verdict is on each run's best epoch; ",
+        Reported::LastEpoch => "",
+    };
     Some(Figure {
         title: format!("{}: difference from {baseline}", snapshot.title),
         caption: format!(
-            "{without}mean of {pairs} with its 95 % interval, as far as the later epochs reach; \
-             below 0: better; {}",
+            "{without}mean of {pairs} with its interval, as far as the later epochs reach; \
+             below 0: better; {best}{}",
             data_of(snapshot)
         ),
         x_axis: "Epochs".to_owned(),
@@ -70,7 +74,7 @@ fn panel<'a>(
                 .points
                 .iter()
                 .map(|(epoch, mean)| {
-                    let [low, high] = mean.interval(ALPHA);
+                    let [low, high] = mean.interval(curve.level);
                     let [low, high] = [low, high].map(|end| (end * factor).clamp(-limit, limit));
                     (*epoch as f64, low, high)
                 })
@@ -110,7 +114,7 @@ fn within(limit: f64, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64
 fn limit(curves: &[&DifferenceCurve]) -> f64 {
     let late = |curve: &&DifferenceCurve| -> Vec<f64> {
         let half = curve.points.len() / 2;
-        let ends = curve.points[half..].iter().flat_map(|(_, mean)| mean.interval(ALPHA));
+        let ends = curve.points[half..].iter().flat_map(|(_, mean)| mean.interval(curve.level));
         ends.map(f64::abs).collect()
     };
     1.5 * curves.iter().flat_map(late).fold(0.0, f64::max)
@@ -132,10 +136,19 @@ mod tests {
         let (x, mean) = curves[1].points[11];
         let (_, low, high) = curves[1].band[11];
         let difference = &crate::comparison::differences(&snapshot)[0];
-        assert_eq!((x, mean), (12.0, difference.mean.unwrap().mean * 100.0));
+        assert_eq!((x, mean), (12.0, difference.mean().unwrap().mean * 100.0));
         assert_eq!([low, high], difference.interval().unwrap().map(|end| end * 100.0));
         assert!(figure.caption.contains("mean of 3 pairs"), "{}", figure.caption);
         assert!(figure.panels[0].y_axis.contains("points"));
+    }
+
+    #[test]
+    fn a_verdict_on_best_epochs_is_not_the_curves_end() {
+        let mut snapshot = example();
+        let said = "the verdict is on each run's best epoch";
+        assert!(!figure(&snapshot).unwrap().caption.contains(said));
+        snapshot.reported = Reported::BestEpoch;
+        assert!(figure(&snapshot).unwrap().caption.contains(said));
     }
 
     #[test]

@@ -1,18 +1,17 @@
 //! The JSON document of a comparison. Its schema is described in `docs/src/json-schema.md`.
 
+use super::criterion_document::{CriterionDocument, LookDocument, looks};
 use super::difference_document::DifferenceDocument;
-use crate::comparison::statistics::{Quartiles, binomial_standard_error, median, quartiles};
-use crate::comparison::{Group, best_groups, differences, noisy_test_error};
-use crate::measure::{
-    Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
-};
+use crate::comparison::statistics::{Quartiles, median, quartiles};
+use crate::comparison::{Group, best_groups, differences, noisy_test_error, reported_epoch};
+use crate::measure::{EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split};
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the schema. The version is raised when a field changes its meaning or
 /// goes; new fields do not raise it.
-pub const SCHEMA: &str = "gelu-comparison/2";
+pub const SCHEMA: &str = "gelu-comparison/3";
 
 /// A comparison with all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,8 +33,14 @@ pub struct Document {
     /// Which epoch of a run its results are those of.
     pub reported: Reported,
     /// What the comparison is decided by.
-    pub criterion: Criterion,
-    /// Every planned run.
+    pub criterion: CriterionDocument,
+    /// When it is looked at: planned looks, then those that were added.
+    pub looks: Vec<LookDocument>,
+    /// What makes it smaller than the built-in recipe of its name, or leaves out a part of the data
+    /// set, in words; empty where nothing does.
+    #[serde(default)]
+    pub cut_down: Vec<String>,
+    /// Every planned run, and those that were trained beside the plan.
     pub runs: Vec<RunDocument>,
     /// One entry per activation and dropout rate, at its best learning rate.
     pub activations: Vec<ActivationDocument>,
@@ -70,6 +75,8 @@ pub struct RunDocument {
     /// What it is for.
     #[serde(default)]
     pub stage: Stage,
+    /// Whether the plan has it; one that was trained beside it changes no verdict and no choice.
+    pub planned: bool,
     /// `waiting`, `running`, `interrupted`, `finished`, `diverged` or `failed`.
     pub status: String,
     /// Why it failed; null otherwise.
@@ -80,6 +87,10 @@ pub struct RunDocument {
     /// training went on elsewhere, and cannot be repeated bit for bit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arithmetics: Vec<String>,
+    /// The epoch that its results are those of: of those finished so far, the last, or the best by
+    /// the selection; null before there is one.
+    #[serde(default)]
+    pub reported_epoch: Option<usize>,
     /// The finished epochs.
     pub epochs: Vec<EpochMetrics>,
     /// What it achieves under noise; empty where that was not measured.
@@ -98,8 +109,6 @@ pub struct ActivationDocument {
     pub best_learning_rate: f64,
     /// Which end of the grid of learning rates that is; null inside it, or where there is one rate.
     pub edge: Option<Edge>,
-    /// √(e(1 − e)/N) of the median test error e reported, on N test examples; null without one.
-    pub binomial_standard_error: Option<f64>,
     /// Runs that finished at this setting.
     pub finished: usize,
     /// Runs that diverged at this setting.
@@ -198,8 +207,10 @@ impl Document {
             loss: snapshot.loss,
             selection: snapshot.selection,
             reported: snapshot.reported,
-            criterion: snapshot.criterion.clone(),
-            runs: snapshot.runs.iter().map(run).collect(),
+            criterion: CriterionDocument::of(snapshot),
+            looks: looks(snapshot),
+            cut_down: snapshot.cut_down.clone(),
+            runs: snapshot.runs.iter().map(|of| run(snapshot, of)).collect(),
             activations: best_groups(snapshot).iter().map(|g| activation(g, snapshot)).collect(),
             differences: DifferenceDocument::all(snapshot, &differences(snapshot)),
         }
@@ -221,7 +232,7 @@ impl Document {
     }
 }
 
-fn run(run: &RunSnapshot) -> RunDocument {
+fn run(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> RunDocument {
     let (reason, diverged_in_epoch) = match &run.status {
         RunStatus::Failed { reason } => (Some(reason.clone()), None),
         RunStatus::Diverged { epoch } => (None, Some(*epoch)),
@@ -233,10 +244,12 @@ fn run(run: &RunSnapshot) -> RunDocument {
         learning_rate: run.key.learning_rate,
         dropout: run.key.dropout,
         stage: run.key.stage,
+        planned: run.planned,
         status: run.status.word().to_owned(),
         reason,
         diverged_in_epoch,
         arithmetics: run.arithmetics(),
+        reported_epoch: reported_epoch(snapshot, run).map(|epoch| epoch.epoch),
         epochs: run.epochs.clone(),
         noise: run.noise.clone(),
     }
@@ -262,14 +275,11 @@ fn activation(group: &Group<'_>, snapshot: &ComparisonSnapshot) -> ActivationDoc
         }
     };
     let [last_epoch, best_epoch] = [Reported::LastEpoch, Reported::BestEpoch].map(measures);
-    let reported = if snapshot.reported == Reported::BestEpoch { &best_epoch } else { &last_epoch };
-    let error = reported.test_error.and_then(|spread| spread.median);
     ActivationDocument {
         activation: group.activation.to_owned(),
         dropout: group.dropout,
         best_learning_rate: group.learning_rate,
-        edge: edge(group.learning_rate, &snapshot.learning_rates()),
-        binomial_standard_error: error.map(|e| binomial_standard_error(e, snapshot.test_examples)),
+        edge: edge(group.learning_rate, &snapshot.rates_tried()),
         finished: with(|status| *status == RunStatus::Finished),
         diverged: with(|status| matches!(status, RunStatus::Diverged { .. })),
         last_epoch,
@@ -312,7 +322,9 @@ mod tests {
             let mut read: Document = serde_json::from_str(&document.to_json()).unwrap();
             // The example's measures survive exactly; what is computed of them to the last digit.
             for (read, written) in read.differences.iter().zip(&document.differences) {
-                for (read, written) in [(read.mean, written.mean), (read.p, written.p)] {
+                for (read, written) in
+                    [(read.found.mean, written.found.mean), (read.found.p, written.found.p)]
+                {
                     assert_eq!(read.is_some(), written.is_some());
                     assert!(read.zip(written).is_none_or(|(r, w)| (r - w).abs() < 1e-15));
                 }
@@ -346,6 +358,20 @@ mod tests {
     }
 
     #[test]
+    fn every_run_says_which_epoch_counts() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].valid_loss = Some(0.001);
+        }
+        let reported =
+            |snapshot: &ComparisonSnapshot| Document::of(snapshot).runs[0].reported_epoch;
+        assert_eq!(reported(&snapshot), Some(12));
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(reported(&snapshot), Some(3));
+        assert_eq!(reported(&without_epochs()), None);
+    }
+
+    #[test]
     fn a_figure_of_diverged_runs_is_null() {
         let lost = f64::INFINITY;
         let spread = spread(&[0.1, lost, lost]).unwrap();
@@ -361,9 +387,6 @@ mod tests {
         assert_eq!(edge(1e-3, &[1e-3]), None);
         let document = Document::of(&example());
         assert!(document.activations.iter().all(|entry| entry.edge == Some(Edge::Largest)));
-        let error = document.activations[0].last_epoch.test_error.unwrap().median.unwrap();
-        let expected = (error * (1.0 - error) / 1000.0).sqrt();
-        assert_eq!(document.activations[0].binomial_standard_error, Some(expected));
     }
 
     /// `UPDATE_SCHEMA=1 cargo test --release -p gelu-experiments json_schema` writes it anew.

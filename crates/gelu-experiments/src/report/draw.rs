@@ -16,9 +16,9 @@ const HEIGHT: u32 = 400;
 /// pixel, curves would be stairs.
 const UNITS: u32 = 10;
 /// The family that the PNG's embedded font is registered as.
-const FONT: &str = "sans-serif";
-const INK: RGBColor = RGBColor(40, 40, 40);
-const FAINT: RGBColor = RGBColor(225, 225, 225);
+pub(super) const FONT: &str = "sans-serif";
+pub(super) const INK: RGBColor = RGBColor(40, 40, 40);
+pub(super) const FAINT: RGBColor = RGBColor(225, 225, 225);
 
 /// The figure as an SVG document.
 pub fn svg(figure: &Figure) -> String {
@@ -29,8 +29,13 @@ pub fn svg(figure: &Figure) -> String {
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
         draw(figure, &root).expect("drawing into a string cannot fail");
     }
+    finished(&text, (width, HEIGHT))
+}
+
+/// A document drawn in units, as one of so many pixels.
+pub(super) fn finished(text: &str, (width, height): (u32, u32)) -> String {
     let size = |width: u32, height: u32| format!(r#"width="{width}" height="{height}""#);
-    let text = text.replacen(&size(units(width), units(HEIGHT)), &size(width, HEIGHT), 1);
+    let text = text.replacen(&size(units(width), units(height)), &size(width, height), 1);
     text.replace(|c| !is_xml(c), "\u{fffd}")
 }
 
@@ -41,7 +46,7 @@ fn is_xml(character: char) -> bool {
 }
 
 /// Pixels in what is drawn on.
-fn units<T: std::ops::Mul<Output = T> + From<u16>>(pixels: T) -> T {
+pub(super) fn units<T: std::ops::Mul<Output = T> + From<u16>>(pixels: T) -> T {
     pixels * T::from(UNITS as u16)
 }
 
@@ -81,7 +86,7 @@ fn draw<B: DrawingBackend>(
 }
 
 /// A text in lines that fit the width, with letters of so many pixels on average. One line at least.
-fn lines(text: &str, width: u32, letter: f64) -> Vec<String> {
+pub(super) fn lines(text: &str, width: u32, letter: f64) -> Vec<String> {
     let letters = f64::from(width / UNITS) / letter;
     textwrap::wrap(text, letters as usize).into_iter().map(|line| line.into_owned()).collect()
 }
@@ -222,7 +227,7 @@ fn legend_position<B: DrawingBackend, Y: Ranged<ValueType = f64>>(
     }
 }
 
-fn font(size: u32) -> TextStyle<'static> {
+pub(super) fn font(size: u32) -> TextStyle<'static> {
     (FONT, units(size)).into_font().color(&INK)
 }
 
@@ -274,7 +279,7 @@ fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
 }
 
 /// Digits behind the point that tell seven labels of this span apart.
-fn decimals(span: f64) -> usize {
+pub(super) fn decimals(span: f64) -> usize {
     (1.0 - span.log10().floor()).clamp(0.0, 6.0) as usize
 }
 

@@ -1,6 +1,6 @@
 //! A comparison to test reports on: plausible curves, made without training.
 
-use crate::measure::{Criterion, EpochMetrics, LossKind, Primary, Reported};
+use crate::measure::{Criterion, EpochMetrics, Looks, LossKind, Primary, Reported};
 use crate::recipe::Recipe;
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
 
@@ -27,6 +27,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
                             seed,
                             stage: Stage::Only,
                         },
+                        planned: true,
                         folder: format!(
                             "{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}"
                         ),
@@ -37,6 +38,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
                         epochs: (1..=length).map(|e| epoch(e, level, learning_rate)).collect(),
                         epochs_planned: EPOCHS,
                         noise: Vec::new(),
+                        outcomes: None,
                         progress: None,
                         seconds: 2.0 * length as f64,
                         provenance: Vec::new(),
@@ -62,9 +64,12 @@ pub(crate) fn example() -> ComparisonSnapshot {
             amplitudes: Vec::new(),
             negligible: 0.001,
             baseline: "gelu".into(),
-            until_decided: None,
+            comparisons: 2,
+            looks: Looks::once(3),
         },
+        added_looks: Vec::new(),
         test_examples: 1000,
+        cut_down: Vec::new(),
         figure,
         runs,
         warnings: Vec::new(),

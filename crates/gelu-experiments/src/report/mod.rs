@@ -2,6 +2,7 @@
 //! bytes out.
 
 mod activations;
+mod criterion_document;
 mod csv;
 mod curves;
 mod difference;
@@ -11,24 +12,34 @@ mod draw;
 #[cfg(test)]
 pub(crate) mod example;
 mod figure;
+mod forest;
+mod forest_svg;
 mod html;
 mod legend;
 mod png;
 mod robustness;
 mod runs_csv;
+mod strip;
 pub mod table;
 
+pub use criterion_document::{CriterionDocument, LookDocument};
 pub use csv::csv;
-pub use difference_document::DifferenceDocument;
+pub use difference_document::{
+    DifferenceDocument, ForecastDocument, FoundDocument, IntervalDocument,
+};
 pub use document::{
     ActivationDocument, DataDocument, Document, Edge, MeasuresDocument, RunDocument, SCHEMA,
     SpreadDocument,
 };
 pub use draw::svg;
 pub use figure::{Curve, Figure, Panel};
+pub(crate) use forest::Compared;
+pub use forest::{Forest, ForestPanel, ForestRow, forest};
+pub use forest_svg::svg as forest_svg;
 pub use html::html;
 pub use png::png;
 pub use runs_csv::runs_csv;
+pub(crate) use strip::{Mark, strip, strips};
 
 use crate::Error;
 use crate::files::write_atomically;
@@ -46,7 +57,8 @@ pub struct Written {
 }
 
 /// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
-/// `runs.csv`, `report.html` and, once a run is complete, the figures as SVG and PNG. Each file is
+/// `runs.csv`, `report.html` and, once a run is complete, the figures as SVG and PNG, the forest plot
+/// first. Each file is
 /// replaced as a whole, and each is made by itself: one that fails takes no other with it. The page
 /// says from the `recipe` how to repeat it.
 pub fn write(snapshot: &ComparisonSnapshot, recipe: &Recipe, folder: &Path) -> Written {
@@ -63,8 +75,9 @@ pub fn write(snapshot: &ComparisonSnapshot, recipe: &Recipe, folder: &Path) -> W
     put("results.csv".to_owned(), Ok(csv(snapshot)));
     put("runs.csv".to_owned(), Ok(runs_csv(snapshot)));
     put("table.md".to_owned(), Ok(table::markdown(&document).into_bytes()));
-    let pictures: Vec<(String, String)> =
-        figures(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure))).collect();
+    let forest = forest(snapshot).map(|drawn| (forest::NAME.to_owned(), forest_svg(&drawn)));
+    let figures = figures(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure)));
+    let pictures: Vec<(String, String)> = forest.into_iter().chain(figures).collect();
     let page = html(snapshot, &document, &pictures, recipe);
     put("report.html".to_owned(), Ok(page.into_bytes()));
     for (name, picture) in pictures {
@@ -76,7 +89,7 @@ pub fn write(snapshot: &ComparisonSnapshot, recipe: &Recipe, folder: &Path) -> W
 
 /// Every figure of a comparison, with the name of its file: the activations themselves, that of its
 /// recipe, the difference from the baseline, and one of robustness where noise was measured.
-fn figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
+pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
     let all = [
         (activations::NAME.to_owned(), activations::figure(snapshot)),
         (curves::name(snapshot), curves::figure(snapshot)),
@@ -90,12 +103,14 @@ fn figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
 mod tests {
     use super::*;
 
-    const FILES: [&str; 11] = [
+    const FILES: [&str; 13] = [
         "results.json",
         "results.csv",
         "runs.csv",
         "table.md",
         "report.html",
+        "forest.png",
+        "forest.svg",
         "figure-1.png",
         "figure-1.svg",
         "figure-2.png",

@@ -2,8 +2,9 @@
 
 use super::difference_document::DifferenceDocument;
 use super::document::{ActivationDocument, Document, Edge, MeasuresDocument, SpreadDocument};
-use crate::comparison::label;
-use crate::measure::{Metric, Reported};
+use crate::comparison::{Headings, label};
+use crate::measure::Metric;
+use crate::recipe::cuts;
 use comfy_table::{CellAlignment, Table, presets};
 use textwrap::Options;
 
@@ -58,8 +59,10 @@ pub fn text(document: &Document) -> String {
     let mut narrowest = String::new();
     let fitting = all.inspect(|table| narrowest.clone_from(table)).find(fits);
     let table = fitting.unwrap_or(narrowest);
-    let parts = [heading(document), table, paragraphs(document).join("\n\n")];
-    format!("{}\n{}\n{}\n", parts[0], parts[1], parts[2])
+    let mut heading = vec![heading(document)];
+    heading.extend(cuts(&document.cut_down).map(|said| wrapped(&said)));
+    let paragraphs = paragraphs(document).join("\n\n");
+    format!("{}\n{table}\n{paragraphs}\n", heading.join("\n"))
 }
 
 /// For a Markdown page.
@@ -70,24 +73,30 @@ pub fn markdown(document: &Document) -> String {
         |lines: Vec<String>| -> String { lines.iter().map(|line| format!("- {line}\n")).collect() };
     let parts = [list(verdicts(document)), list(notes(document)), list(details(document))];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    let heading = heading(document).replace('&', "&amp;").replace('<', "&lt;");
-    format!("{heading}\n\n{table}\n\n{}", parts.join("\n"))
+    let mut heading = vec![heading(document)];
+    heading.extend(cuts(&document.cut_down));
+    let page = format!("{}\n\n{table}\n\n{}", heading.join("\n\n"), parts.join("\n"));
+    // Names and reasons are anybody's text.
+    page.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 /// The notes, and a sentence for each comparison, as wide as a terminal.
 fn paragraphs(document: &Document) -> Vec<String> {
-    let wrapped = |lines: Vec<String>| -> String {
-        let wrap =
-            |line: &String| textwrap::fill(line, Options::new(TERMINAL).subsequent_indent("  "));
-        lines.iter().map(wrap).collect::<Vec<_>>().join("\n")
+    let lines = |lines: Vec<String>| -> String {
+        lines.iter().map(|line| wrapped(line)).collect::<Vec<_>>().join("\n")
     };
-    let parts = [notes(document), verdicts(document), details(document)].map(wrapped);
+    let parts = [notes(document), verdicts(document), details(document)].map(lines);
     parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+/// As wide as a terminal.
+fn wrapped(line: &str) -> String {
+    textwrap::fill(line, Options::new(TERMINAL).subsequent_indent("  "))
 }
 
 /// One sentence a comparison.
 pub fn verdicts(document: &Document) -> Vec<String> {
-    with_dropout(document, |difference| Some(difference.sentence.clone()))
+    with_dropout(document, |difference| Some(difference.found.sentence.clone()))
 }
 
 /// What is said of each comparison, headed by its dropout rate where there are several.
@@ -95,12 +104,8 @@ fn with_dropout(
     document: &Document,
     said: impl Fn(&DifferenceDocument) -> Option<String>,
 ) -> Vec<String> {
-    let rates: Vec<f64> = document.differences.iter().map(|d| d.dropout).collect();
-    let several = rates.iter().any(|rate| *rate != rates[0]);
-    let of = |difference: &DifferenceDocument| match several {
-        true => Some(format!("Dropout {}: {}", difference.dropout, said(difference)?)),
-        false => said(difference),
-    };
+    let headings = Headings::of(document.differences.iter().map(|d| d.dropout));
+    let of = |d: &DifferenceDocument| Some(headings.head(d.dropout, &said(d)?));
     document.differences.iter().filter_map(of).collect()
 }
 
@@ -173,7 +178,7 @@ fn verdict(document: &Document, entry: &ActivationDocument) -> String {
         (d.activation.as_str(), d.dropout) == (entry.activation.as_str(), entry.dropout)
     };
     match document.differences.iter().find(same) {
-        Some(difference) => difference.verdict.to_string(),
+        Some(difference) => difference.found.verdict.to_string(),
         None if entry.activation == document.criterion.baseline => "baseline".to_owned(),
         None => "–".to_owned(),
     }
@@ -205,10 +210,7 @@ fn value(column: &Column, measures: &MeasuresDocument, place: Spread) -> String 
 
 /// What is to be said below the table.
 pub(super) fn notes(document: &Document) -> Vec<String> {
-    let epoch = match document.reported {
-        Reported::LastEpoch => "last epoch".to_owned(),
-        Reported::BestEpoch => format!("epoch that was best by {}", document.selection),
-    };
+    let epoch = document.reported.words(document.selection);
     let complete = document.activations.iter().map(|a| a.finished + a.diverged);
     let most = complete.max().unwrap_or(0);
     let mut notes = vec![match most {
@@ -220,7 +222,8 @@ pub(super) fn notes(document: &Document) -> Vec<String> {
         notes.push("∞: the run diverged; it counts as the worst.".to_owned());
     }
     notes.extend(choices(document));
-    notes.extend(uncertainty(document));
+    notes.extend(intervals(document));
+    notes.extend(beside(document));
     let failed = document.runs.iter().filter(|run| run.status == "failed");
     let failed: Vec<String> = failed
         .map(|run| format!("{} ({})", run.key(), run.reason.as_deref().unwrap_or("no reason")))
@@ -239,6 +242,21 @@ pub(super) fn notes(document: &Document) -> Vec<String> {
     }
     notes.extend(arithmetics(document));
     notes
+}
+
+/// Runs that were not planned.
+fn beside(document: &Document) -> Option<String> {
+    let count = document.runs.iter().filter(|run| !run.planned).count();
+    match count {
+        0 => None,
+        all if all == document.runs.len() => Some(
+            "No comparison was planned here, so none is judged; `gelu compare` plans one.".into(),
+        ),
+        _ => Some(format!(
+            "{count} of {} runs were trained beside the plan; they are shown, and change no verdict.",
+            document.runs.len()
+        )),
+    }
 }
 
 /// Which runs were trained here and there, in arithmetics whose last bits differ.
@@ -270,8 +288,9 @@ fn choices(document: &Document) -> Vec<String> {
             format!("{name} {rate:e} (dropout {}) is the {end}", entry.dropout)
         })
         .collect();
-    let first = document.runs.first().map(|run| run.learning_rate);
-    if document.runs.iter().all(|run| Some(run.learning_rate) == first) {
+    let mut planned = document.runs.iter().filter(|run| run.planned).map(|run| run.learning_rate);
+    let first = planned.next();
+    if planned.all(|rate| Some(rate) == first) {
         return Vec::new();
     }
     let mut notes = vec![format!("Learning rates are chosen by {}.", document.selection)];
@@ -282,27 +301,30 @@ fn choices(document: &Document) -> Vec<String> {
     notes
 }
 
-/// How far any error on this test set is from that on all examples there could be.
-fn uncertainty(document: &Document) -> Option<String> {
-    let errors = document.activations.iter().filter_map(|entry| entry.binomial_standard_error);
-    let largest = errors.fold(0.0, f64::max);
-    let error = match document.criterion.amplitudes.is_empty() {
-        true => "an error",
-        false => "the error without noise",
+/// What the intervals hold for, and how often verdicts err.
+fn intervals(document: &Document) -> Option<String> {
+    let shown = document.differences.iter().any(|difference| difference.found.interval.is_some());
+    let comparisons = match document.criterion.comparisons {
+        1 => "the comparison".to_owned(),
+        several => format!("all {several} comparisons"),
     };
-    (largest > 0.0).then(|| {
+    let looks = match document.looks.len() {
+        1 => String::new(),
+        several => format!(" and all {several} looks"),
+    };
+    shown.then(|| {
         format!(
-            "The seeds' spread is on this test set; its {} examples alone leave {error} uncertain \
-             by {:.2} points (binomial standard error).",
-            document.data.test_examples,
-            largest * 100.0
+            "Intervals are 95 % intervals over {comparisons}{looks}; p counts them, too, and is held \
+             against 0.05."
         )
     })
 }
 
 /// What the pairs can show.
 fn details(document: &Document) -> Vec<String> {
-    with_dropout(document, |difference| difference.details.as_ref().map(|text| format!("{text}.")))
+    with_dropout(document, |difference| {
+        difference.found.details.as_ref().map(|text| format!("{text}."))
+    })
 }
 
 #[cfg(test)]
@@ -388,9 +410,10 @@ mod tests {
         let text = text(&Document::of(&example()));
         assert_eq!(text.matches("baseline").count(), 2, "{text}");
         assert_eq!(text.matches("Dropout 0.5: ReLU").count(), 2, "{text}");
-        assert!(text.contains("smallest possible p"), "{text}");
+        assert!(text.contains("takes 8 seeds or more"), "{text}");
         assert!(text.contains("(dropout 0.5) is the largest"), "{text}");
-        assert!(text.contains("1000 examples alone"), "{text}");
+        let unwrapped = text.replace("\n  ", " ");
+        assert!(unwrapped.contains("95 % intervals over all 2 comparisons; p counts"), "{text}");
     }
 
     #[test]
@@ -407,6 +430,23 @@ mod tests {
             text.replace("\n  ", " ").contains("3 of 3 runs of ReLU and 3 of 3 runs of GELU"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_was_cut_stands_below_the_heading() {
+        let mut snapshot = example();
+        let whole = Document::of(&snapshot);
+        assert!(!text(&whole).contains("Cut down") && !markdown(&whole).contains("Cut down"));
+        snapshot.cut_down =
+            ["2 epochs instead of 20", "600 training examples alone"].map(str::to_owned).to_vec();
+        let document = Document::of(&snapshot);
+        let said = "Cut down: 2 epochs instead of 20; 600 training examples alone.";
+        assert_eq!(text(&document).lines().nth(1), Some(said));
+        assert_eq!(markdown(&document).lines().nth(2), Some(said));
+        assert!(document.to_json().contains("\"600 training examples alone\""));
+        snapshot.cut_down = vec!["one learning rate instead of three".to_owned(); 4];
+        let widest = text(&Document::of(&snapshot)).lines().map(|l| l.chars().count()).max();
+        assert!(widest <= Some(80));
     }
 
     #[test]

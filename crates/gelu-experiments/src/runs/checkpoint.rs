@@ -1,7 +1,7 @@
 //! Checkpoints as folders that check themselves.
 
 use super::canonical::hex;
-use super::folder::read_metrics;
+use super::tables::read_metrics;
 use crate::error::Place;
 use crate::files::{read_text, sync, sync_folder};
 use crate::measure::EpochMetrics;

@@ -1,16 +1,15 @@
 use super::checkpoint;
-use super::folder::{StatusFile, provenance_name};
-use super::lease::{Before, Claim, Lease, Watch};
+use super::folder::provenance_name;
+use super::lease::{Before, Claim, Durable, Lease, Watch};
 use super::provenance::Provenance;
 use super::tables::to_csv;
-use super::{Holder, LOG, Progress, RunFolder, RunSpec, RunStatus};
+use super::{Holder, LOG, Progress, RunFolder, RunSpec, RunStatus, StatusFile, outcomes};
 use crate::environment::Environment;
-use crate::files::{read_bytes, sync, sync_folder};
-use crate::measure::{EpochMetrics, NoiseMetrics};
+use crate::files::{from_json, read_bytes, sync_folder};
+use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
 use crate::{Error, Result};
 use serde::Serialize;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -160,6 +159,15 @@ impl ClaimedRun {
         self.place("noise.csv", to_csv(noise), Durable::Yes)
     }
 
+    /// Writes what the network that is kept makes of each test example.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn set_outcomes(&self, outcomes: &Outcomes) -> Result<()> {
+        self.place(outcomes::FILE, outcomes::outcomes_to_bytes(outcomes), Durable::Yes)
+    }
+
     /// Puts a checkpoint in place, then removes all but the one before it. `write` fills a scratch
     /// folder with the model's, optimiser's and scheduler's files.
     ///
@@ -243,15 +251,26 @@ impl ClaimedRun {
         Ok(())
     }
 
-    /// Notes how this session ended, with the end of its log where that says something.
+    /// Notes how this session ended.
     ///
     /// # Errors
     ///
     /// When the record cannot be written.
     pub fn end_session(&self, outcome: &RunStatus, epochs_after: usize) -> Result<()> {
+        self.end(outcome, epochs_after, Vec::new())
+    }
+
+    /// The same where something went wrong: the log is kept, and its end stands in the record.
+    ///
+    /// # Errors
+    ///
+    /// When the record cannot be written.
+    pub fn end_troubled_session(&self, outcome: &RunStatus, epochs_after: usize) -> Result<()> {
+        self.end(outcome, epochs_after, self.keep_log()?)
+    }
+
+    fn end(&self, outcome: &RunStatus, epochs_after: usize, log: Vec<String>) -> Result<()> {
         let Some(mut session) = self.session().take() else { return Ok(()) };
-        let failed = matches!(outcome, RunStatus::Failed { .. });
-        let log = if failed { self.keep_log()? } else { Vec::new() };
         session.end(outcome.word(), epochs_after, log);
         self.place(&provenance_name(self.lease.generation()), to_json(&session), Durable::Yes)
     }
@@ -283,7 +302,7 @@ impl ClaimedRun {
         let before = self.lease.generation() - 1;
         let name = provenance_name(before);
         let Ok(Some(bytes)) = read_bytes(&self.folder.file(&name)) else { return Ok(()) };
-        let Ok(mut session) = serde_json::from_slice::<Provenance>(&bytes) else { return Ok(()) };
+        let Ok(mut session) = from_json::<Provenance>(&bytes) else { return Ok(()) };
         if session.outcome.is_none() {
             session.outcome = Some(Provenance::DIED.to_owned());
             session.log = log;
@@ -307,25 +326,8 @@ impl ClaimedRun {
 
     /// Writes a file of the run in one step.
     fn place(&self, name: &str, bytes: impl AsRef<[u8]>, durable: Durable) -> Result<()> {
-        let scratch = self.scratch_path(name);
-        let target = self.folder.file(name);
-        let written = || -> Result<()> {
-            let mut file = File::create(&scratch).map_err(Error::io("create", &scratch))?;
-            file.write_all(bytes.as_ref()).map_err(Error::io("write", &target))?;
-            if durable == Durable::Yes {
-                sync(&file, &target)?;
-            }
-            fs::rename(&scratch, &target).map_err(Error::io("replace", &target))?;
-            match durable {
-                Durable::Yes => sync_folder(self.folder.path()),
-                Durable::No => Ok(()),
-            }
-        };
-        let written = written();
-        if written.is_err() {
-            let _ = fs::remove_file(&scratch);
-        }
-        self.fenced(written)
+        let scratch = self.scratch_name(name);
+        self.fenced(self.lease.place(&scratch, &self.folder.file(name), bytes, durable))
     }
 
     /// Removes a folder of the run: out of sight in one step, so that a holder that has lost its
@@ -341,8 +343,12 @@ impl ClaimedRun {
 
     /// A path in the lease's folder that was not used before.
     fn scratch_path(&self, name: &str) -> PathBuf {
+        self.lease.scratch(&self.scratch_name(name))
+    }
+
+    fn scratch_name(&self, name: &str) -> String {
         let number = self.scratch.fetch_add(1, Ordering::Relaxed);
-        self.lease.scratch(&format!("{number}-{name}"))
+        format!("{number}-{name}")
     }
 
     /// Says what a failed write is where somebody else has taken the run.
@@ -356,14 +362,6 @@ impl ClaimedRun {
     fn session(&self) -> std::sync::MutexGuard<'_, Option<Provenance>> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Whether a file has to survive a power cut.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Durable {
-    Yes,
-    /// It can be derived from others, or is a hint.
-    No,
 }
 
 fn to_json(value: &impl Serialize) -> Vec<u8> {

@@ -1,9 +1,11 @@
+use super::lease;
 use super::{RunFolder, RunKey, RunSpec};
 use crate::activation::NamedActivation;
 use crate::data::DataSource;
 use crate::error::Place;
-use crate::files::{read_text, sync_folder, write_atomically};
-use crate::recipe::Recipe;
+use crate::files::{from_toml, problem, read_text, sync_folder};
+use crate::measure::{Criterion, Looks};
+use crate::recipe::{ComparisonRecipe, Recipe};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +18,7 @@ use std::time::Duration;
 ///
 /// ```text
 /// comparison.toml     the recipe, the data and the backend: what its runs are made from
+/// plan/               once that was widened: whether a process is about to do so; see Lease
 /// runs/<run>/         one folder a run; see RunFolder
 /// results.json …      the report, once there is something to report
 /// ```
@@ -26,6 +29,9 @@ use std::time::Duration;
 pub struct ComparisonFolder {
     path: PathBuf,
 }
+
+/// Whether a comparison has been looked at: seeds that are added then have their price.
+pub type LookedAt = fn(&ComparisonFolder, &Comparison) -> bool;
 
 /// What `comparison.toml` holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,27 +52,79 @@ pub struct Comparison {
     pub data: DataSource,
     /// How many examples the test set has, as far as the recipe uses it.
     pub test_examples: usize,
+    /// Looks that were added after one had been taken, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added_looks: Vec<AddedLook>,
     /// What is trained, and what is varied.
     pub recipe: Recipe,
+}
+
+/// A look that was not planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddedLook {
+    /// After so many seeds.
+    pub seeds: u64,
+    /// When it was asked for, as RFC 3339.
+    pub at: String,
 }
 
 impl Comparison {
     /// The current [`version`](Self::version).
     pub const VERSION: u32 = 3;
-    /// [`lease_seconds`](Self::lease_seconds) where nothing else is asked for.
-    pub const LEASE_SECONDS: u64 = 60;
+    /// The most that [`lease_seconds`](Self::lease_seconds) can be: a day.
+    pub const LONGEST_LEASE: u64 = 86_400;
 
-    /// All combinations of `recipe` on this data and device.
+    /// [`lease_seconds`](Self::lease_seconds) where nothing else is asked for: 60, and 120 where the
+    /// folder is on a network file system.
+    pub fn default_lease(folder: &Path) -> u64 {
+        lease::default_seconds(folder)
+    }
+
+    /// All combinations of `recipe` on this data and device, in a folder of this machine.
     pub fn new(recipe: Recipe, data: DataSource, device: &str, backend: &str) -> Self {
         Self {
             version: Self::VERSION,
             planned: true,
             device: device.to_owned(),
             backend: backend.to_owned(),
-            lease_seconds: Self::LEASE_SECONDS,
+            lease_seconds: 60,
             data,
             test_examples: 0,
+            added_looks: Vec::new(),
             recipe,
+        }
+    }
+
+    /// When it is looked at, with the looks that were added.
+    pub fn looks(&self) -> Looks {
+        self.recipe.comparison.looks().with_added(self.added_looks.iter().map(|look| look.seeds))
+    }
+
+    /// What it is decided by.
+    pub fn criterion(&self) -> Criterion {
+        Criterion { looks: self.looks(), ..self.recipe.criterion() }
+    }
+
+    /// Adds a look that was not planned.
+    pub fn add_look(&mut self, seeds: u64, at: &str) {
+        self.added_looks.push(AddedLook { seeds, at: at.to_owned() });
+    }
+
+    /// Checks every value that a type cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    fn validate(&self) -> Result<()> {
+        self.recipe.validate()?;
+        match self.lease_seconds > Self::LONGEST_LEASE {
+            true => Err(Error::Usage(format!(
+                "lease_seconds is {}; it has to be at most {}",
+                self.lease_seconds,
+                Self::LONGEST_LEASE
+            ))),
+            false => Ok(()),
         }
     }
 
@@ -108,12 +166,17 @@ impl Comparison {
 
     /// This comparison widened to what is asked for now: more activations, seeds, learning rates
     /// and dropout rates may be added to a comparison, and nothing else can be changed, since the
-    /// runs that are there would no longer be part of it.
+    /// runs that are there would no longer be part of it. Seeds beyond the last look are a new plan
+    /// as long as nobody has looked, and a look that was not planned from then on.
     ///
     /// # Errors
     ///
     /// What differs, and what it is here and there.
-    fn widened(&self, asked: &Self) -> std::result::Result<Self, String> {
+    fn widened(
+        &self,
+        asked: &Self,
+        looked_at: impl FnOnce() -> bool,
+    ) -> std::result::Result<Self, String> {
         let mut same_grid = asked.clone();
         let (here, there) = (&self.recipe.comparison, &asked.recipe.comparison);
         let grid = &mut same_grid.recipe.comparison;
@@ -124,10 +187,9 @@ impl Comparison {
         // Which comparisons are made may change, but not what they are decided by, nor the looks at
         // them once they are fixed.
         grid.baseline = here.baseline.clone();
-        if here.until_decided.is_none() || there.until_decided.is_none() {
-            grid.until_decided = here.until_decided;
-        }
+        grid.until_decided = here.until_decided;
         same_grid.planned = self.planned;
+        same_grid.added_looks = self.added_looks.clone();
         same_grid.device = self.device.clone();
         same_grid.lease_seconds = self.lease_seconds;
         same_grid.data.location = self.data.location.clone();
@@ -139,8 +201,6 @@ impl Comparison {
         }
         let mut widened = self.clone();
         (widened.recipe, widened.planned) = (asked.recipe.clone(), true);
-        let until_decided = &mut widened.recipe.comparison.until_decided;
-        *until_decided = until_decided.or(here.until_decided);
         if self.planned {
             let missing = |what: &str, value: String| {
                 Err(format!("comparison.{what} has {value} there, which is not asked for now"))
@@ -158,12 +218,62 @@ impl Comparison {
             if let Some(rate) = rate(&here.dropout, &there.dropout) {
                 return missing("dropout", rate.to_string());
             }
-            if here.seeds > there.seeds && widened.recipe.comparison.until_decided.is_none() {
-                return missing("seeds", here.seeds.to_string());
+            let further = self.further_look(there, looked_at)?;
+            if further != Further::NewPlan {
+                let varied = &mut widened.recipe.comparison;
+                (varied.seeds, varied.until_decided) = (here.seeds, here.until_decided);
+            }
+            if let Further::Look { seeds } = further {
+                widened.add_look(seeds, &now());
             }
         }
         Ok(widened)
     }
+
+    /// What the seeds asked for are to the looks there are.
+    fn further_look(
+        &self,
+        asked: &ComparisonRecipe,
+        looked_at: impl FnOnce() -> bool,
+    ) -> std::result::Result<Further, String> {
+        let here = &self.recipe.comparison;
+        let (looks, seeds) = (self.looks(), asked.looks().last().seeds);
+        let last = looks.last().seeds;
+        let to_be_decided = here.until_decided.is_none() && asked.until_decided.is_some();
+        let known = here.until_decided.is_some() || looks.iter().any(|look| look.seeds == seeds);
+        match seeds {
+            _ if to_be_decided => match looked_at() {
+                false => Ok(Further::NewPlan),
+                true => Err(format!(
+                    "it was looked at after {} seeds already, and the looks of --until-decided are \
+                     planned before the first",
+                    looks.first().seeds
+                )),
+            },
+            _ if seeds > last => match looked_at() {
+                false => Ok(Further::NewPlan),
+                true => Ok(Further::Look { seeds }),
+            },
+            _ if known => Ok(Further::Nothing),
+            _ => Err(format!("comparison.seeds has {last} there, and {seeds} are asked for now")),
+        }
+    }
+}
+
+/// What more seeds are to a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Further {
+    /// It has them.
+    Nothing,
+    /// Nobody has looked yet, so they are planned in place of what was.
+    NewPlan,
+    /// A look that was not planned.
+    Look { seeds: u64 },
+}
+
+/// The time, as RFC 3339.
+fn now() -> String {
+    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
 fn to_value(comparison: &Comparison) -> Value {
@@ -207,7 +317,11 @@ impl ComparisonFolder {
     /// # Errors
     ///
     /// When it holds another comparison, or cannot be made or written to.
-    pub fn create(path: &Path, asked: &Comparison) -> Result<(Self, Comparison)> {
+    pub fn create(
+        path: &Path,
+        asked: &Comparison,
+        looked_at: LookedAt,
+    ) -> Result<(Self, Comparison)> {
         let folder = Self { path: path.to_path_buf() };
         let runs = folder.runs();
         fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
@@ -218,10 +332,10 @@ impl ComparisonFolder {
             return Ok((folder, asked.clone()));
         }
         let there = folder.comparison()?;
-        let widened = folder.widened(&there, asked)?;
-        if widened != there {
-            write_atomically(&folder.file(), to_toml(&widened))?;
-        }
+        let widened = match folder.widened(&there, asked, looked_at)? {
+            same if same == there => same,
+            _ => folder.widen(asked, looked_at)?,
+        };
         Ok((folder, widened))
     }
 
@@ -231,17 +345,26 @@ impl ComparisonFolder {
     /// # Errors
     ///
     /// When it holds another comparison, or cannot be read.
-    pub fn foresee(path: &Path, asked: &Comparison) -> Result<Option<(Self, Comparison)>> {
+    pub fn foresee(
+        path: &Path,
+        asked: &Comparison,
+        looked_at: LookedAt,
+    ) -> Result<Option<(Self, Comparison)>> {
         let folder = Self { path: path.to_path_buf() };
         if !folder.file().exists() {
             return Ok(None);
         }
-        let widened = folder.widened(&folder.comparison()?, asked)?;
+        let widened = folder.widened(&folder.comparison()?, asked, looked_at)?;
         Ok(Some((folder, widened)))
     }
 
-    fn widened(&self, there: &Comparison, asked: &Comparison) -> Result<Comparison> {
-        there.widened(asked).map_err(|difference| {
+    pub(super) fn widened(
+        &self,
+        there: &Comparison,
+        asked: &Comparison,
+        looked_at: LookedAt,
+    ) -> Result<Comparison> {
+        there.widened(asked, || looked_at(self, there)).map_err(|difference| {
             Error::data(
                 &self.path,
                 Place::File,
@@ -311,7 +434,7 @@ impl ComparisonFolder {
         let damaged = "restore it, or delete the folder to begin anew";
         let version = match toml::from_str::<Versioned>(&text) {
             Ok(versioned) => versioned.version,
-            Err(error) => return refuse(error.to_string().trim_end().to_owned(), damaged),
+            Err(error) => return refuse(problem(&error), damaged),
         };
         match version {
             Some(Comparison::VERSION) => {}
@@ -325,11 +448,11 @@ impl ComparisonFolder {
                 return refuse(problem, "use that version, or name another folder with --out");
             }
         }
-        let comparison: Comparison = match toml::from_str(&text) {
+        let comparison: Comparison = match from_toml(&text) {
             Ok(comparison) => comparison,
-            Err(error) => return refuse(error.to_string().trim_end().to_owned(), damaged),
+            Err(problem) => return refuse(problem, damaged),
         };
-        match comparison.recipe.validate() {
+        match comparison.validate() {
             Ok(()) => Ok(comparison),
             Err(error) => refuse(error.to_string(), damaged),
         }
@@ -374,7 +497,7 @@ impl ComparisonFolder {
     }
 }
 
-fn to_toml(comparison: &Comparison) -> String {
+pub(super) fn to_toml(comparison: &Comparison) -> String {
     toml::to_string(comparison).expect("a comparison holds plain values alone")
 }
 
@@ -391,14 +514,15 @@ mod tests {
     fn refused(path: &Path, change: impl Fn(&mut Comparison)) -> String {
         let mut asked = comparison();
         change(&mut asked);
-        ComparisonFolder::create(path, &asked).unwrap_err().to_string()
+        ComparisonFolder::create(path, &asked, |_, _| false).unwrap_err().to_string()
     }
 
     #[test]
     fn the_same_comparison_is_joined_and_another_refused() {
         let out = tempfile::tempdir().unwrap();
-        ComparisonFolder::create(out.path(), &comparison()).unwrap();
-        let (folder, joined) = ComparisonFolder::create(out.path(), &comparison()).unwrap();
+        ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
+        let (folder, joined) =
+            ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
         assert_eq!((&joined, joined.clone()), (&comparison(), folder.comparison().unwrap()));
         let before = fs::read(folder.file()).unwrap();
         let epochs = refused(out.path(), |c| c.recipe.training.epochs = 7);
@@ -416,14 +540,58 @@ mod tests {
     #[test]
     fn a_comparison_can_be_widened() {
         let out = tempfile::tempdir().unwrap();
-        ComparisonFolder::create(out.path(), &comparison()).unwrap();
+        ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
         let mut wider = comparison();
         wider.recipe.comparison.seeds += 3;
         wider.recipe.comparison.activations.push(gelu_core::Activation::Silu.into());
         wider.device = "flex:1".to_owned();
-        let (folder, widened) = ComparisonFolder::create(out.path(), &wider).unwrap();
+        let (folder, widened) = ComparisonFolder::create(out.path(), &wider, |_, _| false).unwrap();
         assert_eq!(widened.recipe, wider.recipe);
         assert_eq!(folder.comparison().unwrap(), widened);
+    }
+
+    #[test]
+    fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it() {
+        let of = |change: &dyn Fn(&mut ComparisonRecipe)| {
+            let mut asked = comparison();
+            asked.recipe.comparison.seeds = 8;
+            change(&mut asked.recipe.comparison);
+            asked
+        };
+        let widen = |there: &Comparison, change: &dyn Fn(&mut ComparisonRecipe), looked_at| {
+            there.widened(&of(change), || looked_at)
+        };
+        let until = |max_seeds| Some(crate::measure::UntilDecided { max_seeds });
+        let seeds = |comparison: &Comparison| -> Vec<(u64, bool)> {
+            comparison.looks().iter().map(|look| (look.seeds, look.planned)).collect()
+        };
+        let fixed = of(&|_| ());
+        let replanned = widen(&fixed, &|r| r.seeds = 20, false).unwrap();
+        assert_eq!(seeds(&replanned), [(20, true)]);
+        let added = widen(&fixed, &|r| r.seeds = 20, true).unwrap();
+        assert_eq!(seeds(&added), [(8, true), (20, false)]);
+        assert!(added.added_looks[0].at.ends_with('Z'));
+        // Whoever goes on, by the recipe's seeds or by the new ones, changes nothing.
+        assert_eq!(widen(&added, &|_| (), true).unwrap(), added);
+        assert_eq!(widen(&added, &|r| r.seeds = 20, true).unwrap(), added);
+        let refused = widen(&added, &|r| r.seeds = 12, true).unwrap_err();
+        assert!(refused.contains("has 20 there, and 12 are asked for"), "{refused}");
+        let again = widen(&added, &|r| r.seeds = 40, true).unwrap();
+        assert_eq!(seeds(&again), [(8, true), (20, false), (40, false)]);
+        // Looks until it is decided are planned before the first.
+        let sequential = widen(&fixed, &|r| r.until_decided = until(20), false).unwrap();
+        assert_eq!(seeds(&sequential).len(), 3);
+        let late = widen(&fixed, &|r| r.until_decided = until(20), true).unwrap_err();
+        assert!(late.contains("looked at after 8 seeds already"), "{late}");
+        assert_eq!(widen(&sequential, &|_| (), true).unwrap(), sequential);
+        for change in [&|r: &mut ComparisonRecipe| r.until_decided = until(40), &|r| r.seeds = 40]
+            as [&dyn Fn(&mut ComparisonRecipe); 2]
+        {
+            let longer = widen(&sequential, change, true).unwrap();
+            assert_eq!(seeds(&longer)[2..], [(20, true), (40, false)]);
+        }
+        let replanned = widen(&sequential, &|r| r.until_decided = until(30), false).unwrap();
+        assert_eq!(replanned.looks().planned(), 5);
     }
 
     #[test]
@@ -448,7 +616,8 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let problem = || ComparisonFolder::open(out.path()).unwrap_err().to_string();
         assert!(problem().contains("no comparison"), "{}", problem());
-        let (folder, _) = ComparisonFolder::create(out.path(), &comparison()).unwrap();
+        let (folder, _) =
+            ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
         let text = fs::read_to_string(folder.file()).unwrap();
         let with = |version: &str| {
             fs::write(folder.file(), text.replace("version = 3\n", version)).unwrap();

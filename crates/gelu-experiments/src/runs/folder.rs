@@ -1,18 +1,22 @@
 use super::checkpoint::{self, Checkpoint};
 use super::lease;
+use super::outcomes;
 use super::provenance::Provenance;
-use super::tables::from_csv;
-use super::{Holder, RunSnapshot, RunSpec, RunStatus};
+use super::tables::{read_metrics, read_noise};
+use super::{Holder, RunSnapshot, RunSpec, RunStatus, StatusFile};
 use crate::error::Place;
-use crate::files::{read_bytes, read_text, remove_folder, sync, sync_folder};
-use crate::measure::EpochMetrics;
+use crate::files::{
+    from_json, from_toml, problem, read_bytes, read_text, remove_folder, sync, sync_folder,
+};
+use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
 use crate::{Error, Result};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The folder of one run, as everybody may read it:
@@ -27,6 +31,7 @@ use std::time::Duration;
 ///   model.bpk  optimizer.bpk  scheduler.bpk  metrics.csv  SHA256SUMS      the last two are kept
 /// model.bpk             the trained network, once finished
 /// noise.csv             what it achieves under noise, where the recipe or `gelu eval` measures that
+/// outcomes.bin          what it makes of each test example, where the comparison is decided by those
 /// provenance-0004.json  what each session ran on
 /// worker.log            what the last worker said, where it died or failed
 /// ```
@@ -37,21 +42,6 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
     path: PathBuf,
-}
-
-/// What `status.json` holds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StatusFile {
-    /// Where the run stands.
-    #[serde(flatten)]
-    pub status: RunStatus,
-    /// Seconds spent on its finished epochs, over all sessions.
-    pub seconds: f64,
-}
-
-impl StatusFile {
-    /// That of a run that nobody has begun.
-    pub(super) const NEW: Self = Self { status: RunStatus::Waiting, seconds: 0.0 };
 }
 
 impl RunFolder {
@@ -143,9 +133,13 @@ impl RunFolder {
                 format!("has version {}, not {}", version.version.unwrap_or(0), RunSpec::VERSION);
             return refuse(problem, "use the version of the program that made it");
         }
-        match toml::from_str(&text) {
-            Ok(spec) => Ok(spec),
-            Err(error) => refuse(error.to_string().trim_end().to_owned(), ""),
+        let spec: RunSpec = match from_toml(&text) {
+            Ok(spec) => spec,
+            Err(problem) => return refuse(problem, ""),
+        };
+        match spec.validate() {
+            Ok(()) => Ok(spec),
+            Err(error) => refuse(error.to_string(), ""),
         }
     }
 
@@ -155,7 +149,12 @@ impl RunFolder {
     ///
     /// When the file is there but cannot be read.
     pub fn status(&self) -> Result<StatusFile> {
-        Ok(read_json(&self.file("status.json"))?.unwrap_or(StatusFile::NEW))
+        let path = self.file("status.json");
+        let status: StatusFile = read_json(&path)?.unwrap_or(StatusFile::NEW);
+        match status.impossible() {
+            Some(problem) => Err(Error::data(path, Place::File, problem, "")),
+            None => Ok(status),
+        }
     }
 
     /// The finished epochs.
@@ -165,6 +164,47 @@ impl RunFolder {
     /// When `metrics.csv` is there but damaged.
     pub fn metrics(&self) -> Result<Vec<EpochMetrics>> {
         read_metrics(&self.file("metrics.csv"))
+    }
+
+    /// What it achieves under noise; nothing where that was not measured.
+    ///
+    /// # Errors
+    ///
+    /// When `noise.csv` is there but damaged.
+    pub fn noise(&self) -> Result<Vec<NoiseMetrics>> {
+        read_noise(&self.file("noise.csv"))
+    }
+
+    /// What the network that is kept makes of each test example; `None` where that was not kept.
+    ///
+    /// # Errors
+    ///
+    /// When the file is there but damaged.
+    pub fn outcomes(&self) -> Result<Option<Outcomes>> {
+        let path = self.file(outcomes::FILE);
+        let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
+        outcomes::parse_outcomes(&path, &bytes).map(Some)
+    }
+
+    /// The outcomes of a finished run that has measured this.
+    ///
+    /// # Errors
+    ///
+    /// As [`outcomes`](Self::outcomes), and when they are of another network.
+    fn outcomes_of(
+        &self,
+        spec: &RunSpec,
+        epochs: &[EpochMetrics],
+        noise: &[NoiseMetrics],
+    ) -> Result<Option<Arc<Outcomes>>> {
+        let (Some(outcomes), Some(reported)) = (self.outcomes()?, spec.reported_epoch(epochs))
+        else {
+            return Ok(None);
+        };
+        outcomes
+            .check(reported, noise)
+            .map(|()| Some(Arc::new(outcomes)))
+            .map_err(|problem| outcomes::refusal(&self.file(outcomes::FILE), problem))
     }
 
     /// Where the checkpoint of an epoch is, if there is one.
@@ -204,17 +244,8 @@ impl RunFolder {
     ///
     /// When the folder cannot be listed.
     pub fn provenance(&self) -> Result<Vec<Provenance>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path).map_err(Error::io("list", &self.path))? {
-            let name = entry.map_err(Error::io("list", &self.path))?.file_name();
-            let generation = name
-                .to_str()
-                .and_then(|name| name.strip_prefix("provenance-")?.strip_suffix(".json"));
-            names.extend(generation.and_then(|digits| digits.parse::<u32>().ok()));
-        }
-        names.sort_unstable();
         let read = |generation| read_json(&self.file(&provenance_name(generation))).ok().flatten();
-        Ok(names.into_iter().filter_map(read).collect())
+        Ok(sessions(&self.path)?.into_iter().filter_map(read).collect())
     }
 
     /// What a watcher sees. A file that cannot be read is a warning of the run, and what the others
@@ -242,20 +273,33 @@ impl RunFolder {
             }
             other => other,
         };
+        if status.is_complete() {
+            warnings.extend(self.leftovers(silence));
+        }
         let progress = match status {
             // A hint: one that cannot be read is none.
             RunStatus::Running => read_json(&self.file("progress.json")).ok().flatten(),
             _ => None,
         };
+        let noise = noted(self.noise(), &mut warnings).unwrap_or_default();
+        let outcomes = match status {
+            RunStatus::Finished => {
+                noted(self.outcomes_of(spec, &epochs, &noise), &mut warnings).flatten()
+            }
+            _ => None,
+        };
         RunSnapshot {
             key: spec.key(),
+            // A run's own folder knows no plan.
+            planned: false,
             folder: {
                 // Its own name, not the one the specification gives: that may be anybody's text.
                 let name = self.path.file_name().unwrap_or_default();
                 name.to_string_lossy().into_owned()
             },
             epochs_planned: planned,
-            noise: noted(from_csv(&self.file("noise.csv")), &mut warnings).unwrap_or_default(),
+            noise,
+            outcomes,
             provenance: noted(self.provenance(), &mut warnings).unwrap_or_default(),
             status,
             epochs,
@@ -263,6 +307,19 @@ impl RunFolder {
             seconds,
             warnings,
         }
+    }
+
+    /// The checkpoints that a complete run still has although nobody is about to remove them.
+    fn leftovers(&self, silence: Duration) -> Vec<String> {
+        let epochs = checkpoint::epochs(&self.path).unwrap_or_default();
+        if epochs.is_empty() || !matches!(self.holder(silence), Ok(None)) {
+            return Vec::new();
+        }
+        let left = |epoch| {
+            let path = self.checkpoint_path(epoch);
+            format!("{}: is left over from a run that is complete; remove it", path.display())
+        };
+        epochs.into_iter().map(left).collect()
     }
 
     /// What the other files say of a run whose `status.json` cannot be read: a finished one is not
@@ -282,6 +339,19 @@ struct Versioned {
 
 pub(super) fn provenance_name(generation: u32) -> String {
     format!("provenance-{generation:04}.json")
+}
+
+/// The numbers of the sessions that a folder has records of, in order.
+pub(super) fn sessions(folder: &Path) -> Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let name = entry.map_err(Error::io("list", folder))?.file_name();
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix("provenance-")?.strip_suffix(".json"));
+        numbers.extend(number.and_then(|digits| digits.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// The value, or its error among the warnings.
@@ -323,18 +393,7 @@ fn remove_scratch_folders(parent: &Path, run: &str) {
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let Some(bytes) = read_bytes(path)? else { return Ok(None) };
     let damaged = |error: serde_json::Error| {
-        Error::data(path, Place::Line(error.line()), error.to_string(), "")
+        Error::data(path, Place::Line(error.line()), problem(&error), "")
     };
-    serde_json::from_slice(&bytes).map(Some).map_err(damaged)
-}
-
-pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
-    let metrics: Vec<EpochMetrics> = from_csv(path)?;
-    for (index, record) in metrics.iter().enumerate() {
-        if record.epoch != index + 1 {
-            let problem = format!("epoch {} stands where {} belongs", record.epoch, index + 1);
-            return Err(Error::data(path, Place::Line(index + 2), problem, ""));
-        }
-    }
-    Ok(metrics)
+    from_json(&bytes).map(Some).map_err(damaged)
 }

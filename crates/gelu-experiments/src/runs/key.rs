@@ -1,3 +1,4 @@
+use crate::names::number;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -64,7 +65,8 @@ impl fmt::Display for RunKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { activation, learning_rate, dropout, seed, stage } = self;
         let activation = activation.split('=').next().unwrap_or_default();
-        write!(f, "{activation} lr {learning_rate} dropout {dropout} seed {seed}")?;
+        let (rate, dropout) = (number(*learning_rate), number(*dropout));
+        write!(f, "{activation} lr {rate} dropout {dropout} seed {seed}")?;
         match stage.word() {
             None => Ok(()),
             Some(word) => write!(f, " ({word})"),

@@ -15,6 +15,13 @@ pub struct Progress {
     pub batch_loss: Option<f64>,
 }
 
+impl Progress {
+    /// The share of the phase that is done, 0 to 1.
+    pub fn share(&self) -> f64 {
+        (self.done as f64 / self.total.max(1) as f64).min(1.0)
+    }
+}
+
 /// The parts of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

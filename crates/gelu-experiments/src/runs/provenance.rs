@@ -74,3 +74,39 @@ impl Provenance {
 fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every field that a session can have.
+    #[test]
+    fn the_book_explains_every_field() {
+        let environment = Environment {
+            program: String::new(),
+            commit: Some(String::new()),
+            burn: String::new(),
+            features: Vec::new(),
+            device: String::new(),
+            processor: String::new(),
+            instructions: String::new(),
+            threads: 1,
+            host: String::new(),
+        };
+        let mut session = Provenance::begin(&environment, 0);
+        session.end("finished", 1, vec![String::new()]);
+        let page = include_str!("../../../../docs/src/json-schema.md");
+        let (_, section) = page.split_once("## What a run was trained by").unwrap();
+        let rows: Vec<&str> = section.lines().filter_map(|row| row.strip_prefix("| `")).collect();
+        let names: Vec<&str> =
+            rows.iter().flat_map(|row| row.split(" | ").next().unwrap().split('`')).collect();
+        for field in serde_json::to_value(&session).unwrap().as_object().unwrap().keys() {
+            assert!(
+                names.contains(&field.as_str()) || names.contains(&&*format!("{field}[]")),
+                "{field}"
+            );
+        }
+        let commit = rows.iter().find(|row| row.starts_with("commit`")).unwrap();
+        assert!(commit.contains("`+`"), "{commit}");
+    }
+}

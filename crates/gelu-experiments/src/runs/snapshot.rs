@@ -1,8 +1,9 @@
-use super::{Progress, Provenance, RunKey, RunStatus};
+use super::{AddedLook, Progress, Provenance, RunKey, RunStatus};
 use crate::measure::{
-    Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Reported, Selection, Split,
+    Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Outcomes, Reported, Selection, Split,
 };
 use crate::recipe::FigureSpec;
+use std::sync::Arc;
 
 /// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
 /// figures and the JSON document are made from.
@@ -28,8 +29,13 @@ pub struct ComparisonSnapshot {
     pub loss: LossKind,
     /// What the comparison is decided by.
     pub criterion: Criterion,
+    /// Looks that were added after one had been taken, in order.
+    pub added_looks: Vec<AddedLook>,
     /// How many examples the test set has.
     pub test_examples: usize,
+    /// What makes it smaller than the built-in recipe of its name, or leaves out a part of the data
+    /// set, in words. Whatever shows results says so.
+    pub cut_down: Vec<String>,
     /// The figure of the paper, where the recipe has one.
     pub figure: Option<FigureSpec>,
     /// Every planned run, in plan order (activations in the order asked for), then those that are
@@ -61,6 +67,14 @@ impl ComparisonSnapshot {
         distinct(self.runs.iter().map(|run| run.key.learning_rate))
     }
 
+    /// The learning rates that are chosen from, each once, ascending: those of the plan; of runs that
+    /// nobody planned, theirs.
+    pub fn rates_tried(&self) -> Vec<f64> {
+        let any = self.runs.iter().any(|run| run.planned);
+        let tried = self.runs.iter().filter(|run| run.planned == any);
+        distinct(tried.map(|run| run.key.learning_rate))
+    }
+
     /// Whether `metric` was measured on `split` in any epoch of any run.
     pub fn has(&self, metric: Metric, split: Split) -> bool {
         let mut epochs = self.runs.iter().flat_map(|run| &run.epochs);
@@ -80,6 +94,9 @@ fn distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
 pub struct RunSnapshot {
     /// Which run.
     pub key: RunKey,
+    /// Whether the comparison's plan has it. One that was trained beside it is listed and drawn, and
+    /// changes no verdict and no choice.
+    pub planned: bool,
     /// Name of its folder.
     pub folder: String,
     /// Where it stands.
@@ -90,6 +107,8 @@ pub struct RunSnapshot {
     pub epochs_planned: usize,
     /// What it achieves under noise, by amplitude; empty where that is not measured (yet).
     pub noise: Vec<NoiseMetrics>,
+    /// What it makes of each test example, once it is finished; `None` where that was not kept.
+    pub outcomes: Option<Arc<Outcomes>>,
     /// The epoch under way, while it runs.
     pub progress: Option<Progress>,
     /// Seconds spent training it so far, over all its sessions.
@@ -114,6 +133,12 @@ impl RunSnapshot {
         all
     }
 
+    /// What it makes of each test example as the measure counts it that a comparison is decided by;
+    /// `None` where that was not kept.
+    pub fn outcomes_of(&self, criterion: &Criterion) -> Option<&Outcomes> {
+        self.outcomes.as_deref().filter(|outcomes| outcomes.are_of(criterion))
+    }
+
     /// How many sessions have died on it, one after the other, without finishing an epoch.
     pub fn deaths(&self) -> usize {
         let died = |session: &&Provenance| {
@@ -123,15 +148,17 @@ impl RunSnapshot {
         self.provenance.iter().rev().take_while(died).count()
     }
 
-    /// A run that nobody has begun.
+    /// A planned run that nobody has begun.
     pub fn waiting(key: RunKey, folder: String, epochs_planned: usize) -> Self {
         Self {
             key,
+            planned: true,
             folder,
             status: RunStatus::Waiting,
             epochs: Vec::new(),
             epochs_planned,
             noise: Vec::new(),
+            outcomes: None,
             progress: None,
             seconds: 0.0,
             provenance: Vec::new(),

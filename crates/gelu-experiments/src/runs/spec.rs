@@ -1,8 +1,10 @@
 use super::canonical::digest;
 use super::{RunKey, Stage};
+use crate::Result;
 use crate::activation::NamedActivation;
-use crate::measure::{Reported, Selection};
-use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe};
+use crate::measure::{EpochMetrics, Reported, Selection};
+use crate::names::number;
+use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe, limits};
 use serde::{Deserialize, Serialize};
 
 /// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
@@ -49,6 +51,9 @@ impl RunSpec {
     /// The current [`version`](Self::version).
     pub const VERSION: u32 = 6;
 
+    /// The largest [`seed`](Self::seed): TOML, as which a specification is kept, knows no larger number.
+    pub const LARGEST_SEED: u64 = i64::MAX as u64;
+
     /// The run of `recipe` at one combination of what it varies.
     pub fn new(
         recipe: &Recipe,
@@ -90,6 +95,20 @@ impl RunSpec {
         self
     }
 
+    /// Checks what is computed from: whoever wrote a specification may be anybody.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
+    pub(super) fn validate(&self) -> Result<()> {
+        limits::learning_rate(self.learning_rate)?;
+        limits::dropout(self.dropout)?;
+        self.data.validate()?;
+        self.network.validate()?;
+        self.training.validate()?;
+        self.noise.as_ref().map_or(Ok(()), NoiseRecipe::validate)
+    }
+
     /// What tells it from the other runs of its comparison.
     pub fn key(&self) -> RunKey {
         RunKey {
@@ -101,15 +120,27 @@ impl RunSpec {
         }
     }
 
-    /// Name of its folder: readable, and unique through the first 8 hex digits of the SHA-256 of
-    /// the specification in a form that depends on no library:
+    /// Of the run's finished epochs, that whose network is kept and whose measures are reported: the
+    /// last, or the best so far. `None` before there is any.
+    pub fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
+        match self.best_by {
+            Some(selection) => Reported::BestEpoch.epoch_of(selection, epochs),
+            None => epochs.last(),
+        }
+    }
+
+    /// Name of its folder: readable, short, and unique through the first 8 hex digits of the SHA-256
+    /// of the specification in a form that depends on no library:
     /// `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
     pub fn folder_name(&self) -> String {
-        let RunKey { learning_rate, dropout, seed, .. } = self.key();
-        // The parameter of `elu:0.5` is in the digest; a colon is no part of a file name everywhere.
-        let activation = self.activation.name().replace(':', "-");
-        let tag = &digest(self)[..8];
-        format!("{activation}-lr{learning_rate}-dropout{dropout}-seed{seed}-{tag}")
+        // The colon of `elu:0.5` is no part of a file name everywhere, and the name of an activation
+        // that this program does not know may be any text.
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let activation: String = self.activation.name().chars().take(64).map(plain).collect();
+        let activation = activation.trim_start_matches('.');
+        let (rate, dropout) = (number(self.learning_rate), number(self.dropout));
+        let (seed, tag) = (self.seed, &digest(self)[..8]);
+        format!("{activation}-lr{rate}-dropout{dropout}-seed{seed}-{tag}")
     }
 
     /// The specification as the text of `run.toml`.
@@ -155,8 +186,39 @@ mod tests {
     }
 
     #[test]
+    fn folder_names_are_short_whatever_the_numbers_and_lead_nowhere_else() {
+        let mut spec = spec(RunSpec::LARGEST_SEED);
+        (spec.learning_rate, spec.dropout) = (1e308, 1e-300);
+        assert!(
+            spec.folder_name().starts_with("gelu-lr1e308-dropout1e-300-seed9223372036854775807-")
+        );
+        for name in ["../../evil", "..", "a/b\\c", "x\u{1b}[2J", &"long".repeat(1000)] {
+            spec.activation = NamedActivation::read(name);
+            let name = spec.folder_name();
+            assert!(name.len() < 200 && !name.starts_with('.'), "{name}");
+            assert!(!name.contains(['/', '\\', '\u{1b}']), "{name}");
+        }
+    }
+
+    /// Names that earlier versions gave, which their folders still have.
+    #[test]
+    fn ordinary_numbers_stand_in_a_name_as_they_always_did() {
+        for (rate, dropout, expected) in [
+            (1e-3, 0.5, "gelu-lr0.001-dropout0.5-seed1-"),
+            (1e-5, 0.0, "gelu-lr0.00001-dropout0-seed1-"),
+            (0.1 + 0.2, 0.1, "gelu-lr0.30000000000000004-dropout0.1-seed1-"),
+            (100.0, 1.0 / 3.0, "gelu-lr100-dropout0.3333333333333333-seed1-"),
+        ] {
+            let spec = RunSpec { learning_rate: rate, dropout, ..spec(1) };
+            assert!(spec.folder_name().starts_with(expected), "{}", spec.folder_name());
+        }
+    }
+
+    #[test]
     fn specification_survives_being_written_and_read() {
         let read: RunSpec = toml::from_str(&spec(3).to_toml()).unwrap();
         assert_eq!(read, spec(3));
+        let largest = spec(RunSpec::LARGEST_SEED);
+        assert_eq!(toml::from_str::<RunSpec>(&largest.to_toml()).unwrap(), largest);
     }
 }

@@ -1,3 +1,4 @@
+use crate::names::number;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -56,6 +57,37 @@ impl fmt::Display for RunStatus {
             Self::Diverged { epoch } => write!(f, "diverged in epoch {epoch}"),
             Self::Failed { reason } => write!(f, "failed: {reason}"),
             other => f.write_str(other.word()),
+        }
+    }
+}
+
+/// In seconds, three hundred years.
+const LONGEST_RUN: f64 = 1e10;
+
+/// What `status.json` holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatusFile {
+    /// Where the run stands.
+    #[serde(flatten)]
+    pub status: RunStatus,
+    /// Seconds spent on its finished epochs, over all sessions.
+    pub seconds: f64,
+}
+
+impl StatusFile {
+    /// That of a run that nobody has begun.
+    pub(super) const NEW: Self = Self { status: RunStatus::Waiting, seconds: 0.0 };
+
+    /// What of it cannot be, if anything.
+    pub(super) fn impossible(&self) -> Option<String> {
+        match self.status {
+            RunStatus::Diverged { epoch: 0 } => {
+                Some("the run diverged in epoch 0; epochs are counted from 1".to_owned())
+            }
+            _ if !(0.0..=LONGEST_RUN).contains(&self.seconds) => {
+                Some(format!("no run takes {} seconds", number(self.seconds)))
+            }
+            _ => None,
         }
     }
 }

@@ -1,6 +1,7 @@
-use super::Network;
-use super::tally::Tally;
+use super::tally::{Tally, unreadable};
+use super::{BatchOutput, Network};
 use crate::data::{BatchLoader, Examples, Order, Samples};
+use crate::measure::Bits;
 use crate::recipe::NetworkRecipe;
 use crate::{Error, Result};
 use burn::data::dataloader::DataLoader;
@@ -67,6 +68,45 @@ pub(super) fn evaluate<M: InferenceStep<Output: Measured>>(
 /// When a result cannot be read back from the device.
 pub fn evaluate_split(model: &Network, recipe: &NetworkRecipe, samples: &Samples) -> Result<Score> {
     evaluate(model, measuring_loader(samples, recipe).as_ref(), |_, _| ())
+}
+
+/// Measures a trained network as [`evaluate_split`] does, and says which examples it classifies
+/// wrongly; `None` where it classifies nothing.
+///
+/// # Errors
+///
+/// As [`evaluate_split`].
+pub(super) fn evaluate_each(
+    model: &Network,
+    recipe: &NetworkRecipe,
+    samples: &Samples,
+) -> Result<(Score, Option<Bits>)> {
+    let mut wrong = Vec::new();
+    let loader = measuring_loader(samples, recipe);
+    let note = |_, output: BatchOutput| wrong.extend(output.wrong());
+    let score = evaluate(model, loader.as_ref(), note)?;
+    if wrong.is_empty() {
+        return Ok((score, None));
+    }
+    let wrong = Tensor::cat(wrong, 0).try_into_data().map_err(unreadable)?;
+    Ok((score, Some(wrong.iter::<bool>().collect())))
+}
+
+/// The loss of every example, with dropout off.
+///
+/// # Errors
+///
+/// As [`evaluate_split`].
+pub(super) fn each_loss(
+    model: &Network,
+    recipe: &NetworkRecipe,
+    samples: &Samples,
+) -> Result<Vec<f32>> {
+    let loader = measuring_loader(samples, recipe);
+    let batches = loader.iter().map(|batch| batch.map(|batch| model.losses(batch)));
+    let losses = batches.collect::<std::result::Result<Vec<_>, _>>().map_err(unreadable)?;
+    let losses = Tensor::cat(losses, 0).try_into_data().map_err(unreadable)?;
+    Ok(losses.iter::<f32>().collect())
 }
 
 /// Batches to measure by: of the same size for every run of a kind of network, as large as caches

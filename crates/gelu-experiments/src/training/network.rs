@@ -7,7 +7,8 @@ use crate::recipe::NetworkRecipe;
 use crate::runs::RunSpec;
 use burn::module::{Module, ModuleMapper, Param, ParamId};
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
-use burn::tensor::{Device, ExecutionError, Int, Tensor};
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{Bool, Device, ExecutionError, Int, Tensor};
 use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
 use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
 use gelu_models::{
@@ -108,6 +109,22 @@ impl Network {
             .forward(logits.clone(), labels.clone());
         BatchOutput { loss, output: logits, labels, kind: LossKind::LogLoss }
     }
+
+    /// The loss of each example of a batch, `[examples]`: [`score`](Self::score) has their mean.
+    pub fn losses(&self, batch: Examples) -> Tensor<1> {
+        let inputs = batch.inputs.clone();
+        let BatchOutput { output, labels, kind, .. } = self.score(batch);
+        let examples = labels.dims()[0];
+        let losses = match kind {
+            LossKind::SquaredError => {
+                MseLoss::new().forward_no_reduction(output, inputs).mean_dim(1)
+            }
+            LossKind::LogLoss => {
+                log_softmax(output, 1).gather(1, labels.reshape([examples, 1])).neg()
+            }
+        };
+        losses.reshape([examples])
+    }
 }
 
 /// Gives parameters their position as identity. Burn draws identities at random, which would make
@@ -136,6 +153,18 @@ pub struct BatchOutput {
     pub labels: Tensor<1, Int>,
     /// What the loss is.
     pub kind: LossKind,
+}
+
+impl BatchOutput {
+    /// Which examples were classified wrongly, `[examples]`; `None` where nothing is classified.
+    pub fn wrong(&self) -> Option<Tensor<1, Bool>> {
+        if self.kind == LossKind::SquaredError {
+            return None;
+        }
+        let labels = self.labels.clone().without_autodiff();
+        let chosen = self.output.clone().without_autodiff().argmax(1);
+        Some(chosen.reshape([labels.dims()[0]]).not_equal(labels))
+    }
 }
 
 impl TrainStep for Network {
@@ -189,15 +218,7 @@ impl Measured for BatchOutput {
     }
 
     fn measure(&self) -> Measurement {
-        let measured = self.measure_loss();
-        let wrong = match self.kind {
-            LossKind::SquaredError => None,
-            LossKind::LogLoss => {
-                let labels = self.labels.clone().without_autodiff();
-                let chosen = self.output.clone().without_autodiff().argmax(1);
-                Some(chosen.reshape([measured.examples]).not_equal(labels).int().sum())
-            }
-        };
-        Measurement { wrong, ..measured }
+        let wrong = self.wrong().map(|wrong| wrong.int().sum());
+        Measurement { wrong, ..self.measure_loss() }
     }
 }

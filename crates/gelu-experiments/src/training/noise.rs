@@ -1,8 +1,8 @@
-use super::evaluate::evaluate_split;
+use super::evaluate::evaluate_each;
 use super::network::Network;
 use super::splits::Splits;
 use crate::Result;
-use crate::measure::NoiseMetrics;
+use crate::measure::{Bits, NoiseMetrics};
 use crate::randomness::{Purpose, device_seed};
 use crate::runs::RunSpec;
 use burn::tensor::{Device, Distribution};
@@ -10,9 +10,18 @@ use burn::tensor::{Device, Distribution};
 /// There is one noise for all networks, so that they can be compared.
 const SEED: u64 = 0;
 
+/// What a trained network achieves on the test set with noise of one amplitude.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnderNoise {
+    /// The measures.
+    pub metrics: NoiseMetrics,
+    /// Which examples it classifies wrongly; `None` where it classifies nothing.
+    pub wrong: Option<Bits>,
+}
+
 /// Measures a trained network on the test set with noise from Unif[−a, a] added to every input,
-/// for each amplitude `a` (section 3.1, Figure 3). The noise is a function of the amplitude's place
-/// in the list, the same for every network on one kind of device; nothing is clipped.
+/// for each amplitude `a` (section 3.1, Figure 3). The noise is a function of the amplitude, whatever
+/// else is measured, and the same for every network on one kind of device; nothing is clipped.
 ///
 /// # Errors
 ///
@@ -23,9 +32,9 @@ pub fn measure_noise(
     splits: &Splits,
     amplitudes: &[f64],
     device: &Device,
-) -> Result<Vec<NoiseMetrics>> {
-    let measure = |(level, &amplitude): (usize, &f64)| {
-        device.seed(device_seed(SEED, Purpose::Noise { level }));
+) -> Result<Vec<UnderNoise>> {
+    let measure = |&amplitude: &f64| {
+        device.seed(device_seed(SEED, Purpose::Noise { amplitude }));
         let noisy = match amplitude > 0.0 {
             true => splits.test.clone().map_inputs(|inputs| {
                 let range = Distribution::Uniform(-amplitude, amplitude);
@@ -33,8 +42,11 @@ pub fn measure_noise(
             }),
             false => splits.test.clone(),
         };
-        let score = evaluate_split(model, &spec.network, &noisy)?;
-        Ok(NoiseMetrics { amplitude, test_loss: score.loss, test_error: score.error })
+        let (score, wrong) = evaluate_each(model, &spec.network, &noisy)?;
+        // What is no number any more is as bad as can be.
+        let test_loss = if score.loss.is_nan() { f64::INFINITY } else { score.loss };
+        let test_error = score.error;
+        Ok(UnderNoise { metrics: NoiseMetrics { amplitude, test_loss, test_error }, wrong })
     };
-    amplitudes.iter().enumerate().map(measure).collect()
+    amplitudes.iter().map(measure).collect()
 }

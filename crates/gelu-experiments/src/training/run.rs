@@ -3,8 +3,8 @@ use super::control::Control;
 use super::epochs::{EpochByEpoch, Measuring};
 use super::evaluate::measuring_loader;
 use super::network::Network;
-use super::noise::measure_noise;
 use super::optimizer::optimizer;
+use super::outcomes::examine;
 use super::progress::ProgressSink;
 use super::schedule::Schedule;
 use super::session::Session;
@@ -14,7 +14,8 @@ use super::threads::pool;
 use crate::data::{BatchLoader, Order};
 use crate::environment::Environment;
 use crate::error::Place;
-use crate::measure::LossKind;
+use crate::measure::{Criterion, LossKind};
+use crate::output::complain;
 use crate::runs::{Checkpoint, ClaimedRun, RunFolder, RunSpec, RunStatus};
 use crate::{Error, Result};
 use burn::module::Module;
@@ -40,7 +41,7 @@ pub enum Display {
 }
 
 /// Trains a run to its end, going on where an earlier session stopped. A complete run is left as
-/// it is.
+/// it is. `criterion` is what its comparison is decided by: outcomes are kept of that.
 ///
 /// # Errors
 ///
@@ -53,6 +54,7 @@ pub enum Display {
 pub fn train(
     run: &Arc<ClaimedRun>,
     splits: &Splits,
+    criterion: &Criterion,
     device: &Device,
     control: &Control,
     environment: &Environment,
@@ -76,7 +78,7 @@ pub fn train(
         carry_out(&session, splits, device, checkpoint, display, pool(environment.threads)?);
     }
     // Other threads than before: a display of Burn's that was left behind holds those.
-    pool(environment.threads)?.install(|| finish(&session, splits, device))
+    pool(environment.threads)?.install(|| finish(&session, splits, criterion, device))
 }
 
 /// The newest checkpoint that can be gone on from. Damaged ones that are newer are removed.
@@ -99,10 +101,8 @@ fn sound_checkpoint(run: &ClaimedRun) -> Result<Option<Checkpoint>> {
     }
 }
 
-/// Says something on standard error, which is a worker's log, if anybody is there to hear it.
 fn log(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "gelu: {line}");
+    complain(&format!("gelu: {line}\n"));
 }
 
 /// Trains in a thread of its own: a panic ends that alone, and a display of Burn's that has lost
@@ -208,12 +208,17 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
 }
 
 /// Records the end of a session in the run's folder.
-fn finish(session: &Session, splits: &Splits, device: &Device) -> Result<RunStatus> {
+fn finish(
+    session: &Session,
+    splits: &Splits,
+    criterion: &Criterion,
+    device: &Device,
+) -> Result<RunStatus> {
     let run = &session.run;
     let (outcome, seconds, epochs) = session.outcome();
     let outcome = outcome.and_then(|status| {
         if status == RunStatus::Finished {
-            keep_results(session, splits, device)?;
+            keep_results(session, splits, criterion, device)?;
         }
         if status.is_complete() {
             run.keep_metrics(&session.metrics())?;
@@ -225,29 +230,44 @@ fn finish(session: &Session, splits: &Splits, device: &Device) -> Result<RunStat
         run.end_session(&status, epochs)?;
         Ok(status)
     });
-    match &outcome {
-        Ok(_) | Err(Error::LeaseLost { .. }) => {}
-        Err(error) => {
-            // On a full disk this may fail too; the error itself still reaches the caller.
-            let _ = fail(run, &error.to_string(), seconds, epochs);
-        }
+    match outcome {
+        Ok(_) | Err(Error::LeaseLost { .. }) => outcome,
+        Err(error) => match fail(run, &error.to_string(), seconds, epochs) {
+            Ok(status) if status.is_complete() => Ok(status),
+            // On a full disk that may fail too; the error itself still reaches the caller.
+            _ => Err(error),
+        },
     }
-    outcome
 }
 
-/// Records that a run failed.
+/// Records that a run failed, and says how it stands now: one that is complete stays so, whatever went
+/// wrong afterwards, and that is a warning in its log.
 ///
 /// # Errors
 ///
-/// When that cannot be written.
-pub fn fail(run: &ClaimedRun, reason: &str, seconds: f64, epochs: usize) -> Result<()> {
-    let status = RunStatus::Failed { reason: crate::names::printable(reason) };
-    run.end_session(&status, epochs)?;
-    run.set_status(status, seconds)
+/// When a failure cannot be written.
+pub fn fail(run: &ClaimedRun, reason: &str, seconds: f64, epochs: usize) -> Result<RunStatus> {
+    let complete = run.status().status;
+    if complete.is_complete() {
+        log(&format!("warning: the run is {complete}; afterwards: {reason}"));
+        if let Err(error) = run.end_troubled_session(&complete, epochs) {
+            log(&format!("warning: {error}"));
+        }
+        return Ok(complete);
+    }
+    let status = RunStatus::Failed { reason: crate::names::printable_in_one_line(reason) };
+    run.end_troubled_session(&status, epochs)?;
+    run.set_status(status.clone(), seconds)?;
+    Ok(status)
 }
 
-/// The trained network, and what it achieves under noise.
-fn keep_results(session: &Session, splits: &Splits, device: &Device) -> Result<()> {
+/// The trained network, what it achieves under noise, and what it makes of each test example.
+fn keep_results(
+    session: &Session,
+    splits: &Splits,
+    criterion: &Criterion,
+    device: &Device,
+) -> Result<()> {
     let (run, spec) = (&session.run, session.spec());
     let (last, _) = run.folder().checkpoint()?;
     let last = last.filter(|last| last.epoch == spec.training.epochs);
@@ -256,11 +276,21 @@ fn keep_results(session: &Session, splits: &Splits, device: &Device) -> Result<(
         problem: "the checkpoint of its last epoch is gone".to_owned(),
     })?;
     run.set_model(&model_bytes(&last.path, spec)?)?;
-    if let Some(noise) = &spec.noise {
-        let model = load_model(run.folder(), splits, device)?;
-        run.set_noise(&measure_noise(&model, spec, splits, &noise.amplitudes, device)?)?;
+    let Some(reported) = spec.reported_epoch(&last.metrics) else { return Ok(()) };
+    let model = load_model(run.folder(), splits, device)?;
+    let examined = examine(&model, spec, splits, criterion, reported, device)?;
+    if spec.noise.is_some() {
+        run.set_noise(&examined.noise)?;
     }
-    Ok(())
+    let Some(outcomes) = examined.outcomes else { return Ok(()) };
+    match outcomes.check(reported, &examined.noise) {
+        Ok(()) => run.set_outcomes(&outcomes),
+        // On a device that computes the same thing twice in two ways.
+        Err(problem) => {
+            log(&format!("the outcomes of the test examples are not kept: the file {problem}"));
+            Ok(())
+        }
+    }
 }
 
 /// The trained network of a finished run.
@@ -286,4 +316,36 @@ pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Resul
 
 fn load_record(path: &Path) -> Result<ModuleRecord> {
     ModuleRecord::load(path).map_err(|error| Error::data(path, Place::File, error.to_string(), ""))
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use super::*;
+    use crate::recipe::Recipe;
+    use crate::runs::Watch;
+    use gelu_core::Activation;
+
+    #[test]
+    fn what_is_complete_stays_so_and_what_is_not_fails() {
+        let parent = tempfile::tempdir().unwrap();
+        let recipe = Recipe::named("digits").unwrap();
+        let spec = RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.0, 1, "flex", "abc");
+        let folder = RunFolder::create(parent.path(), &spec).unwrap();
+        let silence = Duration::from_secs(60);
+        let run = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), silence);
+        let run = run.unwrap().unwrap();
+        let here = Environment::here(&"flex".parse().unwrap(), 1);
+        let failed = RunStatus::Failed { reason: "one: two".to_owned() };
+        for (status, expected, said) in [
+            (RunStatus::Running, failed, "failed"),
+            (RunStatus::Finished, RunStatus::Finished, "finished"),
+            (RunStatus::Diverged { epoch: 2 }, RunStatus::Diverged { epoch: 2 }, "diverged"),
+        ] {
+            run.begin_session(&here, 0).unwrap();
+            run.set_status(status, 1.0).unwrap();
+            assert_eq!(fail(&run, "one:\n  two", 1.0, 0).unwrap(), expected);
+            assert_eq!(folder.status().unwrap().status, expected);
+            assert_eq!(folder.provenance().unwrap()[0].outcome.as_deref(), Some(said));
+        }
+    }
 }

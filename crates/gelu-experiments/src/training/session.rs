@@ -1,7 +1,7 @@
 use super::checkpoint::keep_best;
 use super::control::Control;
 use super::progress::ProgressSink;
-use crate::measure::{EpochMetrics, Reported};
+use crate::measure::EpochMetrics;
 use crate::randomness::{Purpose, device_seed};
 use crate::runs::{ClaimedRun, RunSpec, RunStatus};
 use crate::{Error, Result};
@@ -59,14 +59,12 @@ impl Session {
         let mut state = self.state();
         let number = epoch.epoch;
         state.metrics.push(epoch);
-        let best = self.spec().best_by.and_then(|selection| {
-            let best = Reported::BestEpoch.epoch_of(selection, &state.metrics)?;
-            Some(best.epoch)
-        });
+        let spec = self.spec();
+        let best = spec.reported_epoch(&state.metrics).filter(|_| spec.best_by.is_some());
         self.run.commit_checkpoint(number, &state.metrics, |scratch| {
             write_parts(scratch)?;
             match best {
-                Some(best) => keep_best(self.run.folder(), scratch, number, best),
+                Some(best) => keep_best(self.run.folder(), scratch, number, best.epoch),
                 None => Ok(()),
             }
         })?;

@@ -1,5 +1,6 @@
 use super::presentation::Presentation;
 use crate::data::{DataSet, Images, Samples, WindowSet};
+use crate::measure::TestGroups;
 use crate::recipe::{BatchUnit, DataRecipe};
 use crate::runs::RunSpec;
 use crate::{Error, Result};
@@ -14,6 +15,8 @@ pub struct Splits {
     pub valid: Option<Samples>,
     /// What is reported.
     pub test: Samples,
+    /// What was sampled together of it.
+    pub test_groups: TestGroups,
     /// Number of classes.
     pub classes: usize,
     /// Channels, height and width of a picture; `None` where there are none.
@@ -91,6 +94,7 @@ impl Splits {
                     train: Samples::of_windows(&set.train, grouped, device),
                     valid: Some(Samples::of_windows(&set.validation, false, device)),
                     test: Samples::of_windows(&set.test, false, device),
+                    test_groups: set.test.sampled(),
                     classes: set.classes,
                     picture: None,
                 })
@@ -116,11 +120,13 @@ impl Splits {
         let fitted_to = train.part(0..rest);
         let presentation = Presentation::fit(pixels, recipe.normalisation, &fitted_to, device)?;
         let present = |images: &Images, range| presentation.present(&images.part(range), device);
+        let test_range = 0..test_limit;
         let validation = rest..rest + recipe.validation.min(test_limit);
         Ok(Self {
             train: present(&fitted_to, 0..train_limit),
             valid: (!validation.is_empty()).then(|| present(train, validation)),
-            test: present(test, 0..test_limit),
+            test_groups: test.part(test_range.clone()).sampled(),
+            test: present(test, test_range),
             classes: data.classes(),
             picture: data.picture(),
         })

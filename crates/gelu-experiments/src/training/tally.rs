@@ -72,7 +72,7 @@ impl Tally {
     }
 }
 
-fn unreadable(error: impl std::fmt::Display) -> Error {
+pub(super) fn unreadable(error: impl std::fmt::Display) -> Error {
     Error::Device(format!("cannot read a result back from the device: {error}"))
 }
 

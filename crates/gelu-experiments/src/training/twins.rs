@@ -6,6 +6,7 @@ use super::optimizer::optimizer;
 use super::schedule::Schedule;
 use super::splits::Splits;
 use crate::data::Examples;
+use crate::measure::TestGroups;
 use crate::recipe::{NetworkRecipe, Order, Recipe};
 use crate::runs::RunSpec;
 use burn::module::Module;
@@ -86,6 +87,7 @@ fn assert_trains_as_the_twin(
     let splits = Splits {
         train: first.clone().into(),
         valid: None,
+        test_groups: TestGroups::singles(first.len()),
         test: first.into(),
         classes: 5,
         picture,

@@ -4,11 +4,13 @@
 //! ([`WorkerPool`]), a cluster's engine starts the same on its nodes, and they share the work by the
 //! leases of the runs.
 
+mod complaint;
 mod log;
 mod pool;
 mod prepared;
 mod work;
 
+pub(crate) use complaint::last_complaint;
 pub(crate) use log::Redirected;
 pub use pool::{PoolOptions, WorkerFailure, WorkerPool};
 pub(crate) use work::panic_message;

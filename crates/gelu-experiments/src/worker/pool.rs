@@ -1,8 +1,8 @@
-use super::{STOP_AFTER_EPOCH, STOP_NOW};
+use super::{STOP_AFTER_EPOCH, STOP_NOW, last_complaint};
 use crate::{Error, Result};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ pub struct PoolOptions {
     pub data: Option<PathBuf>,
 }
 
-/// A worker that ended with an error, in one line.
+/// A worker that ended with an error: what it said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerFailure(pub String);
 
@@ -146,7 +146,7 @@ impl WorkerPool {
             .spawn()
             .map_err(Error::io("start", program))?;
         let errors = process.stderr.take().expect("standard error was asked for");
-        let complaint = std::thread::spawn(move || last_line(errors));
+        let complaint = std::thread::spawn(move || last_complaint(BufReader::new(errors)));
         Ok(Member { place, process, complaint })
     }
 
@@ -170,11 +170,4 @@ impl WorkerPool {
             _ => self.failures.push(WorkerFailure(format!("workers keep ending by {status}"))),
         }
     }
-}
-
-/// The last line that says something, without the program's own prefix.
-fn last_line(errors: ChildStderr) -> Option<String> {
-    let lines = BufReader::new(errors).lines().map_while(|line| line.ok());
-    let line = lines.filter(|line| !line.trim().is_empty()).last();
-    line.map(|line| line.trim().trim_start_matches("gelu: ").to_owned())
 }

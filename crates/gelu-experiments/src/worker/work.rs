@@ -164,6 +164,8 @@ impl Worker {
         let spec = self.reader.comparison().spec(key).ok_or_else(|| {
             Error::Usage(format!("this build has no activation `{}`", key.activation))
         })?;
+        // What is not known cannot be trained, and its run gets no folder.
+        spec.activation.activation()?;
         let folder = self.reader.folder().run(&spec)?;
         if folder.status().is_ok_and(|file| file.status.is_over() && is_whole(&folder, &spec)) {
             return Ok(Attempt::Passed);
@@ -192,7 +194,9 @@ impl Worker {
         let trained = catch_unwind(AssertUnwindSafe(|| {
             let comparison = self.reader.comparison();
             let splits = self.prepared.splits(comparison, &spec, &self.device)?;
-            train(&run, &splits, &self.device, &self.control, &environment, Display::Folder)
+            let (criterion, device) = (comparison.recipe.criterion(), &self.device);
+            let (control, display) = (&self.control, Display::Folder);
+            train(&run, &splits, &criterion, device, control, &environment, display)
         }));
         match trained {
             Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),

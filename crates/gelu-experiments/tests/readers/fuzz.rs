@@ -15,18 +15,21 @@ use gelu_experiments::data::cifar::{self, Cifar};
 use gelu_experiments::data::synthetic::{self, pictures};
 use gelu_experiments::data::tweets::{TAGS, WordVectors, parse_tweets};
 use gelu_experiments::data::{idx, spoken_digits, timit};
+use gelu_experiments::measure::{Outcomes, TestGroups};
+use gelu_experiments::runs::{outcomes_to_bytes, parse_outcomes};
 use gelu_experiments::{Error, Result};
+use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::Path;
 
 /// One piece of damage: what is done, where, with which bytes.
-type Damage = (u8, u32, Vec<u8>);
+pub(super) type Damage = (u8, u32, Vec<u8>);
 
 /// Values at which arithmetic on lengths goes wrong.
 const EDGES: [u32; 8] = [0, 1, 0x7f, 0xffff, 0x7fff_fffe, 0x7fff_ffff, 0xffff_fff8, 0xffff_ffff];
 
 /// A valid file, damaged.
-fn damaged(mut file: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
+pub(super) fn damaged(mut file: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
     for (kind, place, bytes) in damages {
         // Half of all damage is done to the first bytes, where headers are.
         let reach = if place % 2 == 0 { file.len() } else { file.len().min(64) };
@@ -213,6 +216,30 @@ fn idx() {
         if let Ok(labels) = idx::read_labels(&path, 10) {
             assert!(labels.iter().all(|&label| label < 10));
         }
+        Ok(())
+    });
+}
+
+/// With the digest that belongs to it, or nothing behind the digest would ever be read.
+#[test]
+fn outcomes() {
+    let groups = || TestGroups::of_sizes([3, 1, 1, 6]);
+    let bits = |shift: usize| (0..11).map(|i| usize::is_multiple_of(i + shift, 3)).collect();
+    let valid = [
+        Outcomes::of_errors(7, groups(), bits(0)),
+        Outcomes::of_noise(7, groups(), vec![(0.2, bits(1)), (0.4, bits(2))]),
+        Outcomes::of_losses(7, groups(), (0..11).map(|i| i as f32 / 3.0).collect()),
+    ];
+    let unsealed = |outcomes: &Outcomes| {
+        let bytes = outcomes_to_bytes(outcomes);
+        bytes[..bytes.len() - 32].to_vec()
+    };
+    fuzz(&valid.each_ref().map(unsealed), |path, bytes| {
+        let sealed = [bytes, &Sha256::digest(bytes)[..]].concat();
+        let outcomes = parse_outcomes(path, &sealed)?;
+        assert_eq!(parse_outcomes(path, &outcomes_to_bytes(&outcomes)).unwrap(), outcomes);
+        assert_eq!(outcomes.by_group().len(), outcomes.groups().len());
+        assert!(outcomes.groups().len() <= 8 * bytes.len() && outcomes.mean().is_finite());
         Ok(())
     });
 }

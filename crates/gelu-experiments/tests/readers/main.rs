@@ -4,5 +4,6 @@
 
 mod features;
 mod fuzz;
+mod fuzz_runs;
 mod learnable;
 mod real;

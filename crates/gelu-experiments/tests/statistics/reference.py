@@ -5,6 +5,7 @@
 writes reference.json beside this file. Needs numpy and scipy (1.17 made the file). Nothing here is
 translated from the program: intervals are scipy.stats.t.interval, p-values
 scipy.stats.permutation_test over sign changes, shares scipy.stats.binomtest, powers the noncentral t.
+Every decision is made at 0.05 divided by the number of comparisons, once all seeds are complete.
 """
 
 import json
@@ -38,22 +39,8 @@ def sign_flip(d):
     return float(result.pvalue)
 
 
-def holm(p):
-    """The smallest level at which Holm's step-down procedure rejects each hypothesis."""
-    def rejects(level):
-        rejected = set()
-        for step, index in enumerate(np.argsort(p, kind="stable")):
-            if p[index] * (len(p) - step) > level:
-                break
-            rejected.add(int(index))
-        return rejected
-
-    levels = sorted({min(1.0, (len(p) - i) * x) for i in range(len(p)) for x in p} | {1.0})
-    return [next((level for level in levels if k in rejects(level)), 1.0) for k in range(len(p))]
-
-
-def detectable(n, deviation):
-    t = stats.t.ppf(1 - ALPHA / 2, n - 1)
+def detectable(n, deviation, level):
+    t = stats.t.ppf(1 - level / 2, n - 1)
 
     def missing(effect):
         shift = effect * np.sqrt(n)
@@ -61,10 +48,10 @@ def detectable(n, deviation):
         return stats.nct.sf(t, n - 1, shift) + lower - 0.8
 
     # Of two pairs scipy's noncentral t is no number where it is needed.
-    return float(optimize.brentq(missing, 0.3, 3.5)) * deviation if n > 2 else None
+    return float(optimize.brentq(missing, 0.3, 9.0)) * deviation if n > 2 else None
 
 
-def difference(a, b):
+def difference(a, b, level):
     """Of the pairs in which both runs are complete."""
     pairs = [(x, y) for x, y in zip(a, b) if x is not None and y is not None]
     value = lambda x: np.inf if x == DIVERGED else x
@@ -72,7 +59,7 @@ def difference(a, b):
     with np.errstate(invalid="ignore"):
         d = np.where(pairs[:, 0] == pairs[:, 1], 0.0, pairs[:, 0] - pairs[:, 1])
     n = len(d)
-    found = dict(runs=n, mean=None, low=None, high=None, smallest_detectable=None)
+    found = dict(runs=n, mean=None, interval=None, interval_95=None, smallest_detectable=None)
     found.update(variance_ratio=None, probability_better=None, probability_better_interval=None)
     found["p"] = sign_flip(d) if n else None
     if n:
@@ -88,12 +75,12 @@ def difference(a, b):
         interval = lambda level: (
             stats.t.interval(level, n - 1, mean, stats.sem(d)) if deviation > 0 else (mean, mean)
         )
-        low, high = interval(1 - ALPHA)
-        found.update(mean=mean, low=float(low), high=float(high))
-        found["smallest_detectable"] = detectable(n, deviation)
+        ends = lambda pair: [float(pair[0]), float(pair[1])]
+        found.update(mean=mean, interval=ends(interval(1 - level)), interval_95=ends(interval(1 - ALPHA)))
+        found["smallest_detectable"] = detectable(n, deviation, level)
         apart = np.var(pairs[:, 0], ddof=1) + np.var(pairs[:, 1], ddof=1)
         found["variance_ratio"] = float(np.var(d, ddof=1) / apart) if apart > 0 else None
-        tost = interval(1 - 2 * ALPHA)
+        tost = interval(1 - 2 * level)
     ranks = np.sign(d) * stats.rankdata(np.abs(d)) if n and np.isinf(d).any() else d
     return found, tost, float(np.sum(ranks))
 
@@ -109,14 +96,18 @@ def comparison(random, activations, seeds, spread, shift, lost, missing):
 
     values = [[run(k) for _ in range(seeds)] for k in range(activations)]
     negligible = 0.002
-    found = [difference(values[k], values[0]) for k in range(1, activations)]
-    adjusted = holm([f["p"] if f["p"] is not None else 1.0 for f, _, _ in found])
+    level = ALPHA / (activations - 1)
+    found = [difference(values[k], values[0], level) for k in range(1, activations)]
     expected = []
-    for (f, tost, total), p in zip(found, adjusted):
-        f["p_adjusted"] = p if f["p"] is not None else None
-        if tost and -negligible <= tost[0] and tost[1] <= negligible:
+    for f, tost, total in found:
+        # A look is taken when all its pairs are there.
+        complete = f["runs"] == seeds
+        if not complete:
+            f["p"] = None
+        f["p_adjusted"] = None if f["p"] is None else min(1.0, f["p"] * ALPHA / level)
+        if complete and tost and -negligible <= tost[0] and tost[1] <= negligible:
             f["verdict"] = "same"
-        elif p <= ALPHA and total != 0:
+        elif complete and seeds and f["p"] <= level and total != 0:
             f["verdict"] = "better" if total < 0 else "worse"
         else:
             f["verdict"] = "undecided"

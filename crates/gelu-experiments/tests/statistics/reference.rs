@@ -2,7 +2,9 @@
 //! of them; `reference.py` beside it says how.
 
 use gelu_experiments::comparison::Verdict;
-use gelu_experiments::measure::{Criterion, EpochMetrics, LossKind, Primary, Reported, Selection};
+use gelu_experiments::measure::{
+    Criterion, EpochMetrics, Looks, LossKind, Primary, Reported, Selection,
+};
 use gelu_experiments::report::Document;
 use gelu_experiments::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus, Stage};
 use serde::Deserialize;
@@ -27,8 +29,8 @@ enum Value {
 struct Expected {
     runs: usize,
     mean: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
+    interval: Option<[f64; 2]>,
+    interval_95: Option<[f64; 2]>,
     p: Option<f64>,
     p_adjusted: Option<f64>,
     probability_better: Option<f64>,
@@ -58,11 +60,13 @@ fn run(activation: usize, seed: usize, value: Option<&Value>) -> RunSnapshot {
             seed: seed as u64,
             stage: Stage::Only,
         },
+        planned: true,
         folder: String::new(),
         status,
         epochs,
         epochs_planned: 1,
         noise: Vec::new(),
+        outcomes: None,
         progress: None,
         seconds: 1.0,
         provenance: Vec::new(),
@@ -105,9 +109,12 @@ fn snapshot(case: &Case) -> ComparisonSnapshot {
             amplitudes: Vec::new(),
             negligible: case.negligible,
             baseline: name(0),
-            until_decided: None,
+            comparisons: case.values.len() - 1,
+            looks: Looks::once(case.values[0].len() as u64),
         },
+        added_looks: Vec::new(),
         test_examples: 1000,
+        cut_down: Vec::new(),
         figure: None,
         warnings: Vec::new(),
         runs: seeds.flat_map(of_seed).collect(),
@@ -139,25 +146,30 @@ fn differences_are_those_of_scipy() {
             let close = |field: &str, found, expected, tolerance| {
                 assert_close(&what(field), found, expected, tolerance);
             };
-            assert_eq!(found.runs, expected.runs, "{}", what("runs"));
-            close("mean", found.mean, expected.mean, 1e-12);
-            close("low", found.low, expected.low, 1e-9);
-            close("high", found.high, expected.high, 1e-9);
-            close("p", found.p, expected.p, 1e-12);
-            close("p_adjusted", found.p_adjusted, expected.p_adjusted, 1e-12);
-            close("share", found.probability_better, expected.probability_better, 1e-12);
-            close("variance_ratio", found.variance_ratio, expected.variance_ratio, 1e-9);
+            assert_eq!(found.found.runs, expected.runs, "{}", what("runs"));
+            close("mean", found.found.mean, expected.mean, 1e-12);
+            for (what, found, expected) in [
+                ("interval", found.found.interval, expected.interval),
+                ("interval_95", found.found.interval_95, expected.interval_95),
+            ] {
+                close(what, found.map(|i| i.low), expected.map(|i| i[0]), 1e-9);
+                close(what, found.map(|i| i.high), expected.map(|i| i[1]), 1e-9);
+            }
+            close("p", found.found.p, expected.p, 1e-12);
+            close("p_adjusted", found.found.p_adjusted, expected.p_adjusted, 1e-12);
+            close("share", found.found.probability_better, expected.probability_better, 1e-12);
+            close("variance_ratio", found.found.variance_ratio, expected.variance_ratio, 1e-9);
             if let Some(expected) = expected.smallest_detectable {
-                close("detectable", found.smallest_detectable, Some(expected), 1e-6);
+                close("detectable", found.found.smallest_detectable, Some(expected), 1e-6);
             }
             if let Some(expected) = expected.probability_better_interval {
-                let found = found.probability_better_interval.unwrap();
+                let found = found.found.probability_better_interval.unwrap();
                 close("Wilson's low", Some(found[0]), Some(expected[0]), 1e-6);
                 close("Wilson's high", Some(found[1]), Some(expected[1]), 1e-6);
             }
-            assert_eq!(found.verdict, expected.verdict, "{}: {found:?}", what("verdict"));
+            assert_eq!(found.found.verdict, expected.verdict, "{}: {found:?}", what("verdict"));
             compared += 1;
-            diverged += usize::from(found.diverged + found.baseline_diverged > 0);
+            diverged += usize::from(found.found.diverged + found.found.baseline_diverged > 0);
         }
     }
     assert!(compared > 200 && diverged > 40, "{compared} compared, {diverged} with diverged runs");

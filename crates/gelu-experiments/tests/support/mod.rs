@@ -97,11 +97,11 @@ impl Outcome {
     }
 }
 
-/// Metrics and weights of a run, to the byte.
-pub fn results_of(run: &Path) -> (Vec<u8>, Vec<u8>) {
+/// Metrics, weights and outcomes of a run, to the byte.
+pub fn results_of(run: &Path) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let read = |name: &str| {
         let path = run.join(name);
         std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
-    (read("metrics.csv"), read("model.bpk"))
+    (read("metrics.csv"), read("model.bpk"), read("outcomes.bin"))
 }

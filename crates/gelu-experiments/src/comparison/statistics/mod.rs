@@ -7,12 +7,15 @@
 //! | paired values, variance left by pairing | `pairs` | |
 //! | t interval of a mean, two one-sided tests | `student` | Student 1908; Schuirmann 1987 |
 //! | exact test without assumptions | `sign_flip` | Fisher 1935; Phipson and Smyth 2010 |
-//! | several comparisons at once | `holm` | Holm 1979 |
-//! | a share's interval and standard error | `proportion` | Wilson 1927 |
-//! | power, detectable effects, planned sizes | `power` | noncentral t |
+//! | a share's interval | `proportion` | Wilson 1927 |
+//! | seeds and test examples at once | `new_examples` | Cameron, Gelbach and Miller 2011 |
+//! | power of both decisions, detectable effects | `power` | noncentral t; Schuirmann 1987 |
+//! | how many more would decide | `forecast` | O'Hagan and others 2005 |
 
-mod holm;
+mod forecast;
 mod median;
+mod memory;
+mod new_examples;
 mod pairs;
 mod power;
 mod proportion;
@@ -20,11 +23,12 @@ mod quartiles;
 mod sign_flip;
 mod student;
 
-pub use holm::holm;
+pub use forecast::{Decision, Forecast, forecast};
 pub use median::median;
+pub use new_examples::{NewExamples, NoNewExamples, new_examples};
 pub use pairs::Pairs;
-pub use power::{Further, further_pairs, smallest_detectable};
-pub use proportion::{Proportion, binomial_standard_error};
+pub use power::smallest_detectable;
+pub use proportion::Proportion;
 pub use quartiles::{Quartiles, quartiles};
 pub(crate) use sign_flip::direction;
 pub use sign_flip::{sign_flip, smallest_p};

@@ -1,3 +1,5 @@
+use super::Mean;
+
 /// What two settings measured, seed by seed; lower is better. Run s of both starts from the same
 /// weights and sees the same batches, so the unit of analysis is the difference of a pair.
 ///
@@ -42,6 +44,11 @@ impl Pairs {
     /// Whether any run diverged: then there is no mean difference, only an order.
     pub fn any_diverged(&self) -> bool {
         self.diverged() != [0, 0]
+    }
+
+    /// The mean difference; `None` with fewer than two pairs, or where a run diverged.
+    pub fn mean(&self) -> Option<Mean> {
+        Mean::of(&self.differences()).filter(|_| !self.any_diverged())
     }
 
     /// In how many pairs the activation is better.

@@ -1,24 +1,12 @@
-//! How large an effect has to be, or how many pairs there have to be, for the paired t test to find
-//! it.
+//! With what probability a number of pairs decides.
 
-use super::student::{critical_value, half_width};
+use super::student::critical_value;
 use statrs::function::gamma::ln_gamma;
 
 /// The probability with which an effect is to be found.
 const POWER: f64 = 0.8;
-/// Plans go so far.
-const MOST_PAIRS: usize = 1000;
 /// Steps of the integral, whose error they keep below 1e-7.
 const STEPS: usize = 1024;
-
-/// How many further pairs would probably decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Further {
-    /// About so many.
-    About(usize),
-    /// More than so many.
-    MoreThan(usize),
-}
 
 /// The effect that a two-sided paired t test of `count` pairs finds with 80 % power, where the
 /// differences have that standard deviation. `None` of fewer than two pairs.
@@ -26,13 +14,14 @@ pub fn smallest_detectable(count: usize, deviation: f64, alpha: f64) -> Option<f
     if count < 2 {
         return None;
     }
+    let tests = Tests::new(count, alpha, STEPS);
     let (mut low, mut high) = (0.0, 1.0);
-    while power(count, high, alpha) < POWER {
+    while tests.finds(high) < POWER {
         (low, high) = (high, 2.0 * high);
     }
     while high - low > 1e-9 * high {
         let middle = (low + high) / 2.0;
-        match power(count, middle, alpha) < POWER {
+        match tests.finds(middle) < POWER {
             true => low = middle,
             false => high = middle,
         }
@@ -40,50 +29,55 @@ pub fn smallest_detectable(count: usize, deviation: f64, alpha: f64) -> Option<f
     Some(high * deviation)
 }
 
-/// How many pairs beyond `count` would probably decide a comparison whose differences have that
-/// mean and standard deviation: the number at which half the 1 − 2·`alpha` interval, which *same*
-/// goes by, is narrower than `negligible`, or at which an effect as seen is found with 80 % power,
-/// whichever is smaller, and never fewer than `least` in all.
-pub fn further_pairs(
-    count: usize,
-    [mean, deviation]: [f64; 2],
-    negligible: f64,
-    alpha: f64,
-    least: usize,
-) -> Further {
-    let decides = |n: usize| {
-        let effect = mean.abs() / deviation;
-        half_width(deviation, n, 2.0 * alpha) < negligible || power(n, effect, alpha) >= POWER
-    };
-    let first = (count + 1).max(least).max(2);
-    let last = count + MOST_PAIRS;
-    if deviation == 0.0 {
-        return Further::About(first - count);
-    }
-    // Both grow with n: what decides at n decides beyond.
-    if !decides(last) {
-        return Further::MoreThan(MOST_PAIRS);
-    }
-    let (mut low, mut high) = (first, last.max(first));
-    while low < high {
-        let middle = low.midpoint(high);
-        match decides(middle) {
-            true => high = middle,
-            false => low = middle + 1,
-        }
-    }
-    Further::About(high - count)
+/// The tests that `count` ≥ 2 pairs are put to at one level, with the distribution of the standard
+/// deviation they will show.
+///
+/// In units of the true standard deviation, the deviation seen is S with S² = χ²/ν, ν = n − 1, whose
+/// density is f(s) = 2 (ν/2)^(ν/2) / Γ(ν/2) · s^(ν−1) · e^(−νs²/2). What follows for a given s is a
+/// normal probability, and what follows for all is its integral over s by Simpson's rule.
+pub(super) struct Tests {
+    root: f64,
+    two_sided: f64,
+    one_sided: f64,
+    /// s and its weight.
+    deviations: Vec<[f64; 2]>,
 }
 
-/// The power of a two-sided paired t test of `count` ≥ 2 pairs at level `alpha` for a mean of
-/// `effect` standard deviations: P(|T| > t₁₋ₐ⸝₂) for a noncentral t with δ = effect · √n.
-///
-/// T = (Z + δ) / S with S² = χ²/ν, so this is ∫ [Φ(δ − ts) + Φ(−δ − ts)] f(s) ds with S's density
-/// f(s) = 2 (ν/2)^(ν/2) / Γ(ν/2) · s^(ν−1) · e^(−νs²/2), by Simpson's rule over all but 10⁻³⁰ of
-/// it.
-fn power(count: usize, effect: f64, alpha: f64) -> f64 {
-    let (t, shift) = (critical_value(count, alpha), effect * (count as f64).sqrt());
-    let freedom = count as f64 - 1.0;
+impl Tests {
+    /// At level `alpha`, with so many steps of the integral (an even number).
+    pub(super) fn new(count: usize, alpha: f64, steps: usize) -> Self {
+        Self {
+            root: (count as f64).sqrt(),
+            two_sided: critical_value(count, alpha),
+            one_sided: critical_value(count, 2.0 * alpha),
+            deviations: deviations(count as f64 - 1.0, steps),
+        }
+    }
+
+    /// P(|T| > t₁₋ₐ⸝₂) for a noncentral t with δ = effect · √n: the power of the two-sided test
+    /// for a mean of `effect` standard deviations.
+    pub(super) fn finds(&self, effect: f64) -> f64 {
+        let (t, shift) = (self.two_sided, effect * self.root);
+        self.over_deviations(|s| normal(shift - t * s) + normal(-shift - t * s))
+    }
+
+    /// The power of two one-sided tests for a mean of `effect` standard deviations to lie within
+    /// ±`bound` standard deviations: both pass where |x̄| ≤ bound − t₁₋ₐ · s / √n.
+    pub(super) fn bounds(&self, effect: f64, bound: f64) -> f64 {
+        let (t, shift) = (self.one_sided, effect * self.root);
+        self.over_deviations(|s| {
+            let half = bound * self.root - t * s;
+            if half <= 0.0 { 0.0 } else { normal(half - shift) - normal(-half - shift) }
+        })
+    }
+
+    fn over_deviations(&self, value: impl Fn(f64) -> f64) -> f64 {
+        self.deviations.iter().map(|&[s, weight]| weight * value(s)).sum()
+    }
+}
+
+/// All but 10⁻³⁰ of S with `freedom` degrees: s and weight, those of Simpson's rule times f(s).
+fn deviations(freedom: f64, steps: usize) -> Vec<[f64; 2]> {
     let half = freedom / 2.0;
     let scale = std::f64::consts::LN_2 + half * half.ln() - ln_gamma(half);
     let density = |s: f64| match s > 0.0 {
@@ -91,20 +85,21 @@ fn power(count: usize, effect: f64, alpha: f64) -> f64 {
         false if freedom > 1.0 => 0.0,
         false => scale.exp(),
     };
-    let value = |s: f64| (normal(shift - t * s) + normal(-shift - t * s)) * density(s);
     // S has mean about 1 and standard deviation about 1 / √(2ν).
     let reach = 12.0 / (2.0 * freedom).sqrt();
     let (start, end) = ((1.0 - reach).max(0.0), 1.0 + reach);
-    let step = (end - start) / STEPS as f64;
-    let weighted = |index: usize| {
-        let weight = match index {
-            0 | STEPS => 1.0,
+    let step = (end - start) / steps as f64;
+    let node = |index: usize| {
+        let times = match index {
+            0 => 1.0,
+            last if last == steps => 1.0,
             odd if odd % 2 == 1 => 4.0,
             _ => 2.0,
         };
-        weight * value(start + step * index as f64)
+        let s = start + step * index as f64;
+        [s, times * step / 3.0 * density(s)]
     };
-    (0..=STEPS).map(weighted).sum::<f64>() * step / 3.0
+    (0..=steps).map(node).collect()
 }
 
 /// Φ.
@@ -130,8 +125,24 @@ mod tests {
             (100, 0.1, 0.05, 0.1676995471924708),
             (1000, 0.05, 0.05, 0.352045012645621),
         ] {
-            let found = power(count, effect, alpha);
+            let found = Tests::new(count, alpha, STEPS).finds(effect);
             assert!((found - expected).abs() < 1e-7, "n {count}, {effect} s, α {alpha}: {found}");
+        }
+    }
+
+    #[test]
+    fn two_one_sided_tests_need_as_many_pairs_as_by_scipy() {
+        // Of no difference at all, for 80 %, with a deviation of 1, 2 and 4 bounds: the smallest n at
+        // which scipy.integrate.quad of chi's density times 2 Φ(√n · bound − t s) − 1 is 0.8.
+        for (deviation, expected) in [(1.0, 11), (2.0, 36), (4.0, 139)] {
+            let enough =
+                |n: &usize| Tests::new(*n, 0.05, STEPS).bounds(0.0, 1.0 / deviation) >= 0.8;
+            assert_eq!((2..200).find(enough), Some(expected), "deviation {deviation}");
+        }
+        // A mean on the bound passes at the level at most, whatever the bound.
+        for bound in [0.1, 1.0, 5.0] {
+            let found = Tests::new(10, 0.05, STEPS).bounds(bound, bound);
+            assert!(found <= 0.05 + 1e-9, "bound {bound}: {found}");
         }
     }
 
@@ -147,16 +158,5 @@ mod tests {
         }
         assert_eq!(smallest_detectable(1, 1.0, 0.05), None);
         assert_eq!(smallest_detectable(8, 0.0, 0.05), Some(0.0));
-    }
-
-    #[test]
-    fn plans_end_where_the_interval_is_narrow_or_the_effect_is_found() {
-        // An effect of one standard deviation: 10 pairs have 80 % power.
-        assert_eq!(further_pairs(8, [1.0, 1.0], 1e-6, 0.05, 6), Further::About(2));
-        // None: the 90 % half width 1.645 · s/√n falls below 0.1 s near n = 272.
-        let Further::About(more) = further_pairs(8, [0.0, 1.0], 0.1, 0.05, 6) else { panic!() };
-        assert!((255..=275).contains(&more), "{more}");
-        assert_eq!(further_pairs(8, [0.0, 1.0], 1e-3, 0.05, 6), Further::MoreThan(1000));
-        assert_eq!(further_pairs(3, [5.0, 1.0], 1e-6, 0.05, 6), Further::About(3));
     }
 }

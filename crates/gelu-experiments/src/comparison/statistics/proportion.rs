@@ -29,12 +29,6 @@ impl Proportion {
     }
 }
 
-/// √(e(1 − e)/N): how far an error rate e measured on N examples is from that on all there could
-/// be.
-pub fn binomial_standard_error(error: f64, examples: usize) -> f64 {
-    (error * (1.0 - error) / examples as f64).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,11 +47,5 @@ mod tests {
             }
         }
         assert_eq!(Proportion::new(0.0, 0), None);
-    }
-
-    #[test]
-    fn standard_error_of_an_mnist_error() {
-        // 2.3 % on 10,000 images: 0.15 points.
-        assert!((binomial_standard_error(0.023, 10_000) - 0.0015).abs() < 5e-6);
     }
 }

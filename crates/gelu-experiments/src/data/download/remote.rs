@@ -76,6 +76,21 @@ impl RemoteFile {
         Err(Error::Download(format!("cannot fetch {} ({})", self.name, failures.join("; "))))
     }
 
+    /// The SHA-256 of the file in `folder` where there is nothing to check it by: for people to compare
+    /// and keep.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn unchecked_sha256(&self, folder: &Path) -> Result<Option<String>> {
+        if self.check != Check::Reading || self.archive.is_some() {
+            return Ok(None);
+        }
+        let path = folder.join(&self.name);
+        let sha256 = File::open(&path).and_then(|mut file| digest::<Sha256>(&mut file));
+        sha256.map(Some).map_err(Error::io("read", path))
+    }
+
     fn is_there(&self, folder: &Path) -> bool {
         match (&self.archive, self.check) {
             (Some(archive), _) => archive.is_unpacked(folder),
@@ -287,6 +302,20 @@ mod tests {
         file.largest = 1_000;
         let error = file.fetch(folder.path(), &hidden()).unwrap_err().to_string();
         assert!(error.contains("more than 1000 bytes"), "{error}");
+    }
+
+    #[test]
+    fn a_file_without_a_published_digest_has_its_own_told() {
+        let content = b"word\t1 2 3\n".to_vec();
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::of(content.clone());
+        let file = remote(Check::Reading, &[&server]);
+        file.fetch(folder.path(), &hidden()).unwrap();
+        // printf 'word\t1 2 3\n' | sha256sum
+        let expected = "b9f237a882c285bee82c7ac48438dc73fd3f905c8ea8cb0b21db6b7e894857ca";
+        assert_eq!(file.unchecked_sha256(folder.path()).unwrap().as_deref(), Some(expected));
+        let checked = remote(Check::Md5(md5(&content)), &[&server]);
+        assert_eq!(checked.unchecked_sha256(folder.path()).unwrap(), None);
     }
 
     #[test]

@@ -90,6 +90,8 @@ fn tweets() -> Vec<RemoteFile> {
             "tweets-devtest.txt",
             sha256("5bb2323a63a17d073468b9436980232e2e7b92d0dc1e5e46e722aae189229e3c"),
         ),
+        // At the same commit, and still without a digest: nobody publishes one, and the file itself could
+        // not be had where this was written. Whoever fetches it is told its SHA-256.
         file("embeddings-twitter.txt", Check::Reading),
     ]
 }
@@ -107,5 +109,18 @@ mod tests {
             .filter(|name| !files_of(name).is_empty())
             .collect();
         assert_eq!(fetchable, ["mnist", "cifar10", "cifar100", "tweets", "spoken-digits"]);
+    }
+
+    /// A branch moves, and what is fetched from it would change unseen.
+    #[test]
+    fn files_of_repositories_are_those_of_one_commit() {
+        let is_commit =
+            |part: &str| part.len() == 40 && part.chars().all(|c| c.is_ascii_hexdigit());
+        for file in ["tweets", "spoken-digits"].into_iter().flat_map(files_of) {
+            for mirror in &file.mirrors {
+                let url = format!("{mirror}/{}", file.name);
+                assert!(url.split('/').any(is_commit), "{url}");
+            }
+        }
     }
 }

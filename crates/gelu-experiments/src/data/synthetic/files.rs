@@ -6,6 +6,8 @@ use super::{begin, pictures, tweets as words};
 use crate::{Error, Result};
 use std::path::Path;
 
+/// Examples of a part: twenty times as many as any of the real sets has.
+const MOST: usize = 1_000_000;
 /// Voices of generated spoken digits.
 const VOICES: usize = 3;
 
@@ -28,6 +30,11 @@ pub fn write(
         return Err(Error::Usage(
             "a data set needs at least one training and one test example".to_owned(),
         ));
+    }
+    if let Some(many) = train.max(test).filter(|&count| count > MOST) {
+        return Err(Error::Usage(format!(
+            "{many} examples are too many to generate in memory; there can be at most {MOST}"
+        )));
     }
     let sizes = |default: (usize, usize)| (train.unwrap_or(default.0), test.unwrap_or(default.1));
     let (train, test, what) = match name {
@@ -112,6 +119,10 @@ mod tests {
         assert!(error.contains("there are: digits, mnist, cifar10"), "{error}");
         let error = write("tweets", folder.path(), Some(0), None).unwrap_err().to_string();
         assert!(error.contains("at least one"), "{error}");
+        for (train, test) in [(Some(usize::MAX), None), (None, Some(MOST + 1))] {
+            let error = write("digits", folder.path(), train, test).unwrap_err().to_string();
+            assert!(error.contains("at most 1000000"), "{error}");
+        }
         let error = write("spoken-digits", folder.path(), None, Some(7)).unwrap_err().to_string();
         assert!(error.contains("always 5"), "{error}");
     }

@@ -3,6 +3,7 @@
 mod message;
 mod record;
 
+use super::reported::{measures, reported};
 use crate::comparison::label;
 use crate::measure::{Metric, Split};
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
@@ -37,19 +38,19 @@ fn events(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<u8> {
     put(Event::version());
     put(Event::settings(&settings(snapshot, run)));
     let seconds_an_epoch = run.seconds / run.epochs.len() as f64;
+    let mut scalars = |epoch: usize, scalars: &[(String, f64)]| {
+        put(Event::scalars(seconds_an_epoch * epoch as f64, epoch, scalars));
+    };
     for epoch in &run.epochs {
-        let mut scalars = vec![
+        let mut all = vec![
             ("learning_rate".to_owned(), epoch.learning_rate),
             ("loss/batch".to_owned(), epoch.batch_loss),
         ];
-        for metric in Metric::ALL {
-            for split in Split::ALL {
-                let value = epoch.get(metric, split);
-                scalars.extend(value.map(|value| (tag(metric, split), value)));
-            }
-        }
-        let time = seconds_an_epoch * epoch.epoch as f64;
-        put(Event::scalars(time, epoch.epoch, &scalars));
+        all.extend(measures(epoch, tag));
+        scalars(epoch.epoch, &all);
+    }
+    if let Some((epoch, reported)) = reported(snapshot, run) {
+        scalars(epoch.epoch, &reported);
     }
     bytes
 }

@@ -4,17 +4,16 @@
 mod curve;
 mod session;
 
-use super::{Document, table};
-use crate::comparison::{best_groups, colour, groups, label};
-use crate::measure::{Metric, Reported, Split, duration};
-use crate::recipe::Recipe;
+use super::{DifferenceDocument, Document, table};
+use crate::comparison::{Headings, best_groups, colour, groups, label, reported_epoch};
+use crate::measure::{Metric, Reported, Split, seconds};
+use crate::recipe::{Recipe, cuts};
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
 use curve::Scale;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use session::{Session, sessions};
-use std::time::Duration;
 
 /// What the template is filled with; whatever is no [`Value::from_safe_string`] is escaped.
 #[derive(Serialize)]
@@ -24,9 +23,8 @@ struct Page<'a> {
     data: String,
     device: &'a str,
     synthetic: bool,
-    departures: Vec<String>,
-    document: &'a Document,
-    several_dropout_rates: bool,
+    cuts: Option<String>,
+    verdicts: Vec<Said>,
     figures: Vec<Picture>,
     results: Results,
     notes: Vec<String>,
@@ -36,11 +34,23 @@ struct Page<'a> {
     summary: String,
     curves: String,
     staged: bool,
+    /// Which epoch the measures of a run are those of.
+    epoch: String,
+    /// Whether it may be another one in every run.
+    best: bool,
     measures: Vec<String>,
     runs: Vec<Run>,
     command: Option<String>,
     recipe: String,
     sessions: Vec<Session>,
+}
+
+/// What is said of one comparison.
+#[derive(Serialize)]
+struct Said {
+    verdict: String,
+    sentence: String,
+    details: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +91,8 @@ struct Run {
     stage: &'static str,
     status: String,
     epochs: String,
+    /// The epoch that counts.
+    reported: String,
     time: String,
     measures: Vec<String>,
     curve: Value,
@@ -105,9 +117,8 @@ pub fn html(
         },
         device: &snapshot.device,
         synthetic: snapshot.synthetic,
-        departures: recipe.cut_down(),
-        document,
-        several_dropout_rates: snapshot.dropouts().len() > 1,
+        cuts: cuts(&document.cut_down),
+        verdicts: verdicts(document),
         figures: pictures.iter().map(picture).collect(),
         results: results(document),
         notes: table::notes(document),
@@ -117,6 +128,8 @@ pub fn html(
         summary: summary(snapshot),
         curves: Scale::of(snapshot).words(),
         staged: snapshot.runs.iter().any(|run| !run.key.stage.is_only()),
+        epoch: snapshot.reported.words(snapshot.selection),
+        best: snapshot.reported == Reported::BestEpoch,
         measures: MEASURES.map(|(metric, split)| format!("{split} {metric}")).to_vec(),
         runs: runs(snapshot),
         command: recipe.command(),
@@ -145,6 +158,16 @@ fn picture((name, svg): &(String, String)) -> Picture {
     Picture { name: name.clone(), svg: Value::from_safe_string(svg.clone()) }
 }
 
+fn verdicts(document: &Document) -> Vec<Said> {
+    let headings = Headings::of(document.differences.iter().map(|d| d.dropout));
+    let said = |d: &DifferenceDocument| Said {
+        verdict: d.found.verdict.to_string(),
+        sentence: headings.head(d.dropout, &d.found.sentence),
+        details: d.found.details.clone(),
+    };
+    document.differences.iter().map(said).collect()
+}
+
 fn results(document: &Document) -> Results {
     let (header, rows) = table::cells(document);
     Results { header, rows }
@@ -166,7 +189,7 @@ fn selection(snapshot: &ComparisonSnapshot) -> String {
 
 /// The grid; empty where there is nothing to choose.
 fn rates(snapshot: &ComparisonSnapshot) -> Vec<String> {
-    let rates = snapshot.learning_rates();
+    let rates = snapshot.rates_tried();
     match rates.len() {
         0 | 1 => Vec::new(),
         _ => rates.iter().map(|rate| format!("{rate:e}")).collect(),
@@ -174,9 +197,10 @@ fn rates(snapshot: &ComparisonSnapshot) -> Vec<String> {
 }
 
 fn choices(snapshot: &ComparisonSnapshot) -> Vec<Choices> {
-    let grid = snapshot.learning_rates();
+    let grid = snapshot.rates_tried();
     let tried = groups(snapshot);
-    let tried: Vec<_> = tried.iter().filter(|group| group.stage.word() != Some("final")).collect();
+    let tried: Vec<_> =
+        tried.iter().filter(|group| group.planned && group.stage.word() != Some("final")).collect();
     let row = |best: &crate::comparison::Group<'_>| {
         let of = |rate: f64| {
             tried.iter().find(|group| {
@@ -214,27 +238,28 @@ fn edge(rate: f64, grid: &[f64]) -> Option<&'static str> {
 
 fn summary(snapshot: &ComparisonSnapshot) -> String {
     let over = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
-    let seconds = snapshot.runs.iter().map(|run| run.seconds).sum();
-    format!("{over} of {} runs complete, {} of training", snapshot.runs.len(), time(seconds))
-}
-
-fn time(seconds: f64) -> String {
-    Duration::try_from_secs_f64(seconds).map_or_else(|_| "–".to_owned(), duration)
+    let spent = snapshot.runs.iter().map(|run| run.seconds).sum();
+    format!("{over} of {} runs complete, {} of training", snapshot.runs.len(), seconds(spent))
 }
 
 fn runs(snapshot: &ComparisonSnapshot) -> Vec<Run> {
     let scale = Scale::of(snapshot);
     let activations = snapshot.activations();
-    snapshot.runs.iter().map(|run| row(run, &scale, &activations)).collect()
+    snapshot.runs.iter().map(|run| row(snapshot, run, &scale, &activations)).collect()
 }
 
-fn row(run: &RunSnapshot, scale: &Scale, activations: &[&str]) -> Run {
+fn row(
+    snapshot: &ComparisonSnapshot,
+    run: &RunSnapshot,
+    scale: &Scale,
+    activations: &[&str],
+) -> Run {
     let key = &run.key;
     let position = activations.iter().position(|name| *name == key.activation);
     let rgb = colour(position.expect("the snapshot lists every run's activation"));
-    let last = run.epochs.last();
+    let reported = reported_epoch(snapshot, run);
     let measure = |(metric, split): (Metric, Split)| match (
-        last.and_then(|epoch| epoch.get(metric, split)),
+        reported.and_then(|epoch| epoch.get(metric, split)),
         metric,
     ) {
         (None, _) => "–".to_owned(),
@@ -250,7 +275,8 @@ fn row(run: &RunSnapshot, scale: &Scale, activations: &[&str]) -> Run {
         stage: key.stage.word().unwrap_or_default(),
         status: run.status.to_string(),
         epochs: format!("{}/{}", run.epochs.len(), run.epochs_planned),
-        time: time(run.seconds),
+        reported: reported.map_or_else(|| "–".to_owned(), |epoch| epoch.epoch.to_string()),
+        time: seconds(run.seconds),
         measures: MEASURES.map(measure).to_vec(),
         curve: Value::from_safe_string(scale.svg(run, rgb)),
         link: format!("runs/{}/", run.folder),
@@ -276,6 +302,7 @@ mod tests {
         let page = page(&example());
         for expected in [
             "SYNTHETIC DATA",
+            "<p>Dropout 0.5: ReLU against GELU",
             "<svg>drawn</svg>",
             "Chosen by validation loss at the last epoch",
             "▲ at the largest rate tried",
@@ -286,6 +313,30 @@ mod tests {
             assert!(page.contains(expected), "{expected:?} is missing in:\n{page}");
         }
         assert_eq!(page.matches("<polyline").count(), 2 * example().runs.len());
+    }
+
+    #[test]
+    fn a_runs_measures_are_those_of_the_epoch_that_is_reported() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].valid_loss = Some(0.001);
+            run.epochs[2].test_error = Some(0.4321);
+        }
+        let first = |snapshot: &ComparisonSnapshot| runs(snapshot).swap_remove(0);
+        let last = snapshot.runs[0].epochs[11].test_error.unwrap();
+        let shown = first(&snapshot);
+        assert_eq!(shown.measures[3], format!("{:.2} %", last * 100.0));
+        assert_eq!(shown.reported, "12");
+        let last = page(&snapshot);
+        assert!(last.contains("Measures are those of the last epoch."), "{last}");
+        assert!(!last.contains("<th>reported</th>"), "{last}");
+        snapshot.reported = Reported::BestEpoch;
+        let shown = first(&snapshot);
+        assert_eq!((shown.measures[1].as_str(), shown.measures[3].as_str()), ("0.0010", "43.21 %"));
+        assert_eq!(shown.reported, "3");
+        let page = page(&snapshot);
+        assert!(page.contains("those of the epoch that was best by valid-loss."), "{page}");
+        assert!(page.contains("<td>12/12</td><td>3</td>"), "{page}");
     }
 
     #[test]

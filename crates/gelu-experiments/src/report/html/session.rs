@@ -26,8 +26,8 @@ pub(super) fn sessions(snapshot: &ComparisonSnapshot) -> Vec<Session> {
 }
 
 fn described(environment: &Environment, sessions: &[&Provenance]) -> Session {
-    let Environment { program, commit, burn, features, device, processor, .. } = environment;
-    let commit = commit.as_ref().map_or_else(String::new, |commit| format!(", commit {commit}"));
+    let Environment { program, burn, features, device, processor, .. } = environment;
+    let commit = environment.commit_in_words().map_or_else(String::new, |said| format!(", {said}"));
     let ended = sessions.iter().filter_map(|session| session.ended.as_deref()).max();
     let died = sessions.iter().filter(|session| session.has_died()).count();
     let mut count = format!("{} of single runs", sessions.len());

@@ -2,6 +2,8 @@ use super::*;
 use crate::Error;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A lease that looks as if a process of another host held it.
 fn held_elsewhere(folder: &RunFolder) -> PathBuf {
@@ -47,6 +49,61 @@ fn of_many_takers_at_once_one_wins() {
             .collect();
         let taken: Vec<_> = takers.into_iter().filter_map(|taker| taker.join().unwrap()).collect();
         assert_eq!(taken.len(), 1);
+    }
+}
+
+#[test]
+fn a_list_changes_nothing_and_a_taker_makes_what_is_missing() {
+    let (_parent, folder) = folder();
+    fs::remove_dir(folder.file("free-0000")).unwrap();
+    fs::write(folder.file("provenance-0007.json"), "{}").unwrap();
+    let before = names(folder.path());
+    assert_eq!(folder.holder(SILENCE).unwrap(), None);
+    folder.snapshot(&spec(), SILENCE);
+    assert_eq!(names(folder.path()), before);
+    // The records of sessions before are not written over.
+    assert_eq!(claim(&folder).lease().generation(), 8);
+}
+
+#[test]
+fn of_many_takers_that_find_no_state_one_wins() {
+    for round in 0..12 {
+        let (_parent, folder) = folder();
+        fs::remove_dir(folder.file("free-0000")).unwrap();
+        let holders = Arc::new(AtomicUsize::new(0));
+        let takers: Vec<_> = (0..6)
+            .map(|taker| {
+                let (folder, holders) = (folder.clone(), holders.clone());
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_micros(700 * taker * round));
+                    let mut taken = 0;
+                    // Those who come too late go on, so that the state changes under others.
+                    for _ in 0..40 {
+                        if let Some(run) = try_claim(&folder, &mut Watch::default(), SILENCE) {
+                            assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two hold it");
+                            std::thread::sleep(Duration::from_millis(1));
+                            assert!(!run.lease().is_lost());
+                            holders.fetch_sub(1, Ordering::SeqCst);
+                            taken += 1;
+                        }
+                    }
+                    taken
+                })
+            })
+            .collect();
+        let taken: usize = takers.into_iter().map(|taker| taker.join().unwrap()).sum();
+        assert!(taken > 0, "nobody could take it");
+    }
+}
+
+#[test]
+fn a_number_that_no_lease_comes_to_is_an_error() {
+    for name in ["free-4294967295", "lease-4294967295"] {
+        let (_parent, folder) = folder();
+        fs::rename(folder.file("free-0000"), folder.file(name)).unwrap();
+        let claimed = ClaimedRun::claim(&folder, &spec(), &mut Watch::default(), Duration::ZERO);
+        let error = claimed.unwrap_err().to_string();
+        assert!(error.contains("4294967295"), "{error}");
     }
 }
 

@@ -1,0 +1,34 @@
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+
+pub(super) fn lock_name(generation: u32) -> String {
+    format!("lock-{generation:04}")
+}
+
+pub(super) enum Refused {
+    Busy,
+    Failed(std::io::Error),
+}
+
+/// Locks the file that stands for a generation; `None` where the file system has no locks.
+pub(super) fn lock(state: &Path, generation: u32) -> std::result::Result<Option<File>, Refused> {
+    let path = state.join(lock_name(generation));
+    let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+    let file = options.map_err(Refused::Failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Refused::Busy),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// Whether a living process of this host holds a generation's lock; `None` where the file system
+/// has no locks.
+pub(super) fn is_locked(state: &Path, generation: u32) -> Option<bool> {
+    let Ok(file) = File::open(state.join(lock_name(generation))) else { return Some(false) };
+    match file.try_lock_shared() {
+        Ok(()) => Some(false),
+        Err(TryLockError::WouldBlock) => Some(true),
+        Err(TryLockError::Error(_)) => None,
+    }
+}

@@ -1,0 +1,116 @@
+use super::comparison_folder::to_toml;
+use super::lease::{Claim, Durable, Lease, Watch};
+use super::{Comparison, ComparisonFolder, LookedAt};
+use crate::error::Place;
+use crate::{Error, Result};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Where the lease is of whoever widens the comparison.
+const PLAN: &str = "plan";
+/// How long to wait between two attempts to take it, and how long it takes at most to write the file.
+const PAUSE: Duration = Duration::from_millis(10);
+const TURN: Duration = Duration::from_secs(60);
+
+impl ComparisonFolder {
+    /// Widens the comparison to what is asked for: of several processes one after the other, so that
+    /// none writes over what another has added.
+    pub(super) fn widen(&self, asked: &Comparison, looked_at: LookedAt) -> Result<Comparison> {
+        let place = self.path().join(PLAN);
+        fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
+        let (mut watch, began) = (Watch::default(), Instant::now());
+        loop {
+            let there = self.comparison()?;
+            let widened = self.widened(&there, asked, looked_at)?;
+            match Lease::claim(&place, &mut watch, there.silence())? {
+                Claim::Held(lease, _) => {
+                    // Nobody changes it from here on.
+                    let there = self.comparison()?;
+                    let widened = self.widened(&there, asked, looked_at)?;
+                    let text = to_toml(&widened);
+                    if widened == there {
+                        return Ok(there);
+                    }
+                    match lease.place("comparison.toml", &self.file(), text, Durable::Yes) {
+                        // Frozen for so long that another has taken its turn.
+                        Err(_) if lease.is_lost() => {}
+                        placed => return placed.map(|()| widened),
+                    }
+                }
+                Claim::Busy(_) if widened == there => return Ok(there),
+                Claim::Busy(holder) if began.elapsed() > TURN + 2 * there.silence() => {
+                    let who =
+                        holder.map_or_else(|| "another process".to_owned(), |h| h.to_string());
+                    let problem =
+                        format!("{who} is about to widen it, and does not come to an end");
+                    return Err(Error::data(self.path(), Place::File, problem, "stop it"));
+                }
+                Claim::Busy(_) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DataSource;
+    use crate::recipe::Recipe;
+
+    /// The comparison with so many seeds.
+    fn with_seeds(seeds: u64) -> Comparison {
+        let recipe = Recipe::named("mnist-classifier").unwrap();
+        let data = DataSource::new("mnist", Some("somewhere".into()), false, [b"content"]);
+        let mut wider = Comparison::new(recipe, data, "flex", "flex");
+        wider.recipe.comparison.seeds = seeds;
+        wider
+    }
+
+    /// As it stands while somebody of that identity widens it.
+    fn being_widened(by: &str) -> tempfile::TempDir {
+        let out = tempfile::tempdir().unwrap();
+        let mut narrow = with_seeds(8);
+        narrow.lease_seconds = 1;
+        ComparisonFolder::create(out.path(), &narrow, |_, _| false).unwrap();
+        let lease = out.path().join("plan/lease-0003");
+        fs::create_dir_all(&lease).unwrap();
+        let holder = format!(r#"{{"host":"h","identity":"{by}","process":1,"beat":0}}"#);
+        fs::write(lease.join("holder.json"), holder).unwrap();
+        fs::write(lease.join("comparison.toml"), "vers").unwrap();
+        out
+    }
+
+    #[test]
+    fn whoever_died_while_it_widened_a_comparison_is_in_nobodys_way() {
+        let here = crate::host::identity();
+        for (by, least) in [(here.as_str(), Duration::ZERO), ("elsewhere", Duration::from_secs(1))]
+        {
+            let (out, began) = (being_widened(by), Instant::now());
+            let (folder, widened) =
+                ComparisonFolder::create(out.path(), &with_seeds(9), |_, _| false).unwrap();
+            assert!((least..Duration::from_secs(20)).contains(&began.elapsed()), "{by}");
+            assert_eq!(widened.recipe.comparison.seeds, 9);
+            assert_eq!(folder.comparison().unwrap(), widened);
+            assert!(out.path().join("plan/free-0004").exists());
+        }
+    }
+
+    #[test]
+    fn of_many_that_widen_one_comparison_at_once_none_loses_what_it_was_given() {
+        for _ in 0..10 {
+            let out = tempfile::tempdir().unwrap();
+            ComparisonFolder::create(out.path(), &with_seeds(8), |_, _| false).unwrap();
+            let widen = |seeds| {
+                let path = out.path().to_path_buf();
+                std::thread::spawn(move || {
+                    let made = ComparisonFolder::create(&path, &with_seeds(seeds), |_, _| false);
+                    made.is_ok().then_some(seeds)
+                })
+            };
+            let threads: Vec<_> = (9..15).map(widen).collect();
+            let given = threads.into_iter().filter_map(|thread| thread.join().unwrap()).max();
+            let folder = ComparisonFolder::open(out.path()).unwrap();
+            assert_eq!(Some(folder.comparison().unwrap().recipe.comparison.seeds), given);
+        }
+    }
+}

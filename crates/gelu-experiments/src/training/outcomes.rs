@@ -1,0 +1,64 @@
+use super::evaluate::{each_loss, evaluate_each};
+use super::network::Network;
+use super::noise::{UnderNoise, measure_noise};
+use super::splits::Splits;
+use crate::Result;
+use crate::measure::{Bits, Criterion, EpochMetrics, NoiseMetrics, Outcomes, Primary};
+use crate::runs::{RunSpec, Stage};
+use burn::tensor::Device;
+
+/// What is measured once of a run, on the network that is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Examined {
+    /// Under the noise of its recipe, by amplitude.
+    pub noise: Vec<NoiseMetrics>,
+    /// What it makes of each test example, as the measure counts it that the comparison is decided
+    /// by. `None` where that is no mean over test examples, or the run only tunes a learning rate.
+    pub outcomes: Option<Outcomes>,
+}
+
+/// Measures the network that is kept of a run: that of the epoch `reported`.
+///
+/// Nothing is drawn but the noise, so the outcomes are those that the epoch was measured with: the same
+/// network on the same batches.
+///
+/// # Errors
+///
+/// When a result cannot be read back from the device.
+pub fn examine(
+    model: &Network,
+    spec: &RunSpec,
+    splits: &Splits,
+    criterion: &Criterion,
+    reported: &EpochMetrics,
+    device: &Device,
+) -> Result<Examined> {
+    let amplitudes = spec.noise.as_ref().map_or(&[][..], |noise| &noise.amplitudes);
+    let under_noise = measure_noise(model, spec, splits, amplitudes, device)?;
+    let (epoch, groups) = (reported.epoch, splits.test_groups.clone());
+    let outcomes = match criterion.primary {
+        _ if spec.stage == Stage::Tuning => None,
+        Primary::TrainLoss => None,
+        Primary::TestError => {
+            let (_, wrong) = evaluate_each(model, &spec.network, &splits.test)?;
+            wrong.map(|wrong| Outcomes::of_errors(epoch, groups, wrong))
+        }
+        Primary::TestLoss => {
+            let losses = each_loss(model, &spec.network, &splits.test)?;
+            Some(Outcomes::of_losses(epoch, groups, losses))
+        }
+        Primary::NoisyTestError => wrong_at(&under_noise, &criterion.amplitudes)
+            .map(|wrong| Outcomes::of_noise(epoch, groups, wrong)),
+    };
+    Ok(Examined { noise: under_noise.into_iter().map(|noisy| noisy.metrics).collect(), outcomes })
+}
+
+/// What was wrong at each of these amplitudes; `None` where there are none, or one was not measured.
+fn wrong_at(measured: &[UnderNoise], amplitudes: &[f64]) -> Option<Vec<(f64, Bits)>> {
+    let at = |&amplitude: &f64| {
+        let noisy = measured.iter().find(|noisy| noisy.metrics.amplitude == amplitude)?;
+        Some((amplitude, noisy.wrong.clone()?))
+    };
+    let wrong: Vec<_> = amplitudes.iter().map(at).collect::<Option<_>>()?;
+    (!wrong.is_empty()).then_some(wrong)
+}
