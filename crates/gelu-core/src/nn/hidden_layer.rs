@@ -263,10 +263,11 @@ mod tests {
             let mut with_zeros = layer.clone();
             with_zeros.linear.bias = Some(Param::from_tensor(Tensor::zeros([6], &device)));
             plain.assert_eq(&with_zeros.forward(input(&device)).into_data(), true);
-            let trained = HiddenLayer { dropout: DropoutConfig::new(0.9).init(), ..layer };
+            let trained = HiddenLayer { dropout: DropoutConfig::new(0.5).init(), ..layer };
             let y = trained.train().forward(input(&device.clone().autodiff())).into_data();
             let dropped = y.iter::<f32>().filter(|&y| y == 0.0).count();
-            assert!((15..36).contains(&dropped), "{dropped} of 36 dropped");
+            // Six of 36 or fewer, and 30 or more, come about once in 14,000 draws.
+            assert!((7..30).contains(&dropped), "{dropped} of 36 dropped");
         }
     }
 
