@@ -1,5 +1,4 @@
-use crate::kernels::{self, Halves, Pass, Storage, gate};
-use crate::random::{Draw, Mask};
+use crate::random::{draw_of, mask_of};
 use crate::{ActivationOps, GateHalf, Unit};
 use alloc::vec::Vec;
 use burn_core::backend::{
@@ -10,6 +9,8 @@ use burn_core::tensor::{DType, Element};
 use burn_flex::{FlexTensor, Layout};
 use burn_std::{Bytes, bf16, f16};
 use core::mem::MaybeUninit;
+use gelu_kernels::random::{Draw, Mask};
+use gelu_kernels::{Halves, Pass, Storage};
 
 /// Calls a function that is generic over a tensor's elements.
 macro_rules! by_dtype {
@@ -61,7 +62,7 @@ impl ActivationOps for Flex {
         unit: Unit,
         threshold: u32,
     ) -> FloatTensor<Self> {
-        let mask = Some(Mask::read::<Self>(key, threshold));
+        let mask = Some(mask_of::<Self>(key, threshold));
         by_dtype!(x, step(x, bias, unit, mask))
     }
 
@@ -73,12 +74,12 @@ impl ActivationOps for Flex {
         unit: Unit,
         threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let mask = Some(Mask::read::<Self>(key, threshold));
+        let mask = Some(mask_of::<Self>(key, threshold));
         by_dtype!(x, step_backward(x, bias, dy, unit, mask))
     }
 
     fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
-        let mask = Mask::read::<Self>(key, threshold);
+        let mask = mask_of::<Self>(key, threshold);
         by_dtype!(x, dropout(x, mask))
     }
 
@@ -96,7 +97,7 @@ impl ActivationOps for Flex {
     }
 
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
-        let draw = Draw::read::<Self>(key);
+        let draw = draw_of::<Self>(key);
         by_dtype!(x, let_through(x.clone(), x, draw))
     }
 
@@ -105,7 +106,7 @@ impl ActivationOps for Flex {
         dy: FloatTensor<Self>,
         key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        let draw = Draw::read::<Self>(key);
+        let draw = draw_of::<Self>(key);
         by_dtype!(x, let_through(x, dy, draw))
     }
 }
@@ -164,7 +165,7 @@ fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     }
     let source = elements::<E>(&x);
     let count = shape.num_elements();
-    let values = written(count, |y| kernels::gated(unit, halves, source, y));
+    let values = written(count, |y| gelu_kernels::gated(unit, halves, source, y));
     tensor(values, Layout::contiguous(shape))
 }
 
@@ -180,7 +181,7 @@ fn gated_backward<E: Stored>(
     let halves = Halves::of(&shape, gate);
     let (source, factors) = (elements::<E>(&x), elements::<E>(&dy));
     let values =
-        written(source.len(), |dx| kernels::gated_backward(unit, halves, source, factors, dx));
+        written(source.len(), |dx| gelu_kernels::gated_backward(unit, halves, source, factors, dx));
     tensor(values, Layout::contiguous(shape))
 }
 
@@ -188,7 +189,7 @@ fn gated_backward<E: Stored>(
 fn let_through<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
     let (x, y) = (contiguous(x), contiguous(y));
     let (sources, choices) = (elements::<E>(&x), elements::<E>(&y));
-    let values = written(sources.len(), |out| gate(sources, choices, out, draw));
+    let values = written(sources.len(), |out| gelu_kernels::gate(sources, choices, out, draw));
     tensor(values, Layout::contiguous(y.layout().shape().clone()))
 }
 
