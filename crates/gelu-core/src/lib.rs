@@ -26,6 +26,9 @@ mod activation;
 mod arithmetic;
 mod backends;
 mod composed;
+#[cfg(feature = "flex")]
+#[doc(hidden)]
+pub mod flex;
 pub mod functional;
 #[cfg(any(feature = "fused-backend", feature = "router"))]
 mod graph;

@@ -14,7 +14,8 @@
 //!
 //! [`Unit`] is the list of functions. [`forward`] and [`backward`] are those of whole slices, [`Pass`]
 //! adds a bias and dropout, [`gated`] is a gated unit; [`slices`] is for loops of one's own, on the
-//! calling thread.
+//! calling thread. [`adam`] and [`sgd`] are steps of optimisers, [`batch_norm`] is one with its
+//! activation, and with the feature `gemm` there are `linear` layers and `convolution`s.
 //!
 //! # Accuracy
 //!
@@ -37,15 +38,22 @@
 //! | `std` | detects instructions; without it, the baseline is used |
 //! | `rayon` | several threads |
 //! | `half` | `f16` and `bf16` |
+//! | `gemm` | products of matrices: `linear`, `convolution` |
 //! | `serde` | units by their names |
 //!
-//! The first three are the default.
+//! The first three are the default. Batch norm and products need `std`.
 
 extern crate alloc;
 
 mod activation;
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod adam;
 #[doc(hidden)]
 pub mod arithmetic;
+#[cfg(feature = "std")]
+pub mod batch_norm;
+#[cfg(feature = "gemm")]
+pub mod convolution;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod disjoint;
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
@@ -61,14 +69,29 @@ mod gated;
 mod lane;
 #[allow(unsafe_code, reason = "code for instructions that were detected")]
 mod level;
+#[cfg(feature = "gemm")]
+pub mod linear;
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
 mod pass;
+#[cfg(feature = "gemm")]
+#[allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
+mod product;
 pub mod random;
+#[cfg(feature = "std")]
+mod scratch;
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod sgd;
 pub mod slices;
 mod storage;
+#[cfg(feature = "gemm")]
+mod subnormal;
+#[cfg(feature = "std")]
+mod sum;
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod threads;
 
 pub use activation::{backward, forward, gelu};
+pub use adam::{AdamStep, EpsilonPlace, adam};
 pub use functions::{InvalidParameter, Unit};
 pub use gate::gate;
 pub use gate_half::GateHalf;
@@ -76,7 +99,10 @@ pub use gated::{Halves, gated, gated_backward};
 pub use lane::Lane;
 pub use level::{Level, Work};
 pub use pass::Pass;
+pub use sgd::{SgdStep, sgd};
 pub use storage::Storage;
+#[cfg(feature = "std")]
+pub use sum::sum_of_channels;
 
 #[cfg(all(test, feature = "half"))]
 mod tests;

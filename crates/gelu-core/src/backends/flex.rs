@@ -1,3 +1,4 @@
+use crate::flex::{Stored, contiguous, elements, elements_mut, laid_out, tensor};
 use crate::random::{draw_of, mask_of};
 use crate::{ActivationOps, GateHalf, Unit};
 use alloc::vec::Vec;
@@ -5,12 +6,12 @@ use burn_core::backend::{
     Flex,
     tensor::{FloatTensor, IntTensor},
 };
-use burn_core::tensor::{DType, Element};
+use burn_core::tensor::DType;
 use burn_flex::{FlexTensor, Layout};
-use burn_std::{Bytes, bf16, f16};
+use burn_std::{bf16, f16};
 use core::mem::MaybeUninit;
 use gelu_kernels::random::{Draw, Mask};
-use gelu_kernels::{Halves, Pass, Storage};
+use gelu_kernels::{Halves, Pass};
 
 /// Calls a function that is generic over a tensor's elements.
 macro_rules! by_dtype {
@@ -111,11 +112,6 @@ impl ActivationOps for Flex {
     }
 }
 
-/// A type that tensors have and kernels know.
-trait Stored: Storage + Element + bytemuck::Pod {}
-
-impl<E: Storage + Element + bytemuck::Pod> Stored for E {}
-
 /// `unit(x)`, in the order in which `x` lies in memory.
 fn map<E: Stored>(x: FlexTensor, unit: Unit) -> FlexTensor {
     mapped(&Pass::<E>::new(unit), dense(x))
@@ -148,7 +144,7 @@ fn step_backward<E: Stored>(
     let bias = contiguous(bias);
     let pass = Pass::<E>::new(unit).with(elements(&bias), mask);
     let (dx, sums) = scaled(&pass, contiguous(x), contiguous(dy));
-    (dx, tensor(sums, Layout::contiguous(bias.layout().shape().clone())))
+    (dx, tensor(sums, bias.layout().shape().clone()))
 }
 
 /// Dropout alone; masks count in row-major order.
@@ -166,7 +162,7 @@ fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     let source = elements::<E>(&x);
     let count = shape.num_elements();
     let values = written(count, |y| gelu_kernels::gated(unit, halves, source, y));
-    tensor(values, Layout::contiguous(shape))
+    tensor(values, shape)
 }
 
 /// The gradient of [`gated`].
@@ -182,7 +178,7 @@ fn gated_backward<E: Stored>(
     let (source, factors) = (elements::<E>(&x), elements::<E>(&dy));
     let values =
         written(source.len(), |dx| gelu_kernels::gated_backward(unit, halves, source, factors, dx));
-    tensor(values, Layout::contiguous(shape))
+    tensor(values, shape)
 }
 
 /// `y` where the draw's uniform number is below Φ(x), else 0.
@@ -190,7 +186,7 @@ fn let_through<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTenso
     let (x, y) = (contiguous(x), contiguous(y));
     let (sources, choices) = (elements::<E>(&x), elements::<E>(&y));
     let values = written(sources.len(), |out| gelu_kernels::gate(sources, choices, out, draw));
-    tensor(values, Layout::contiguous(y.layout().shape().clone()))
+    tensor(values, y.layout().shape().clone())
 }
 
 /// Every element of a dense tensor through the pass.
@@ -201,7 +197,7 @@ fn mapped<E: Stored>(pass: &Pass<E>, mut x: FlexTensor) -> FlexTensor {
     }
     let source = elements::<E>(&x);
     let values = written(source.len(), |out| pass.map(source, out));
-    tensor(values, at_start(x.layout()))
+    laid_out(values, at_start(x.layout()))
 }
 
 /// Every element of a dense `dy` times that of the pass's derivative at `x`, and the sums.
@@ -217,7 +213,7 @@ fn scaled<E: Stored>(pass: &Pass<E>, x: FlexTensor, mut dy: FlexTensor) -> (Flex
         sums = of_columns;
         dx
     });
-    (tensor(values, at_start(dy.layout())), sums)
+    (laid_out(values, at_start(dy.layout())), sums)
 }
 
 /// The numbers that `write` writes, which it shows by giving its place back as numbers.
@@ -238,11 +234,6 @@ fn written<E>(count: usize, write: impl FnOnce(&mut [MaybeUninit<E>]) -> &mut [E
         values.set_len(count);
     }
     values
-}
-
-/// The tensor with its elements one behind the other, in row-major order.
-fn contiguous(x: FlexTensor) -> FlexTensor {
-    if x.layout().is_contiguous() { x } else { x.to_contiguous() }
 }
 
 /// The tensor with its elements one behind the other, in the order they already have in memory if
@@ -276,26 +267,6 @@ fn same_order(a: &Layout, b: &Layout) -> bool {
 /// The layout of a copy that holds nothing else.
 fn at_start(layout: &Layout) -> Layout {
     Layout::new(layout.shape().clone(), layout.strides().to_vec(), 0)
-}
-
-/// Where a dense tensor's elements lie in its storage.
-fn extent(layout: &Layout) -> core::ops::Range<usize> {
-    layout.start_offset()..layout.start_offset() + layout.num_elements()
-}
-
-/// The elements of a dense tensor, in memory order.
-fn elements<E: Stored>(x: &FlexTensor) -> &[E] {
-    &x.storage()[extent(x.layout())]
-}
-
-/// The elements of a dense tensor, in memory order, after copying them if they are shared.
-fn elements_mut<E: Stored>(x: &mut FlexTensor) -> &mut [E] {
-    let extent = extent(x.layout());
-    &mut x.storage_mut()[extent]
-}
-
-fn tensor<E: Element>(values: Vec<E>, layout: Layout) -> FlexTensor {
-    FlexTensor::new(Bytes::from_elems(values), layout, E::dtype())
 }
 
 #[cfg(test)]

@@ -6,20 +6,22 @@
 mod geometry;
 mod unfold;
 
-pub(crate) use geometry::Geometry;
+pub use geometry::Geometry;
 
-use super::product::{Before, Matrix, Place, multiply};
-use super::scratch::with_scratch;
-use super::subnormal::without_subnormals;
-use super::threads::for_each_part;
+use crate::product::{Before, Matrix, Place, multiply};
+use crate::scratch::with_scratch;
+use crate::subnormal::without_subnormals;
+use crate::threads::for_each_part;
 use std::ops::Range;
+use std::vec;
+use std::vec::Vec;
 use unfold::{fold, unfold};
 
 /// The convolution. `output` may be anything before.
 ///
 /// `input` is `[batch, channels, height, width]`, `weight` `[outputs, channels, kernel height,
 /// kernel width]`, `bias` `[outputs]` or empty.
-pub(crate) fn convolve(
+pub fn convolve(
     geometry: &Geometry,
     input: &[f32],
     weight: &[f32],
@@ -45,12 +47,7 @@ pub(crate) fn convolve(
 }
 
 /// The gradient for the input. `result` has to be 0 before.
-pub(crate) fn input_gradient(
-    geometry: &Geometry,
-    weight: &[f32],
-    gradient: &[f32],
-    result: &mut [f32],
-) {
+pub fn input_gradient(geometry: &Geometry, weight: &[f32], gradient: &[f32], result: &mut [f32]) {
     let [_, outputs] = geometry.channels;
     let (depth, plane) = (geometry.depth(), geometry.output_plane());
     // The other way round in memory, or every product would turn it.
@@ -80,7 +77,7 @@ pub(crate) fn input_gradient(
 }
 
 /// The gradient for the weight.
-pub(crate) fn weight_gradient(geometry: &Geometry, input: &[f32], gradient: &[f32]) -> Vec<f32> {
+pub fn weight_gradient(geometry: &Geometry, input: &[f32], gradient: &[f32]) -> Vec<f32> {
     let [_, outputs] = geometry.channels;
     let (depth, plane) = (geometry.depth(), geometry.output_plane());
     // Transposed: a row for each row of the patches, which threads share out among them.

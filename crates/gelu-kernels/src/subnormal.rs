@@ -3,11 +3,12 @@
 //! has columns. Where a ReLU and its gradient are 0, those of smooth activations run through all sizes:
 //! with a few subnormal numbers in a thousand, a network takes several times as long.
 
-use super::{Level, Work};
+use crate::level::{Level, Work};
 use std::borrow::Cow;
+use std::vec::Vec;
 
 /// The numbers with 0 in place of what is subnormal; a copy only if there are any.
-pub(super) fn without_subnormals(numbers: &[f32]) -> Cow<'_, [f32]> {
+pub(crate) fn without_subnormals(numbers: &[f32]) -> Cow<'_, [f32]> {
     let level = Level::best();
     if level.run(Any(numbers)) {
         Cow::Owned(level.run(Replaced(numbers)))
@@ -55,6 +56,7 @@ impl Work for Replaced<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
 
     #[test]
     fn subnormal_numbers_alone_become_0() {

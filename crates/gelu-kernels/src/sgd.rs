@@ -1,16 +1,47 @@
-use super::{Level, Number, Stored, Work, threads};
-use crate::SgdStep;
+use crate::disjoint::Disjoint;
+use crate::lane::Lane;
+use crate::level::{Level, Work};
+use crate::storage::Storage;
+use crate::threads::for_each_chunk;
+
+/// The numbers of one step of gradient descent with momentum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SgdStep {
+    /// η.
+    pub rate: f64,
+    /// μ.
+    pub momentum: f64,
+    /// Whether the step looks ahead.
+    pub nesterov: bool,
+    /// λ.
+    pub weight_decay: f64,
+}
 
 /// One step of gradient descent with momentum. The new parameter takes the gradient's place.
+///
+/// ```text
+/// g ← g + λ·w        v ← μ·v + g
+/// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
+/// ```
 ///
 /// # Panics
 ///
 /// If the lengths differ.
-pub(crate) fn sgd<S: Stored>(
+pub fn sgd<S: Storage>(
+    parameter: &[S],
+    gradient: &mut [S],
+    velocity: &mut [S::Lane],
+    step: SgdStep,
+) {
+    sgd_at(Level::best(), parameter, gradient, velocity, step);
+}
+
+/// [`sgd`] in code compiled for a level.
+fn sgd_at<S: Storage>(
     level: Level,
     parameter: &[S],
     gradient: &mut [S],
-    velocity: &mut [S::Wide],
+    velocity: &mut [S::Lane],
     step: SgdStep,
 ) {
     let length = parameter.len();
@@ -18,29 +49,24 @@ pub(crate) fn sgd<S: Stored>(
         [gradient.len(), velocity.len()] == [length; 2],
         "a parameter, its gradient and its velocity have one length"
     );
-    let strip = |parameter, gradient, velocity| {
+    let (gradient, velocity) = (Disjoint::of(gradient), Disjoint::of(velocity));
+    for_each_chunk(length, 0, |range| {
+        let parameter = &parameter[range.clone()];
+        // SAFETY: chunks do not overlap.
+        let (gradient, velocity) =
+            unsafe { (gradient.part(range.clone()), velocity.part(range.clone())) };
         level.run(Strip { parameter, gradient, velocity, step });
-    };
-    #[cfg(feature = "rayon")]
-    if threads::pays(length) {
-        use rayon::prelude::*;
-        let places = parameter.par_chunks(threads::CHUNK);
-        let places = places.zip(gradient.par_chunks_mut(threads::CHUNK));
-        let places = places.zip(velocity.par_chunks_mut(threads::CHUNK));
-        places.for_each(|((w, g), v)| strip(w, g, v));
-        return;
-    }
-    strip(parameter, gradient, velocity);
+    });
 }
 
-struct Strip<'a, S: Stored> {
+struct Strip<'a, S: Storage> {
     parameter: &'a [S],
     gradient: &'a mut [S],
-    velocity: &'a mut [S::Wide],
+    velocity: &'a mut [S::Lane],
     step: SgdStep,
 }
 
-impl<S: Stored> Work for Strip<'_, S> {
+impl<S: Storage> Work for Strip<'_, S> {
     type Output = ();
 
     #[inline(always)]
@@ -52,12 +78,12 @@ impl<S: Stored> Work for Strip<'_, S> {
     }
 }
 
-impl<S: Stored> Strip<'_, S> {
+impl<S: Storage> Strip<'_, S> {
     #[inline(always)]
-    fn with(self, direction: impl Fn(S::Wide, S::Wide, S::Wide) -> S::Wide) {
+    fn with(self, direction: impl Fn(S::Lane, S::Lane, S::Lane) -> S::Lane) {
         let Self { parameter, gradient, velocity, step } = self;
         let [rate, momentum, decay] =
-            [step.rate, step.momentum, step.weight_decay].map(S::Wide::of);
+            [step.rate, step.momentum, step.weight_decay].map(S::Lane::of);
         for ((w, place), v) in parameter.iter().zip(gradient).zip(velocity) {
             let w = w.widen();
             let penalised = place.widen() + w * decay;
@@ -70,6 +96,7 @@ impl<S: Stored> Strip<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn the_velocity_of_a_weight_without_gradients_ends_at_0() {
@@ -77,7 +104,7 @@ mod tests {
         for level in Level::available() {
             let mut velocity = [1e-30f32, -1e-30];
             for _ in 0..1_000 {
-                sgd(level, &[0.5f32, 0.25], &mut [0.0; 2], &mut velocity, step);
+                sgd_at(level, &[0.5f32, 0.25], &mut [0.0; 2], &mut velocity, step);
                 assert!(velocity.iter().all(|x| !x.is_subnormal()), "{level:?} {velocity:?}");
             }
             assert_eq!(velocity, [0.0; 2], "{level:?}");
@@ -99,7 +126,7 @@ mod tests {
             for level in Level::available() {
                 let mut found = start.clone();
                 let [g, v] = &mut found;
-                sgd(level, &w, g, v, step);
+                sgd_at(level, &w, g, v, step);
                 assert_eq!(found, expected, "{level:?}");
             }
         }

@@ -2,20 +2,23 @@ use std::ops::Range;
 
 /// The sizes of a two-dimensional convolution. Pairs are of height and width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Geometry {
+pub struct Geometry {
     /// Pictures.
-    pub(crate) batch: usize,
+    pub batch: usize,
     /// Channels of a picture, before and after.
-    pub(crate) channels: [usize; 2],
-    /// Of a picture.
-    pub(crate) input: [usize; 2],
+    pub channels: [usize; 2],
+    /// Of a picture, in pixels.
+    pub input: [usize; 2],
     /// Of the result.
-    pub(crate) output: [usize; 2],
-    pub(crate) kernel: [usize; 2],
-    pub(crate) stride: [usize; 2],
-    pub(crate) dilation: [usize; 2],
+    pub output: [usize; 2],
+    /// Of the kernel.
+    pub kernel: [usize; 2],
+    /// Steps from one number of the result to the next.
+    pub stride: [usize; 2],
+    /// Steps from one number of the kernel to the next.
+    pub dilation: [usize; 2],
     /// Zeros above and to the left.
-    pub(crate) padding: [usize; 2],
+    pub padding: [usize; 2],
 }
 
 impl Geometry {

@@ -3,38 +3,54 @@
 //!
 //! Everything is summed in one order, whatever the number of threads and the instruction set.
 
-#![allow(unsafe_code, reason = "threads write to channels, which lie scattered over the tensor")]
+#![allow(unsafe_code, reason = "threads write to channels, which lie scattered over the numbers")]
 
-use super::scratch::with_scratch;
-use super::sum::{Sum, sums};
-use super::threads::map_each;
-use super::{Level, Work};
-use gelu_core::{Unit, slices};
-use std::marker::PhantomData;
+use crate::disjoint::Disjoint;
+use crate::functions::Unit;
+use crate::level::{Level, Work};
+use crate::scratch::with_scratch;
+use crate::slices;
+use crate::sum::{Sum, sums};
+use crate::threads::map_each;
+use std::ops::Range;
+use std::vec::Vec;
 
 /// `[batch, channels, plane]`, and what every channel is scaled and shifted by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Norm<'a> {
-    pub(crate) batch: usize,
-    pub(crate) plane: usize,
-    /// One number a channel, as in all that follow.
-    pub(crate) gamma: &'a [f32],
-    pub(crate) beta: &'a [f32],
-    pub(crate) epsilon: f64,
+pub struct Norm<'a> {
+    /// Pictures.
+    pub batch: usize,
+    /// Numbers of a channel in a picture.
+    pub plane: usize,
+    /// γ, one number a channel, as in all that follow.
+    pub gamma: &'a [f32],
+    /// β.
+    pub beta: &'a [f32],
+    /// ε.
+    pub epsilon: f64,
 }
 
 /// Means and variances (the mean square of n numbers) of every channel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Statistics<'a> {
-    pub(crate) mean: &'a [f32],
-    pub(crate) variance: &'a [f32],
+pub struct Statistics<'a> {
+    /// μ.
+    pub mean: &'a [f32],
+    /// σ².
+    pub variance: &'a [f32],
 }
 
 /// Where a norm reads and writes.
 #[derive(Debug)]
-pub(crate) enum Place<'a> {
+pub enum Place<'a> {
+    /// The results take the inputs' place.
     InPlace(&'a mut [f32]),
-    Apart { x: &'a [f32], out: &'a mut [f32] },
+    /// From one slice to another.
+    Apart {
+        /// The inputs.
+        x: &'a [f32],
+        /// The results.
+        out: &'a mut [f32],
+    },
 }
 
 /// Mean and variance of one channel, given its planes.
@@ -83,6 +99,12 @@ impl Norm<'_> {
         self.gamma.len()
     }
 
+    /// Where a channel of a picture lies.
+    fn range(&self, picture: usize, channel: usize) -> Range<usize> {
+        let start = (picture * self.channels() + channel) * self.plane;
+        start..start + self.plane
+    }
+
     fn size(&self) -> usize {
         self.batch * self.channels() * self.plane
     }
@@ -99,7 +121,7 @@ impl Norm<'_> {
     /// # Panics
     ///
     /// If the place has other lengths than the sizes say.
-    pub(crate) fn apply(
+    pub fn apply(
         &self,
         level: Level,
         place: Place<'_>,
@@ -113,13 +135,13 @@ impl Norm<'_> {
                 (Some(x), out)
             }
         };
-        let places = Planes::of(out, self.channels(), self.plane);
+        let places = Disjoint::of(out);
         map_each(self.channels(), self.size(), |channel| {
             let x_of = |picture| match x {
-                Some(x) => &x[places.index(picture, channel)..][..self.plane],
+                Some(x) => &x[self.range(picture, channel)],
                 // SAFETY: each channel is worked on by one thread, and a plane is read before it is
                 // written.
-                None => unsafe { &*places.plane(picture, channel) },
+                None => unsafe { &*places.part(self.range(picture, channel)) },
             };
             let statistics = match by {
                 Some(by) => (by.mean[channel], by.variance[channel]),
@@ -128,7 +150,7 @@ impl Norm<'_> {
             let affine = self.affine(channel, statistics);
             for picture in 0..self.batch {
                 // SAFETY: as above.
-                let out = unsafe { places.plane(picture, channel) };
+                let out = unsafe { places.part(self.range(picture, channel)) };
                 match x {
                     Some(_) => level.run(AffineTo { affine, x: x_of(picture), out }),
                     None => level.run(AffineInPlace { affine, values: out }),
@@ -147,7 +169,7 @@ impl Norm<'_> {
     /// # Panics
     ///
     /// If the lengths differ.
-    pub(crate) fn differentiate(
+    pub fn differentiate(
         &self,
         level: Level,
         x: &[f32],
@@ -156,18 +178,18 @@ impl Norm<'_> {
         unit: Unit,
     ) -> (Vec<f32>, Vec<f32>) {
         assert_eq!(x.len(), gradient.len(), "a gradient for every input");
-        let places = Planes::of(gradient, self.channels(), self.plane);
+        let places = Disjoint::of(gradient);
         let count = self.count();
         map_each(self.channels(), self.size(), |channel| {
             let variance = by.variance[channel];
             let affine = self.affine(channel, (by.mean[channel], variance));
             let inverse = self.inverse_deviation(variance);
-            let x = |picture| &x[places.index(picture, channel)..][..self.plane];
+            let x = |picture| &x[self.range(picture, channel)];
             let mut total = [0.0; 2];
             for picture in 0..self.batch {
                 let x = x(picture);
                 // SAFETY: each channel is worked on by one thread.
-                let gradient = unsafe { places.plane(picture, channel) };
+                let gradient = unsafe { places.part(self.range(picture, channel)) };
                 if unit != Unit::Identity {
                     with_scratch(self.plane, |normed| {
                         level.run(AffineTo { affine, x, out: normed });
@@ -186,7 +208,7 @@ impl Norm<'_> {
             };
             for picture in 0..self.batch {
                 // SAFETY: as above.
-                let gradient = unsafe { places.plane(picture, channel) };
+                let gradient = unsafe { places.part(self.range(picture, channel)) };
                 level.run(InnerInPlace { inner, x: x(picture), gradient });
             }
             ((product * inverse) as f32, sum as f32)
@@ -284,40 +306,6 @@ impl Work for InnerInPlace<'_> {
             .iter_mut()
             .zip(x)
             .for_each(|(g, x)| *g = (*g - mean_gradient - (*x - mean) * slope) * scale);
-    }
-}
-
-/// A tensor `[batch, channels, plane]` of which each thread has channels to itself.
-struct Planes<'a> {
-    start: *mut f32,
-    length: usize,
-    channels: usize,
-    plane: usize,
-    _data: PhantomData<&'a mut [f32]>,
-}
-
-// SAFETY: it lends planes to those who promise to take different ones.
-unsafe impl Sync for Planes<'_> {}
-
-impl<'a> Planes<'a> {
-    fn of(data: &'a mut [f32], channels: usize, plane: usize) -> Self {
-        let (start, length) = (data.as_mut_ptr(), data.len());
-        Self { start, length, channels, plane, _data: PhantomData }
-    }
-
-    fn index(&self, picture: usize, channel: usize) -> usize {
-        (picture * self.channels + channel) * self.plane
-    }
-
-    /// # Safety
-    ///
-    /// No plane may be asked for twice at a time.
-    #[allow(clippy::mut_from_ref, reason = "as the caller promises, each is asked for once")]
-    unsafe fn plane(&self, picture: usize, channel: usize) -> &mut [f32] {
-        let index = self.index(picture, channel);
-        assert!(index + self.plane <= self.length, "the plane lies within the tensor");
-        // SAFETY: it lies within the slice that was lent, and nobody else has it.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(index), self.plane) }
     }
 }
 

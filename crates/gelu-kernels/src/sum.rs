@@ -1,4 +1,6 @@
-use super::{Level, Work};
+use crate::level::{Level, Work};
+use std::vec;
+use std::vec::Vec;
 
 /// How many numbers are summed in f32 before f64 takes over.
 const BLOCK: usize = 1024;
@@ -12,7 +14,7 @@ const LANES: usize = 32;
 ///
 /// If the lengths differ.
 #[inline(always)]
-pub(super) fn sums<const S: usize, const N: usize>(
+pub(crate) fn sums<const S: usize, const N: usize>(
     slices: [&[f32]; S],
     f: impl Fn([f32; S]) -> [f32; N],
 ) -> [f64; N] {
@@ -46,7 +48,7 @@ pub(super) fn sums<const S: usize, const N: usize>(
 }
 
 /// The sum of a slice.
-pub(super) struct Sum<'a>(pub(super) &'a [f32]);
+pub(crate) struct Sum<'a>(pub(crate) &'a [f32]);
 
 impl Work for Sum<'_> {
     type Output = f64;
@@ -58,7 +60,7 @@ impl Work for Sum<'_> {
 }
 
 /// The sums of `[batch, channels, plane]` over everything but the channels.
-pub(crate) fn sum_of_channels(values: &[f32], channels: usize, plane: usize) -> Vec<f32> {
+pub fn sum_of_channels(values: &[f32], channels: usize, plane: usize) -> Vec<f32> {
     let mut sums = vec![0.0; channels];
     for (index, plane) in values.chunks_exact(plane.max(1)).enumerate() {
         sums[index % channels] += Level::best().run(Sum(plane));

@@ -1,9 +1,13 @@
 //! The three products of a linear layer, in blocks that threads share out among them. The blocks
 //! depend on the sizes alone, and so do the bits.
 
-use super::product::{Before, Matrix, Place, multiply};
-use super::subnormal::without_subnormals;
-use super::threads::for_each_block;
+#![allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
+
+use crate::disjoint::Disjoint;
+use crate::product::{Before, Matrix, Place, multiply};
+use crate::subnormal::without_subnormals;
+use crate::threads::for_each_block;
+use std::vec::Vec;
 
 /// Rows and columns of a block: large enough that packing the operands costs little beside it.
 const BLOCK: usize = 512;
@@ -13,15 +17,15 @@ fn product(left: Matrix<'_>, right: Matrix<'_>) -> Vec<f32> {
     let size = [left.rows(), right.columns()];
     let count = size[0] * size[1];
     let mut out = Vec::with_capacity(count);
-    let place = &mut out.spare_capacity_mut()[..count];
-    for_each_block(place, size, BLOCK, count * right.rows(), |block, row, column| {
-        let [height, width] = block.size();
-        let left = left.middle_rows(row, height);
-        let right = right.middle_columns(column, width);
-        multiply(left, right, Place::of_block(block), Before::Ignored);
+    let whole = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..count]);
+    for_each_block(size, BLOCK, count * right.rows(), |rows, columns| {
+        // SAFETY: blocks do not overlap.
+        let place = unsafe { Place::of_block(&whole, size[1], rows.clone(), columns.clone()) };
+        let left = left.middle_rows(rows.start, rows.len());
+        let right = right.middle_columns(columns.start, columns.len());
+        multiply(left, right, place, Before::Ignored);
     });
     // SAFETY: the blocks are all of the matrix, and a product writes all of its place.
-    #[allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
     unsafe {
         out.set_len(count);
     }
@@ -30,10 +34,13 @@ fn product(left: Matrix<'_>, right: Matrix<'_>) -> Vec<f32> {
 
 /// Sizes of a linear layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    pub(crate) batch: usize,
-    pub(crate) inputs: usize,
-    pub(crate) outputs: usize,
+pub struct Sizes {
+    /// Rows of the input.
+    pub batch: usize,
+    /// Its columns.
+    pub inputs: usize,
+    /// Columns of the output.
+    pub outputs: usize,
 }
 
 impl Sizes {
@@ -49,19 +56,32 @@ impl Sizes {
         Matrix::of_rows(gradient, self.batch, self.outputs, self.outputs)
     }
 
-    /// `x·weight`, of `[batch, outputs]`.
-    pub(crate) fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
+    /// `x·weight`, of `[batch, outputs]`. Subnormal inputs count as 0, which processors multiply by
+    /// microcode.
+    ///
+    /// # Panics
+    ///
+    /// If a slice is shorter than its matrix.
+    pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
         product(self.input(&without_subnormals(x)), self.weight(weight))
     }
 
     /// `gradient·weightᵀ`, of `[batch, inputs]`.
-    pub(crate) fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
+    ///
+    /// # Panics
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
         let gradient = without_subnormals(gradient);
         product(self.output(&gradient), self.weight(weight).transposed())
     }
 
     /// `xᵀ·gradient`, of `[inputs, outputs]`.
-    pub(crate) fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
+    ///
+    /// # Panics
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
         let [x, gradient] = [x, gradient].map(without_subnormals);
         product(self.input(&x).transposed(), self.output(&gradient))
     }

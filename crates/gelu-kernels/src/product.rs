@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
 
-use super::threads::Block;
+use crate::disjoint::Disjoint;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A matrix in memory of any strides, counted in numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Matrix<'a> {
+pub(crate) struct Matrix<'a> {
     data: &'a [f32],
     rows: usize,
     columns: usize,
@@ -21,31 +22,31 @@ impl<'a> Matrix<'a> {
     /// # Panics
     ///
     /// If `data` ends before the matrix does.
-    pub(super) fn of_rows(data: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
+    pub(crate) fn of_rows(data: &'a [f32], rows: usize, columns: usize, stride: usize) -> Self {
         assert!(reach(rows, columns, stride, 1) <= data.len(), "the matrix lies within its data");
         Self { data, rows, columns, row_stride: stride, column_stride: 1 }
     }
 
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    pub(super) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.columns
     }
 
     /// So many rows from one on.
-    pub(super) fn middle_rows(self, start: usize, rows: usize) -> Self {
+    pub(crate) fn middle_rows(self, start: usize, rows: usize) -> Self {
         assert!(start + rows <= self.rows, "the rows are the matrix's");
         Self { data: &self.data[start * self.row_stride..], rows, ..self }
     }
 
     /// So many columns from one on.
-    pub(super) fn middle_columns(self, start: usize, columns: usize) -> Self {
+    pub(crate) fn middle_columns(self, start: usize, columns: usize) -> Self {
         self.transposed().middle_rows(start, columns).transposed()
     }
 
-    pub(super) fn transposed(self) -> Self {
+    pub(crate) fn transposed(self) -> Self {
         Self {
             rows: self.columns,
             columns: self.rows,
@@ -58,7 +59,7 @@ impl<'a> Matrix<'a> {
 
 /// Where a product goes: rows, each `stride` after the one before, that nothing else touches.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     start: *mut f32,
     rows: usize,
     columns: usize,
@@ -70,23 +71,38 @@ impl<'a> Place<'a> {
     /// # Panics
     ///
     /// If `data` ends before the matrix does.
-    pub(super) fn of_rows(data: &'a mut [f32], rows: usize, columns: usize, stride: usize) -> Self {
+    pub(crate) fn of_rows(data: &'a mut [f32], rows: usize, columns: usize, stride: usize) -> Self {
         assert!(reach(rows, columns, stride, 1) <= data.len(), "the matrix lies within its data");
         Self { start: data.as_mut_ptr(), rows, columns, stride, _data: PhantomData }
     }
 }
 
 impl<'a> Place<'a> {
-    /// A part of a larger matrix.
-    pub(super) fn of_block(block: Block<'a>) -> Self {
-        let Block { start, size: [rows, columns], stride, .. } = block;
-        Self { start, rows, columns, stride, _data: PhantomData }
+    /// A part of a larger matrix, whose rows are `stride` long.
+    ///
+    /// # Safety
+    ///
+    /// No part that overlaps it is used meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If it does not lie within the matrix.
+    pub(crate) unsafe fn of_block(
+        whole: &'a Disjoint<'_, f32>,
+        stride: usize,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Self {
+        assert!(columns.end <= stride, "the columns are the matrix's");
+        let first = rows.start * stride + columns.start;
+        let start = whole.at(first..first + reach(rows.len(), columns.len(), stride, 1));
+        Self { start, rows: rows.len(), columns: columns.len(), stride, _data: PhantomData }
     }
 }
 
 /// What a product does with what is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
+pub(crate) enum Before {
     /// Writes over it.
     Ignored,
     /// Adds to it.
@@ -106,7 +122,7 @@ fn reach(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -
 /// # Panics
 ///
 /// If the shapes do not fit each other.
-pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, place: Place<'_>, before: Before) {
+pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, place: Place<'_>, before: Before) {
     assert_eq!(
         (left.columns, left.rows, right.columns),
         (right.rows, place.rows, place.columns),

@@ -1,4 +1,5 @@
 use std::cell::Cell;
+use std::vec::Vec;
 
 thread_local! {
     /// Kept between calls, as fresh memory costs more than the work on it.
@@ -6,7 +7,7 @@ thread_local! {
 }
 
 /// Lends `work` so many numbers, whatever they were before.
-pub(super) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
+pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
     let mut scratch = SCRATCH.take();
     if scratch.len() < length {
         scratch.resize(length, 0.0);
