@@ -2,7 +2,6 @@ mod burn_config;
 
 pub use burn_config::NoCounterpart;
 
-use crate::functions::{compact, table};
 use crate::{ActivationLayer, Channels, InvalidParameter, StochasticGelu, Unit, functional};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
@@ -12,6 +11,7 @@ use alloc::vec::Vec;
 use burn_core::tensor::{Device, Tensor};
 use core::fmt;
 use core::str::FromStr;
+use gelu_kernels::functions::{compact, normalised};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Makes the enum of every [`Unit`] and of what is drawn, learned or the user's own.
@@ -66,13 +66,14 @@ macro_rules! activations {
             fn from(unit: Unit) -> Self {
                 match unit {
                     $(Unit::$variant $({ $parameter })? => Self::$variant $({ $parameter })?,)*
+                    _ => unreachable!("the table is that of all units"),
                 }
             }
         }
     };
 }
 
-table!(activations);
+gelu_kernels::table!(activations);
 
 /// What is no [`Unit`]: name, label for people, other ecosystems' names.
 const OTHERS: [(Activation, &str, &str, &[&str]); 3] = [
@@ -287,7 +288,7 @@ impl fmt::Display for UnknownActivation {
             Self::Elsewhere { name, advice } => return write!(f, "`{name}` {advice}"),
             Self::Name(given) => given,
         };
-        let wanted = crate::functions::normalised(given);
+        let wanted = normalised(given);
         let built_in = Activation::built_in();
         let mut names: Vec<Cow<'_, str>> = built_in.iter().map(Activation::name).collect();
         names.sort_by_key(|name| edit_distance(name, &wanted));

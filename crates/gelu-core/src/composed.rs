@@ -9,8 +9,6 @@ mod gated;
 mod tests;
 
 use crate::arithmetic::term::Term;
-use crate::functions::{Function, Job};
-use crate::random::{Draw, Mask};
 use crate::{ActivationOps, Unit};
 use alloc::vec::Vec;
 use burn_core::backend::{
@@ -18,6 +16,8 @@ use burn_core::backend::{
 };
 use burn_core::tensor::{DType, FloatDType, Shape, TensorData};
 pub(crate) use gated::{gated, gated_backward};
+use gelu_kernels::functions::{Function, Job};
+use gelu_kernels::random::{Draw, Mask};
 
 /// Which of a function's.
 #[derive(Clone, Copy, Debug)]

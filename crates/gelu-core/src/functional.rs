@@ -7,7 +7,7 @@
 //! | any other backend | composed of tensor operations; for x ≥ −5 within 4 (GELU) or 16, below that within 1e-9 (SiLU, ELU and the Cauchy unit 1e-7) absolutely |
 //!
 //! The first row holds for all 2³² inputs (this package's example `verify`), the others for those of
-//! the repository's `tests/backend.rs`. A derivative next to its zero counts in units of at least 2⁻²⁴ where that zero is not factored out: everywhere but for GELU,
+//! the repository's `tests/backend`. A derivative next to its zero counts in units of at least 2⁻²⁴ where that zero is not factored out: everywhere but for GELU,
 //! and on Flex for the tanh form alone.
 //!
 //! All let NaN through, give no NaN for finite input, and differentiate to the derivative of

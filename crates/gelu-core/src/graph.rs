@@ -1,13 +1,13 @@
 //! The operations as nodes of a graph: described once for fusion, for remote devices and for
 //! captured graphs.
 
-use crate::functions::Kind;
 use crate::{ActivationOps, GateHalf, Unit};
 use alloc::vec;
 use alloc::vec::Vec;
 use burn_core::backend::ir::{
     BackendIr, CustomOpIr, HandleContainer, ScalarIr, TensorId, TensorIr,
 };
+use gelu_kernels::functions::Kind;
 
 /// An operation without its tensors.
 #[derive(Clone, Copy, Debug, PartialEq)]

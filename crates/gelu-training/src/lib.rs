@@ -14,7 +14,7 @@
 //! | [`layers::batch_norm_activation`] | a channel at a time, which is read from memory once each way if it fits the caches | tensor operations | tensor operations |
 //!
 //! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline and chosen at run time
-//! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one). None of their bits depends on how many threads
+//! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one; what is not there is refused). None of their bits depends on how many threads
 //! there are, and those of the optimisers and of a batch norm by itself not on the level either. Two
 //! things do: an activation has other bits where no multiply-add is fused (`portable`), as everywhere in
 //! gelu-core, and matrix products are those of the crate `gemm`, which looks for instructions itself.
@@ -50,13 +50,10 @@
 
 mod backends;
 mod composed;
-#[cfg(feature = "flex")]
-mod kernels;
 pub mod layers;
 mod ops;
 mod optimizer;
 
+pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep};
 pub use ops::TrainingOps;
-pub use optimizer::{
-    Adam, AdamConfig, AdamState, AdamStep, EpsilonPlace, Sgd, SgdConfig, SgdState, SgdStep,
-};
+pub use optimizer::{Adam, AdamConfig, AdamState, Sgd, SgdConfig, SgdState};

@@ -1,7 +1,7 @@
 use super::*;
-use crate::functions::Kind;
 use alloc::format;
 use alloc::string::ToString;
+use gelu_kernels::functions::Kind;
 
 /// All that one can write for an activation, beside it.
 fn spellings() -> Vec<(Activation, Vec<&'static str>)> {

@@ -8,15 +8,7 @@ use burn_core::backend::Dispatch;
 use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
-
-/// Where Adam adds ε.
-#[derive(Config, Copy, Debug, PartialEq, Eq)]
-pub enum EpsilonPlace {
-    /// `m̂ / (√v̂ + ε)`, as the paper and all frameworks have it.
-    Outside,
-    /// `m̂ / √(v̂ + ε)`: the divisor is at least √ε.
-    Inside,
-}
+use gelu_kernels::{AdamStep, EpsilonPlace};
 
 /// Configuration of [`Adam`].
 #[derive(Config, Debug)]
@@ -84,33 +76,10 @@ pub struct Adam {
     epsilon_place: EpsilonPlace,
 }
 
-/// The numbers of one step, bias correction included:
-/// `w − rate·m / (√v + ε)`, or with `√(v + ε)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AdamStep {
-    /// What `m` is scaled by: η·√(1 − β₂ᵗ) / (1 − β₁ᵗ).
-    pub rate: f64,
-    /// Decay of the first moment.
-    pub beta_1: f64,
-    /// Decay of the second moment.
-    pub beta_2: f64,
-    /// ε·√(1 − β₂ᵗ) outside of the root, ε·(1 − β₂ᵗ) inside.
-    pub epsilon: f64,
-    /// Where ε is added.
-    pub epsilon_place: EpsilonPlace,
-}
-
 impl Adam {
     /// The numbers of step `time`, counted from 1.
     pub(crate) fn numbers(&self, rate: LearningRate, time: usize) -> AdamStep {
-        let Self { beta_1, beta_2, epsilon, epsilon_place } = *self;
-        let correction = |beta: f64| 1.0 - beta.powf(time as f64);
-        let epsilon = match epsilon_place {
-            EpsilonPlace::Outside => epsilon * correction(beta_2).sqrt(),
-            EpsilonPlace::Inside => epsilon * correction(beta_2),
-        };
-        let rate = rate * correction(beta_2).sqrt() / correction(beta_1);
-        AdamStep { rate, beta_1, beta_2, epsilon, epsilon_place }
+        AdamStep::of(time, rate, [self.beta_1, self.beta_2], self.epsilon, self.epsilon_place)
     }
 }
 

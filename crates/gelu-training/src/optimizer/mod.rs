@@ -4,5 +4,5 @@ mod adam;
 mod moment;
 mod sgd;
 
-pub use adam::{Adam, AdamConfig, AdamState, AdamStep, EpsilonPlace};
-pub use sgd::{Sgd, SgdConfig, SgdState, SgdStep};
+pub use adam::{Adam, AdamConfig, AdamState};
+pub use sgd::{Sgd, SgdConfig, SgdState};

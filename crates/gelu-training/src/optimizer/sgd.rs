@@ -8,6 +8,7 @@ use burn_core::backend::Dispatch;
 use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
+use gelu_kernels::SgdStep;
 
 /// Configuration of [`Sgd`].
 #[derive(Config, Debug)]
@@ -65,19 +66,6 @@ pub struct Sgd {
     momentum: f64,
     nesterov: bool,
     weight_decay: f64,
-}
-
-/// The numbers of one step; see [`Sgd`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SgdStep {
-    /// η.
-    pub rate: f64,
-    /// μ.
-    pub momentum: f64,
-    /// Whether the step looks ahead.
-    pub nesterov: bool,
-    /// λ.
-    pub weight_decay: f64,
 }
 
 /// State of [`Sgd`].

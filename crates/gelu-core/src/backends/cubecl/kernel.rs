@@ -5,11 +5,11 @@
 
 use super::numbers::{Stream, numbers, stream};
 use crate::arithmetic::lanes::{Lanes, Precision};
-use crate::functions::{Function, Job, Kind, Unit};
 use burn_cubecl::cubecl;
 use cubecl::ir::{ElemType, Scope};
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
+use gelu_kernels::functions::{Function, Job, Kind};
 
 /// The function.
 #[cube]

@@ -2,7 +2,7 @@
 
 use super::kernel;
 use super::layout::MemoryOrder;
-use crate::random::{WORDS, kept_scale};
+use crate::random::WORDS;
 use crate::{GateHalf, Unit};
 use burn_core::backend::TensorMetadata;
 use burn_core::tensor::{DType, Shape};
@@ -237,7 +237,7 @@ pub(super) fn step(
                 key.clone().into_tensor_arg(),
                 out_view,
                 threshold,
-                kept_scale(threshold),
+                Mask::scale_of(threshold),
                 parameter,
                 kind,
                 [element, integer(&key)],
@@ -292,7 +292,7 @@ pub(super) fn step_backward(
                 key.clone().into_tensor_arg(),
                 out_view,
                 threshold,
-                kept_scale(threshold),
+                Mask::scale_of(threshold),
                 parameter,
                 kind,
                 [element, integer(&key)],
@@ -329,7 +329,7 @@ pub(super) fn dropout(x: CubeTensor, key: CubeTensor, threshold: u32) -> CubeTen
             key.into_tensor_arg(),
             out_view,
             threshold,
-            kept_scale(threshold),
+            Mask::scale_of(threshold),
             elements,
         );
     }

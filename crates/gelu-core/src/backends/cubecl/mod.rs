@@ -12,7 +12,7 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
-use crate::random::{Draw, Mask};
+use crate::random::{draw_of, mask_of};
 use crate::{ActivationOps, GateHalf, Unit, composed};
 use burn_core::backend::{
     TensorMetadata,
@@ -87,7 +87,7 @@ impl ActivationOps for CubeBackend {
 
     fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
         if !has_kernel(&x) {
-            return composed::dropout::<Self>(x, Mask::read::<Self>(key, threshold));
+            return composed::dropout::<Self>(x, mask_of::<Self>(key, threshold));
         }
         launch::dropout(x, key, threshold)
     }
@@ -131,7 +131,7 @@ fn let_through(
     key: IntTensor<CubeBackend>,
 ) -> FloatTensor<CubeBackend> {
     if !has_kernel(&x) {
-        return composed::stochastic_gate::<CubeBackend>(x, y, Draw::read::<CubeBackend>(key));
+        return composed::stochastic_gate::<CubeBackend>(x, y, draw_of::<CubeBackend>(key));
     }
     launch::let_through(x, y, key)
 }
@@ -144,7 +144,7 @@ fn step(
     dropout: Option<(IntTensor<CubeBackend>, u32)>,
 ) -> FloatTensor<CubeBackend> {
     if !has_kernel(&x) {
-        let mask = dropout.map(|(key, threshold)| Mask::read::<CubeBackend>(key, threshold));
+        let mask = dropout.map(|(key, threshold)| mask_of::<CubeBackend>(key, threshold));
         return composed::bias_activation_dropout::<CubeBackend>(x, bias, unit, mask);
     }
     launch::step(x, bias, unit, dropout)
@@ -159,7 +159,7 @@ fn step_backward(
     dropout: Option<(IntTensor<CubeBackend>, u32)>,
 ) -> (FloatTensor<CubeBackend>, FloatTensor<CubeBackend>) {
     if !has_kernel(&x) {
-        let mask = dropout.map(|(key, threshold)| Mask::read::<CubeBackend>(key, threshold));
+        let mask = dropout.map(|(key, threshold)| mask_of::<CubeBackend>(key, threshold));
         return composed::bias_activation_dropout_backward::<CubeBackend>(x, bias, dy, unit, mask);
     }
     let shape = bias.shape();

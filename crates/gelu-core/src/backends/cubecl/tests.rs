@@ -2,7 +2,7 @@
 //! it would have refused.
 
 use super::{launch, layout::MemoryOrder, numbers};
-use crate::random::{Draw, philox};
+use crate::random::{Draw, words};
 use crate::{ActivationOps, GateHalf, Unit};
 use burn_core::backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_core::backend::{Backend, TensorMetadata};
@@ -12,12 +12,13 @@ use burn_cubecl::ops::{into_data_sync, permute};
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{CubeBackend, CubeDevice, cubecl};
 use cubecl::ir::AddressType;
+use gelu_kernels::random::philox;
 
 const DRAW: Draw = Draw { seed: 0x1234_5678_9abc_def0, step: 0xfeed_0000_0007 };
 
 /// The words of [`DRAW`].
 fn key() -> CubeTensor {
-    CubeBackend::int_from_data(TensorData::from(DRAW.words()), &CubeDevice::default())
+    CubeBackend::int_from_data(TensorData::from(words(DRAW)), &CubeDevice::default())
 }
 
 /// A tensor of these many elements, all different.

@@ -1,8 +1,9 @@
-use super::storage::{contiguous, elements, elements_mut, tensor};
-use crate::kernels::{Level, Norm, Place, Statistics};
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::Unit;
+use gelu_core::flex::{contiguous, elements, elements_mut, tensor};
+use gelu_kernels::Level;
+use gelu_kernels::batch_norm::{Norm, Place, Statistics};
 
 /// f32, and enough numbers of a channel in a picture to be worth a loop of their own.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {

@@ -4,7 +4,6 @@ mod batch_norm;
 mod convolution;
 mod linear;
 mod optimizer;
-mod storage;
 
 use crate::{AdamStep, SgdStep, TrainingOps, composed};
 use burn_core::backend::{
