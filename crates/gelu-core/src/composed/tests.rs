@@ -74,6 +74,7 @@ fn bounds(unit: Unit) -> (f64, f64) {
         | Unit::Hardtanh { .. }
         | Unit::Hardshrink { .. }
         | Unit::ThresholdedRelu { .. } => (0.0, 0.0),
+        other => panic!("{other} has no bound"),
     }
 }
 
