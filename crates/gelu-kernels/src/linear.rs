@@ -101,6 +101,13 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "a matrix is no larger than memory")]
+    fn sizes_that_overflow_are_refused() {
+        let sizes = Sizes { batch: 1 << 33, inputs: 1 << 33, outputs: 1 };
+        let _ = sizes.forward(&[1.0; 4], &[1.0; 4]);
+    }
+
+    #[test]
     fn subnormal_inputs_and_gradients_count_as_0() {
         let sizes = Sizes { batch: 3, inputs: 5, outputs: 4 };
         // So large that a subnormal number's share would be seen.

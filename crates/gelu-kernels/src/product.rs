@@ -1,7 +1,5 @@
 //! Matrix products, by the crate that Burn's Flex backend uses for its own.
 
-#![allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
-
 use crate::disjoint::Disjoint;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -110,11 +108,19 @@ pub(crate) enum Before {
 }
 
 /// How many numbers a matrix reaches over.
+///
+/// # Panics
+///
+/// If there is no number for that.
 fn reach(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> usize {
     if rows == 0 || columns == 0 {
         return 0;
     }
-    (rows - 1) * row_stride + (columns - 1) * column_stride + 1
+    let rows = (rows - 1).checked_mul(row_stride);
+    let columns = (columns - 1).checked_mul(column_stride);
+    let reach =
+        rows.zip(columns).and_then(|(rows, columns)| rows.checked_add(columns)?.checked_add(1));
+    reach.expect("a matrix is no larger than memory")
 }
 
 /// The product of two matrices, on this thread.

@@ -4,8 +4,20 @@ use crate::lane::Lane;
 #[cfg(feature = "half")]
 use half::{bf16, f16};
 
+/// Loops trust what a type says of itself, so that there are no others than these.
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+    #[cfg(feature = "half")]
+    impl Sealed for half::bf16 {}
+    #[cfg(feature = "half")]
+    impl Sealed for half::f16 {}
+}
+
 /// A type that numbers are stored in: `f32`, `f64`, and with the feature `half` `f16` and `bf16`.
-pub trait Storage: Copy + Send + Sync + 'static {
+pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
     /// What it is computed in: f32 for 16 bits.
     type Lane: Lane;
 

@@ -1,13 +1,14 @@
 //! How work is shared out among threads. What a thread gets depends on the sizes alone, never on how
 //! many threads there are, and so do the bits of all results.
 
+#[cfg(feature = "gemm")]
 use crate::disjoint::Disjoint;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Numbers that a thread works on at a time: four slices of them fit the second cache level. A multiple
 /// of the four that Philox gives at once.
-pub(crate) const CHUNK: usize = 1 << 14;
+const CHUNK: usize = 1 << 14;
 
 /// From this length on several threads are used: below, waking them takes longer than the work
 /// (`cargo bench -p benches --bench kernels`).

@@ -1,5 +1,6 @@
-use super::hidden_layer::{linear_initializer, mask};
+use super::hidden_layer::linear_initializer;
 use super::{ActivationLayer, Channels};
+use crate::random::DropoutMask;
 use crate::{Activation, GateHalf, functional};
 use alloc::string::ToString;
 use burn::config::Config;
@@ -138,7 +139,7 @@ impl GatedFeedForward {
             "a gated block of {d_model} features got a tensor of {:?}",
             input.dims()
         );
-        let mask = mask(&self.dropout, &input);
+        let mask = DropoutMask::due(&self.dropout, &input);
         let hidden = self.gated(self.gate_up.forward(input));
         self.down.forward(match mask {
             Some(mask) => functional::dropout(hidden, mask),

@@ -1,5 +1,5 @@
 use super::{ActivationLayer, Channels};
-use crate::random::{DropoutMask, Key};
+use crate::random::DropoutMask;
 use crate::{Activation, functional};
 use alloc::string::ToString;
 use burn::config::Config;
@@ -141,7 +141,7 @@ pub(super) fn neurons<const D: usize>(
         "a layer of {d_input} inputs got a tensor of {:?}",
         input.dims()
     );
-    let mask = mask(dropout, &input);
+    let mask = DropoutMask::due(dropout, &input);
     let bias = linear.bias.as_ref().map(|bias| bias.val());
     if let (Some(unit), Some(bias)) = (activation.unit(), &bias) {
         let product = burn_core::tensor::module::linear(input, weight, None);
@@ -152,13 +152,6 @@ pub(super) fn neurons<const D: usize>(
         Some(mask) => functional::dropout(y, mask),
         None => y,
     }
-}
-
-/// The mask for a forward pass of `input`, if one is due: Burn's own conditions for dropout.
-pub(super) fn mask<const D: usize>(dropout: &Dropout, input: &Tensor<D>) -> Option<DropoutMask> {
-    let device = input.device();
-    let due = dropout.prob > 0.0 && dropout.training.is_enabled() && device.is_autodiff();
-    due.then(|| DropoutMask::new(dropout.prob, Key::next(&device)))
 }
 
 #[cfg(test)]

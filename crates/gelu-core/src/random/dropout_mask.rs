@@ -1,5 +1,7 @@
 use super::{Key, draw_of};
 use burn_core::backend::{Backend, tensor::IntTensor};
+use burn_core::tensor::Tensor;
+use burn_nn::Dropout;
 use gelu_kernels::random::Mask;
 
 /// Dropout with a mask that is a function of ([`Key`], position): nothing is stored for the
@@ -21,6 +23,18 @@ impl DropoutMask {
     /// If the probability is not in `[0, 1)`.
     pub fn new(probability: f64, key: Key) -> Self {
         Self { key, threshold: Mask::threshold_of(probability) }
+    }
+
+    /// A new mask for a forward pass of `input` through a layer, if one is due by Burn's own
+    /// conditions: in training, on an autodiff device.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    pub fn due<const D: usize>(layer: &Dropout, input: &Tensor<D>) -> Option<Self> {
+        let device = input.device();
+        let due = layer.prob > 0.0 && layer.training.is_enabled() && device.is_autodiff();
+        due.then(|| Self::new(layer.prob, Key::next(&device)))
     }
 }
 
