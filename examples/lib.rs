@@ -9,3 +9,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/src/core.md")]
 pub struct Core;
+
+/// The code of the book's chapter on gelu-kernels.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/kernels.md")]
+pub struct Kernels;

@@ -2,7 +2,6 @@ mod burn_config;
 
 pub use burn_config::NoCounterpart;
 
-use crate::functions::table;
 use crate::{ActivationLayer, Channels, InvalidParameter, StochasticGelu, Unit, functional};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
@@ -12,6 +11,7 @@ use alloc::vec::Vec;
 use burn_core::tensor::{Device, Tensor};
 use core::fmt;
 use core::str::FromStr;
+use gelu_kernels::functions::{compact, normalised};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Makes the enum of every [`Unit`] and of what is drawn, learned or the user's own.
@@ -20,11 +20,13 @@ macro_rules! activations {
         /// Everything that can be picked as a network's nonlinearity.
         ///
         /// Parses and prints its canonical name, also through serde, with a parameter behind a
-        /// colon where it has one; the names that other ecosystems use are understood.
+        /// colon where it has one; the names that other ecosystems use are understood, in any case
+        /// and with or without what parts their words.
         ///
         /// ```
         /// use gelu_core::Activation;
         /// assert_eq!("gelu_new".parse(), Ok(Activation::GeluTanh));
+        /// assert_eq!("LeakyReLU".parse(), Ok(Activation::LeakyRelu { slope: 0.01 }));
         /// assert_eq!(Activation::GeluTanh.to_string(), "gelu-tanh");
         /// assert_eq!("elu:0.5".parse(), Ok(Activation::Elu { alpha: 0.5 }));
         /// let error = "gleu".parse::<Activation>().unwrap_err().to_string();
@@ -64,19 +66,33 @@ macro_rules! activations {
             fn from(unit: Unit) -> Self {
                 match unit {
                     $(Unit::$variant $({ $parameter })? => Self::$variant $({ $parameter })?,)*
+                    _ => unreachable!("the table is that of all units"),
                 }
             }
         }
     };
 }
 
-table!(activations);
+gelu_kernels::table!(activations);
 
 /// What is no [`Unit`]: name, label for people, other ecosystems' names.
 const OTHERS: [(Activation, &str, &str, &[&str]); 3] = [
     (Activation::Soi, "soi", "SOI map", &["stochastic-gelu"]),
     (Activation::LearnableGelu, "learnable-gelu", "GELU (learnable)", &[]),
     (Activation::PRelu, "prelu", "PReLU", &[]),
+];
+
+/// Names that others have for what is no function of one number, and what to write.
+const ELSEWHERE: [(&str, &str); 9] = [
+    ("glu", "is a gated unit: a `GatedFeedForward` whose activation is `sigmoid`"),
+    ("geglu", "is a gated unit: a `GatedFeedForward` whose activation is `gelu`"),
+    ("swiglu", "is a gated unit: a `GatedFeedForward` whose activation is `silu`"),
+    ("reglu", "is a gated unit: a `GatedFeedForward` whose activation is `relu`"),
+    ("threshold", "has two parameters; where the second is 0 it is `thresholded-relu:0.1`"),
+    ("rrelu", "draws its slope; once trained it is `leaky-relu:0.229` by PyTorch's defaults"),
+    ("softmax", "is no elementwise function; Burn has it"),
+    ("softmin", "is no elementwise function; Burn has it"),
+    ("log-softmax", "is no elementwise function; Burn has it"),
 ];
 
 impl Activation {
@@ -106,6 +122,10 @@ impl Activation {
     /// It as a module, for a network that is given any activation.
     ///
     /// Whatever is learned is learned for each of `channels`; the others take no notice.
+    ///
+    /// # Panics
+    ///
+    /// If its parameter is none that the function takes ([`Unit::validated`]).
     pub fn init(&self, channels: Channels, device: &Device) -> ActivationLayer {
         ActivationLayer::new(self, channels, device)
     }
@@ -120,7 +140,8 @@ impl Activation {
     ///
     /// # Panics
     ///
-    /// If a custom function returns another number of values than it was given.
+    /// If a custom function returns another number of values than it was given, or the activation's
+    /// parameter is none that it takes ([`Unit::validated`]).
     pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Custom(custom) => custom.forward(x),
@@ -168,17 +189,23 @@ impl FromStr for Activation {
         if let Some(unit) = Unit::named(text) {
             return unit.map(Self::from).map_err(UnknownActivation::Parameter);
         }
-        let wanted = crate::functions::normalised(text);
-        OTHERS
-            .iter()
-            .find(|(_, name, _, aliases)| *name == wanted || aliases.contains(&wanted.as_str()))
-            .map(|(activation, ..)| activation.clone())
-            .ok_or_else(|| UnknownActivation::Name(text.to_owned()))
+        let wanted = compact(text);
+        let is_wanted = |name: &str| compact(name) == wanted;
+        if let Some((activation, ..)) = OTHERS.iter().find(|(_, name, _, aliases)| {
+            is_wanted(name) || aliases.iter().any(|alias| is_wanted(alias))
+        }) {
+            return Ok(activation.clone());
+        }
+        Err(match ELSEWHERE.iter().find(|(name, _)| is_wanted(name)) {
+            Some((name, advice)) => UnknownActivation::Elsewhere { name, advice },
+            None => UnknownActivation::Name(text.to_owned()),
+        })
     }
 }
 
 impl Serialize for Activation {
-    /// As its name, by which a custom activation could not be read back: that one is refused.
+    /// As its name. What could not be read back by it is refused: a custom activation, and a
+    /// parameter that the function does not take.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Self::Custom(custom) = self {
             return Err(serde::ser::Error::custom(alloc::format!(
@@ -187,7 +214,10 @@ impl Serialize for Activation {
                 custom.name
             )));
         }
-        serializer.serialize_str(&self.name())
+        match self.unit() {
+            Some(unit) => unit.serialize(serializer),
+            None => serializer.serialize_str(&self.name()),
+        }
     }
 }
 
@@ -240,6 +270,14 @@ pub enum UnknownActivation {
     Name(String),
     /// The parameter behind it.
     Parameter(InvalidParameter),
+    /// The name of something else.
+    #[non_exhaustive]
+    Elsewhere {
+        /// Its name here.
+        name: &'static str,
+        /// What it is, and what to write.
+        advice: &'static str,
+    },
 }
 
 impl fmt::Display for UnknownActivation {
@@ -247,9 +285,10 @@ impl fmt::Display for UnknownActivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = match self {
             Self::Parameter(invalid) => return invalid.fmt(f),
+            Self::Elsewhere { name, advice } => return write!(f, "`{name}` {advice}"),
             Self::Name(given) => given,
         };
-        let wanted = crate::functions::normalised(given);
+        let wanted = normalised(given);
         let built_in = Activation::built_in();
         let mut names: Vec<Cow<'_, str>> = built_in.iter().map(Activation::name).collect();
         names.sort_by_key(|name| edit_distance(name, &wanted));

@@ -9,8 +9,6 @@ mod gated;
 mod tests;
 
 use crate::arithmetic::term::Term;
-use crate::functions::{Function, Job};
-use crate::random::{Draw, Mask};
 use crate::{ActivationOps, Unit};
 use alloc::vec::Vec;
 use burn_core::backend::{
@@ -18,12 +16,23 @@ use burn_core::backend::{
 };
 use burn_core::tensor::{DType, FloatDType, Shape, TensorData};
 pub(crate) use gated::{gated, gated_backward};
+use gelu_kernels::functions::{Function, Job};
+use gelu_kernels::random::{Draw, Mask};
 
-/// A function of a tensor, or its derivative.
+/// Which of a function's.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Value,
+    Derivative,
+    #[cfg(feature = "autodiff")]
+    SecondDerivative,
+}
+
+/// A function of a tensor, or a derivative.
 struct OnTensor<B: Backend> {
     x: FloatTensor<B>,
     parameter: f64,
-    derivative: bool,
+    of: Of,
 }
 
 impl<B: Backend> Job for OnTensor<B> {
@@ -31,18 +40,24 @@ impl<B: Backend> Job for OnTensor<B> {
 
     fn run<F: Function>(self) -> FloatTensor<B> {
         let x = Term::<B>(self.x);
-        match self.derivative {
-            false => F::value(x, self.parameter).0,
-            true => F::derivative(x, self.parameter).0,
+        match self.of {
+            Of::Value => F::value(x, self.parameter).0,
+            Of::Derivative => F::derivative(x, self.parameter).0,
+            #[cfg(feature = "autodiff")]
+            Of::SecondDerivative => F::second_derivative(x, self.parameter).0,
         }
     }
+}
+
+/// `unit`, or a derivative, of what is widened.
+fn apply<B: Backend>(x: FloatTensor<B>, unit: Unit, of: Of) -> FloatTensor<B> {
+    unit.kind().with(OnTensor::<B> { x, parameter: unit.parameter(), of })
 }
 
 /// `unit(x)`.
 pub(crate) fn forward<B: Backend>(x: FloatTensor<B>, unit: Unit) -> FloatTensor<B> {
     let dtype = x.dtype();
-    let (x, parameter) = (widened::<B>(x), unit.parameter());
-    narrowed::<B>(unit.kind().with(OnTensor::<B> { x, parameter, derivative: false }), dtype)
+    narrowed::<B>(apply::<B>(widened::<B>(x), unit, Of::Value), dtype)
 }
 
 /// `dy · unit′(x)`.
@@ -52,9 +67,23 @@ pub(crate) fn backward<B: Backend>(
     unit: Unit,
 ) -> FloatTensor<B> {
     let dtype = dy.dtype();
-    let (x, parameter) = (widened::<B>(x), unit.parameter());
-    let slope = unit.kind().with(OnTensor::<B> { x, parameter, derivative: true });
+    let slope = apply::<B>(widened::<B>(x), unit, Of::Derivative);
     narrowed::<B>(B::float_mul(widened::<B>(dy), slope), dtype)
+}
+
+/// The gradient of [`backward`]'s result for `x`, given that of the result: `g · dy · unit″(x)`. Its
+/// gradient for `dy` is `backward` itself, of `g`.
+#[cfg(feature = "autodiff")]
+pub(crate) fn backward_backward<B: Backend>(
+    x: FloatTensor<B>,
+    dy: FloatTensor<B>,
+    gradient: FloatTensor<B>,
+    unit: Unit,
+) -> FloatTensor<B> {
+    let dtype = x.dtype();
+    let curvature = apply::<B>(widened::<B>(x), unit, Of::SecondDerivative);
+    let factors = B::float_mul(widened::<B>(gradient), widened::<B>(dy));
+    narrowed::<B>(B::float_mul(factors, curvature), dtype)
 }
 
 /// `unit(x + bias)` with dropout; see [`ActivationOps`](crate::ActivationOps).
@@ -66,6 +95,11 @@ pub(crate) fn bias_activation_dropout<B: ActivationOps>(
 ) -> FloatTensor<B> {
     let y = B::activation(biased::<B>(x, bias), unit);
     masked::<B>(y, dropout)
+}
+
+/// Dropout alone.
+pub(crate) fn dropout<B: Backend>(x: FloatTensor<B>, mask: Mask) -> FloatTensor<B> {
+    masked::<B>(x, Some(mask))
 }
 
 /// Gradients of the above for `x` and `bias`, given that of the result.

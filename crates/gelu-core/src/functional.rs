@@ -6,14 +6,20 @@
 //! | CubeCL (Vulkan, wgpu, Metal, CUDA, ROCm, its CPU) | GELU within 4, all others within 8 (the Cauchy unit's derivative 10); subnormal results may be 0 |
 //! | any other backend | composed of tensor operations; for x ≥ −5 within 4 (GELU) or 16, below that within 1e-9 (SiLU, ELU and the Cauchy unit 1e-7) absolutely |
 //!
-//! The first row holds for all 2³² inputs (`cargo run --release -p gelu-core --example verify`,
-//! `tests/accuracy`), the others for those of `tests/backend.rs`. A derivative next to its zero
-//! counts in units of at least 2⁻²⁴ where that zero is not factored out: everywhere but for GELU,
+//! The first row holds for all 2³² inputs (this package's example `verify`), the others for those of
+//! the repository's `tests/backend`. A derivative next to its zero counts in units of at least 2⁻²⁴ where that zero is not factored out: everywhere but for GELU,
 //! and on Flex for the tanh form alone.
 //!
 //! All let NaN through, give no NaN for finite input, and differentiate to the derivative of
 //! their own formula, keeping one tensor (the input) for the backward pass. A quantised tensor is
 //! dequantised first and the result is a float tensor, as with Burn's own activations.
+//!
+//! # Second derivatives
+//!
+//! Burn differentiates once. A loss that contains a gradient, as a gradient penalty does, is written with
+//! the backward pass by hand, [`unit_backward`] or [`gated_backward`], and differentiated once more:
+//! their gradients are those of the formulas (of all functions; 0 for what is made of straight pieces),
+//! composed of tensor operations on every backend.
 
 use crate::backends::dispatch::dispatched;
 use crate::random::{DropoutMask, Key};
@@ -22,19 +28,37 @@ use burn_core::backend::Dispatch;
 use burn_core::tensor::{DType, Tensor};
 
 /// Applies `unit` elementwise.
-pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
-    Tensor::from_dispatch(Dispatch::activation(dispatched(dequantised(x)), unit))
-}
-
-/// `dy·unit′(x)`, elementwise: the backward pass by itself, for who differentiates by hand.
 ///
 /// # Panics
 ///
-/// If the shapes differ.
+/// If its parameter is none that it takes ([`Unit::validated`]).
+pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
+    Tensor::from_dispatch(Dispatch::activation(dispatched(dequantised(x)), unit.checked()))
+}
+
+/// `dy·unit′(x)`, elementwise: the backward pass by itself, for who differentiates by hand. It is
+/// differentiable in both ([second derivatives](self#second-derivatives)).
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::{Unit, functional};
+///
+/// let x = Tensor::<1>::from_floats([0.0], &Device::default().autodiff()).require_grad();
+/// let slope = functional::unit_backward(x.clone(), x.ones_like(), Unit::Gelu);
+/// let curvature = x.grad(&slope.sum().backward()).unwrap().into_scalar::<f32>();
+/// assert_eq!(curvature, 0.797_884_6); // 2·φ(0)
+/// ```
+///
+/// # Panics
+///
+/// If the shapes or types differ, or the unit's parameter is none that it takes
+/// ([`Unit::validated`]).
 pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) -> Tensor<D> {
+    let (x, dy) = (dequantised(x), dequantised(dy));
     assert_eq!(x.dims(), dy.dims(), "a gradient has the shape of what it is the gradient of");
-    let (x, dy) = (dispatched(dequantised(x)), dispatched(dequantised(dy)));
-    Tensor::from_dispatch(Dispatch::activation_backward(x, dy, unit))
+    assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
+    let (x, dy) = (dispatched(x), dispatched(dy));
+    Tensor::from_dispatch(Dispatch::activation_backward(x, dy, unit.checked()))
 }
 
 /// The exact GELU, `x·Φ(x)` with Φ the CDF of the standard normal distribution.
@@ -67,6 +91,10 @@ pub fn silu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 }
 
 /// ELU: `x` for x > 0, else `α·(e^x − 1)` (Clevert et al., arXiv 1511.07289, where α = 1).
+///
+/// # Panics
+///
+/// If α is not finite.
 pub fn elu<const D: usize>(x: Tensor<D>, alpha: f64) -> Tensor<D> {
     unit(x, Unit::Elu { alpha })
 }
@@ -115,7 +143,8 @@ pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, key: Key) -> Tensor<D> {
 ///
 /// # Panics
 ///
-/// If the last dimension of `x` is not the length of `bias`, or they are of different types.
+/// If the last dimension of `x` is not the length of `bias`, they are of different types, or the
+/// unit's parameter is none that it takes ([`Unit::validated`]).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -143,7 +172,7 @@ pub fn bias_activation_dropout<const D: usize>(
     );
     let (x, bias) = (dequantised(x), dequantised(bias));
     assert_eq!(x.dtype(), bias.dtype(), "a tensor and its bias are of one type");
-    let (x, bias) = (dispatched(x), dispatched(bias));
+    let (x, bias, unit) = (dispatched(x), dispatched(bias), unit.checked());
     Tensor::from_dispatch(match dropout {
         Some(DropoutMask { key, threshold }) => {
             Dispatch::bias_activation_dropout(x, bias, key.into_dispatch(), unit, threshold)
@@ -152,12 +181,11 @@ pub fn bias_activation_dropout<const D: usize>(
     })
 }
 
-/// Dropout alone, with a mask that is drawn again in the backward pass instead of being stored.
+/// Dropout alone, with a mask that is drawn again in the backward pass: nothing is kept for it.
 pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
-    let x = dequantised(x);
-    let columns = x.dims().last().copied().unwrap_or(1);
-    let no_bias = Tensor::zeros([columns], (&x.device(), x.dtype()));
-    bias_activation_dropout(x, no_bias, Unit::Identity, Some(mask))
+    let DropoutMask { key, threshold } = mask;
+    let x = dispatched(dequantised(x));
+    Tensor::from_dispatch(Dispatch::dropout(x, key.into_dispatch(), threshold))
 }
 
 /// `unit(gate)·value`, elementwise, where gate and value are the halves of the last dimension: on
@@ -175,7 +203,8 @@ pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
 ///
 /// # Panics
 ///
-/// If the last dimension is odd, or there is none.
+/// If the last dimension is odd, or there is none, or the unit's parameter is none that it takes
+/// ([`Unit::validated`]).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -194,11 +223,12 @@ pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor
         "a gated unit halves the last dimension of its input, which has to be even; got a tensor \
          of {shape:?}"
     );
-    Tensor::from_dispatch(Dispatch::gated(dispatched(dequantised(x)), unit, gate))
+    Tensor::from_dispatch(Dispatch::gated(dispatched(dequantised(x)), unit.checked(), gate))
 }
 
 /// The gradient of [`gated`] for `x`, given that of its result: the backward pass by itself, for
-/// who differentiates by hand.
+/// who differentiates by hand. It is differentiable in both ([second
+/// derivatives](self#second-derivatives)).
 ///
 /// # Shapes
 ///
@@ -207,7 +237,8 @@ pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor
 ///
 /// # Panics
 ///
-/// If `dy` is not of the shape that [`gated`] gives, or of another type than `x`.
+/// If `dy` is not of the shape that [`gated`] gives, or of another type than `x`, or the unit's
+/// parameter is none that it takes ([`Unit::validated`]).
 pub fn gated_backward<const D: usize>(
     x: Tensor<D>,
     dy: Tensor<D>,
@@ -226,7 +257,8 @@ pub fn gated_backward<const D: usize>(
          dimension, got {of_dy:?} for an input of {shape:?}"
     );
     assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
-    Tensor::from_dispatch(Dispatch::gated_backward(dispatched(x), dispatched(dy), unit, gate))
+    let (x, dy) = (dispatched(x), dispatched(dy));
+    Tensor::from_dispatch(Dispatch::gated_backward(x, dy, unit.checked(), gate))
 }
 
 /// GEGLU, `gelu(gate)·value` with the exact GELU, of `[..., gate, value]`.

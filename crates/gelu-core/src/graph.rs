@@ -1,13 +1,13 @@
 //! The operations as nodes of a graph: described once for fusion, for remote devices and for
 //! captured graphs.
 
-use crate::functions::Kind;
 use crate::{ActivationOps, GateHalf, Unit};
 use alloc::vec;
 use alloc::vec::Vec;
 use burn_core::backend::ir::{
     BackendIr, CustomOpIr, HandleContainer, ScalarIr, TensorId, TensorIr,
 };
+use gelu_kernels::functions::Kind;
 
 /// An operation without its tensors.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub(crate) enum Op {
     /// What is drawn below the number is dropped; nothing is drawn without one.
     Step(Unit, Option<u32>),
     StepBackward(Unit, Option<u32>),
+    /// What is drawn below the number is dropped.
+    Dropout(u32),
     Gated(Unit, GateHalf),
     GatedBackward(Unit, GateHalf),
     Stochastic,
@@ -25,7 +27,7 @@ pub(crate) enum Op {
 
 impl Op {
     /// What they are called on the wire.
-    pub(crate) const IDS: [&'static str; 8] = [
+    pub(crate) const IDS: [&'static str; 9] = [
         "gelu::activation",
         "gelu::activation_backward",
         "gelu::bias_activation_dropout",
@@ -34,6 +36,7 @@ impl Op {
         "gelu::stochastic_map_backward",
         "gelu::gated",
         "gelu::gated_backward",
+        "gelu::dropout",
     ];
 
     fn id(self) -> &'static str {
@@ -46,6 +49,7 @@ impl Op {
             Self::StochasticBackward => 5,
             Self::Gated(..) => 6,
             Self::GatedBackward(..) => 7,
+            Self::Dropout(_) => 8,
         }]
     }
 
@@ -63,6 +67,7 @@ impl Op {
                 let threshold = threshold.map(|threshold| ScalarIr::UInt(u64::from(threshold)));
                 unit(of).chain(threshold).collect()
             }
+            Self::Dropout(threshold) => vec![ScalarIr::UInt(u64::from(threshold))],
             Self::Gated(of, gate) | Self::GatedBackward(of, gate) => {
                 let last = ScalarIr::UInt(u64::from(gate == GateHalf::Last));
                 unit(of).chain([last]).collect()
@@ -93,7 +98,7 @@ impl Op {
             match (kind.names().parameter, rest) {
                 (None, rest) => (Unit::from_parts(kind, 0.0), rest),
                 (Some(_), [bits, rest @ ..]) => {
-                    (Unit::from_parts(kind, f64::from_bits(*bits)), rest)
+                    (Unit::from_parts(kind, f64::from_bits(*bits)).checked(), rest)
                 }
                 (Some(_), []) => none(),
             }
@@ -126,6 +131,10 @@ impl Op {
                 let (unit, threshold) = step();
                 Self::StepBackward(unit, threshold)
             }
+            "gelu::dropout" => match numbers[..] {
+                [threshold] => Self::Dropout(u32::try_from(threshold).unwrap_or_else(|_| none())),
+                _ => none(),
+            },
             "gelu::gated" => {
                 let (unit, gate) = gated();
                 Self::Gated(unit, gate)
@@ -199,6 +208,7 @@ pub(crate) fn execute<B: BackendIr + ActivationOps>(
             let key = key!();
             pair(B::bias_activation_dropout_backward(x, bias, dy, key, unit, threshold))
         }
+        Op::Dropout(threshold) => vec![B::dropout(float!(), key!(), threshold)],
         Op::Gated(unit, gate) => vec![B::gated(float!(), unit, gate)],
         Op::GatedBackward(unit, gate) => vec![B::gated_backward(float!(), float!(), unit, gate)],
         Op::Stochastic => vec![B::stochastic_map(float!(), key!())],
@@ -267,6 +277,15 @@ macro_rules! register_operations {
             $register(Op::StepBackward(unit, Some(threshold)), [x, bias, dy, key]).into()
         }
 
+        fn dropout(
+            x: FloatTensor<Self>,
+            key: IntTensor<Self>,
+            threshold: u32,
+        ) -> FloatTensor<Self> {
+            let [y] = $register(Op::Dropout(threshold), [x, key]);
+            y
+        }
+
         fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
             let [y] = $register(Op::Gated(unit, gate), [x]);
             y
@@ -318,6 +337,7 @@ mod tests {
                 (Op::Step(unit, dropped), 3, 1),
                 (Op::StepBackward(unit, None), 3, 2),
                 (Op::StepBackward(unit, dropped), 4, 2),
+                (Op::Dropout(1 << 30), 2, 1),
                 (Op::Gated(unit, GateHalf::First), 1, 1),
                 (Op::GatedBackward(unit, GateHalf::Last), 2, 1),
                 (Op::Stochastic, 2, 1),
@@ -338,6 +358,14 @@ mod tests {
     fn unit_of_another_version_is_refused() {
         let code = vec![ScalarIr::UInt(255)];
         Op::parse(&CustomOpIr::with_scalars("gelu::activation", &[], &[], code));
+    }
+
+    #[test]
+    #[should_panic(expected = "the beta of `softplus` is a positive number, got `-1`")]
+    fn parameter_that_the_function_does_not_take_is_refused() {
+        let code = Unit::Softplus { beta: 1.0 }.kind() as u64;
+        let scalars = [code, (-1f64).to_bits()].map(ScalarIr::UInt).to_vec();
+        Op::parse(&CustomOpIr::with_scalars("gelu::activation", &[], &[], scalars));
     }
 
     #[test]

@@ -4,10 +4,6 @@
     any(feature = "ndarray", feature = "tch"),
     allow(deprecated, reason = "Burn deprecates these two backends, but ships them")
 )]
-#![cfg_attr(
-    not(feature = "flex"),
-    allow(dead_code, reason = "the formulas on plain numbers are compiled whole, and Flex's")
-)]
 
 //! Accurate GELU-family activations for Burn: right values and right derivatives on every backend.
 //!
@@ -30,13 +26,12 @@ mod activation;
 mod arithmetic;
 mod backends;
 mod composed;
+#[cfg(feature = "flex")]
+#[doc(hidden)]
+pub mod flex;
 pub mod functional;
-mod functions;
-mod gate_half;
 #[cfg(any(feature = "fused-backend", feature = "router"))]
 mod graph;
-#[cfg(feature = "flex")]
-mod kernels;
 mod nn;
 mod ops;
 pub mod random;
@@ -49,14 +44,11 @@ pub use backends::router::register_activation_ops;
 pub use functional::{
     cauchy, elu, geglu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, reglu, relu, silu, swiglu,
 };
-pub use functions::{InvalidParameter, Unit};
-pub use gate_half::GateHalf;
-#[cfg(feature = "flex")]
-pub use kernels::slices;
+pub use gelu_kernels::{GateHalf, InvalidParameter, Unit, slices};
 pub use nn::{
     ActivationLayer, Approximation, Channels, FeedForward, FeedForwardConfig, GatedFeedForward,
     GatedFeedForwardConfig, GeluLayer, GeluLayerConfig, HiddenLayer, HiddenLayerConfig,
-    LearnableGelu, LearnableGeluConfig, StochasticGelu,
+    LearnableGelu, LearnableGeluConfig, SplitGates, StochasticGelu,
 };
 pub use ops::ActivationOps;
 

@@ -1,4 +1,4 @@
-use crate::random::{Draw, Mask};
+use crate::random::{draw_of, mask_of};
 use crate::{GateHalf, Unit, composed};
 use burn_core as burn;
 use burn_core::backend::{
@@ -66,7 +66,7 @@ pub trait ActivationOps: Backend {
         unit: Unit,
         threshold: u32,
     ) -> FloatTensor<Self> {
-        let mask = Mask::read::<Self>(key, threshold);
+        let mask = mask_of::<Self>(key, threshold);
         composed::bias_activation_dropout::<Self>(x, bias, unit, Some(mask))
     }
 
@@ -80,8 +80,14 @@ pub trait ActivationOps: Backend {
         unit: Unit,
         threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let mask = Mask::read::<Self>(key, threshold);
+        let mask = mask_of::<Self>(key, threshold);
         composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, Some(mask))
+    }
+
+    /// Dropout alone, and its own gradient: `x` where `key`'s number is not below `threshold`, scaled
+    /// up, else 0.
+    fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
+        composed::dropout::<Self>(x, mask_of::<Self>(key, threshold))
     }
 
     /// `unit(gate)·value`, where gate and value are the halves of the last dimension of `x`,
@@ -102,7 +108,7 @@ pub trait ActivationOps: Backend {
 
     /// The GELU's own stochastic map: `x` where the key's uniform number is below Φ(x), else 0.
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
-        composed::stochastic_gate::<Self>(x.clone(), x, Draw::read::<Self>(key))
+        composed::stochastic_gate::<Self>(x.clone(), x, draw_of::<Self>(key))
     }
 
     /// `dy` where [`stochastic_map`](Self::stochastic_map) let `x` through, else 0.
@@ -111,6 +117,6 @@ pub trait ActivationOps: Backend {
         dy: FloatTensor<Self>,
         key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        composed::stochastic_gate::<Self>(x, dy, Draw::read::<Self>(key))
+        composed::stochastic_gate::<Self>(x, dy, draw_of::<Self>(key))
     }
 }

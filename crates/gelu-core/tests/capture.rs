@@ -24,6 +24,8 @@ fn captured_graph_has_one_node_an_operation() {
             let y = functional::bias_activation_dropout(x, bias, Unit::Gelu, Some(dropout));
             assert_eq!(y.dims(), [1, 3]);
             let y = functional::silu(y);
+            let key = Key::known(Draw { seed: 7, step: 4 }, &device);
+            let y = functional::dropout(y, DropoutMask::new(0.25, key));
             let id = y.try_into_primitive::<Capture>().unwrap().id();
             scope.complete([], [id])
         })
@@ -33,10 +35,13 @@ fn captured_graph_has_one_node_an_operation() {
         _ => None,
     });
     let nodes: Vec<_> = nodes.collect();
-    assert_eq!(nodes.len(), 2);
+    assert_eq!(nodes.len(), 3);
     assert_eq!(nodes[0].id, "gelu::bias_activation_dropout");
     let half = 1 << 31;
     assert_eq!(nodes[0].scalars, [0, half].map(ScalarIr::UInt));
     assert_eq!((nodes[0].inputs.len(), nodes[0].outputs.len()), (3, 1));
     assert_eq!(nodes[1].id, "gelu::activation");
+    assert_eq!(nodes[2].id, "gelu::dropout");
+    assert_eq!(nodes[2].scalars, [ScalarIr::UInt(1 << 30)]);
+    assert_eq!((nodes[2].inputs.len(), nodes[2].outputs.len()), (2, 1));
 }

@@ -11,7 +11,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use burn_core::tensor::remote::RemoteHost;
 use burn_remote::server::{BackendServer, WebSocketTransport};
 use gelu_core::random::{Draw, DropoutMask, Key};
-use gelu_core::{Unit, functional};
+use gelu_core::{GateHalf, Unit, functional};
 
 /// A server that knows the operations, and a device on it.
 fn remote() -> (tokio::runtime::Runtime, Device) {
@@ -52,18 +52,31 @@ fn everything(device: &Device) -> Vec<TensorData> {
         results.push(input.grad(&gradients).unwrap().into_data());
         results.push(bias.grad(&gradients).unwrap().into_data());
     }
-    let input = input();
-    let y = functional::stochastic_gelu(input.clone(), key());
-    results.push(y.clone().into_data());
-    results.push(input.grad(&y.sum().backward()).unwrap().into_data());
+    type Map<'a> = Box<dyn Fn(Tensor<2>) -> Tensor<2> + 'a>;
+    let maps: [Map<'_>; OTHERS] = [
+        Box::new(|x| functional::stochastic_gelu(x, key())),
+        Box::new(|x| functional::dropout(x, DropoutMask::new(0.5, key()))),
+        Box::new(|x| functional::gated(x, Unit::Silu, GateHalf::First)),
+        Box::new(|x| functional::gated(x, Unit::Elu { alpha: 0.3 }, GateHalf::Last)),
+        Box::new(|x| functional::unit_backward(x.clone(), x, Unit::Gelu)),
+    ];
+    for map in maps {
+        let input = input();
+        let y = map(input.clone());
+        results.push(y.clone().into_data());
+        results.push(input.grad(&y.sum().backward()).unwrap().into_data());
+    }
     results
 }
+
+/// Operations besides functions, and steps with a bias.
+const OTHERS: usize = 5;
 
 #[test]
 fn remote_device_computes_what_its_server_would() {
     let (runtime, remote) = remote();
     let (there, here) = (everything(&remote), everything(&Device::flex()));
-    assert_eq!(there.len(), 2 * Unit::ALL.len() + 8);
+    assert_eq!(there.len(), 2 * (Unit::ALL.len() + OTHERS) + 6);
     for (there, here) in there.iter().zip(&here) {
         there.assert_eq(here, true);
     }

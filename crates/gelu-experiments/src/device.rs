@@ -79,11 +79,16 @@ impl DeviceName {
     pub fn open(&self) -> Device {
         #[cfg(any(feature = "cuda", feature = "rocm"))]
         use burn::tensor::DeviceIndex;
-        #[cfg(feature = "wgpu")]
+        #[cfg(any(
+            feature = "metal",
+            feature = "vulkan",
+            feature = "webgpu",
+            feature = "wgpu"
+        ))]
         use burn::tensor::DeviceKind;
         #[cfg(any(feature = "cuda", feature = "rocm"))]
         let index = self.index.map_or(DeviceIndex::Default, DeviceIndex::Specified);
-        #[cfg(feature = "wgpu")]
+        #[cfg(any(feature = "metal", feature = "vulkan", feature = "webgpu", feature = "wgpu"))]
         let kind = self.index.map_or(DeviceKind::DefaultDevice, DeviceKind::DiscreteGpu);
         match self.backend {
             #[cfg(feature = "flex")]

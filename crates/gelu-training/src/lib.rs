@@ -8,14 +8,18 @@
 //!
 //! | | Flex (CPU) | CubeCL (GPUs) | any other backend |
 //! |---|---|---|---|
-//! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel | tensor operations |
+//! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel, also under fusion (f64: tensor operations) | tensor operations |
 //! | [`layers::linear`], [`layers::hidden_layer`] | the products of all three directions in blocks that threads share | Burn's | Burn's |
 //! | [`layers::conv2d`] | products of matrices with the patches of the pictures, forward and for both gradients | Burn's | Burn's |
-//! | [`layers::batch_norm_activation`] | a channel at a time, read from memory once each way | tensor operations | tensor operations |
+//! | [`layers::batch_norm_activation`] | a channel at a time, which is read from memory once each way if it fits the caches | tensor operations | tensor operations |
 //!
 //! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline and chosen at run time
-//! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one). All give the same bits, and none of them
-//! depends on how many threads there are.
+//! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one; what is not there is refused). None of their bits depends on how many threads
+//! there are, and those of the optimisers and of a batch norm by itself not on the level either. Two
+//! things do: an activation has other bits where no multiply-add is fused (`portable`), as everywhere in
+//! gelu-core, and matrix products are those of the crate `gemm`, which looks for instructions itself.
+//!
+//! Parameters of 16 bits are stepped in f32, and their moments are f32.
 //!
 //! The optimisers take the place of Burn's and keep their state in the same records:
 //!
@@ -46,11 +50,10 @@
 
 mod backends;
 mod composed;
-#[cfg(feature = "flex")]
-mod kernels;
 pub mod layers;
 mod ops;
 mod optimizer;
 
+pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep};
 pub use ops::TrainingOps;
-pub use optimizer::{Adam, AdamConfig, AdamStep, EpsilonPlace, Sgd, SgdConfig, SgdState, SgdStep};
+pub use optimizer::{Adam, AdamConfig, AdamState, Sgd, SgdConfig, SgdState};

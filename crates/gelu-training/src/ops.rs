@@ -17,7 +17,8 @@ use gelu_core::{ActivationOps, Unit};
 )]
 pub trait TrainingOps: Backend + ActivationOps {
     /// One step of Adam: the parameter, the first and the second moment after it. All four tensors
-    /// have one shape and one type.
+    /// have one shape; parameter and gradient are of one type, and the moments of that in which a step
+    /// is computed: f32 for 16 bits, else the same.
     fn adam_step(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -28,8 +29,8 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::adam_step::<Self>(parameter, gradient, moment_1, moment_2, step)
     }
 
-    /// One step of gradient descent with momentum: the parameter and the velocity after it. All
-    /// three tensors have one shape and one type.
+    /// One step of gradient descent with momentum: the parameter and the velocity after it. Shapes and
+    /// types are as for [`adam_step`](Self::adam_step), the velocity's being a moment's.
     fn sgd_step(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,

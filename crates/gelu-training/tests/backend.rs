@@ -9,9 +9,13 @@
 
 #[path = "backend/batch_norm.rs"]
 mod batch_norm;
+#[path = "backend/checkpointing.rs"]
+mod checkpointing;
 #[path = "backend/convolution.rs"]
 mod convolution;
 #[path = "backend/linear.rs"]
 mod linear;
 #[path = "backend/optimizers.rs"]
 mod optimizers;
+#[path = "backend/sixteen_bits.rs"]
+mod sixteen_bits;

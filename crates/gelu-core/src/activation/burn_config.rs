@@ -1,8 +1,9 @@
 //! Burn's own list of activations, as far as its functions are here.
 
 use super::Activation;
+use crate::Unit;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use burn_nn::activation::ActivationConfig;
 use core::fmt;
 
@@ -16,50 +17,56 @@ use core::fmt;
 ///
 /// let activation = Activation::try_from(ActivationConfig::GeluApproximate);
 /// assert_eq!(activation, Ok(Activation::GeluTanh));
-/// let error = Activation::try_from(ActivationConfig::Softsign).unwrap_err().to_string();
-/// assert!(error.starts_with("Burn's `Softsign` has no counterpart here"));
+/// let gated = ActivationConfig::SwiGlu(burn::nn::SwiGluConfig::new(2, 3));
+/// let error = Activation::try_from(gated).unwrap_err().to_string();
+/// assert!(error.contains("has no counterpart here: a gated unit is a `GatedFeedForward`"));
 /// ```
 impl TryFrom<ActivationConfig> for Activation {
     type Error = NoCounterpart;
 
     fn try_from(config: ActivationConfig) -> Result<Self, NoCounterpart> {
         let refused = |advice| NoCounterpart { config: format!("{config:?}"), advice };
-        Ok(match &config {
+        let activation = match &config {
             ActivationConfig::Identity => Self::Identity,
             ActivationConfig::Gelu => Self::Gelu,
             ActivationConfig::GeluApproximate => Self::GeluTanh,
             ActivationConfig::Relu => Self::Relu,
             ActivationConfig::LeakyRelu(config) => Self::LeakyRelu { slope: config.negative_slope },
             ActivationConfig::Elu(config) => Self::Elu { alpha: config.alpha },
-            ActivationConfig::Celu(config) if config.alpha > 0.0 => {
-                Self::Celu { alpha: config.alpha }
-            }
-            ActivationConfig::Celu(_) => return Err(refused("the alpha of `celu` is positive")),
+            ActivationConfig::Celu(config) => Self::Celu { alpha: config.alpha },
             ActivationConfig::Selu => Self::Selu,
             ActivationConfig::Sigmoid => Self::Sigmoid,
             ActivationConfig::Tanh => Self::Tanh,
             ActivationConfig::HardSwish => Self::HardSwish,
-            ActivationConfig::Softplus(config) if config.beta > 0.0 => {
-                Self::Softplus { beta: config.beta }
-            }
-            ActivationConfig::Softplus(_) => {
-                return Err(refused("the beta of `softplus` is positive"));
-            }
+            ActivationConfig::Softplus(config) => Self::Softplus { beta: config.beta },
             ActivationConfig::HardSigmoid(config) => {
                 // Burn's defaults are 0.2 and 0.5, PyTorch's function has 1/6.
                 let is_ours = (config.alpha - 1.0 / 6.0).abs() < 1e-6 && config.beta == 0.5;
                 if !is_ours {
-                    return Err(refused("`hard-sigmoid` has alpha 1/6 and beta 0.5"));
+                    return Err(refused("`hard-sigmoid` has alpha 1/6 and beta 0.5".into()));
                 }
                 Self::HardSigmoid
             }
-            ActivationConfig::PRelu(config) if config.alpha == 0.25 => Self::PRelu,
-            ActivationConfig::PRelu(_) => return Err(refused("`prelu` starts at 0.25")),
-            ActivationConfig::SwiGlu(_) => {
-                return Err(refused("a gated unit is a `GatedFeedForward`"));
+            ActivationConfig::Softsign => Self::Softsign,
+            ActivationConfig::ThresholdedRelu(config) => {
+                Self::ThresholdedRelu { theta: config.alpha }
             }
-            _ => return Err(refused("wrap Burn's function in `Activation::custom`")),
-        })
+            ActivationConfig::HardShrink(config) => Self::Hardshrink { lambda: config.lambda },
+            ActivationConfig::SoftShrink(config) => Self::Softshrink { lambda: config.lambda },
+            ActivationConfig::Shrink(config) if config.bias == config.lambda => {
+                Self::Softshrink { lambda: config.lambda }
+            }
+            ActivationConfig::PRelu(config) if config.alpha == 0.25 => Self::PRelu,
+            ActivationConfig::PRelu(_) => return Err(refused("`prelu` starts at 0.25".into())),
+            ActivationConfig::SwiGlu(_) => {
+                return Err(refused("a gated unit is a `GatedFeedForward`".into()));
+            }
+            _ => return Err(refused("wrap Burn's function in `Activation::custom`".into())),
+        };
+        match activation.unit().map(Unit::validated) {
+            Some(Err(invalid)) => Err(refused(invalid.to_string())),
+            _ => Ok(activation),
+        }
     }
 }
 
@@ -67,7 +74,7 @@ impl TryFrom<ActivationConfig> for Activation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoCounterpart {
     config: String,
-    advice: &'static str,
+    advice: String,
 }
 
 impl fmt::Display for NoCounterpart {
@@ -81,10 +88,10 @@ impl core::error::Error for NoCounterpart {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use burn_core::tensor::{Device, Tensor, Tolerance};
     use burn_nn::activation::{
-        EluConfig, HardSigmoidConfig, LeakyReluConfig, SoftplusConfig, SwiGluConfig,
+        EluConfig, HardShrinkConfig, HardSigmoidConfig, LeakyReluConfig, ShrinkConfig,
+        SoftShrinkConfig, SoftplusConfig, SwiGluConfig, ThresholdedReluConfig,
     };
 
     #[test]
@@ -107,6 +114,11 @@ mod tests {
             ActivationConfig::HardSigmoid(HardSigmoidConfig::new().with_alpha(1.0 / 6.0)),
             ActivationConfig::Softplus(SoftplusConfig::new().with_beta(3.0)),
             ActivationConfig::PRelu(burn_nn::PReluConfig::new()),
+            ActivationConfig::Softsign,
+            ActivationConfig::ThresholdedRelu(ThresholdedReluConfig::new().with_alpha(0.3)),
+            ActivationConfig::HardShrink(HardShrinkConfig::new()),
+            ActivationConfig::SoftShrink(SoftShrinkConfig::new().with_lambda(0.35)),
+            ActivationConfig::Shrink(ShrinkConfig::new()),
         ] {
             let expected = config.init(&device).forward(x.clone()).into_data();
             let ours = Activation::try_from(config).unwrap().forward(x.clone()).into_data();
@@ -120,6 +132,11 @@ mod tests {
             |config: ActivationConfig| Activation::try_from(config).unwrap_err().to_string();
         let other = message(ActivationConfig::HardSigmoid(HardSigmoidConfig::new()));
         assert!(other.ends_with("here: `hard-sigmoid` has alpha 1/6 and beta 0.5"), "{other}");
+        let beta = message(ActivationConfig::Softplus(SoftplusConfig::new().with_beta(-1.0)));
+        assert!(beta.contains("here: the beta of `softplus` is a positive number"), "{beta}");
+        let alpha = EluConfig::new().with_alpha(f64::INFINITY);
+        let alpha = message(ActivationConfig::Elu(alpha));
+        assert!(alpha.contains("here: the alpha of `elu` is a number, got `inf`"), "{alpha}");
         let gated = message(ActivationConfig::SwiGlu(SwiGluConfig::new(2, 3)));
         assert!(gated.ends_with("here: a gated unit is a `GatedFeedForward`"), "{gated}");
     }

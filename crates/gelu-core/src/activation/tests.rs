@@ -1,7 +1,7 @@
 use super::*;
-use crate::functions::Kind;
 use alloc::format;
 use alloc::string::ToString;
+use gelu_kernels::functions::Kind;
 
 /// All that one can write for an activation, beside it.
 fn spellings() -> Vec<(Activation, Vec<&'static str>)> {
@@ -17,14 +17,16 @@ fn spellings() -> Vec<(Activation, Vec<&'static str>)> {
 
 #[test]
 fn every_name_and_alias_parses_and_names_are_unique() {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
     for (activation, names) in spellings() {
         assert_eq!(activation.to_string(), names[0]);
         for text in names {
             assert_eq!(text.parse(), Ok(activation.clone()));
             assert_eq!(text.to_uppercase().replace('-', "_").parse(), Ok(activation.clone()));
-            assert!(!seen.contains(&text), "{text} names two activations");
-            seen.push(text);
+            let compact = text.replace('-', "");
+            assert_eq!(compact.parse(), Ok(activation.clone()));
+            assert!(!seen.contains(&compact), "{text} is written twice, or names two activations");
+            seen.push(compact);
         }
     }
 }
@@ -93,6 +95,81 @@ fn names_of_transformers_and_timm_are_understood() {
     }
 }
 
+/// The elementwise classes of `torch.nn` (PyTorch 2.15, "Non-linear Activations"), as PyTorch writes them
+/// in Python, and as its functions and modules print their names.
+const PYTORCH: [(&str, Option<Activation>); 27] = [
+    ("ELU", Some(Activation::Elu { alpha: 1.0 })),
+    ("Hardshrink", Some(Activation::Hardshrink { lambda: 0.5 })),
+    ("Hardsigmoid", Some(Activation::HardSigmoid)),
+    ("Hardtanh", Some(Activation::Hardtanh { limit: 1.0 })),
+    ("Hardswish", Some(Activation::HardSwish)),
+    ("LeakyReLU", Some(Activation::LeakyRelu { slope: 0.01 })),
+    ("LogSigmoid", Some(Activation::LogSigmoid)),
+    ("PReLU", Some(Activation::PRelu)),
+    ("ReLU", Some(Activation::Relu)),
+    ("ReLU6", Some(Activation::Relu6)),
+    ("SELU", Some(Activation::Selu)),
+    ("CELU", Some(Activation::Celu { alpha: 1.0 })),
+    ("GELU", Some(Activation::Gelu)),
+    ("Sigmoid", Some(Activation::Sigmoid)),
+    ("SiLU", Some(Activation::Silu)),
+    ("Mish", Some(Activation::Mish)),
+    ("Softplus", Some(Activation::Softplus { beta: 1.0 })),
+    ("Softshrink", Some(Activation::Softshrink { lambda: 0.5 })),
+    ("Softsign", Some(Activation::Softsign)),
+    ("Tanh", Some(Activation::Tanh)),
+    ("Tanhshrink", Some(Activation::Tanhshrink)),
+    ("Identity", Some(Activation::Identity)),
+    ("logsigmoid", Some(Activation::LogSigmoid)),
+    ("leaky_relu", Some(Activation::LeakyRelu { slope: 0.01 })),
+    // Two parameters, a random slope, and two inputs.
+    ("Threshold", None),
+    ("RReLU", None),
+    ("GLU", None),
+];
+
+/// The variants of `burn::nn::activation::ActivationConfig` that have no parameters but learned ones, as
+/// a saved configuration names them.
+const BURN: [(&str, Activation); 9] = [
+    ("Identity", Activation::Identity),
+    ("Gelu", Activation::Gelu),
+    ("GeluApproximate", Activation::GeluTanh),
+    ("Relu", Activation::Relu),
+    ("LeakyRelu", Activation::LeakyRelu { slope: 0.01 }),
+    ("Selu", Activation::Selu),
+    ("Sigmoid", Activation::Sigmoid),
+    ("HardSwish", Activation::HardSwish),
+    ("Softsign", Activation::Softsign),
+];
+
+#[test]
+fn names_of_pytorch_and_burn_are_understood() {
+    let burn = BURN.map(|(name, activation)| (name, Some(activation)));
+    for (theirs, ours) in PYTORCH.into_iter().chain(burn) {
+        assert_eq!(theirs.parse().ok(), ours, "{theirs}");
+    }
+}
+
+#[test]
+fn names_of_something_else_say_what_to_write() {
+    for (name, expected) in [
+        ("swiglu", "`swiglu` is a gated unit: a `GatedFeedForward` whose activation is `silu`"),
+        ("GEGLU", "`geglu` is a gated unit: a `GatedFeedForward` whose activation is `gelu`"),
+        (
+            "Threshold",
+            "`threshold` has two parameters; where the second is 0 it is `thresholded-relu:0.1`",
+        ),
+        ("LogSoftmax", "`log-softmax` is no elementwise function; Burn has it"),
+    ] {
+        assert_eq!(name.parse::<Activation>().unwrap_err().to_string(), expected);
+    }
+    // What is recommended is there.
+    for (_, advice) in ELSEWHERE {
+        let last = advice.split('`').nth_back(1).unwrap_or("relu");
+        assert!(last.parse::<Activation>().is_ok(), "{last}");
+    }
+}
+
 #[test]
 fn unknown_name_lists_all_nearest_first() {
     let error = "rleu".parse::<Activation>().unwrap_err().to_string();
@@ -113,6 +190,65 @@ fn serde_uses_the_canonical_name() {
     let read: Vec<Activation> = serde_json::from_str(&json).unwrap();
     assert_eq!(read, Activation::built_in());
     assert!(serde_json::from_str::<Activation>("\"nope\"").is_err());
+}
+
+/// What a program can write down and no name stands for.
+fn impossible() -> [Activation; 6] {
+    [
+        Activation::Softplus { beta: 0.0 },
+        Activation::Celu { alpha: -1.0 },
+        Activation::ClippedGelu { limit: f64::NAN },
+        Activation::Elu { alpha: f64::INFINITY },
+        Activation::LeakyRelu { slope: f64::NAN },
+        Activation::Celu { alpha: f64::INFINITY },
+    ]
+}
+
+#[test]
+fn impossible_parameters_are_not_saved() {
+    for activation in impossible() {
+        let unit = activation.unit().unwrap();
+        let invalid = unit.validated().unwrap_err().to_string();
+        assert!(invalid.contains(&format!("got `{}`", unit.parameter())), "{invalid}");
+        assert_eq!(serde_json::to_string(&activation).unwrap_err().to_string(), invalid);
+        assert_eq!(serde_json::to_string(&unit).unwrap_err().to_string(), invalid);
+    }
+    for activation in Activation::built_in() {
+        assert!(activation.unit().is_none_or(|unit| unit.validated() == Ok(unit)));
+    }
+}
+
+#[test]
+fn impossible_parameters_are_refused_wherever_they_are_used() {
+    use crate::{Channels, GateHalf};
+    let refuses = |what: &dyn Fn()| {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(what)).unwrap_err();
+        panic.downcast_ref::<String>().expect("a message").clone()
+    };
+    let device = Device::default();
+    let x = || Tensor::<2>::ones([2, 4], &device);
+    let (bias, half) = (|| Tensor::<1>::ones([4], &device), || Tensor::<2>::ones([2, 2], &device));
+    for activation in impossible() {
+        let unit = activation.unit().unwrap();
+        let uses: [&dyn Fn(); 9] = [
+            &|| drop(activation.init(Channels::Shared, &device)),
+            &|| drop(activation.forward(x())),
+            &|| drop(functional::unit(x(), unit)),
+            &|| drop(functional::unit_backward(x(), x(), unit)),
+            &|| drop(functional::bias_activation_dropout(x(), bias(), unit, None)),
+            &|| drop(functional::gated(x(), unit, GateHalf::First)),
+            &|| drop(functional::gated_backward(x(), half(), unit, GateHalf::First)),
+            &|| assert!(unit.value(1.0).is_nan()),
+            &|| assert!(unit.derivative(1.0).is_nan()),
+        ];
+        for used in uses {
+            let message = refuses(used);
+            assert!(
+                message.starts_with("the ") && message.contains("write for instance"),
+                "{message}"
+            );
+        }
+    }
 }
 
 #[test]

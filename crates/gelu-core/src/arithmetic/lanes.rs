@@ -6,12 +6,12 @@
 //!
 //! A formula on [`Lanes`] runs when a kernel is built, and records what the kernel does.
 
-use super::fused::SERIES_HALF;
-use super::{Arithmetic, Digits, Exponential};
 use burn_cubecl::cubecl;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 use cubecl::ir::Scope;
 use cubecl::prelude::*;
+use gelu_kernels::arithmetic::fused::SERIES_HALF;
+use gelu_kernels::arithmetic::{Arithmetic, Digits, Exponential};
 
 /// The value of a vector while a kernel is built.
 type Register<F, N> = NativeExpand<Vector<F, N>>;

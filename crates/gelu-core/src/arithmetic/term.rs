@@ -1,12 +1,12 @@
 //! A tensor of any backend.
 
-use super::{Arithmetic, Digits, Exponential};
 use burn_core::backend::{
     Backend, TensorMetadata, get_or_init_device_settings,
     tensor::{BoolTensor, FloatTensor},
 };
 use burn_core::tensor::DType;
 use core::ops::{Add, Div, Mul, Neg, Sub};
+use gelu_kernels::arithmetic::{Arithmetic, Digits, Exponential};
 
 /// A tensor of f32 or f64 in a formula; every operation is one of its backend's.
 pub(crate) struct Term<B: Backend>(pub(crate) FloatTensor<B>);

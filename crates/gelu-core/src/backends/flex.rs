@@ -1,15 +1,17 @@
-use crate::kernels::{self, Halves, Pass, Storage, gate};
-use crate::random::{Draw, Mask};
+use crate::flex::{Stored, contiguous, elements, elements_mut, laid_out, tensor};
+use crate::random::{draw_of, mask_of};
 use crate::{ActivationOps, GateHalf, Unit};
 use alloc::vec::Vec;
 use burn_core::backend::{
     Flex,
     tensor::{FloatTensor, IntTensor},
 };
-use burn_core::tensor::{DType, Element};
+use burn_core::tensor::DType;
 use burn_flex::{FlexTensor, Layout};
-use burn_std::{Bytes, bf16, f16};
+use burn_std::{bf16, f16};
 use core::mem::MaybeUninit;
+use gelu_kernels::random::{Draw, Mask};
+use gelu_kernels::{Halves, Pass};
 
 /// Calls a function that is generic over a tensor's elements.
 macro_rules! by_dtype {
@@ -61,7 +63,7 @@ impl ActivationOps for Flex {
         unit: Unit,
         threshold: u32,
     ) -> FloatTensor<Self> {
-        let mask = Some(Mask::read::<Self>(key, threshold));
+        let mask = Some(mask_of::<Self>(key, threshold));
         by_dtype!(x, step(x, bias, unit, mask))
     }
 
@@ -73,8 +75,13 @@ impl ActivationOps for Flex {
         unit: Unit,
         threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        let mask = Some(Mask::read::<Self>(key, threshold));
+        let mask = Some(mask_of::<Self>(key, threshold));
         by_dtype!(x, step_backward(x, bias, dy, unit, mask))
+    }
+
+    fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
+        let mask = mask_of::<Self>(key, threshold);
+        by_dtype!(x, dropout(x, mask))
     }
 
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
@@ -91,7 +98,7 @@ impl ActivationOps for Flex {
     }
 
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
-        let draw = Draw::read::<Self>(key);
+        let draw = draw_of::<Self>(key);
         by_dtype!(x, let_through(x.clone(), x, draw))
     }
 
@@ -100,15 +107,10 @@ impl ActivationOps for Flex {
         dy: FloatTensor<Self>,
         key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        let draw = Draw::read::<Self>(key);
+        let draw = draw_of::<Self>(key);
         by_dtype!(x, let_through(x, dy, draw))
     }
 }
-
-/// A type that tensors have and kernels know.
-trait Stored: Storage + Element + bytemuck::Pod {}
-
-impl<E: Storage + Element + bytemuck::Pod> Stored for E {}
 
 /// `unit(x)`, in the order in which `x` lies in memory.
 fn map<E: Stored>(x: FlexTensor, unit: Unit) -> FlexTensor {
@@ -142,7 +144,12 @@ fn step_backward<E: Stored>(
     let bias = contiguous(bias);
     let pass = Pass::<E>::new(unit).with(elements(&bias), mask);
     let (dx, sums) = scaled(&pass, contiguous(x), contiguous(dy));
-    (dx, tensor(sums, Layout::contiguous(bias.layout().shape().clone())))
+    (dx, tensor(sums, bias.layout().shape().clone()))
+}
+
+/// Dropout alone; masks count in row-major order.
+fn dropout<E: Stored>(x: FlexTensor, mask: Mask) -> FlexTensor {
+    mapped(&Pass::<E>::new(Unit::Identity).with(&[], Some(mask)), contiguous(x))
 }
 
 /// `unit(gate)·value` of the halves of the last dimension.
@@ -154,8 +161,8 @@ fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     }
     let source = elements::<E>(&x);
     let count = shape.num_elements();
-    let values = written(count, |y| kernels::gated(unit, halves, source, y));
-    tensor(values, Layout::contiguous(shape))
+    let values = written(count, |y| gelu_kernels::gated(unit, halves, source, y));
+    tensor(values, shape)
 }
 
 /// The gradient of [`gated`].
@@ -169,18 +176,17 @@ fn gated_backward<E: Stored>(
     let shape = x.layout().shape().clone();
     let halves = Halves::of(&shape, gate);
     let (source, factors) = (elements::<E>(&x), elements::<E>(&dy));
-    let values = written(source.len(), |dx| {
-        kernels::gated_backward(unit, halves, source, factors, dx);
-    });
-    tensor(values, Layout::contiguous(shape))
+    let values =
+        written(source.len(), |dx| gelu_kernels::gated_backward(unit, halves, source, factors, dx));
+    tensor(values, shape)
 }
 
 /// `y` where the draw's uniform number is below Φ(x), else 0.
 fn let_through<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
     let (x, y) = (contiguous(x), contiguous(y));
     let (sources, choices) = (elements::<E>(&x), elements::<E>(&y));
-    let values = written(sources.len(), |out| gate(sources, choices, out, draw));
-    tensor(values, Layout::contiguous(y.layout().shape().clone()))
+    let values = written(sources.len(), |out| gelu_kernels::gate(sources, choices, out, draw));
+    tensor(values, y.layout().shape().clone())
 }
 
 /// Every element of a dense tensor through the pass.
@@ -191,7 +197,7 @@ fn mapped<E: Stored>(pass: &Pass<E>, mut x: FlexTensor) -> FlexTensor {
     }
     let source = elements::<E>(&x);
     let values = written(source.len(), |out| pass.map(source, out));
-    tensor(values, at_start(x.layout()))
+    laid_out(values, at_start(x.layout()))
 }
 
 /// Every element of a dense `dy` times that of the pass's derivative at `x`, and the sums.
@@ -202,25 +208,32 @@ fn scaled<E: Stored>(pass: &Pass<E>, x: FlexTensor, mut dy: FlexTensor) -> (Flex
         return (dy, sums);
     }
     let mut sums = Vec::new();
-    let values = written(x.len(), |out| sums = pass.scale(x, elements(&dy), out));
-    (tensor(values, at_start(dy.layout())), sums)
+    let values = written(x.len(), |out| {
+        let (dx, of_columns) = pass.scale(x, elements(&dy), out);
+        sums = of_columns;
+        dx
+    });
+    (laid_out(values, at_start(dy.layout())), sums)
 }
 
-/// The numbers that `write` writes, all of them.
-fn written<E>(count: usize, write: impl FnOnce(&mut [MaybeUninit<E>])) -> Vec<E> {
+/// The numbers that `write` writes, which it shows by giving its place back as numbers.
+///
+/// # Panics
+///
+/// If it gives back another place, or a part of it.
+fn written<E>(count: usize, write: impl FnOnce(&mut [MaybeUninit<E>]) -> &mut [E]) -> Vec<E> {
     let mut values = Vec::with_capacity(count);
-    write(&mut values.spare_capacity_mut()[..count]);
-    // SAFETY: `write` has written every one of them, as the passes do.
+    let place = &mut values.spare_capacity_mut()[..count];
+    let start = place.as_ptr().cast::<E>();
+    let written = write(place);
+    let is_all = written.as_ptr() == start && written.len() == count;
+    assert!(is_all, "a result is written where it belongs, and all of it");
+    // SAFETY: these very numbers were just lent as a slice of numbers, which they then are.
     #[allow(unsafe_code, reason = "a result is not worth zeroing before it is written")]
     unsafe {
         values.set_len(count);
     }
     values
-}
-
-/// The tensor with its elements one behind the other, in row-major order.
-fn contiguous(x: FlexTensor) -> FlexTensor {
-    if x.layout().is_contiguous() { x } else { x.to_contiguous() }
 }
 
 /// The tensor with its elements one behind the other, in the order they already have in memory if
@@ -254,26 +267,6 @@ fn same_order(a: &Layout, b: &Layout) -> bool {
 /// The layout of a copy that holds nothing else.
 fn at_start(layout: &Layout) -> Layout {
     Layout::new(layout.shape().clone(), layout.strides().to_vec(), 0)
-}
-
-/// Where a dense tensor's elements lie in its storage.
-fn extent(layout: &Layout) -> core::ops::Range<usize> {
-    layout.start_offset()..layout.start_offset() + layout.num_elements()
-}
-
-/// The elements of a dense tensor, in memory order.
-fn elements<E: Stored>(x: &FlexTensor) -> &[E] {
-    &x.storage()[extent(x.layout())]
-}
-
-/// The elements of a dense tensor, in memory order, after copying them if they are shared.
-fn elements_mut<E: Stored>(x: &mut FlexTensor) -> &mut [E] {
-    let extent = extent(x.layout());
-    &mut x.storage_mut()[extent]
-}
-
-fn tensor<E: Element>(values: Vec<E>, layout: Layout) -> FlexTensor {
-    FlexTensor::new(Bytes::from_elems(values), layout, E::dtype())
 }
 
 #[cfg(test)]
@@ -310,6 +303,18 @@ mod tests {
         let dx = Flex::activation_backward(permuted.clone(), permuted.clone(), Unit::Identity);
         assert_eq!(dx.layout().strides(), strides);
         assert_eq!(values(&dx), values(&permuted));
+    }
+
+    #[test]
+    #[should_panic(expected = "written where it belongs, and all of it")]
+    fn what_was_not_written_is_no_result() {
+        written(3, |place| place[..2].write_copy_of_slice(&[1.0f32; 2]));
+    }
+
+    #[test]
+    #[should_panic(expected = "written where it belongs, and all of it")]
+    fn what_was_written_elsewhere_is_no_result() {
+        written(3, |_| alloc::vec![1.0f32; 3].leak());
     }
 
     #[test]

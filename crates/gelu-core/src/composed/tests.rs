@@ -64,8 +64,17 @@ fn bounds(unit: Unit) -> (f64, f64) {
         Unit::Cauchy => (4.0, 3.0),
         Unit::Laplace => (5.0, 4.0),
         Unit::NormalCdf => (4.0, 2.0),
-        Unit::SquaredRelu => (0.5, 0.0),
-        Unit::Relu | Unit::Relu6 | Unit::Identity => (0.0, 0.0),
+        Unit::SquaredRelu | Unit::Softshrink { .. } => (0.5, 0.0),
+        Unit::LogSigmoid => (4.0, 2.0),
+        Unit::Softsign => (2.0, 3.0),
+        Unit::Tanhshrink => (4.0, 3.0),
+        Unit::Relu
+        | Unit::Relu6
+        | Unit::Identity
+        | Unit::Hardtanh { .. }
+        | Unit::Hardshrink { .. }
+        | Unit::ThresholdedRelu { .. } => (0.0, 0.0),
+        other => panic!("{other} has no bound"),
     }
 }
 
@@ -79,7 +88,9 @@ fn bound_below(unit: Unit) -> f64 {
         | Unit::Silu
         | Unit::Mish
         | Unit::Tanh
+        | Unit::Softsign
         | Unit::Cauchy => 2e-7,
+        Unit::LogSigmoid | Unit::Tanhshrink => 1e-6,
         Unit::Softplus { .. } | Unit::Sigmoid => 2e-9,
         _ => 1e-9,
     }

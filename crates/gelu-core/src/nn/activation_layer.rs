@@ -19,7 +19,13 @@ pub struct ActivationLayer {
 }
 
 impl ActivationLayer {
+    /// # Panics
+    ///
+    /// If the activation's parameter is none that it takes.
     pub(crate) fn new(activation: &Activation, channels: Channels, device: &Device) -> Self {
+        if let Some(unit) = activation.unit() {
+            unit.checked();
+        }
         Self {
             stochastic: (*activation == Activation::Soi).then(StochasticGelu::new),
             learnable: (*activation == Activation::LearnableGelu)

@@ -1,8 +1,8 @@
-use super::hidden_layer::{linear_initializer, mask};
+use super::hidden_layer::linear_initializer;
 use super::{ActivationLayer, Channels};
+use crate::random::DropoutMask;
 use crate::{Activation, GateHalf, functional};
 use alloc::string::ToString;
-use alloc::vec;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
@@ -88,7 +88,9 @@ pub struct GatedFeedForward {
 
 impl GatedFeedForward {
     /// A block of layers that were trained apart: `gate_proj`, `up_proj` and `down_proj` of a Llama,
-    /// `linear_inner` and `linear_outer` of a `burn::nn::SwiGlu`.
+    /// `linear_inner` and `linear_outer` of a `burn::nn::SwiGlu`. They may be on an autodiff device, to
+    /// be trained further; where both are frozen, so is what is made of them. A whole model's checkpoint
+    /// is loaded by [`SplitGates`](crate::SplitGates).
     ///
     /// # Panics
     ///
@@ -105,19 +107,15 @@ impl GatedFeedForward {
             down.weight.dims()
         );
         let bias = match (gate.bias, up.bias) {
-            (Some(gate), Some(up)) => Some(Tensor::cat(vec![gate.val(), up.val()], 0)),
+            (Some(gate), Some(up)) => Some(side_by_side(gate, up)),
             (None, None) => None,
             (gate, _) => panic!(
                 "gate and up have a bias both or neither, got one of {} alone",
                 if gate.is_some() { "gate" } else { "up" }
             ),
         };
-        let weight = Tensor::cat(vec![gate.weight.val(), up.weight.val()], 1);
         Self {
-            gate_up: Linear {
-                weight: Param::from_tensor(weight),
-                bias: bias.map(Param::from_tensor),
-            },
+            gate_up: Linear { weight: side_by_side(gate.weight, up.weight), bias },
             down,
             dropout: DropoutConfig::new(0.0).init(),
             activation: activation.init(Channels::Last(neurons), &device),
@@ -141,7 +139,7 @@ impl GatedFeedForward {
             "a gated block of {d_model} features got a tensor of {:?}",
             input.dims()
         );
-        let mask = mask(&self.dropout, &input);
+        let mask = DropoutMask::due(&self.dropout, &input);
         let hidden = self.gated(self.gate_up.forward(input));
         self.down.forward(match mask {
             Some(mask) => functional::dropout(hidden, mask),
@@ -163,6 +161,23 @@ impl GatedFeedForward {
         };
         self.activation.forward(gate) * value
     }
+}
+
+/// One parameter of two, one behind the other in the last dimension.
+fn side_by_side<const D: usize>(
+    first: Param<Tensor<D>>,
+    last: Param<Tensor<D>>,
+) -> Param<Tensor<D>> {
+    let is_frozen = [&first, &last].iter().all(|part| !trains(part));
+    let parts = [first, last].map(|part| part.val().detach().set_require_grad(false));
+    // A leaf of its own, however it came about.
+    let whole = Param::from_tensor(Tensor::cat(parts.to_vec(), D - 1).detach());
+    if is_frozen { whole.set_require_grad(false) } else { whole }
+}
+
+/// Whether gradients are kept for it, or would be on an autodiff device.
+fn trains<const D: usize>(param: &Param<Tensor<D>>) -> bool {
+    !param.device().is_autodiff() || param.is_require_grad()
 }
 
 impl ModuleDisplay for GatedFeedForward {
@@ -204,6 +219,31 @@ mod tests {
             GatedFeedForward::of_layers(linear_inner, linear_outer, down, &Activation::Silu);
         let got = block.forward(input(&device)).into_data();
         got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+    }
+
+    #[test]
+    fn layers_on_an_autodiff_device_are_trained_further() {
+        let device = Device::default().autodiff();
+        let linear = |a, b| LinearConfig::new(a, b).init(&device);
+        let layers = [linear(4, 6), linear(4, 6), linear(6, 4)];
+        let gradients = |frozen: [bool; 2]| {
+            let [gate, up, down] = layers.clone();
+            let [gate, up] = [(gate, frozen[0]), (up, frozen[1])]
+                .map(|(layer, frozen)| if frozen { layer.freeze() } else { layer });
+            let block = GatedFeedForward::of_layers(gate, up, down, &Activation::Silu);
+            let gradients = block.forward(input(&device)).sum().backward();
+            block.gate_up.weight.val().grad(&gradients).map(Tensor::into_data)
+        };
+        // Those of the layers apart.
+        let [gate, up, down] = layers.clone();
+        let product =
+            Activation::Silu.forward(gate.forward(input(&device))) * up.forward(input(&device));
+        let apart = down.forward(product).sum().backward();
+        let expected = [gate, up].map(|layer| layer.weight.val().grad(&apart).unwrap());
+        let expected = Tensor::cat(expected.to_vec(), 1).into_data();
+        let got = gradients([false, false]).unwrap();
+        got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+        assert!(gradients([true, false]).is_some() && gradients([true, true]).is_none());
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::{ActivationLayer, Channels};
-use crate::random::{DropoutMask, Key};
+use crate::random::DropoutMask;
 use crate::{Activation, functional};
 use alloc::string::ToString;
 use burn::config::Config;
@@ -135,35 +135,23 @@ pub(super) fn neurons<const D: usize>(
     input: Tensor<D>,
 ) -> Tensor<D> {
     let weight = linear.weight.val();
-    let [d_input, d_output] = weight.dims();
+    let [d_input, _] = weight.dims();
     assert!(
         input.dims().last() == Some(&d_input),
         "a layer of {d_input} inputs got a tensor of {:?}",
         input.dims()
     );
-    let mask = mask(dropout, &input);
+    let mask = DropoutMask::due(dropout, &input);
     let bias = linear.bias.as_ref().map(|bias| bias.val());
-    let Some(unit) = activation.unit() else {
-        let y = activation.forward(burn_core::tensor::module::linear(input, weight, bias));
-        return match mask {
-            Some(mask) => functional::dropout(y, mask),
-            None => y,
-        };
-    };
-    let product = burn_core::tensor::module::linear(input, weight, None);
-    if bias.is_none() && mask.is_none() {
-        return functional::unit(product, unit);
+    if let (Some(unit), Some(bias)) = (activation.unit(), &bias) {
+        let product = burn_core::tensor::module::linear(input, weight, None);
+        return functional::bias_activation_dropout(product, bias.clone(), unit, mask);
     }
-    let nothing = || Tensor::zeros([d_output], (&product.device(), product.dtype()));
-    let bias = bias.unwrap_or_else(nothing);
-    functional::bias_activation_dropout(product, bias, unit, mask)
-}
-
-/// The mask for a forward pass of `input`, if one is due: Burn's own conditions for dropout.
-pub(super) fn mask<const D: usize>(dropout: &Dropout, input: &Tensor<D>) -> Option<DropoutMask> {
-    let device = input.device();
-    let due = dropout.prob > 0.0 && dropout.training.is_enabled() && device.is_autodiff();
-    due.then(|| DropoutMask::new(dropout.prob, Key::next(&device)))
+    let y = activation.forward(burn_core::tensor::module::linear(input, weight, bias));
+    match mask {
+        Some(mask) => functional::dropout(y, mask),
+        None => y,
+    }
 }
 
 #[cfg(test)]
@@ -268,10 +256,11 @@ mod tests {
             let mut with_zeros = layer.clone();
             with_zeros.linear.bias = Some(Param::from_tensor(Tensor::zeros([6], &device)));
             plain.assert_eq(&with_zeros.forward(input(&device)).into_data(), true);
-            let trained = HiddenLayer { dropout: DropoutConfig::new(0.9).init(), ..layer };
+            let trained = HiddenLayer { dropout: DropoutConfig::new(0.5).init(), ..layer };
             let y = trained.train().forward(input(&device.clone().autodiff())).into_data();
             let dropped = y.iter::<f32>().filter(|&y| y == 0.0).count();
-            assert!((15..36).contains(&dropped), "{dropped} of 36 dropped");
+            // Six of 36 or fewer, and 30 or more, come about once in 14,000 draws.
+            assert!((7..30).contains(&dropped), "{dropped} of 36 dropped");
         }
     }
 

@@ -2,7 +2,7 @@ use super::Channels;
 use crate::functional;
 use burn::config::Config;
 use burn::module::{Module, Param};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{DType, Device, FloatDType, Tensor};
 use burn_core as burn;
 use burn_nn::Initializer;
 
@@ -48,7 +48,8 @@ impl LearnableGeluConfig {
 /// `x·Φ((x − μ)/σ)` with μ and σ learned (§2: the CDF of N(μ, σ²) in the place of Φ).
 ///
 /// σ is kept as its logarithm, and so stays positive. With μ = 0 it is the GELU for σ = 1 and
-/// tends to the ReLU for σ → 0 (§4). Made by [`LearnableGeluConfig`].
+/// tends to the ReLU for σ → 0 (§4). −∞ gives −0 and +∞ itself, NaN stays NaN; 16-bit types are
+/// computed in f32. Made by [`LearnableGeluConfig`].
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -83,12 +84,32 @@ impl LearnableGelu {
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         /// `e^±60`: finite in f32, and past it σ is 0 or ∞ for all that matters.
         const LOG_MAX: f64 = 60.0;
+        /// Past it Φ is 0 or 1 in every type.
+        const FAR: f64 = 40.0;
         let shape = self.channels.broadcast(input.dims(), "a learnable GELU");
-        let mean = self.mean.val().reshape(shape);
-        let slope = self.log_standard_deviation.val().clamp(-LOG_MAX, LOG_MAX).neg().exp();
-        let standardised = (input.clone() - mean) * slope.reshape(shape);
-        input * functional::normal_cdf(standardised)
+        let (dtype, input) = (input.dtype(), widened(input));
+        let [mean, log_deviation] = [&self.mean, &self.log_standard_deviation]
+            .map(|parameter| widened(parameter.val()).reshape(shape));
+        // Infinite factors would meet zeros and make NaN, here and in the backward pass.
+        let finite = input.clone().clamp(f32::MIN, f32::MAX);
+        let input = input.clone().mask_fill(input.lower_elem(f32::MIN), f32::MIN);
+        let slope = log_deviation.clamp(-LOG_MAX, LOG_MAX).neg().exp();
+        let standardised = ((finite - mean) * slope).clamp(-FAR, FAR);
+        narrowed(input * functional::normal_cdf(standardised), dtype)
     }
+}
+
+/// In f32 where it is narrower.
+fn widened<const D: usize>(x: Tensor<D>) -> Tensor<D> {
+    match x.dtype() {
+        DType::F16 | DType::BF16 => x.cast(FloatDType::F32),
+        _ => x,
+    }
+}
+
+/// In the type that it was widened from.
+fn narrowed<const D: usize>(x: Tensor<D>, dtype: DType) -> Tensor<D> {
+    if x.dtype() == dtype { x } else { x.cast(FloatDType::from(dtype)) }
 }
 
 #[cfg(test)]
@@ -156,6 +177,57 @@ mod tests {
             ] {
                 let quotient = quotient / (2.0 * h);
                 assert!((got - quotient).abs() < 1e-5, "{got}, quotient {quotient} at {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn infinite_inputs_give_the_limits_and_finite_gradients() {
+        let device = Device::default().autodiff();
+        for sigma in [1e-30, 1e-3, 1.0, 1e3] {
+            let layer = layer(0.5, sigma, &device);
+            let x = [f32::NEG_INFINITY, f32::MIN, f32::MAX, f32::INFINITY];
+            let input = Tensor::<1>::from_floats(x, &device).require_grad();
+            let output = layer.forward(input.clone());
+            let y = output.clone().into_data().try_to_vec::<f32>().unwrap();
+            assert_eq!(y, [0.0, 0.0, f32::MAX, f32::INFINITY], "{sigma}");
+            assert!(y[0].is_sign_negative() && y[1].is_sign_negative());
+            let gradients = output.sum().backward();
+            let slopes = input.grad(&gradients).unwrap().into_data().try_to_vec::<f32>().unwrap();
+            assert_eq!(slopes, [0.0, 0.0, 1.0, 1.0], "{sigma}");
+            for learned in [&layer.mean, &layer.log_standard_deviation] {
+                assert_eq!(learned.val().grad(&gradients).unwrap().into_scalar::<f32>(), 0.0);
+            }
+        }
+        assert!(values(&layer(0.5, 1.0, &Device::default()), &[f32::NAN])[0].is_nan());
+    }
+
+    #[test]
+    fn sixteen_bits_are_computed_in_f32() {
+        for dtype in [FloatDType::F16, FloatDType::BF16] {
+            let device = Device::default().autodiff();
+            for sigma in [1e-20, 1e-3, 0.5, 1e20] {
+                let mut layer = layer(1.0, sigma, &device);
+                for learned in [&mut layer.mean, &mut layer.log_standard_deviation] {
+                    *learned = Param::from_tensor(learned.val().detach().cast(dtype).detach());
+                }
+                let x = Tensor::<1>::from_floats([-3.0, 1.0, 1.5, 200.0], &device).cast(dtype);
+                let x = x.detach().require_grad();
+                let y = layer.forward(x.clone());
+                assert_eq!(y.dtype(), DType::from(dtype));
+                let gradients = y.clone().sum().backward();
+                // As steep as 16 bits can say.
+                let slopes = x.grad(&gradients).unwrap().into_data();
+                assert!(!slopes.iter::<f32>().any(f32::is_nan), "{dtype:?} {sigma}: {slopes:?}");
+                // At μ, Φ is 1/2 whatever σ is.
+                let log = layer.log_standard_deviation.val().into_scalar::<f32>();
+                for (x, y) in [-3.0f64, 1.0, 1.5, 200.0].iter().zip(y.into_data().iter::<f64>()) {
+                    let sigma = f64::from(log).clamp(-60.0, 60.0).exp();
+                    let exact = x * Unit::NormalCdf.value((x - 1.0) / sigma);
+                    let rounding = if dtype == FloatDType::F16 { 6e-4 } else { 5e-3 };
+                    let off = (y - exact).abs();
+                    assert!(off <= rounding * exact.abs() + 1e-7, "{dtype:?} {sigma} {x}: {y}");
+                }
             }
         }
     }

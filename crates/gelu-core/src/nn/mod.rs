@@ -7,6 +7,7 @@ mod gated_feed_forward;
 mod gelu;
 mod hidden_layer;
 mod learnable_gelu;
+mod split_gates;
 mod stochastic_gelu;
 
 pub use activation_layer::ActivationLayer;
@@ -16,4 +17,5 @@ pub use gated_feed_forward::{GatedFeedForward, GatedFeedForwardConfig};
 pub use gelu::{Approximation, GeluLayer, GeluLayerConfig};
 pub use hidden_layer::{HiddenLayer, HiddenLayerConfig};
 pub use learnable_gelu::{LearnableGelu, LearnableGeluConfig};
+pub use split_gates::SplitGates;
 pub use stochastic_gelu::StochasticGelu;

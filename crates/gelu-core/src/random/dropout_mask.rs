@@ -1,7 +1,8 @@
-use super::philox::{self, Stream};
-use super::{Draw, Key};
-use alloc::vec::Vec;
+use super::{Key, draw_of};
 use burn_core::backend::{Backend, tensor::IntTensor};
+use burn_core::tensor::Tensor;
+use burn_nn::Dropout;
+use gelu_kernels::random::Mask;
 
 /// Dropout with a mask that is a function of ([`Key`], position): nothing is stored for the
 /// backward pass, and every backend drops the same elements.
@@ -21,93 +22,31 @@ impl DropoutMask {
     ///
     /// If the probability is not in `[0, 1)`.
     pub fn new(probability: f64, key: Key) -> Self {
-        Self { key, threshold: threshold(probability) }
+        Self { key, threshold: Mask::threshold_of(probability) }
     }
-}
 
-/// Numbers below it drop: probability · 2³².
-fn threshold(probability: f64) -> u32 {
-    assert!(
-        (0.0..1.0).contains(&probability),
-        "a dropout probability lies in [0, 1), got {probability}"
-    );
-    // Saturates at 2³² − 1 for probabilities next to 1.
-    (probability * 4_294_967_296.0 + 0.5) as u32
-}
-
-impl Draw {
-    /// What dropout of this probability multiplies the first `count` elements by:
-    /// 1/(1 − probability) where one is kept, 0 where it is dropped.
+    /// A new mask for a forward pass of `input` through a layer, if one is due by Burn's own
+    /// conditions: in training, on an autodiff device.
     ///
     /// # Panics
     ///
-    /// If the probability is not in `[0, 1)`.
-    pub fn dropout_mask(self, probability: f64, count: usize) -> Vec<f32> {
-        Mask::new(probability, self).factors(count)
+    /// As [`new`](Self::new).
+    pub fn due<const D: usize>(layer: &Dropout, input: &Tensor<D>) -> Option<Self> {
+        let device = input.device();
+        let due = layer.prob > 0.0 && layer.training.is_enabled() && device.is_autodiff();
+        due.then(|| Self::new(layer.prob, Key::next(&device)))
     }
 }
 
-/// A [`DropoutMask`] whose key is known to the host.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mask {
-    pub(crate) draw: Draw,
-    /// Numbers below it drop.
-    pub(crate) threshold: u32,
-}
-
-impl Mask {
-    /// As [`DropoutMask::new`].
-    pub(crate) fn new(probability: f64, draw: Draw) -> Self {
-        Self { draw, threshold: threshold(probability) }
-    }
-
-    /// Reads the key, as [`Draw::read`] does.
-    pub(crate) fn read<B: Backend>(key: IntTensor<B>, threshold: u32) -> Self {
-        Self { draw: Draw::read::<B>(key), threshold }
-    }
-
-    /// What kept elements are multiplied by.
-    pub(crate) fn scale(self) -> f32 {
-        kept_scale(self.threshold)
-    }
-
-    /// [`scale`](Self::scale) where an element is kept, else 0, for the first `count` elements.
-    pub(crate) fn factors(self, count: usize) -> Vec<f32> {
-        let mut numbers = alloc::vec![0; count];
-        philox::fill(self.stream(), 0, &mut numbers);
-        let scale = self.scale();
-        let factor = |number| if number >= self.threshold { scale } else { 0.0 };
-        numbers.into_iter().map(factor).collect()
-    }
-
-    pub(crate) fn stream(self) -> Stream {
-        self.draw.stream()
-    }
-}
-
-/// 1/(1 − probability), for kernels that read the key themselves too.
-pub(crate) fn kept_scale(threshold: u32) -> f32 {
-    (1.0 / (1.0 - f64::from(threshold) / 4_294_967_296.0)) as f32
+/// The mask as the host knows it. Reads the key, as [`draw_of`] does.
+pub(crate) fn mask_of<B: Backend>(key: IntTensor<B>, threshold: u32) -> Mask {
+    Mask::below(threshold, draw_of::<B>(key))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use burn_core::tensor::Device;
-
-    #[test]
-    fn as_many_are_dropped_as_the_probability_says() {
-        for probability in [0.0, 0.1, 0.5, 0.9] {
-            let count = 100_000;
-            let mask = Draw { seed: 1, step: 2 }.dropout_mask(probability, count);
-            let dropped = mask.iter().filter(|&&m| m == 0.0).count() as f64 / count as f64;
-            // Five standard deviations.
-            let allowed = 5.0 * (probability * (1.0 - probability) / count as f64).sqrt();
-            assert!((dropped - probability).abs() <= allowed, "{dropped} of {probability}");
-            let mean = mask.iter().map(|&m| f64::from(m)).sum::<f64>() / count as f64;
-            assert!((mean - 1.0).abs() <= allowed / (1.0 - probability) + 1e-6, "{mean}");
-        }
-    }
 
     #[test]
     #[should_panic(expected = "lies in [0, 1), got 1")]

@@ -7,18 +7,13 @@
 
 mod dropout_mask;
 mod key;
-pub(crate) mod philox;
 
 pub use dropout_mask::DropoutMask;
-pub(crate) use dropout_mask::Mask;
-#[cfg(feature = "cubecl-backend")]
-pub(crate) use dropout_mask::kept_scale;
+pub(crate) use dropout_mask::mask_of;
+pub use gelu_kernels::random::Draw;
+pub use key::Key;
 #[cfg(feature = "cubecl-backend")]
 pub(crate) use key::WORDS;
-pub use key::{Draw, Key};
-
-/// A random number as a multiple of 2⁻²⁴ in [0, 1).
-#[inline(always)]
-pub(crate) fn uniform(number: u32) -> f32 {
-    (number >> 8) as f32 * (1.0 / 16_777_216.0)
-}
+pub(crate) use key::draw_of;
+#[cfg(all(test, feature = "cubecl-backend"))]
+pub(crate) use key::words;

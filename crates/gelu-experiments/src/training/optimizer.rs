@@ -1,8 +1,8 @@
 use crate::recipe::{BetaChange, EpsilonPlace, OptimizerRecipe};
 use burn::module::ParamGroup;
-use burn::optim::{AdamState, ModuleOptimizer, Optimizer};
+use burn::optim::{ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
-use gelu_training::{Adam, AdamConfig, SgdConfig};
+use gelu_training::{Adam, AdamConfig, AdamState, SgdConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

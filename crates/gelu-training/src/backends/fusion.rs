@@ -1,5 +1,152 @@
-use crate::TrainingOps;
-use burn_fusion::{Fusion, FusionBackend};
-use gelu_core::ActivationOps;
+//! An optimiser's step is one node of the graph, so that it is the kernel of the backend below. All else
+//! is composed, and fusion joins it with its neighbours.
 
-impl<B: FusionBackend + ActivationOps> TrainingOps for Fusion<B> {}
+use crate::{AdamStep, SgdStep, TrainingOps};
+use burn_core::backend::tensor::FloatTensor;
+use burn_fusion::custom::{
+    CustomOpIr, HandleContainer, Operation, OperationIr, OperationOutput, StreamId, TensorIr,
+};
+use burn_fusion::{ExecutionError, Fusion, FusionBackend, FusionRuntime};
+use std::marker::PhantomData;
+
+/// A step of a parameter: of it, its gradient and its moments.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Adam(AdamStep),
+    Sgd(SgdStep),
+}
+
+impl Step {
+    fn id(self) -> &'static str {
+        match self {
+            Self::Adam(_) => "gelu::adam_step",
+            Self::Sgd(_) => "gelu::sgd_step",
+        }
+    }
+}
+
+/// The numbers of a step are here and not among what the graph is cached by: they change with every one.
+#[derive(Debug)]
+struct Node<B> {
+    step: Step,
+    desc: CustomOpIr,
+    _backend: PhantomData<B>,
+}
+
+impl<B: FusionBackend + TrainingOps> Operation<B::FusionRuntime> for Node<B> {
+    fn execute(
+        &self,
+        handles: &mut HandleContainer<<B::FusionRuntime as FusionRuntime>::FusionHandle>,
+    ) -> Result<(), ExecutionError> {
+        let mut inputs = self.desc.inputs.iter();
+        let mut input = || {
+            let input = inputs.next().expect("as many as were registered");
+            handles.get_float_tensor::<B>(input)
+        };
+        let results = match self.step {
+            Step::Adam(step) => {
+                let (w, m, v) = B::adam_step(input(), input(), input(), input(), step);
+                vec![w, m, v]
+            }
+            Step::Sgd(step) => {
+                let (w, v) = B::sgd_step(input(), input(), input(), step);
+                vec![w, v]
+            }
+        };
+        for (output, result) in self.desc.outputs.iter().zip(results) {
+            handles.register_float_tensor::<B>(&output.id, result);
+        }
+        Ok(())
+    }
+}
+
+/// Registers the step. The results are like the parameter and its moments.
+fn register<B: FusionBackend + TrainingOps, const IN: usize, const OUT: usize>(
+    step: Step,
+    inputs: [FloatTensor<Fusion<B>>; IN],
+) -> [FloatTensor<Fusion<B>>; OUT] {
+    let client = inputs[0].client.clone();
+    let inputs = inputs.map(|input| input.into_ir());
+    let like = |input: &TensorIr| {
+        TensorIr::uninit(client.create_empty_handle(), input.shape.clone(), input.dtype)
+    };
+    let stepped = inputs.iter().enumerate().filter(|(place, _)| *place != GRADIENT);
+    let outputs: Vec<TensorIr> = stepped.map(|(_, input)| like(input)).collect();
+    let desc = CustomOpIr::new(step.id(), &inputs, &outputs);
+    let node = Node::<B> { step, desc: desc.clone(), _backend: PhantomData };
+    client.register(StreamId::current(), OperationIr::Custom(desc), node).outputs()
+}
+
+/// Its place among the inputs.
+const GRADIENT: usize = 1;
+
+impl<B: FusionBackend + TrainingOps> TrainingOps for Fusion<B> {
+    fn adam_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        register::<B, _, _>(Step::Adam(step), [parameter, gradient, moment_1, moment_2]).into()
+    }
+
+    fn sgd_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        velocity: FloatTensor<Self>,
+        step: SgdStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        register::<B, _, _>(Step::Sgd(step), [parameter, gradient, velocity]).into()
+    }
+}
+
+#[cfg(all(test, feature = "fusion", feature = "wgpu"))]
+mod tests {
+    use crate::{AdamConfig, SgdConfig};
+    use burn::tensor::{Device, Tensor};
+    use burn_core as burn;
+    use burn_fusion::custom::OperationIr;
+    use burn_fusion::observer::{BlockOperations, FusionObservation, FusionObserver};
+    use burn_optim::Optimizer;
+    use std::sync::{Arc, Mutex};
+
+    /// What a fused device was asked for.
+    #[derive(Default)]
+    struct Asked(Mutex<Vec<String>>);
+
+    impl FusionObserver for Asked {
+        fn registered(&self, operation: &OperationIr) {
+            let name = match operation {
+                OperationIr::Custom(desc) => desc.id.clone(),
+                OperationIr::Drop(_) => return,
+                _ => "another".to_owned(),
+            };
+            self.0.lock().unwrap().push(name);
+        }
+
+        fn block_starts(&self, _: BlockOperations<'_>) {}
+
+        fn block_ran(&self) {}
+    }
+
+    #[test]
+    fn a_step_on_a_fused_device_is_one_operation() {
+        let device = Device::wgpu(burn::tensor::DeviceKind::DefaultDevice);
+        let numbers = || Tensor::<1>::from_floats([1.0, -2.0, 3.0], &device);
+        let asked = Arc::new(Asked::default());
+        let (adam, sgd) = (AdamConfig::new().build(), SgdConfig::new().build());
+        // Their state is there when the second steps are watched.
+        let (weight, of_adam) = adam.step(0.1, numbers(), numbers(), None);
+        let (weight, of_sgd) = sgd.step(0.1, weight, numbers(), None);
+        let (one, two) = (numbers(), numbers());
+        device.sync().unwrap();
+        let observation = FusionObservation::new(asked.clone());
+        let (weight, _) = adam.step(0.1, weight, one, of_adam);
+        let (weight, _) = sgd.step(0.1, weight, two, of_sgd);
+        device.sync().unwrap();
+        drop(observation);
+        assert_eq!(*asked.0.lock().unwrap(), ["gelu::adam_step", "gelu::sgd_step"]);
+        assert!(weight.into_data().iter::<f32>().all(f32::is_finite));
+    }
+}

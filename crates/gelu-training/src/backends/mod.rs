@@ -1,5 +1,4 @@
-//! One file a backend. Fusion, remote devices and captured graphs take the composed operations,
-//! which fusion joins to one kernel again.
+//! One file a backend. Remote devices and captured graphs take the composed operations.
 
 #[cfg(feature = "autodiff")]
 mod autodiff;

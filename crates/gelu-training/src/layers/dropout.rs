@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_nn::Dropout;
 use gelu_core::functional;
-use gelu_core::random::{DropoutMask, Key};
+use gelu_core::random::DropoutMask;
 
 /// Drops as `layer.forward(input)` does, with a mask of [`gelu_core::random`]: drawn many at a time, and
 /// again in the backward pass instead of being kept.
@@ -24,15 +24,8 @@ use gelu_core::random::{DropoutMask, Key};
 /// assert!((1800..2200).contains(&zeros));
 /// ```
 pub fn dropout<const D: usize>(layer: &Dropout, input: Tensor<D>) -> Tensor<D> {
-    match mask(layer, &input) {
+    match DropoutMask::due(layer, &input) {
         Some(mask) => functional::dropout(input, mask),
         None => input,
     }
-}
-
-/// The mask that is due for `input`, by Burn's own conditions.
-pub(super) fn mask<const D: usize>(layer: &Dropout, input: &Tensor<D>) -> Option<DropoutMask> {
-    let device = input.device();
-    let due = layer.prob > 0.0 && layer.training.is_enabled() && device.is_autodiff();
-    due.then(|| DropoutMask::new(layer.prob, Key::next(&device)))
 }

@@ -4,6 +4,7 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::Linear;
+use gelu_core::random::DropoutMask;
 use gelu_core::{ActivationLayer, HiddenLayer, Unit, functional};
 
 /// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
@@ -66,7 +67,7 @@ pub fn hidden_layer(layer: &HiddenLayer, input: Tensor<2>) -> Tensor<2> {
     let (Some(unit), Some(bias)) = (activation.activation().unit(), &linear.bias) else {
         return layer.forward(input);
     };
-    let mask = super::dropout::mask(dropout, &input);
+    let mask = DropoutMask::due(dropout, &input);
     functional::bias_activation_dropout(product(linear, input), bias.val(), unit, mask)
 }
 

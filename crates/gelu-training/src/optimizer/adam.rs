@@ -1,19 +1,14 @@
+use super::moment::{self, fitted};
 use crate::TrainingOps;
 use crate::backends::dispatched;
 use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_core::backend::Dispatch;
-use burn_optim::{AdamState, AdaptiveMomentumState, LearningRate, ModuleOptimizer, Optimizer};
-
-/// Where Adam adds ε.
-#[derive(Config, Copy, Debug, PartialEq, Eq)]
-pub enum EpsilonPlace {
-    /// `m̂ / (√v̂ + ε)`, as the paper and all frameworks have it.
-    Outside,
-    /// `m̂ / √(v̂ + ε)`: the divisor is at least √ε.
-    Inside,
-}
+use burn_optim::{
+    LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
+};
+use gelu_kernels::{AdamStep, EpsilonPlace};
 
 /// Configuration of [`Adam`].
 #[derive(Config, Debug)]
@@ -70,8 +65,9 @@ impl AdamConfig {
 /// w ← w − η·m̂ / (√v̂ + ε)       with  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
 /// ```
 ///
-/// The state is that of Burn's own [`Adam`](burn_optim::Adam), so records of one load into the
-/// other. Made by [`AdamConfig`].
+/// Moments and the step are f32 for parameters of 16 bits. The state is recorded under the names of
+/// Burn's own [`Adam`](burn_optim::Adam), so records of one load into the other. Made by
+/// [`AdamConfig`].
 #[derive(Clone, Debug)]
 pub struct Adam {
     beta_1: f64,
@@ -80,33 +76,42 @@ pub struct Adam {
     epsilon_place: EpsilonPlace,
 }
 
-/// The numbers of one step, bias correction included:
-/// `w − rate·m / (√v + ε)`, or with `√(v + ε)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AdamStep {
-    /// What `m` is scaled by: η·√(1 − β₂ᵗ) / (1 − β₁ᵗ).
-    pub rate: f64,
-    /// Decay of the first moment.
-    pub beta_1: f64,
-    /// Decay of the second moment.
-    pub beta_2: f64,
-    /// ε·√(1 − β₂ᵗ) outside of the root, ε·(1 − β₂ᵗ) inside.
-    pub epsilon: f64,
-    /// Where ε is added.
-    pub epsilon_place: EpsilonPlace,
-}
-
 impl Adam {
     /// The numbers of step `time`, counted from 1.
-    fn numbers(&self, rate: LearningRate, time: usize) -> AdamStep {
-        let Self { beta_1, beta_2, epsilon, epsilon_place } = *self;
-        let correction = |beta: f64| 1.0 - beta.powf(time as f64);
-        let epsilon = match epsilon_place {
-            EpsilonPlace::Outside => epsilon * correction(beta_2).sqrt(),
-            EpsilonPlace::Inside => epsilon * correction(beta_2),
-        };
-        let rate = rate * correction(beta_2).sqrt() / correction(beta_1);
-        AdamStep { rate, beta_1, beta_2, epsilon, epsilon_place }
+    pub(crate) fn numbers(&self, rate: LearningRate, time: usize) -> AdamStep {
+        AdamStep::of(time, rate, [self.beta_1, self.beta_2], self.epsilon, self.epsilon_place)
+    }
+}
+
+/// State of [`Adam`].
+#[derive(Clone, Debug)]
+pub struct AdamState<const D: usize> {
+    /// How many steps there have been.
+    pub time: usize,
+    /// The decayed mean of the gradients.
+    pub moment_1: Tensor<D>,
+    /// The decayed mean of their squares.
+    pub moment_2: Tensor<D>,
+}
+
+/// Where Burn's own Adam records its moments.
+const MOMENTUM: &str = "momentum";
+const NAMES: [&str; 3] = ["time", "moment_1", "moment_2"];
+
+impl<const D: usize> RecordState for AdamState<D> {
+    fn state_flatten(&self, prefix: &str, out: &mut StateSink) {
+        let (prefix, [time, first, second]) = (join_path(prefix, MOMENTUM), NAMES);
+        out.push_scalar(&prefix, time, self.time.into());
+        moment::record(&self.moment_1, &prefix, first, out);
+        moment::record(&self.moment_2, &prefix, second, out);
+    }
+
+    fn state_unflatten(prefix: &str, source: &mut StateSource, device: &Device) -> Option<Self> {
+        let (prefix, [time, first, second]) = (join_path(prefix, MOMENTUM), NAMES);
+        let time = source.take_scalar(&prefix, time)?.try_into().ok()?;
+        let moment_1 = moment::read(&prefix, first, source, device)?;
+        let moment_2 = moment::read(&prefix, second, source, device)?;
+        Some(Self { time, moment_1, moment_2 })
     }
 }
 
@@ -120,13 +125,11 @@ impl Optimizer for Adam {
         gradient: Tensor<D>,
         state: Option<AdamState<D>>,
     ) -> (Tensor<D>, Option<AdamState<D>>) {
-        let AdaptiveMomentumState { time, moment_1, moment_2, max_moment_2 } = match state {
-            Some(state) => state.momentum,
-            None => {
-                let zeros = gradient.zeros_like();
-                AdaptiveMomentumState::new(0, zeros.clone(), zeros)
-            }
-        };
+        let AdamState { time, moment_1, moment_2 } = state.unwrap_or_else(|| {
+            let [moment_1, moment_2] = [(); 2].map(|()| moment::zeros(&gradient));
+            AdamState { time: 0, moment_1, moment_2 }
+        });
+        let [moment_1, moment_2] = [moment_1, moment_2].map(|moment| fitted(moment, &gradient));
         let time = time + 1;
         let (parameter, moment_1, moment_2) = Dispatch::adam_step(
             dispatched(parameter),
@@ -136,11 +139,12 @@ impl Optimizer for Adam {
             self.numbers(rate, time),
         );
         let [moment_1, moment_2] = [moment_1, moment_2].map(Tensor::from_dispatch);
-        let momentum = AdaptiveMomentumState { time, moment_1, moment_2, max_moment_2 };
-        (Tensor::from_dispatch(parameter), Some(AdamState::new(momentum)))
+        (Tensor::from_dispatch(parameter), Some(AdamState { time, moment_1, moment_2 }))
     }
 
     fn to_device<const D: usize>(state: AdamState<D>, device: &Device) -> AdamState<D> {
-        AdamState::new(state.momentum.to_device(device))
+        let [moment_1, moment_2] =
+            [state.moment_1, state.moment_2].map(|moment| moment.to_device(device));
+        AdamState { moment_1, moment_2, ..state }
     }
 }

@@ -1,3 +1,4 @@
+use super::moment::{self, fitted};
 use crate::TrainingOps;
 use crate::backends::dispatched;
 use burn::config::Config;
@@ -7,6 +8,7 @@ use burn_core::backend::Dispatch;
 use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
+use gelu_kernels::SgdStep;
 
 /// Configuration of [`Sgd`].
 #[derive(Config, Debug)]
@@ -56,26 +58,14 @@ impl SgdConfig {
 /// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
 /// ```
 ///
-/// These are PyTorch's formulas. The state is recorded under the names of Burn's own
-/// [`Sgd`](burn_optim::Sgd) with momentum. Made by [`SgdConfig`].
+/// These are PyTorch's formulas. Velocity and step are f32 for parameters of 16 bits. The state is
+/// recorded under the names of Burn's own [`Sgd`](burn_optim::Sgd) with momentum. Made by
+/// [`SgdConfig`].
 #[derive(Clone, Debug)]
 pub struct Sgd {
     momentum: f64,
     nesterov: bool,
     weight_decay: f64,
-}
-
-/// The numbers of one step; see [`Sgd`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SgdStep {
-    /// η.
-    pub rate: f64,
-    /// μ.
-    pub momentum: f64,
-    /// Whether the step looks ahead.
-    pub nesterov: bool,
-    /// λ.
-    pub weight_decay: f64,
 }
 
 /// State of [`Sgd`].
@@ -91,12 +81,12 @@ const VELOCITY: &str = "velocity";
 
 impl<const D: usize> RecordState for SgdState<D> {
     fn state_flatten(&self, prefix: &str, out: &mut StateSink) {
-        out.push_tensor(&join_path(prefix, MOMENTUM), VELOCITY, self.velocity.to_data());
+        moment::record(&self.velocity, &join_path(prefix, MOMENTUM), VELOCITY, out);
     }
 
-    fn state_unflatten(prefix: &str, src: &mut StateSource, device: &Device) -> Option<Self> {
-        let data = src.take_tensor(&join_path(prefix, MOMENTUM), VELOCITY)?;
-        Some(Self { velocity: Tensor::from_data(data, device) })
+    fn state_unflatten(prefix: &str, source: &mut StateSource, device: &Device) -> Option<Self> {
+        let velocity = moment::read(&join_path(prefix, MOMENTUM), VELOCITY, source, device)?;
+        Some(Self { velocity })
     }
 }
 
@@ -111,7 +101,10 @@ impl Optimizer for Sgd {
         state: Option<SgdState<D>>,
     ) -> (Tensor<D>, Option<SgdState<D>>) {
         let Self { momentum, nesterov, weight_decay } = *self;
-        let velocity = state.map_or_else(|| gradient.zeros_like(), |state| state.velocity);
+        let velocity = match state {
+            Some(state) => fitted(state.velocity, &gradient),
+            None => moment::zeros(&gradient),
+        };
         let (parameter, velocity) = Dispatch::sgd_step(
             dispatched(parameter),
             dispatched(gradient),

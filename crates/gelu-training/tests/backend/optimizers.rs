@@ -1,6 +1,6 @@
 //! Beside PyTorch's optimisers in f64, whose weights `optimizers.py` wrote to `optimizers.csv`.
 
-use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
 use gelu_training::{AdamConfig, EpsilonPlace, SgdConfig, SgdState};
 
@@ -151,18 +151,6 @@ fn records_are_burns() {
             one.assert_approx_eq::<f32>(&two, tolerance);
         }
     }
-}
-
-#[test]
-fn sixteen_bit_weights_step_too() {
-    let device = Device::default();
-    if !device.supports_dtype(DType::F16) {
-        println!("{device:?} has no f16");
-        return;
-    }
-    let half = |value: f64| tensor([value; SIZE].into_iter(), DType::F16, &device);
-    let (weight, _) = AdamConfig::new().build().step(0.125, half(1.0), half(0.5), None);
-    assert_near(&weight.cast(FloatDType::F32), &[0.875; SIZE], 2e-3);
 }
 
 #[test]

@@ -5,7 +5,6 @@
 
 use super::kernel::OnLanes;
 use crate::Unit;
-use crate::functions::Kind;
 use burn_core::backend::TensorMetadata;
 use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
@@ -14,6 +13,7 @@ use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
+use gelu_kernels::functions::Kind;
 
 #[cube]
 fn value<N: Size>(x: Vector<f64, N>, parameter: f64, #[comptime] kind: Kind) -> Vector<f64, N> {

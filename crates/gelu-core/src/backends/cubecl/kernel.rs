@@ -5,11 +5,11 @@
 
 use super::numbers::{Stream, numbers, stream};
 use crate::arithmetic::lanes::{Lanes, Precision};
-use crate::functions::{Function, Job, Kind, Unit};
 use burn_cubecl::cubecl;
 use cubecl::ir::{ElemType, Scope};
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
+use gelu_kernels::functions::{Function, Job, Kind};
 
 /// The function.
 #[cube]
@@ -152,6 +152,24 @@ pub(super) fn dropped_step_backward<F: Float, I: Int, N: Size>(
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
     let slope = dy * derivative::<N>(biased::<F, N>(x, bias), parameter, kind);
     let kept = kept::<N>(slope, stream::<I>(key), threshold, scale);
+    out.write(ABSOLUTE_POS, Vector::cast_from(kept));
+}
+
+/// Dropout alone.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn dropout<F: Float, I: Int, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    key: &Tensor<I>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    threshold: u32,
+    scale: f32,
+    #[define(F, I)] _dtypes: [ElemType; 2],
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let value = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
+    let kept = kept::<N>(value, stream::<I>(key), threshold, scale);
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
 

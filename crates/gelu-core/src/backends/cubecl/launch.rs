@@ -2,7 +2,7 @@
 
 use super::kernel;
 use super::layout::MemoryOrder;
-use crate::random::{WORDS, kept_scale};
+use crate::random::WORDS;
 use crate::{GateHalf, Unit};
 use burn_core::backend::TensorMetadata;
 use burn_core::tensor::{DType, Shape};
@@ -237,7 +237,7 @@ pub(super) fn step(
                 key.clone().into_tensor_arg(),
                 out_view,
                 threshold,
-                kept_scale(threshold),
+                Mask::scale_of(threshold),
                 parameter,
                 kind,
                 [element, integer(&key)],
@@ -292,12 +292,46 @@ pub(super) fn step_backward(
                 key.clone().into_tensor_arg(),
                 out_view,
                 threshold,
-                kept_scale(threshold),
+                Mask::scale_of(threshold),
                 parameter,
                 kind,
                 [element, integer(&key)],
             ),
         }
+    }
+    out
+}
+
+/// Elements whose number is below the threshold are dropped.
+pub(super) fn dropout(x: CubeTensor, key: CubeTensor, threshold: u32) -> CubeTensor {
+    let (x, key) = (untile(x), into_contiguous(key));
+    assert_key(&x, &key);
+    if x.shape().num_elements() == 0 {
+        return x;
+    }
+    let (client, elements) = (x.client.clone(), [element(&x), integer(&key)]);
+    let in_place = is_ours(&x);
+    let out = if in_place { x.clone() } else { laid_out_like(&x) };
+    let Spread { cubes, cube, address, width } = Spread::over(&[&x, &out], 0);
+    let out_view =
+        if in_place { x.as_linear_view_alias(0) } else { out.clone().into_linear_view() };
+    // SAFETY: the kernel checks its position against the output's bounds, which the input has, and
+    // reads the eight words that the key has.
+    #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
+    unsafe {
+        kernel::dropout::launch_unchecked(
+            &client,
+            cubes,
+            cube,
+            address,
+            width,
+            x.into_linear_view(),
+            key.into_tensor_arg(),
+            out_view,
+            threshold,
+            Mask::scale_of(threshold),
+            elements,
+        );
     }
     out
 }

@@ -1,6 +1,8 @@
 //! In which order a kernel walks tensors that do not lie in memory as their shape says: as Burn's
 //! own elementwise kernels do, so that what a convolution leaves channels-last stays so.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use burn_cubecl::ops::permute;
 use burn_cubecl::tensor::CubeTensor;
 use burn_std::tensor::layout::nested_dim_order;

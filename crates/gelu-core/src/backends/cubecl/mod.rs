@@ -12,7 +12,7 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
-use crate::random::{Draw, Mask};
+use crate::random::{draw_of, mask_of};
 use crate::{ActivationOps, GateHalf, Unit, composed};
 use burn_core::backend::{
     TensorMetadata,
@@ -85,6 +85,13 @@ impl ActivationOps for CubeBackend {
         step_backward(x, bias, dy, unit, Some((key, threshold)))
     }
 
+    fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
+        if !has_kernel(&x) {
+            return composed::dropout::<Self>(x, mask_of::<Self>(key, threshold));
+        }
+        launch::dropout(x, key, threshold)
+    }
+
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
         if !has_kernel(&x) {
             return composed::gated::<Self>(x, unit, gate);
@@ -124,7 +131,7 @@ fn let_through(
     key: IntTensor<CubeBackend>,
 ) -> FloatTensor<CubeBackend> {
     if !has_kernel(&x) {
-        return composed::stochastic_gate::<CubeBackend>(x, y, Draw::read::<CubeBackend>(key));
+        return composed::stochastic_gate::<CubeBackend>(x, y, draw_of::<CubeBackend>(key));
     }
     launch::let_through(x, y, key)
 }
@@ -137,7 +144,7 @@ fn step(
     dropout: Option<(IntTensor<CubeBackend>, u32)>,
 ) -> FloatTensor<CubeBackend> {
     if !has_kernel(&x) {
-        let mask = dropout.map(|(key, threshold)| Mask::read::<CubeBackend>(key, threshold));
+        let mask = dropout.map(|(key, threshold)| mask_of::<CubeBackend>(key, threshold));
         return composed::bias_activation_dropout::<CubeBackend>(x, bias, unit, mask);
     }
     launch::step(x, bias, unit, dropout)
@@ -152,7 +159,7 @@ fn step_backward(
     dropout: Option<(IntTensor<CubeBackend>, u32)>,
 ) -> (FloatTensor<CubeBackend>, FloatTensor<CubeBackend>) {
     if !has_kernel(&x) {
-        let mask = dropout.map(|(key, threshold)| Mask::read::<CubeBackend>(key, threshold));
+        let mask = dropout.map(|(key, threshold)| mask_of::<CubeBackend>(key, threshold));
         return composed::bias_activation_dropout_backward::<CubeBackend>(x, bias, dy, unit, mask);
     }
     let shape = bias.shape();

@@ -1,10 +1,10 @@
-//! Random numbers in a kernel: Philox4x32-10, as in `random::philox`.
+//! Random numbers in a kernel: Philox4x32-10, as on the host.
 
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 
-use crate::random::philox::{MULTIPLIERS, ROUNDS, WEYL};
 use burn_cubecl::cubecl;
 use cubecl::prelude::*;
+use gelu_kernels::random::philox::{MULTIPLIERS, ROUNDS, WEYL};
 
 /// Which numbers: those of a [`Draw`](crate::random::Draw), in halves.
 #[derive(CubeType, Clone, Copy)]
@@ -70,7 +70,7 @@ pub(super) fn words(block: usize, stream: &Stream) -> Vector<u32, Const<4>> {
     philox(block as u32, high, stream)
 }
 
-/// One block of Philox4x32-10; see `random::philox`.
+/// One block of Philox4x32-10; see there.
 #[cube]
 fn philox(counter_low: u32, counter_high: u32, stream: &Stream) -> Vector<u32, Const<4>> {
     let mut a = counter_low;

@@ -2,7 +2,7 @@
 //! it would have refused.
 
 use super::{launch, layout::MemoryOrder, numbers};
-use crate::random::{Draw, philox};
+use crate::random::{Draw, words};
 use crate::{ActivationOps, GateHalf, Unit};
 use burn_core::backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_core::backend::{Backend, TensorMetadata};
@@ -12,12 +12,13 @@ use burn_cubecl::ops::{into_data_sync, permute};
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{CubeBackend, CubeDevice, cubecl};
 use cubecl::ir::AddressType;
+use gelu_kernels::random::philox;
 
 const DRAW: Draw = Draw { seed: 0x1234_5678_9abc_def0, step: 0xfeed_0000_0007 };
 
 /// The words of [`DRAW`].
 fn key() -> CubeTensor {
-    CubeBackend::int_from_data(TensorData::from(DRAW.words()), &CubeDevice::default())
+    CubeBackend::int_from_data(TensorData::from(words(DRAW)), &CubeDevice::default())
 }
 
 /// A tensor of these many elements, all different.
@@ -70,6 +71,8 @@ fn results_lie_as_their_inputs_do() {
             let expected = launch::step_backward(plain, bias, dy, Unit::Silu, dropout);
             assert_same_and_laid_out_like(&x, expected, result);
         }
+        let result = launch::dropout(x.clone(), key(), 1 << 31);
+        assert_same_and_laid_out_like(&x, launch::dropout(plain.clone(), key(), 1 << 31), result);
         let result = launch::let_through(x.clone(), dy.clone(), key());
         let expected = launch::let_through(plain.clone(), plain_dy.clone(), key());
         assert_same_and_laid_out_like(&x, expected, result);

@@ -8,13 +8,14 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 
-/// The new parameter takes the gradient's place.
+/// The new parameter takes the gradient's place. Moments are f32 whatever the parameter is: 16 bits
+/// do not hold the square of a small gradient.
 #[cube(launch_unchecked)]
 pub(super) fn adam<F: Float, N: Size>(
     parameter: LinearView<'_, Vector<F, N>>,
     mut gradient: LinearViewMut<'_, Vector<F, N>>,
-    mut moment_1: LinearViewMut<'_, Vector<F, N>>,
-    mut moment_2: LinearViewMut<'_, Vector<F, N>>,
+    mut moment_1: LinearViewMut<'_, Vector<f32, N>>,
+    mut moment_2: LinearViewMut<'_, Vector<f32, N>>,
     rate: f32,
     beta_1: f32,
     rest_1: f32,
@@ -29,8 +30,8 @@ pub(super) fn adam<F: Float, N: Size>(
     }
     let w = Vector::<f32, N>::cast_from(parameter.read(ABSOLUTE_POS));
     let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS));
-    let m = Vector::<f32, N>::cast_from(moment_1.read(ABSOLUTE_POS));
-    let v = Vector::<f32, N>::cast_from(moment_2.read(ABSOLUTE_POS));
+    let m = moment_1.read(ABSOLUTE_POS);
+    let v = moment_2.read(ABSOLUTE_POS);
     let m = m * Vector::new(beta_1) + g * Vector::new(rest_1);
     let v = v * Vector::new(beta_2) + g * g * Vector::new(rest_2);
     let divisor = if comptime!(inside) {
@@ -40,16 +41,16 @@ pub(super) fn adam<F: Float, N: Size>(
     };
     let w = w - m * Vector::new(rate) / divisor;
     gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
-    moment_1.write(ABSOLUTE_POS, Vector::cast_from(m));
-    moment_2.write(ABSOLUTE_POS, Vector::cast_from(v));
+    moment_1.write(ABSOLUTE_POS, m);
+    moment_2.write(ABSOLUTE_POS, v);
 }
 
-/// The new parameter takes the gradient's place.
+/// As [`adam`].
 #[cube(launch_unchecked)]
 pub(super) fn sgd<F: Float, N: Size>(
     parameter: LinearView<'_, Vector<F, N>>,
     mut gradient: LinearViewMut<'_, Vector<F, N>>,
-    mut velocity: LinearViewMut<'_, Vector<F, N>>,
+    mut velocity: LinearViewMut<'_, Vector<f32, N>>,
     rate: f32,
     momentum: f32,
     weight_decay: f32,
@@ -61,11 +62,11 @@ pub(super) fn sgd<F: Float, N: Size>(
     }
     let w = Vector::<f32, N>::cast_from(parameter.read(ABSOLUTE_POS));
     let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS));
-    let v = Vector::<f32, N>::cast_from(velocity.read(ABSOLUTE_POS));
+    let v = velocity.read(ABSOLUTE_POS);
     let g = g + w * Vector::new(weight_decay);
     let v = v * Vector::new(momentum) + g;
     let direction = if comptime!(nesterov) { g + v * Vector::new(momentum) } else { v };
     let w = w - direction * Vector::new(rate);
     gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
-    velocity.write(ABSOLUTE_POS, Vector::cast_from(v));
+    velocity.write(ABSOLUTE_POS, v);
 }

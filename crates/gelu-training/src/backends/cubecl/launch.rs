@@ -18,11 +18,14 @@ struct Spread {
 }
 
 impl Spread {
-    /// The widest vectors that the tensor divides into.
-    fn over(x: &CubeTensor) -> Self {
-        let elements = x.shape().num_elements();
-        let divides = |width: &usize| elements % width == 0;
-        let width = x.client.io_optimized_vector_sizes(x.dtype.size()).find(divides).unwrap_or(1);
+    /// The widest vectors that tensors of one shape divide into and can all be read in.
+    fn over(tensors: [&CubeTensor; 2]) -> Self {
+        let (x, elements) = (tensors[0], tensors[0].shape().num_elements());
+        let divides = |width: &usize| elements.is_multiple_of(*width);
+        let width = |x: &CubeTensor| {
+            x.client.io_optimized_vector_sizes(x.dtype.size()).find(divides).unwrap_or(1)
+        };
+        let width = tensors.map(width).into_iter().min().unwrap_or(1);
         let units = elements / width;
         let cube = CubeDim::new(&x.client, units);
         Self { cubes: calculate_cube_count_elemwise(&x.client, units, cube), cube, width }
@@ -45,12 +48,22 @@ fn owned(x: CubeTensor) -> CubeTensor {
     if x.can_mut() { x } else { x.copy() }
 }
 
-fn assert_shapes(parameter: &CubeTensor, others: &[&CubeTensor]) {
-    for other in others {
-        assert_eq!(
-            (other.shape(), other.dtype),
-            (parameter.shape(), parameter.dtype),
-            "a parameter, its gradient and the optimiser's state have one shape and type"
+/// The kernels read all tensors at the positions of one, unchecked.
+fn assert_fit(parameter: &CubeTensor, gradient: &CubeTensor, moments: &[&CubeTensor]) {
+    let shape = parameter.shape();
+    assert!(
+        gradient.shape() == shape && gradient.dtype == parameter.dtype,
+        "a parameter and its gradient have one shape and type, got {shape:?} {:?} and {:?} {:?}",
+        parameter.dtype,
+        gradient.shape(),
+        gradient.dtype,
+    );
+    for moment in moments {
+        assert!(
+            moment.shape() == shape && moment.dtype == DType::F32,
+            "the moments of a parameter have its shape, {shape:?}, and are f32, got {:?} {:?}",
+            moment.shape(),
+            moment.dtype,
         );
     }
 }
@@ -62,13 +75,13 @@ pub(super) fn adam(
     moment_2: CubeTensor,
     step: AdamStep,
 ) -> (CubeTensor, CubeTensor, CubeTensor) {
-    assert_shapes(&parameter, &[&gradient, &moment_1, &moment_2]);
+    assert_fit(&parameter, &gradient, &[&moment_1, &moment_2]);
     if parameter.shape().num_elements() == 0 {
         return (gradient, moment_1, moment_2);
     }
     let parameter = into_contiguous(parameter);
     let [gradient, moment_1, moment_2] = [gradient, moment_1, moment_2].map(owned);
-    let Spread { cubes, cube, width } = Spread::over(&parameter);
+    let Spread { cubes, cube, width } = Spread::over([&parameter, &moment_1]);
     let (client, element) = (parameter.client.clone(), element(&parameter));
     // SAFETY: the kernel checks its position against the gradient's bounds, which all have.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
@@ -101,13 +114,13 @@ pub(super) fn sgd(
     velocity: CubeTensor,
     step: SgdStep,
 ) -> (CubeTensor, CubeTensor) {
-    assert_shapes(&parameter, &[&gradient, &velocity]);
+    assert_fit(&parameter, &gradient, &[&velocity]);
     if parameter.shape().num_elements() == 0 {
         return (gradient, velocity);
     }
     let parameter = into_contiguous(parameter);
     let [gradient, velocity] = [gradient, velocity].map(owned);
-    let Spread { cubes, cube, width } = Spread::over(&parameter);
+    let Spread { cubes, cube, width } = Spread::over([&parameter, &velocity]);
     let (client, element) = (parameter.client.clone(), element(&parameter));
     // SAFETY: as for `adam`.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]

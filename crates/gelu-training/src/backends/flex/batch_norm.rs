@@ -1,8 +1,9 @@
-use super::storage::{contiguous, elements, elements_mut, tensor};
-use crate::kernels::{self, Level, Norm};
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::Unit;
+use gelu_core::flex::{contiguous, elements, elements_mut, tensor};
+use gelu_kernels::Level;
+use gelu_kernels::batch_norm::{Norm, Place, Statistics};
 
 /// f32, and enough numbers of a channel in a picture to be worth a loop of their own.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {
@@ -15,45 +16,58 @@ fn plane(x: &FlexTensor) -> usize {
     x.layout().shape()[2..].iter().product()
 }
 
-/// Mean and variance of every channel of a contiguous tensor.
-pub(super) fn statistics(x: &FlexTensor) -> (FlexTensor, FlexTensor) {
-    let channels = x.layout().shape()[1];
-    let (mean, variance) = kernels::statistics(Level::best(), elements(x), channels, plane(x));
-    let shape = Shape::from([channels]);
-    (tensor(mean, shape.clone()), tensor(variance, shape))
-}
-
-/// Calls `work` with γ, β, mean and variance.
-fn with_norm<T>(
-    [batch, plane]: [usize; 2],
-    parameters: [FlexTensor; 4],
-    epsilon: f64,
-    work: impl FnOnce(Norm<'_>) -> T,
-) -> T {
-    let parameters = parameters.map(contiguous);
-    let [gamma, beta, mean, variance] = parameters.each_ref().map(elements);
-    work(Norm { batch, plane, gamma, beta, mean, variance, epsilon })
-}
-
+/// By given statistics. `parameters` are γ, β, mean and variance.
 pub(super) fn forward(
     x: FlexTensor,
     parameters: [FlexTensor; 4],
     epsilon: f64,
     unit: Unit,
 ) -> FlexTensor {
-    let mut x = contiguous(x);
-    let (batch, plane, shape) = (x.layout().shape()[0], plane(&x), x.layout().shape().clone());
-    with_norm([batch, plane], parameters, epsilon, |norm| {
-        if x.is_unique() {
-            norm.apply_in_place(Level::best(), elements_mut(&mut x), unit);
-            return x;
-        }
-        let mut out = vec![0.0; shape.num_elements()];
-        norm.apply(Level::best(), elements(&x), &mut out, unit);
-        tensor(out, shape)
-    })
+    let [gamma, beta, mean, variance] = parameters.map(contiguous);
+    let by = Statistics { mean: elements(&mean), variance: elements(&variance) };
+    apply(x, [gamma, beta], Some(by), epsilon, unit).0
 }
 
+/// By the statistics of the batch, which come out with the result.
+pub(super) fn train(
+    x: FlexTensor,
+    parameters: [FlexTensor; 2],
+    epsilon: f64,
+    unit: Unit,
+) -> (FlexTensor, FlexTensor, FlexTensor) {
+    let (out, statistics) = apply(x, parameters, None, epsilon, unit);
+    let (mean, variance): (Vec<f32>, Vec<f32>) = statistics.into_iter().unzip();
+    let shape = Shape::from([mean.len()]);
+    (out, tensor(mean, shape.clone()), tensor(variance, shape))
+}
+
+/// `parameters` are γ and β.
+fn apply(
+    x: FlexTensor,
+    parameters: [FlexTensor; 2],
+    by: Option<Statistics<'_>>,
+    epsilon: f64,
+    unit: Unit,
+) -> (FlexTensor, Vec<(f32, f32)>) {
+    let (mut x, parameters) = (contiguous(x), parameters.map(contiguous));
+    let norm = norm(&x, parameters.each_ref().map(elements), epsilon);
+    if x.is_unique() {
+        let place = Place::InPlace(elements_mut(&mut x));
+        let statistics = norm.apply(Level::best(), place, by, unit);
+        return (x, statistics);
+    }
+    let shape = x.layout().shape().clone();
+    let mut out = vec![0.0; shape.num_elements()];
+    let place = Place::Apart { x: elements(&x), out: &mut out };
+    let statistics = norm.apply(Level::best(), place, by, unit);
+    (tensor(out, shape), statistics)
+}
+
+fn norm<'a>(x: &FlexTensor, [gamma, beta]: [&'a [f32]; 2], epsilon: f64) -> Norm<'a> {
+    Norm { batch: x.layout().shape()[0], plane: plane(x), gamma, beta, epsilon }
+}
+
+/// The gradients for x, γ and β. `parameters` are γ, β, mean and variance.
 pub(super) fn backward(
     x: FlexTensor,
     parameters: [FlexTensor; 4],
@@ -61,12 +75,16 @@ pub(super) fn backward(
     epsilon: f64,
     unit: Unit,
 ) -> (FlexTensor, FlexTensor, FlexTensor) {
-    let x = contiguous(x);
-    let mut gradient = contiguous(gradient);
-    let sizes = [x.layout().shape()[0], plane(&x)];
-    let (gamma, beta) = with_norm(sizes, parameters, epsilon, |norm| {
-        norm.differentiate(Level::best(), elements(&x), elements_mut(&mut gradient), unit)
-    });
+    let (x, mut gradient, parameters) =
+        (contiguous(x), contiguous(gradient), parameters.map(contiguous));
+    let [gamma, beta, mean, variance] = parameters.each_ref().map(elements);
+    let (gamma, beta) = norm(&x, [gamma, beta], epsilon).differentiate(
+        Level::best(),
+        elements(&x),
+        Statistics { mean, variance },
+        elements_mut(&mut gradient),
+        unit,
+    );
     let shape = Shape::from([gamma.len()]);
     (gradient, tensor(gamma, shape.clone()), tensor(beta, shape))
 }

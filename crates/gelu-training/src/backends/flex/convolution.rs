@@ -1,8 +1,8 @@
-use super::storage::{contiguous, elements, tensor};
-use crate::kernels::{self, Geometry};
 use burn_core::backend::ops::ConvOptions;
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
+use gelu_core::flex::{contiguous, elements, tensor};
+use gelu_kernels::convolution::{self, Geometry};
 
 /// The sizes, where there is a kernel: for f32 and one group.
 ///
@@ -54,7 +54,7 @@ pub(super) fn forward(
     let bias = bias.map(contiguous);
     let bias = bias.as_ref().map_or(&[][..], elements);
     let mut output = vec![0.0; batch * outputs * height * width];
-    kernels::convolve(geometry, elements(&x), elements(&weight), bias, &mut output);
+    convolution::convolve(geometry, elements(&x), elements(&weight), bias, &mut output);
     tensor(output, Shape::from([batch, outputs, height, width]))
 }
 
@@ -66,7 +66,7 @@ pub(super) fn input_gradient(
 ) -> FlexTensor {
     let [weight, gradient] = [weight, gradient].map(contiguous);
     let mut result = vec![0.0; x.layout().num_elements()];
-    kernels::input_gradient(geometry, elements(&weight), elements(&gradient), &mut result);
+    convolution::input_gradient(geometry, elements(&weight), elements(&gradient), &mut result);
     tensor(result, x.layout().shape().clone())
 }
 
@@ -77,13 +77,13 @@ pub(super) fn weight_gradient(
     gradient: FlexTensor,
 ) -> FlexTensor {
     let [x, gradient] = [x, gradient].map(contiguous);
-    let result = kernels::weight_gradient(geometry, elements(&x), elements(&gradient));
+    let result = convolution::weight_gradient(geometry, elements(&x), elements(&gradient));
     tensor(result, weight.layout().shape().clone())
 }
 
 pub(super) fn bias_gradient(gradient: FlexTensor) -> FlexTensor {
     let gradient = contiguous(gradient);
     let [_, channels, height, width] = gradient.layout().shape().dims();
-    let sums = kernels::sum_of_channels(elements(&gradient), channels, height * width);
+    let sums = gelu_kernels::sum_of_channels(elements(&gradient), channels, height * width);
     tensor(sums, Shape::from([channels]))
 }

@@ -4,7 +4,6 @@ mod batch_norm;
 mod convolution;
 mod linear;
 mod optimizer;
-mod storage;
 
 use crate::{AdamStep, SgdStep, TrainingOps, composed};
 use burn_core::backend::{
@@ -13,7 +12,21 @@ use burn_core::backend::{
     tensor::FloatTensor,
 };
 use burn_core::tensor::DType;
+use burn_std::{bf16, f16};
 use gelu_core::Unit;
+
+/// Calls an optimiser that is generic over a tensor's elements.
+macro_rules! by_dtype {
+    ($x:ident, $optimizer:ident($($argument:expr),*)) => {
+        match $x.dtype() {
+            DType::F32 => optimizer::$optimizer::<f32>($($argument),*),
+            DType::F64 => optimizer::$optimizer::<f64>($($argument),*),
+            DType::F16 => optimizer::$optimizer::<f16>($($argument),*),
+            DType::BF16 => optimizer::$optimizer::<bf16>($($argument),*),
+            dtype => panic!("an optimiser steps float tensors, got {dtype:?}"),
+        }
+    };
+}
 
 impl TrainingOps for Flex {
     fn adam_step(
@@ -23,11 +36,7 @@ impl TrainingOps for Flex {
         moment_2: FloatTensor<Self>,
         step: AdamStep,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-        match gradient.dtype() {
-            DType::F32 => optimizer::adam::<f32>(parameter, gradient, moment_1, moment_2, step),
-            DType::F64 => optimizer::adam::<f64>(parameter, gradient, moment_1, moment_2, step),
-            _ => composed::adam_step::<Self>(parameter, gradient, moment_1, moment_2, step),
-        }
+        by_dtype!(gradient, adam(parameter, gradient, moment_1, moment_2, step))
     }
 
     fn sgd_step(
@@ -36,11 +45,7 @@ impl TrainingOps for Flex {
         velocity: FloatTensor<Self>,
         step: SgdStep,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        match gradient.dtype() {
-            DType::F32 => optimizer::sgd::<f32>(parameter, gradient, velocity, step),
-            DType::F64 => optimizer::sgd::<f64>(parameter, gradient, velocity, step),
-            _ => composed::sgd_step::<Self>(parameter, gradient, velocity, step),
-        }
+        by_dtype!(gradient, sgd(parameter, gradient, velocity, step))
     }
 
     fn linear_product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -150,10 +155,7 @@ impl TrainingOps for Flex {
         if !batch_norm::has_kernel(&x) {
             return composed::batch_norm_activation_train::<Self>(x, gamma, beta, epsilon, unit);
         }
-        let x = storage::contiguous(x);
-        let (mean, variance) = batch_norm::statistics(&x);
-        let parameters = [gamma, beta, mean.clone(), variance.clone()];
-        (batch_norm::forward(x, parameters, epsilon, unit), mean, variance)
+        batch_norm::train(x, [gamma, beta], epsilon, unit)
     }
 
     fn batch_norm_activation_gradients(

@@ -1,12 +1,10 @@
-use super::storage::{contiguous, elements, elements_mut};
-use crate::kernels::{self, Level, Number};
-use crate::{AdamStep, SgdStep};
-use burn_core::tensor::Element;
 use burn_flex::FlexTensor;
+use gelu_core::flex::{Stored, contiguous, elements, elements_mut};
+use gelu_kernels::{AdamStep, SgdStep};
 
 /// The result takes the gradient's memory, which nobody else holds: the parameter is still part of
 /// the module that the caller was given.
-pub(super) fn adam<T: Number + Element + bytemuck::Pod>(
+pub(super) fn adam<T: Stored>(
     parameter: FlexTensor,
     gradient: FlexTensor,
     moment_1: FlexTensor,
@@ -15,8 +13,7 @@ pub(super) fn adam<T: Number + Element + bytemuck::Pod>(
 ) -> (FlexTensor, FlexTensor, FlexTensor) {
     let parameter = contiguous(parameter);
     let [mut gradient, mut moment_1, mut moment_2] = [gradient, moment_1, moment_2].map(contiguous);
-    kernels::adam::<T>(
-        Level::best(),
+    gelu_kernels::adam::<T>(
         elements(&parameter),
         elements_mut(&mut gradient),
         elements_mut(&mut moment_1),
@@ -27,7 +24,7 @@ pub(super) fn adam<T: Number + Element + bytemuck::Pod>(
 }
 
 /// See [`adam`].
-pub(super) fn sgd<T: Number + Element + bytemuck::Pod>(
+pub(super) fn sgd<T: Stored>(
     parameter: FlexTensor,
     gradient: FlexTensor,
     velocity: FlexTensor,
@@ -35,8 +32,7 @@ pub(super) fn sgd<T: Number + Element + bytemuck::Pod>(
 ) -> (FlexTensor, FlexTensor) {
     let parameter = contiguous(parameter);
     let [mut gradient, mut velocity] = [gradient, velocity].map(contiguous);
-    kernels::sgd::<T>(
-        Level::best(),
+    gelu_kernels::sgd::<T>(
         elements(&parameter),
         elements_mut(&mut gradient),
         elements_mut(&mut velocity),

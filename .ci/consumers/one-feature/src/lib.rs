@@ -1,0 +1,1 @@
+//! Whatever one feature makes of a crate.

@@ -1,0 +1,59 @@
+//! One file a kind of operation: its backward pass, and how an output that gradient checkpointing has
+//! dropped is computed again.
+
+mod map;
+mod slope;
+mod step;
+
+use crate::{ActivationOps, GateHalf, Unit};
+use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
+use burn_core::backend::tensor::{FloatTensor, IntTensor};
+use map::{Map, mapped};
+
+/// Computes an output again, where gradient checkpointing has dropped it.
+#[derive(Debug)]
+struct Recompute<S>(S);
+
+impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
+    fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
+        mapped::<B, C>(x, Map::Unit(unit))
+    }
+
+    fn activation_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        slope::scaled::<B, C>(x, dy, unit)
+    }
+
+    fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
+        mapped::<B, C>(x, Map::Dropout(key, threshold))
+    }
+
+    fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
+        mapped::<B, C>(x, Map::Gated(unit, gate))
+    }
+
+    fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
+        mapped::<B, C>(x, Map::Stochastic(key))
+    }
+
+    fn bias_activation(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        step::step::<B, C>(x, bias, unit, None)
+    }
+
+    fn bias_activation_dropout(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        key: IntTensor<Self>,
+        unit: Unit,
+        threshold: u32,
+    ) -> FloatTensor<Self> {
+        step::step::<B, C>(x, bias, unit, Some((key, threshold)))
+    }
+}

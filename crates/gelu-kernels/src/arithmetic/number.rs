@@ -1,0 +1,352 @@
+//! f64, for results in f64 and for results that are rounded to less.
+
+use super::{Arithmetic, Digits, Exponential};
+use core::ops::{Add, Div, Mul, Neg, Sub};
+
+/// An f64 on the way to a result in f64.
+#[derive(Clone, Copy, Debug)]
+pub struct Double(pub f64);
+
+/// An f64 on the way to a result that is rounded to f32 or to 16 bits: its last 29 digits need not
+/// be right, and no f32 is subnormal in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounded(pub f64);
+
+/// What the two have in common.
+macro_rules! number {
+    ($name:ident, $digits:ident) => {
+        impl Neg for $name {
+            type Output = Self;
+
+            #[inline(always)]
+            fn neg(self) -> Self {
+                Self(-self.0)
+            }
+        }
+
+        number!($name, Add add, Sub sub, Mul mul, Div div);
+
+        impl $name {
+            /// `2^k` as a shifted number whose low bits are k, `k` itself, and what is left of
+            /// `self + low`.
+            #[inline(always)]
+            fn reduced(self, low: f64) -> (f64, f64) {
+                const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
+                const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+                let k = (self.0 * core::f64::consts::LOG2_E + MAGIC) - MAGIC;
+                (k, ((self.0 - k * LN_2_HIGH) - k * LN_2_LOW) + low)
+            }
+        }
+    };
+    ($name:ident, $($operator:ident $method:ident),*) => {$(
+        impl $operator for $name {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(self.0.$method(other.0))
+            }
+        }
+
+        impl $operator<f64> for $name {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: f64) -> Self {
+                Self(self.0.$method(other))
+            }
+        }
+    )*};
+}
+
+number!(Double, Double);
+number!(Rounded, Rounded);
+
+/// The methods of [`Arithmetic`] that are the same for both.
+macro_rules! choices {
+    () => {
+        type Mask = bool;
+        type Parameter = f64;
+
+        #[inline(always)]
+        fn constant(&self, value: f64) -> Self {
+            Self(value)
+        }
+
+        #[inline(always)]
+        fn parameter(&self, value: f64) -> Self {
+            Self(value)
+        }
+
+        #[inline(always)]
+        fn abs(self) -> Self {
+            Self(self.0.abs())
+        }
+
+        #[inline(always)]
+        fn below(&self, limit: f64) -> bool {
+            self.0 < limit
+        }
+
+        #[inline(always)]
+        fn at_or_below(&self, limit: f64) -> bool {
+            self.0 <= limit
+        }
+
+        #[inline(always)]
+        fn above(&self, limit: f64) -> bool {
+            self.0 > limit
+        }
+
+        #[inline(always)]
+        fn choose(condition: bool, then: Self, otherwise: Self) -> Self {
+            if condition { then } else { otherwise }
+        }
+
+        #[inline(always)]
+        fn polynomial(self, coefficients: &[f64]) -> Self {
+            Self(polynomial(self.0, coefficients))
+        }
+    };
+}
+
+/// Adding it rounds to an integer and leaves that in the low bits.
+const MAGIC: f64 = 6_755_399_441_055_744.0;
+
+/// `2^k` for an integer −1022 ≤ k ≤ 1023.
+#[inline(always)]
+fn power_of_two(k: f64) -> f64 {
+    f64::from_bits((k + MAGIC).to_bits().wrapping_add(1023) << 52)
+}
+
+/// `Σ coefficients[k]·x^k` in four chains, each of every fourth coefficient: a single chain is long
+/// and every step of it waits for the one before.
+#[inline(always)]
+fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
+    let square = x * x;
+    let fourth = square * square;
+    let low = chain(fourth, coefficients, 0) + x * chain(fourth, coefficients, 1);
+    let high = chain(fourth, coefficients, 2) + x * chain(fourth, coefficients, 3);
+    low + square * high
+}
+
+/// `Σ coefficients[first + 4k]·x^k`.
+#[inline(always)]
+fn chain(x: f64, coefficients: &[f64], first: usize) -> f64 {
+    if first >= coefficients.len() {
+        return 0.0;
+    }
+    let mut index = first + (coefficients.len() - 1 - first) / 4 * 4;
+    let mut sum = coefficients[index];
+    while index > first {
+        index -= 4;
+        sum = sum * x + coefficients[index];
+    }
+    sum
+}
+
+/// `e^r − 1` for `|r| ≤ ln 2 / 2` by Taylor's series to r^`N`+1.
+#[inline(always)]
+fn series<const N: usize>(r: f64) -> f64 {
+    let mut coefficients = [0.5; N];
+    let mut k = 1;
+    while k < N {
+        coefficients[k] = coefficients[k - 1] / (k + 2) as f64;
+        k += 1;
+    }
+    polynomial(r, &coefficients) * r * r + r
+}
+
+/// `(1 + s)·2^k`, the power in two factors, so that no product with it is subnormal before its
+/// last rounding.
+#[derive(Clone, Copy, Debug)]
+pub struct DoubleExponential {
+    s: f64,
+    first: f64,
+    second: f64,
+}
+
+impl Exponential<Double> for DoubleExponential {
+    #[inline(always)]
+    fn value(self) -> Double {
+        Double((self.first + self.first * self.s) * self.second)
+    }
+
+    #[inline(always)]
+    fn times(self, factor: Double) -> Double {
+        Double((factor.0 + factor.0 * self.s) * self.first * self.second)
+    }
+
+    #[inline(always)]
+    fn times_parts(self, high: Double, low: Double) -> Double {
+        let sum = high.0 + (low.0 + (high.0 + low.0) * self.s);
+        Double(sum * self.first * self.second)
+    }
+}
+
+impl Arithmetic for Double {
+    type Exponential = DoubleExponential;
+
+    choices!();
+
+    #[inline(always)]
+    fn digits(&self) -> Digits {
+        Digits::Double
+    }
+
+    #[inline(always)]
+    fn split(self) -> (Self, Self) {
+        let top = leading(self.0);
+        (Self(top), Self(self.0 - top))
+    }
+
+    #[inline(always)]
+    fn leading(&self, constant: f64) -> f64 {
+        leading(constant)
+    }
+
+    #[inline(always)]
+    fn exponential(self, low: Self) -> DoubleExponential {
+        let (k, r) = self.reduced(low.0);
+        // Half of k, rounded, by the same trick.
+        let half = (0.5 * k + MAGIC) - MAGIC;
+        DoubleExponential {
+            s: series::<12>(r),
+            first: power_of_two(half),
+            second: power_of_two(k - half),
+        }
+    }
+
+    #[inline(always)]
+    fn exp_m1(self) -> Self {
+        // Past −40 it is −1.
+        let (k, r) = self.at_least(-100.0).reduced(0.0);
+        let scale = power_of_two(k);
+        Self((scale - 1.0) + scale * series::<12>(r))
+    }
+}
+
+/// The first 26 digits.
+#[inline(always)]
+fn leading(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & !((1 << 27) - 1))
+}
+
+/// `(1 + s)·2^k`.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundedExponential {
+    s: f64,
+    scale: f64,
+}
+
+impl Exponential<Rounded> for RoundedExponential {
+    #[inline(always)]
+    fn value(self) -> Rounded {
+        Rounded(self.scale + self.scale * self.s)
+    }
+
+    #[inline(always)]
+    fn times(self, factor: Rounded) -> Rounded {
+        factor * self.value()
+    }
+
+    #[inline(always)]
+    fn times_parts(self, high: Rounded, _: Rounded) -> Rounded {
+        self.times(high)
+    }
+}
+
+impl Arithmetic for Rounded {
+    type Exponential = RoundedExponential;
+
+    choices!();
+
+    #[inline(always)]
+    fn digits(&self) -> Digits {
+        Digits::Rounded
+    }
+
+    #[inline(always)]
+    fn split(self) -> (Self, Self) {
+        (self, Self(0.0))
+    }
+
+    #[inline(always)]
+    fn leading(&self, constant: f64) -> f64 {
+        constant
+    }
+
+    #[inline(always)]
+    fn exponential(self, _: Self) -> RoundedExponential {
+        let (k, r) = self.reduced(0.0);
+        RoundedExponential { s: series::<9>(r), scale: power_of_two(k) }
+    }
+
+    #[inline(always)]
+    fn exp_m1(self) -> Self {
+        let (k, r) = self.at_least(-100.0).reduced(0.0);
+        let scale = power_of_two(k);
+        Self((scale - 1.0) + scale * series::<9>(r))
+    }
+
+    #[inline(always)]
+    fn product(self, other: Self) -> (Self, Self) {
+        (self * other, Self(0.0))
+    }
+
+    #[inline(always)]
+    fn sum_in_parts(product: Self, constant: f64) -> (Self, Self) {
+        (product + constant, Self(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2^-38: 2^-13 of an f32's last place.
+    const ROUNDED: f64 = 3.7e-12;
+    /// Two last places of an f64.
+    const DOUBLE: f64 = 4.5e-16;
+
+    #[test]
+    fn exponentials_agree_with_libm() {
+        for step in 0..=7_000 {
+            let x = -f64::from(step) * 0.0999;
+            let exact = libm::exp(x);
+            let double = Double(x).exponential(Double(0.0)).value().0;
+            assert!((double - exact).abs() <= DOUBLE * exact, "e^{x}: {double:e}, {exact:e}");
+            let rounded = Rounded(x).exponential(Rounded(0.0)).value().0;
+            assert!((rounded - exact).abs() <= ROUNDED * exact, "e^{x}: {rounded:e}, {exact:e}");
+            let small = x * 1e-3;
+            let exact = libm::expm1(small);
+            let (double, rounded) = (Double(small).exp_m1().0, Rounded(small).exp_m1().0);
+            assert!((double - exact).abs() <= DOUBLE * exact.abs(), "e^{small} − 1: {double:e}");
+            assert!((rounded - exact).abs() <= ROUNDED * exact.abs(), "e^{small} − 1");
+        }
+    }
+
+    #[test]
+    fn product_with_an_exponential_is_rounded_into_the_subnormals_once() {
+        // e^−745 alone is one unit of the smallest subnormal.
+        let product = Double(-745.0).exponential(Double(0.0)).times(Double(1e10)).0;
+        let exact = libm::exp(-745.0 + 1e10f64.ln());
+        assert!((product / exact - 1.0).abs() < 1e-12, "{product:e} {exact:e}");
+    }
+
+    #[test]
+    fn product_and_its_remainder_are_exact() {
+        for (a, b) in [(1.0 / 3.0, 7.0 / 11.0), (1e10 / 7.0, -3.3), (0.1, 0.1)] {
+            let (high, low) = Double(a).product(Double(b));
+            assert_eq!(high.0, a * b);
+            assert!((low.0 - libm::fma(a, b, -high.0)).abs() <= 1e-32 * (a * b).abs());
+        }
+    }
+
+    #[test]
+    fn nan_stays_nan() {
+        let nan = f64::NAN;
+        assert!(Double(nan).exponential(Double(0.0)).value().0.is_nan());
+        assert!(Rounded(nan).exp_m1().0.is_nan() && Double(nan).exp_m1().0.is_nan());
+    }
+}

@@ -1,0 +1,389 @@
+//! Batch norm and the activation behind it, a channel at a time: as long as a channel of all pictures
+//! fits the caches, it is read from memory once each way.
+//!
+//! Everything is summed in one order, whatever the number of threads and the instruction set.
+
+#![allow(unsafe_code, reason = "threads write to channels, which lie scattered over the numbers")]
+
+use crate::disjoint::Disjoint;
+use crate::functions::Unit;
+use crate::level::{Level, Work};
+use crate::scratch::with_scratch;
+use crate::slices;
+use crate::sum::{Sum, sums};
+use crate::threads::map_each;
+use std::ops::Range;
+use std::vec::Vec;
+
+/// `[batch, channels, plane]`, and what every channel is scaled and shifted by.
+#[derive(Clone, Copy, Debug)]
+pub struct Norm<'a> {
+    /// Pictures.
+    pub batch: usize,
+    /// Numbers of a channel in a picture.
+    pub plane: usize,
+    /// γ, one number a channel, as in all that follow.
+    pub gamma: &'a [f32],
+    /// β.
+    pub beta: &'a [f32],
+    /// ε.
+    pub epsilon: f64,
+}
+
+/// Means and variances (the mean square of n numbers) of every channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistics<'a> {
+    /// μ.
+    pub mean: &'a [f32],
+    /// σ².
+    pub variance: &'a [f32],
+}
+
+/// Where a norm reads and writes.
+#[derive(Debug)]
+pub enum Place<'a> {
+    /// The results take the inputs' place.
+    InPlace(&'a mut [f32]),
+    /// From one slice to another.
+    Apart {
+        /// The inputs.
+        x: &'a [f32],
+        /// The results.
+        out: &'a mut [f32],
+    },
+}
+
+/// Mean and variance of one channel, given its planes.
+fn moments<'a>(
+    level: Level,
+    planes: impl Iterator<Item = &'a [f32]> + Clone,
+    count: f64,
+) -> (f32, f32) {
+    let sum: f64 = planes.clone().map(|plane| level.run(Sum(plane))).sum();
+    let mean = (sum / count) as f32;
+    // What rounding the mean leaves is taken off again.
+    let [rest, squares] = planes
+        .map(|x| level.run(Deviation { x, mean }))
+        .fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d]);
+    (mean, (squares / count - (rest / count).powi(2)).max(0.0) as f32)
+}
+
+/// Σ (x − mean) and Σ (x − mean)².
+struct Deviation<'a> {
+    x: &'a [f32],
+    mean: f32,
+}
+
+impl Work for Deviation<'_> {
+    type Output = [f64; 2];
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> [f64; 2] {
+        let Self { x, mean } = self;
+        sums([x], |[x]| [x - mean, (x - mean) * (x - mean)])
+    }
+}
+
+impl Norm<'_> {
+    fn inverse_deviation(&self, variance: f32) -> f64 {
+        1.0 / (f64::from(variance) + self.epsilon).sqrt()
+    }
+
+    /// The affine function of one channel, by its mean and variance.
+    fn affine(&self, channel: usize, (mean, variance): (f32, f32)) -> Affine {
+        let scale = f64::from(self.gamma[channel]) * self.inverse_deviation(variance);
+        Affine { mean, scale: scale as f32, shift: self.beta[channel] }
+    }
+
+    fn channels(&self) -> usize {
+        self.gamma.len()
+    }
+
+    /// Where a channel of a picture lies.
+    fn range(&self, picture: usize, channel: usize) -> Range<usize> {
+        let start = (picture * self.channels() + channel) * self.plane;
+        start..start + self.plane
+    }
+
+    fn size(&self) -> usize {
+        self.batch * self.channels() * self.plane
+    }
+
+    /// Numbers of a channel.
+    fn count(&self) -> f64 {
+        (self.batch * self.plane) as f64
+    }
+
+    /// Writes `unit` of `γ·(x − μ)/√(σ² + ε) + β`, by the statistics that are given or those of every
+    /// channel itself, and returns them. A channel is worked on from its beginning to its end, so that it
+    /// stays in the caches.
+    ///
+    /// # Panics
+    ///
+    /// If the place has other lengths than the sizes say.
+    pub fn apply(
+        &self,
+        level: Level,
+        place: Place<'_>,
+        by: Option<Statistics<'_>>,
+        unit: Unit,
+    ) -> Vec<(f32, f32)> {
+        let (x, out) = match place {
+            Place::InPlace(values) => (None, values),
+            Place::Apart { x, out } => {
+                assert_eq!(x.len(), out.len(), "a result for every input");
+                (Some(x), out)
+            }
+        };
+        let places = Disjoint::of(out);
+        map_each(self.channels(), self.size(), |channel| {
+            let x_of = |picture| match x {
+                Some(x) => &x[self.range(picture, channel)],
+                // SAFETY: each channel is worked on by one thread, and a plane is read before it is
+                // written.
+                None => unsafe { &*places.part(self.range(picture, channel)) },
+            };
+            let statistics = match by {
+                Some(by) => (by.mean[channel], by.variance[channel]),
+                None => moments(level, (0..self.batch).map(x_of), self.count()),
+            };
+            let affine = self.affine(channel, statistics);
+            for picture in 0..self.batch {
+                // SAFETY: as above.
+                let out = unsafe { places.part(self.range(picture, channel)) };
+                match x {
+                    Some(_) => level.run(AffineTo { affine, x: x_of(picture), out }),
+                    None => level.run(AffineInPlace { affine, values: out }),
+                }
+                if unit != Unit::Identity {
+                    slices::forward_at(level, unit, out);
+                }
+            }
+            statistics
+        })
+    }
+
+    /// Replaces the gradient of the result, where the statistics are those of `x`, by that of `x`, and
+    /// returns those of γ and β.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn differentiate(
+        &self,
+        level: Level,
+        x: &[f32],
+        by: Statistics<'_>,
+        gradient: &mut [f32],
+        unit: Unit,
+    ) -> (Vec<f32>, Vec<f32>) {
+        assert_eq!(x.len(), gradient.len(), "a gradient for every input");
+        let places = Disjoint::of(gradient);
+        let count = self.count();
+        map_each(self.channels(), self.size(), |channel| {
+            let variance = by.variance[channel];
+            let affine = self.affine(channel, (by.mean[channel], variance));
+            let inverse = self.inverse_deviation(variance);
+            let x = |picture| &x[self.range(picture, channel)];
+            let mut total = [0.0; 2];
+            for picture in 0..self.batch {
+                let x = x(picture);
+                // SAFETY: each channel is worked on by one thread.
+                let gradient = unsafe { places.part(self.range(picture, channel)) };
+                if unit != Unit::Identity {
+                    with_scratch(self.plane, |normed| {
+                        level.run(AffineTo { affine, x, out: normed });
+                        slices::backward_at(level, unit, normed, gradient);
+                    });
+                }
+                let [sum, product] = level.run(Products { gradient, x, mean: affine.mean });
+                total = [total[0] + sum, total[1] + product];
+            }
+            let [sum, product] = total;
+            let inner = Inner {
+                mean: affine.mean,
+                scale: affine.scale,
+                mean_gradient: (sum / count) as f32,
+                slope: (product * inverse * inverse / count) as f32,
+            };
+            for picture in 0..self.batch {
+                // SAFETY: as above.
+                let gradient = unsafe { places.part(self.range(picture, channel)) };
+                level.run(InnerInPlace { inner, x: x(picture), gradient });
+            }
+            ((product * inverse) as f32, sum as f32)
+        })
+        .into_iter()
+        .unzip()
+    }
+}
+
+/// `(x − mean)·scale + shift`
+#[derive(Clone, Copy)]
+struct Affine {
+    mean: f32,
+    scale: f32,
+    shift: f32,
+}
+
+impl Affine {
+    #[inline(always)]
+    fn at(self, x: f32) -> f32 {
+        (x - self.mean) * self.scale + self.shift
+    }
+}
+
+struct AffineTo<'a> {
+    affine: Affine,
+    x: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl Work for AffineTo<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { affine, x, out } = self;
+        out.iter_mut().zip(x).for_each(|(out, x)| *out = affine.at(*x));
+    }
+}
+
+struct AffineInPlace<'a> {
+    affine: Affine,
+    values: &'a mut [f32],
+}
+
+impl Work for AffineInPlace<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { affine, values } = self;
+        values.iter_mut().for_each(|value| *value = affine.at(*value));
+    }
+}
+
+/// Σ gradient and Σ gradient·(x − mean).
+struct Products<'a> {
+    gradient: &'a [f32],
+    x: &'a [f32],
+    mean: f32,
+}
+
+impl Work for Products<'_> {
+    type Output = [f64; 2];
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> [f64; 2] {
+        let Self { gradient, x, mean } = self;
+        sums([gradient, x], |[gradient, x]| [gradient, gradient * (x - mean)])
+    }
+}
+
+/// The gradient behind the norm to that before it: `scale·(g − mean gradient − (x − mean)·slope)`.
+#[derive(Clone, Copy)]
+struct Inner {
+    mean: f32,
+    scale: f32,
+    mean_gradient: f32,
+    slope: f32,
+}
+
+struct InnerInPlace<'a> {
+    inner: Inner,
+    x: &'a [f32],
+    gradient: &'a mut [f32],
+}
+
+impl Work for InnerInPlace<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { inner: Inner { mean, scale, mean_gradient, slope }, x, gradient } = self;
+        gradient
+            .iter_mut()
+            .zip(x)
+            .for_each(|(g, x)| *g = (*g - mean_gradient - (*x - mean) * slope) * scale);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHANNELS: usize = 3;
+
+    fn wave(length: usize, frequency: f64, shift: f64) -> Vec<f32> {
+        (0..length).map(|i| ((frequency * i as f64).sin() + shift) as f32).collect()
+    }
+
+    fn norm(batch: usize, plane: usize) -> Norm<'static> {
+        let (gamma, beta) = (&[0.5, 1.0, -2.0], &[0.1, 0.0, -0.3]);
+        Norm { batch, plane, gamma, beta, epsilon: 1e-5 }
+    }
+
+    #[test]
+    fn statistics_are_those_of_f64_even_far_from_zero() {
+        for shift in [0.0, 1000.0] {
+            let plane = 77;
+            let x = wave(5 * CHANNELS * plane, 0.37, shift);
+            for level in Level::available() {
+                let place = Place::InPlace(&mut x.clone());
+                let found = norm(5, plane).apply(level, place, None, Unit::Identity);
+                for (channel, (found_mean, found_variance)) in found.into_iter().enumerate() {
+                    let planes = x.chunks(plane).skip(channel).step_by(CHANNELS);
+                    let numbers: Vec<f64> = planes.flatten().map(|&x| f64::from(x)).collect();
+                    let count = numbers.len() as f64;
+                    let mean = numbers.iter().sum::<f64>() / count;
+                    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
+                    assert!((f64::from(found_mean) - mean).abs() <= 1e-7 * (1.0 + shift));
+                    assert!((f64::from(found_variance) - variance).abs() <= 1e-6 * variance);
+                }
+            }
+        }
+    }
+
+    /// Statistics, results and gradients.
+    type Results = (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>);
+
+    fn results(level: Level, unit: Unit) -> Results {
+        let (batch, plane) = (9, 3001);
+        let x = wave(batch * CHANNELS * plane, 0.37, 0.5);
+        let (norm, mut gradient) = (norm(batch, plane), wave(x.len(), 0.71, 0.1));
+        let (mut out, mut in_place, mut given) = (x.clone(), x.clone(), x.clone());
+        let own = norm.apply(level, Place::InPlace(&mut in_place), None, unit);
+        norm.apply(level, Place::Apart { x: &x, out: &mut out }, None, unit);
+        let (mean, variance): (Vec<f32>, Vec<f32>) = own.into_iter().unzip();
+        let by = Statistics { mean: &mean, variance: &variance };
+        norm.apply(level, Place::InPlace(&mut given), Some(by), unit);
+        assert_eq!((&out, &out), (&in_place, &given), "{level:?}");
+        let (gamma, beta) = norm.differentiate(level, &x, by, &mut gradient, unit);
+        (mean, variance, out, gradient, gamma, beta)
+    }
+
+    #[test]
+    fn levels_give_the_same_bits_as_far_as_the_activation_does() {
+        // Sums and products are fused on no level. An activation's formula differs where a
+        // multiply-add is no instruction, unless it is exact.
+        for unit in [Unit::Identity, Unit::Relu, Unit::Gelu] {
+            let mut of_its_kind = std::collections::HashMap::new();
+            for level in Level::available() {
+                let kind = unit == Unit::Gelu && level.fuses();
+                let found = results(level, unit);
+                let expected = of_its_kind.entry(kind).or_insert_with(|| found.clone());
+                assert!(*expected == found, "{unit:?} {level:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_activation_is_that_of_the_level() {
+        for level in Level::available() {
+            let (.., mut expected, _, _, _) = results(level, Unit::Identity);
+            slices::forward_at(level, Unit::Gelu, &mut expected);
+            assert!(results(level, Unit::Gelu).2 == expected, "{level:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The exact GELU cut off: `min(max(GELU(x), −limit), limit)`, for what is quantised afterwards
+//! (arXiv 2004.09602; transformers' `gelu_10`).
+
+use super::gelu::Gelu;
+use super::relu::or_nan;
+use super::{Function, Parameter};
+use crate::arithmetic::Arithmetic;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClippedGelu;
+
+impl Function for ClippedGelu {
+    const NAME: &str = "clipped-gelu";
+    const LABEL: &str = "GELU (clipped)";
+    const ALIASES: &[&str] = &["gelu-10"];
+    const PARAMETER: Option<Parameter> = Some(Parameter::positive("limit", 10.0));
+
+    /// The limit for +∞.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
+        let (y, limit) = (Gelu::value(x.clone(), limit), x.parameter(limit));
+        let (over, under) = outside(&y, &limit);
+        A::choose(over, limit.clone(), A::choose(under, -limit, y))
+    }
+
+    /// 0 where it is cut off.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
+        inside(x.clone(), limit, Gelu::derivative(x, limit))
+    }
+
+    /// 0 where it is cut off.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
+        inside(x.clone(), limit, Gelu::second_derivative(x, limit))
+    }
+}
+
+/// `value`, and 0 where the GELU is cut off.
+#[inline(always)]
+fn inside<A: Arithmetic>(x: A, limit: A::Parameter, value: A) -> A {
+    let y = Gelu::value(x.clone(), limit);
+    let (over, under) = outside(&y, &x.parameter(limit));
+    let value = A::choose(under, x.constant(0.0), value);
+    or_nan(x.clone(), A::choose(over, x.constant(0.0), value))
+}
+
+/// Where y is above the limit, and where below the negative one.
+#[inline(always)]
+fn outside<A: Arithmetic>(y: &A, limit: &A) -> (A::Mask, A::Mask) {
+    ((y.clone() - limit.clone()).above(0.0), (y.clone() + limit.clone()).below(0.0))
+}

@@ -1,0 +1,357 @@
+//! One file a function, or one a family: its formula and derivative, coefficients and names.
+//!
+//! The table below is all that the rest of the crate knows of them: the enum [`Unit`], parsing and
+//! names, serde, the code on the wire, the kernels of every backend, the tests of accuracy and of
+//! backends follow from it. To add a function, write its file, declare it, and add its line (and
+//! what `tests/accuracy/` then asks for: its bound, and its formula in `generate.py`).
+
+mod cauchy;
+mod clipped_gelu;
+mod elu;
+mod gelu;
+mod gelu_sigmoid;
+mod gelu_tanh;
+mod hard;
+mod identity;
+mod laplace;
+mod mish;
+mod normal_cdf;
+mod relu;
+mod shrink;
+mod sigmoid;
+mod silu;
+mod softplus;
+mod softsign;
+mod tanh;
+mod unit;
+
+use crate::arithmetic::{Arithmetic, Double, Rounded};
+pub use unit::{InvalidParameter, Names, compact, normalised};
+
+/// What a function's file has to say.
+pub trait Function: Copy + Send + Sync + 'static {
+    /// Its canonical name.
+    const NAME: &str;
+    /// Its name as people write it.
+    const LABEL: &str;
+    /// Other ecosystems' names, in lower case with hyphens.
+    const ALIASES: &[&str] = &[];
+    /// The parameter that follows its name.
+    const PARAMETER: Option<Parameter> = None;
+
+    /// The function.
+    fn value<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
+
+    /// Its derivative.
+    fn derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
+
+    /// The derivative of that; at a kink or a jump, that of the piece that the derivative takes its
+    /// value from.
+    fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
+
+    /// The function on an f32, where a multiply-add is fused.
+    #[inline(always)]
+    fn fused(x: f32, parameter: f64) -> f32 {
+        Self::value(Rounded(f64::from(x)), parameter).0 as f32
+    }
+
+    /// Its derivative on an f32, where a multiply-add is fused.
+    #[inline(always)]
+    fn fused_derivative(x: f32, parameter: f64) -> f32 {
+        Self::derivative(Rounded(f64::from(x)), parameter).0 as f32
+    }
+}
+
+/// A function's parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// What its formula calls it.
+    pub name: &'static str,
+    /// What it is where none is given.
+    pub default: f64,
+    /// Whether it has to be above 0.
+    positive: bool,
+}
+
+impl Parameter {
+    /// Any finite number.
+    const fn any(name: &'static str, default: f64) -> Self {
+        Self { name, default, positive: false }
+    }
+
+    /// Any finite number above 0.
+    const fn positive(name: &'static str, default: f64) -> Self {
+        Self { name, default, positive: true }
+    }
+
+    /// Whether it may have this value.
+    fn allows(&self, value: f64) -> bool {
+        value.is_finite() && (!self.positive || value > 0.0)
+    }
+}
+
+/// Something to do with a function. A trait rather than a function pointer, so that the loop around
+/// the formula is compiled for each one and vectorises.
+pub trait Job {
+    /// What comes out.
+    type Output;
+
+    /// Does it.
+    fn run<F: Function>(self) -> Self::Output;
+}
+
+/// The functions. A line is
+///
+/// ```text
+/// code => Variant(file::Type), "what the documentation says";
+/// ```
+///
+/// with `{ name }` behind the variant if there is a parameter. The code is the function's on the
+/// wire and never changes; a new function takes the next one, wherever its line stands.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! table {
+    ($generate:path) => {
+        $generate! {
+            0 => Gelu(gelu::Gelu), "The exact GELU, `x·Φ(x)`.";
+            1 => GeluTanh(gelu_tanh::GeluTanh), "The tanh form of GELU, `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`.";
+            2 => GeluSigmoid(gelu_sigmoid::GeluSigmoid), "The sigmoid form of GELU, `x·σ(1.702·x)`.";
+            9 => ClippedGelu { limit } (clipped_gelu::ClippedGelu), "The exact GELU, cut off at ±limit.";
+            3 => Silu(silu::Silu), "SiLU (swish), `x·σ(x)`.";
+            10 => Mish(mish::Mish), "Mish, `x·tanh(ln(1 + e^x))`.";
+            4 => Elu { alpha } (elu::Elu), "ELU: `x` for x > 0, else `α·(e^x − 1)`.";
+            11 => Celu { alpha } (elu::Celu), "CELU: `x` for x > 0, else `α·(e^(x/α) − 1)`.";
+            12 => Selu(elu::Selu), "SELU: λ times the ELU of a certain α.";
+            5 => Relu(relu::Relu), "ReLU, `max(x, 0)`.";
+            13 => LeakyRelu { slope } (relu::LeakyRelu), "Leaky ReLU: `x` for x > 0, else `slope·x`.";
+            14 => Relu6(relu::Relu6), "ReLU6, `min(max(x, 0), 6)`.";
+            15 => SquaredRelu(relu::SquaredRelu), "Squared ReLU, `max(x, 0)²`.";
+            29 => ThresholdedRelu { theta } (relu::ThresholdedRelu), "Thresholded ReLU: `x` for x > θ, else 0.";
+            16 => Softplus { beta } (softplus::Softplus), "Softplus, `ln(1 + e^(β·x))/β`.";
+            17 => Sigmoid(sigmoid::Sigmoid), "The logistic function, `σ(x) = 1/(1 + e^−x)`.";
+            23 => LogSigmoid(softplus::LogSigmoid), "The logarithm of the logistic function, `−ln(1 + e^−x)`.";
+            18 => Tanh(tanh::Tanh), "The hyperbolic tangent.";
+            24 => Softsign(softsign::Softsign), "Softsign, `x/(1 + |x|)`.";
+            25 => Hardtanh { limit } (hard::Hardtanh), "Hard tanh, `min(max(x, −limit), limit)`.";
+            26 => Tanhshrink(shrink::Tanhshrink), "Tanh shrinkage, `x − tanh x`.";
+            27 => Softshrink { lambda } (shrink::Softshrink), "Soft shrinkage: `x` moved towards 0 by λ.";
+            28 => Hardshrink { lambda } (shrink::Hardshrink), "Hard shrinkage: `x` for |x| > λ, else 0.";
+            19 => HardSigmoid(hard::HardSigmoid), "Hard sigmoid, `min(max((x + 3)/6, 0), 1)`.";
+            20 => HardSwish(hard::HardSwish), "Hard swish, `x·min(max((x + 3)/6, 0), 1)`.";
+            21 => HardMish(hard::HardMish), "Hard Mish, `x·min(max((x + 2)/2, 0), 1)`.";
+            6 => Cauchy(cauchy::Cauchy), "The unit with a Cauchy CDF, `x·(1/2 + atan(x)/π)`.";
+            22 => Laplace(laplace::Laplace), "`Φ((x − 0.707107)/0.282095)`, as transformers' `laplace`.";
+            7 => Identity(identity::Identity), "`x` itself: a linear layer, or dropout alone.";
+            8 => NormalCdf(normal_cdf::NormalCdf), "`Φ(x)`, the CDF of the standard normal distribution.";
+        }
+    };
+}
+
+/// What all functions have in common, made of the table.
+macro_rules! units {
+    ($($code:literal => $variant:ident $({ $parameter:ident })? ($file:ident :: $type:ident), $doc:literal;)*) => {
+        /// An elementwise function that the kernels know, with its derivative.
+        ///
+        /// In gelu-core it is what a Burn backend is told to compute; `gelu_core::Activation` is what
+        /// people pick from there, which may also be drawn, learned or their own.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Unit {
+            $(
+                #[doc = $doc]
+                $variant $({
+                    #[doc = concat!("The ", stringify!($parameter), " of the formula.")]
+                    $parameter: f64,
+                })?,
+            )*
+        }
+
+        /// Which function, whatever its parameter. The number is its code on the wire.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[doc(hidden)]
+        pub enum Kind {
+            $(#[doc = $doc] $variant = $code,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: [Self; [$($code),*].len()] = [$(Self::$variant),*];
+
+            /// Runs `job` with the function.
+            pub fn with<J: Job>(self, job: J) -> J::Output {
+                match self {
+                    $(Self::$variant => job.run::<$file::$type>(),)*
+                }
+            }
+        }
+
+        impl Unit {
+            /// All of them, with their usual parameters.
+            pub const ALL: [Self; [$($code),*].len()] = [
+                $(Self::$variant $({
+                    $parameter: match <$file::$type as Function>::PARAMETER {
+                        Some(parameter) => parameter.default,
+                        None => panic!("a function has the parameter that its line says"),
+                    },
+                })?,)*
+            ];
+
+            /// Which function.
+            #[doc(hidden)]
+            pub fn kind(self) -> Kind {
+                match self {
+                    $(Self::$variant $({ $parameter: _ })? => Kind::$variant,)*
+                }
+            }
+
+            /// The parameter, 0 if there is none.
+            pub fn parameter(self) -> f64 {
+                match self {
+                    $(Self::$variant $({ $parameter })? => {
+                        let _none = 0.0;
+                        $(let _none = $parameter;)?
+                        _none
+                    })*
+                }
+            }
+
+            /// The function with this parameter, which is left out if it has none.
+            #[doc(hidden)]
+            pub fn from_parts(kind: Kind, parameter: f64) -> Self {
+                let _ = parameter;
+                match kind {
+                    $(Kind::$variant => Self::$variant $({ $parameter: parameter })?,)*
+                }
+            }
+        }
+    };
+}
+
+table!(units);
+
+impl Kind {
+    /// Runs `job` with the function as a gated unit computes it.
+    pub(crate) fn with_gate<J: Job>(self, job: J) -> J::Output {
+        match self {
+            Self::Silu => job.run::<silu::SiluGate>(),
+            kind => kind.with(job),
+        }
+    }
+}
+
+/// A function of one number in f64, or its first or second derivative: the reference, and what f64
+/// tensors are computed with.
+struct OnDouble<const DERIVATIVE: u8> {
+    x: f64,
+    parameter: f64,
+}
+
+impl<const DERIVATIVE: u8> Job for OnDouble<DERIVATIVE> {
+    type Output = f64;
+
+    fn run<F: Function>(self) -> f64 {
+        let x = Double(self.x);
+        match DERIVATIVE {
+            0 => F::value(x, self.parameter).0,
+            1 => F::derivative(x, self.parameter).0,
+            _ => F::second_derivative(x, self.parameter).0,
+        }
+    }
+}
+
+impl Unit {
+    fn on_double<const DERIVATIVE: u8>(self, x: f64) -> f64 {
+        let parameter = self.checked().parameter();
+        self.kind().with(OnDouble::<DERIVATIVE> { x, parameter })
+    }
+
+    /// The function on one number, in double precision.
+    ///
+    /// # Panics
+    ///
+    /// If the parameter is none that it takes ([`validated`](Self::validated)).
+    pub fn value(self, x: f64) -> f64 {
+        self.on_double::<0>(x)
+    }
+
+    /// Its derivative on one number; at a kink, the one that the function's documentation says.
+    ///
+    /// # Panics
+    ///
+    /// As [`value`](Self::value).
+    pub fn derivative(self, x: f64) -> f64 {
+        self.on_double::<1>(x)
+    }
+
+    /// Its second derivative on one number; at a kink or a jump, that of the piece which the
+    /// derivative takes its value from.
+    ///
+    /// ```
+    /// use gelu_kernels::Unit;
+    /// // 2·φ(0)
+    /// assert!((Unit::Gelu.second_derivative(0.0) - 0.797_884_560_802_865_4).abs() < 1e-15);
+    /// assert_eq!(Unit::Relu.second_derivative(1.0), 0.0);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`value`](Self::value).
+    pub fn second_derivative(self, x: f64) -> f64 {
+        self.on_double::<2>(x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_derivatives_are_the_difference_quotients_of_the_first() {
+        let others = [
+            Unit::Elu { alpha: 0.3 },
+            Unit::Celu { alpha: 2.5 },
+            Unit::LeakyRelu { slope: 0.2 },
+            Unit::Softplus { beta: 3.0 },
+            Unit::ClippedGelu { limit: 0.5 },
+            Unit::Hardtanh { limit: 2.5 },
+            Unit::Softshrink { lambda: 1.5 },
+            Unit::Hardshrink { lambda: 1.5 },
+            Unit::ThresholdedRelu { theta: -0.5 },
+        ];
+        let h = 1e-5;
+        for unit in Unit::ALL.into_iter().chain(others) {
+            let mut compared = 0;
+            for x in (-4_000..=4_000).map(|step| f64::from(step) * 3.1e-3 + 7e-5) {
+                let [below, above] = [x - h, x + h].map(|x| unit.second_derivative(x));
+                if (below - above).abs() > 1e-2 {
+                    // It jumps in between.
+                    continue;
+                }
+                let quotient = (unit.derivative(x + h) - unit.derivative(x - h)) / (2.0 * h);
+                let got = unit.second_derivative(x);
+                assert!((got - quotient).abs() <= 2e-9, "{unit}″({x}): {got}, {quotient}");
+                compared += 1;
+            }
+            assert!(compared > 7_990, "{unit}: {compared}");
+        }
+    }
+
+    #[test]
+    fn second_derivatives_end_at_0_and_are_never_nan() {
+        for unit in Unit::ALL {
+            let far = [f64::NEG_INFINITY, f64::MIN, -1e9, 1e9, f64::MAX, f64::INFINITY];
+            for x in far {
+                let exact = if unit == Unit::SquaredRelu && x > 0.0 { 2.0 } else { 0.0 };
+                let got = unit.second_derivative(x);
+                assert!((got - exact).abs() <= 1e-15, "{unit}″({x}): {got}");
+            }
+            for power in 0..330 {
+                for x in [0.0, 1.0, -1.0].map(|sign| sign * 0.1f64.powi(power)) {
+                    assert!(unit.second_derivative(x).is_finite(), "{unit}″({x})");
+                }
+            }
+            assert!(unit.second_derivative(f64::NAN).is_nan(), "{unit}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! ReLU, and what was made of it: leaky ReLU, ReLU6, squared and thresholded ReLU.
+
+use super::{Function, Parameter};
+use crate::arithmetic::Arithmetic;
+
+/// ReLU, `max(x, 0)` (Nair & Hinton, ICML 2010).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relu;
+
+impl Function for Relu {
+    const NAME: &str = "relu";
+    const LABEL: &str = "ReLU";
+
+    /// +0 for −0 and −∞, +∞ for +∞.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        A::choose(x.at_or_below(0.0), x.constant(0.0), x)
+    }
+
+    /// 0 at 0.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let slope = A::choose(x.above(0.0), x.constant(1.0), x.constant(0.0));
+        or_nan(x, slope)
+    }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
+    }
+}
+
+/// Leaky ReLU: `x` for x > 0, else `slope·x` (Maas et al., ICML 2013).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeakyRelu;
+
+impl Function for LeakyRelu {
+    const NAME: &str = "leaky-relu";
+    const LABEL: &str = "leaky ReLU";
+    const ALIASES: &[&str] = &["lrelu"];
+    const PARAMETER: Option<Parameter> = Some(Parameter::any("slope", 0.01));
+
+    /// Keeps the sign of a zero for a positive slope.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
+        let below = x.clone() * x.parameter(slope);
+        A::choose(x.above(0.0), x, below)
+    }
+
+    /// The slope at 0.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
+        let slope = A::choose(x.above(0.0), x.constant(1.0), x.parameter(slope));
+        or_nan(x, slope)
+    }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
+    }
+}
+
+/// ReLU6, `min(max(x, 0), 6)` (Krizhevsky 2010).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relu6;
+
+impl Function for Relu6 {
+    const NAME: &str = "relu6";
+    const LABEL: &str = "ReLU6";
+
+    /// 6 for +∞.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        A::choose(x.at_or_below(0.0), x.constant(0.0), x).at_most(6.0)
+    }
+
+    /// 0 at 0 and at 6.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let below = A::choose(x.below(6.0), x.constant(1.0), x.constant(0.0));
+        let slope = A::choose(x.above(0.0), below, x.constant(0.0));
+        or_nan(x, slope)
+    }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
+    }
+}
+
+/// Squared ReLU, `max(x, 0)²` (So et al., arXiv 2109.08668).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SquaredRelu;
+
+impl Function for SquaredRelu {
+    const NAME: &str = "squared-relu";
+    const LABEL: &str = "squared ReLU";
+    const ALIASES: &[&str] = &["relu2", "relu-squared"];
+
+    /// Overflows to +∞ where x² does.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        A::choose(x.at_or_below(0.0), x.constant(0.0), x.clone() * x)
+    }
+
+    /// `2·max(x, 0)`.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        A::choose(x.at_or_below(0.0), x.constant(0.0), x * 2.0)
+    }
+
+    /// 2 for x > 0, else 0.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        let height = A::choose(x.above(0.0), x.constant(2.0), x.constant(0.0));
+        or_nan(x, height)
+    }
+}
+
+/// Thresholded ReLU: `x` for x > θ, else 0 (Konda et al., arXiv 1402.3337).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThresholdedRelu;
+
+impl Function for ThresholdedRelu {
+    const NAME: &str = "thresholded-relu";
+    const LABEL: &str = "thresholded ReLU";
+    const PARAMETER: Option<Parameter> = Some(Parameter::any("theta", 1.0));
+
+    /// +0 below θ, +∞ for +∞.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, theta: A::Parameter) -> A {
+        let over = (x.clone() - x.parameter(theta)).above(0.0);
+        let value = A::choose(over, x.clone(), x.constant(0.0));
+        or_nan(x, value)
+    }
+
+    /// 1 for x > θ, else 0.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, theta: A::Parameter) -> A {
+        let over = (x.clone() - x.parameter(theta)).above(0.0);
+        let slope = A::choose(over, x.constant(1.0), x.constant(0.0));
+        or_nan(x, slope)
+    }
+
+    /// 0: it is made of straight pieces.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
+        x.constant_or_nan(0.0)
+    }
+}
+
+/// `value`, but NaN where x is.
+#[inline(always)]
+pub(super) fn or_nan<A: Arithmetic>(x: A, value: A) -> A {
+    A::choose(x.at_or_below(f64::INFINITY), value, x)
+}

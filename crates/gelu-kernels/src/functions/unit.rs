@@ -1,0 +1,278 @@
+//! Names of units, with their parameters: parsing, printing, serde.
+
+use super::{Function, Job, Kind, Parameter, Unit};
+use alloc::borrow::{Cow, ToOwned};
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What a function is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Names {
+    /// The canonical name.
+    pub name: &'static str,
+    /// As people write it.
+    pub label: &'static str,
+    /// Other ecosystems' names.
+    pub aliases: &'static [&'static str],
+    pub parameter: Option<Parameter>,
+}
+
+struct NamesOf;
+
+impl Job for NamesOf {
+    type Output = Names;
+
+    fn run<F: Function>(self) -> Names {
+        Names { name: F::NAME, label: F::LABEL, aliases: F::ALIASES, parameter: F::PARAMETER }
+    }
+}
+
+impl Kind {
+    /// What it is called.
+    pub fn names(self) -> Names {
+        self.with(NamesOf)
+    }
+
+    /// The one with this code on the wire.
+    pub fn from_code(code: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u64 == code)
+    }
+}
+
+/// A name as it is written here: lower case, hyphens.
+pub fn normalised(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace('_', "-")
+}
+
+/// A name as it is compared: `LeakyReLU`, `leaky_relu` and `leaky-relu` are one.
+pub fn compact(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+impl Unit {
+    /// Itself, if its parameter is one that the function takes. Names are checked when they are
+    /// parsed; a unit written down in a program is checked when it is first used, with a panic.
+    ///
+    /// ```
+    /// use gelu_kernels::Unit;
+    /// assert_eq!(Unit::Celu { alpha: 2.0 }.validated(), Ok(Unit::Celu { alpha: 2.0 }));
+    /// let error = Unit::Celu { alpha: -1.0 }.validated().unwrap_err().to_string();
+    /// assert!(error.starts_with("the alpha of `celu` is a positive number, got `-1`"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If it is not finite, or not above 0 where it has to be.
+    pub fn validated(self) -> Result<Self, InvalidParameter> {
+        let (Names { name, parameter, .. }, given) = (self.kind().names(), self.parameter());
+        match parameter {
+            Some(of) if !of.allows(given) => {
+                Err(InvalidParameter { name, parameter, given: format!("{given}") })
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// As [`validated`](Self::validated).
+    ///
+    /// # Panics
+    ///
+    /// Where that is an error.
+    #[doc(hidden)]
+    #[inline]
+    pub fn checked(self) -> Self {
+        self.validated().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Its canonical name, with the parameter if that is not the usual one: `elu`, `elu:0.5`.
+    pub fn name(self) -> Cow<'static, str> {
+        let Names { name, parameter, .. } = self.kind().names();
+        match parameter.filter(|parameter| parameter.default != self.parameter()) {
+            Some(_) => format!("{name}:{}", self.parameter()).into(),
+            None => name.into(),
+        }
+    }
+
+    /// Its name as people write it: `GELU`, `ELU (alpha = 0.5)`.
+    pub fn label(self) -> Cow<'static, str> {
+        let Names { label, parameter, .. } = self.kind().names();
+        match parameter.filter(|parameter| parameter.default != self.parameter()) {
+            Some(Parameter { name, .. }) => {
+                format!("{label} ({name} = {})", self.parameter()).into()
+            }
+            None => label.into(),
+        }
+    }
+
+    /// The unit that a name stands for, `name` or `name:parameter`; `None` for a name that none
+    /// has.
+    pub fn named(text: &str) -> Option<Result<Self, InvalidParameter>> {
+        let text = normalised(text);
+        let (name, given) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text.as_str(), None),
+        };
+        let wanted = compact(name);
+        let is_wanted = |kind: &Kind| {
+            let names = kind.names();
+            compact(names.name) == wanted
+                || names.aliases.iter().any(|name| compact(name) == wanted)
+        };
+        let kind = Kind::ALL.into_iter().find(is_wanted)?;
+        let names = kind.names();
+        Some(match (names.parameter, given) {
+            (Some(parameter), None) => Ok(Self::from_parts(kind, parameter.default)),
+            (None, None) => Ok(Self::from_parts(kind, 0.0)),
+            (parameter, Some(given)) => match (parameter, given.parse::<f64>()) {
+                (Some(parameter), Ok(value)) if parameter.allows(value) => {
+                    Ok(Self::from_parts(kind, value))
+                }
+                _ => Err(InvalidParameter { name: names.name, parameter, given: given.to_owned() }),
+            },
+        })
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Serialize for Unit {
+    /// Refuses what could not be read back.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let unit = self.validated().map_err(serde::ser::Error::custom)?;
+        serializer.serialize_str(&unit.name())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> Deserialize<'de> for Unit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match Self::named(&text) {
+            Some(unit) => unit.map_err(serde::de::Error::custom),
+            None => Err(serde::de::Error::custom(format!("no unit is called `{text}`"))),
+        }
+    }
+}
+
+/// A parameter behind a function's name that the function does not take.
+#[derive(Clone, Debug)]
+pub struct InvalidParameter {
+    name: &'static str,
+    parameter: Option<Parameter>,
+    given: String,
+}
+
+impl PartialEq for InvalidParameter {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, &self.given) == (other.name, &other.given)
+    }
+}
+
+impl Eq for InvalidParameter {}
+
+impl fmt::Display for InvalidParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, parameter, given } = self;
+        match parameter {
+            None => write!(f, "`{name}` has no parameter, got `{given}`; write `{name}`"),
+            Some(parameter) => {
+                let kind = if parameter.positive { "a positive number" } else { "a number" };
+                let Parameter { name: symbol, default, .. } = parameter;
+                write!(
+                    f,
+                    "the {symbol} of `{name}` is {kind}, got `{given}`; write for instance \
+                     `{name}:{default}`"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for InvalidParameter {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn codes_on_the_wire_are_those_they_were_published_with() {
+        // A line is never changed, only added.
+        let published: [(u8, &str); 30] = [
+            (0, "gelu"),
+            (1, "gelu-tanh"),
+            (2, "gelu-sigmoid"),
+            (3, "silu"),
+            (4, "elu"),
+            (5, "relu"),
+            (6, "cauchy"),
+            (7, "identity"),
+            (8, "normal-cdf"),
+            (9, "clipped-gelu"),
+            (10, "mish"),
+            (11, "celu"),
+            (12, "selu"),
+            (13, "leaky-relu"),
+            (14, "relu6"),
+            (15, "squared-relu"),
+            (16, "softplus"),
+            (17, "sigmoid"),
+            (18, "tanh"),
+            (19, "hard-sigmoid"),
+            (20, "hard-swish"),
+            (21, "hard-mish"),
+            (22, "laplace"),
+            (23, "log-sigmoid"),
+            (24, "softsign"),
+            (25, "hardtanh"),
+            (26, "tanhshrink"),
+            (27, "softshrink"),
+            (28, "hardshrink"),
+            (29, "thresholded-relu"),
+        ];
+        let mut codes: Vec<_> =
+            Kind::ALL.into_iter().map(|kind| (kind as u8, kind.names().name)).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, published);
+    }
+
+    #[test]
+    fn parameters_are_read_and_printed() {
+        for unit in Unit::ALL {
+            assert_eq!(Unit::named(&unit.to_string()), Some(Ok(unit)));
+        }
+        let half = Unit::Elu { alpha: 0.5 };
+        assert_eq!(Unit::named("ELU:0.5"), Some(Ok(half)));
+        assert_eq!((&*half.name(), &*half.label()), ("elu:0.5", "ELU (alpha = 0.5)"));
+        assert_eq!(Unit::named("leaky_relu:1e-1"), Some(Ok(Unit::LeakyRelu { slope: 0.1 })));
+        assert_eq!(Unit::named("gelu_10"), Some(Ok(Unit::ClippedGelu { limit: 10.0 })));
+        assert_eq!(serde_json::to_string(&half).unwrap(), "\"elu:0.5\"");
+        assert_eq!(serde_json::from_str::<Unit>("\"elu:0.5\"").unwrap(), half);
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_refused_with_what_it_may_be() {
+        for (text, expected) in [
+            ("gelu:1", "`gelu` has no parameter, got `1`; write `gelu`"),
+            (
+                "celu:0",
+                "the alpha of `celu` is a positive number, got `0`; write for instance `celu:1`",
+            ),
+            ("elu:x", "the alpha of `elu` is a number, got `x`; write for instance `elu:1`"),
+            ("elu:nan", "the alpha of `elu` is a number, got `nan`; write for instance `elu:1`"),
+        ] {
+            let error = Unit::named(text).unwrap().unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+        assert_eq!(Unit::named("nope"), None);
+    }
+}

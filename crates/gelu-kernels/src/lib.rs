@@ -1,0 +1,113 @@
+#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+//! Activations and what else training spends its time on, as loops over slices of numbers: right
+//! values *and* right derivatives, with the widest instructions that the processor has, on several
+//! threads where that pays. Knows of no tensor and of no framework; gelu-core and gelu-training make
+//! operations of Burn's tensors of it.
+//!
+//! ```
+//! let (x, mut y) = ([-3.0, 1.0], [0.0; 2]);
+//! gelu_kernels::gelu(&x, &mut y);
+//! assert_eq!(y, [-0.004_049_694, 0.841_344_7]);
+//! ```
+//!
+//! [`Unit`] is the list of functions. [`forward`] and [`backward`] are those of whole slices, [`Pass`]
+//! adds a bias and dropout, [`gated`] is a gated unit; [`slices`] is for loops of one's own, on the
+//! calling thread. [`adam`] and [`sgd`] are steps of optimisers, [`batch_norm`] is one with its
+//! activation, and with the feature `gemm` there are `linear` layers and `convolution`s.
+//!
+//! # Accuracy
+//!
+//! In f32, over all 2³² inputs and in units in the last place: the GELU is within 2.5 and its
+//! derivative within 2.1, the tanh form within 2.7 and 3.4, all other functions within 0.51 (the
+//! example `verify`). f64 is within 4 (the Cauchy unit's derivative 6), 16 bits are rounded once from
+//! f32.
+//!
+//! # Instructions
+//!
+//! On x86-64 every loop is compiled for AVX-512, AVX2 with FMA and the baseline, and chosen at run
+//! time; `GELU_SIMD=avx512`, `avx2`, `fused` or `portable` forces one, and what is not there is
+//! refused. Results have the same bits on all that fuse a multiply-add, and for any number of
+//! threads.
+//!
+//! # Features
+//!
+//! | | |
+//! |---|---|
+//! | `std` | detects instructions; without it, the baseline is used |
+//! | `rayon` | several threads |
+//! | `half` | `f16` and `bf16` |
+//! | `gemm` | products of matrices: `linear`, `convolution` |
+//! | `serde` | units by their names |
+//!
+//! The first three are the default. Batch norm and products need `std`.
+
+extern crate alloc;
+
+mod activation;
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod adam;
+#[doc(hidden)]
+pub mod arithmetic;
+#[cfg(feature = "std")]
+pub mod batch_norm;
+#[cfg(feature = "gemm")]
+pub mod convolution;
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod disjoint;
+#[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
+mod elementwise;
+#[doc(hidden)]
+pub mod functions;
+#[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
+mod gate;
+mod gate_half;
+#[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
+mod gated;
+#[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
+mod lane;
+#[allow(unsafe_code, reason = "code for instructions that were detected")]
+mod level;
+#[cfg(feature = "gemm")]
+pub mod linear;
+#[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
+mod pass;
+#[cfg(feature = "gemm")]
+#[allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
+mod product;
+pub mod random;
+#[cfg(feature = "std")]
+mod scratch;
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod sgd;
+pub mod slices;
+mod storage;
+#[cfg(feature = "gemm")]
+mod subnormal;
+#[cfg(feature = "std")]
+mod sum;
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod threads;
+
+pub use activation::{backward, forward, gelu};
+pub use adam::{AdamStep, EpsilonPlace, adam};
+pub use functions::{InvalidParameter, Unit};
+pub use gate::gate;
+pub use gate_half::GateHalf;
+pub use gated::{Halves, gated, gated_backward};
+pub use lane::Lane;
+pub use level::{Level, Work};
+pub use pass::Pass;
+pub use sgd::{SgdStep, sgd};
+pub use storage::Storage;
+#[cfg(feature = "std")]
+pub use sum::sum_of_channels;
+
+#[cfg(all(test, feature = "half"))]
+mod tests;
+
+/// The code of the README, compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,121 @@
+//! The three products of a linear layer, in blocks that threads share out among them. The blocks
+//! depend on the sizes alone, and so do the bits.
+
+#![allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
+
+use crate::disjoint::Disjoint;
+use crate::product::{Before, Matrix, Place, multiply};
+use crate::subnormal::without_subnormals;
+use crate::threads::for_each_block;
+use std::vec::Vec;
+
+/// Rows and columns of a block: large enough that packing the operands costs little beside it.
+const BLOCK: usize = 512;
+
+/// `left·right`, in rows one behind the other.
+fn product(left: Matrix<'_>, right: Matrix<'_>) -> Vec<f32> {
+    let size = [left.rows(), right.columns()];
+    let count = size[0] * size[1];
+    let mut out = Vec::with_capacity(count);
+    let whole = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..count]);
+    for_each_block(size, BLOCK, count * right.rows(), |rows, columns| {
+        // SAFETY: blocks do not overlap.
+        let place = unsafe { Place::of_block(&whole, size[1], rows.clone(), columns.clone()) };
+        let left = left.middle_rows(rows.start, rows.len());
+        let right = right.middle_columns(columns.start, columns.len());
+        multiply(left, right, place, Before::Ignored);
+    });
+    // SAFETY: the blocks are all of the matrix, and a product writes all of its place.
+    unsafe {
+        out.set_len(count);
+    }
+    out
+}
+
+/// Sizes of a linear layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows of the input.
+    pub batch: usize,
+    /// Its columns.
+    pub inputs: usize,
+    /// Columns of the output.
+    pub outputs: usize,
+}
+
+impl Sizes {
+    fn input<'a>(&self, x: &'a [f32]) -> Matrix<'a> {
+        Matrix::of_rows(x, self.batch, self.inputs, self.inputs)
+    }
+
+    fn weight<'a>(&self, weight: &'a [f32]) -> Matrix<'a> {
+        Matrix::of_rows(weight, self.inputs, self.outputs, self.outputs)
+    }
+
+    fn output<'a>(&self, gradient: &'a [f32]) -> Matrix<'a> {
+        Matrix::of_rows(gradient, self.batch, self.outputs, self.outputs)
+    }
+
+    /// `x·weight`, of `[batch, outputs]`. Subnormal inputs count as 0, which processors multiply by
+    /// microcode.
+    ///
+    /// # Panics
+    ///
+    /// If a slice is shorter than its matrix.
+    pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
+        product(self.input(&without_subnormals(x)), self.weight(weight))
+    }
+
+    /// `gradient·weightᵀ`, of `[batch, inputs]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
+        let gradient = without_subnormals(gradient);
+        product(self.output(&gradient), self.weight(weight).transposed())
+    }
+
+    /// `xᵀ·gradient`, of `[inputs, outputs]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
+        let [x, gradient] = [x, gradient].map(without_subnormals);
+        product(self.input(&x).transposed(), self.output(&gradient))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_over_nothing_is_0() {
+        let sizes = Sizes { batch: 2, inputs: 3, outputs: 0 };
+        assert_eq!(sizes.input_gradient(&[], &[]), [0.0; 6]);
+        let sizes = Sizes { batch: 0, inputs: 3, outputs: 2 };
+        assert_eq!(sizes.weight_gradient(&[], &[]), [0.0; 6]);
+        assert!(sizes.forward(&[], &[1.0; 6]).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "a matrix is no larger than memory")]
+    fn sizes_that_overflow_are_refused() {
+        let sizes = Sizes { batch: 1 << 33, inputs: 1 << 33, outputs: 1 };
+        let _ = sizes.forward(&[1.0; 4], &[1.0; 4]);
+    }
+
+    #[test]
+    fn subnormal_inputs_and_gradients_count_as_0() {
+        let sizes = Sizes { batch: 3, inputs: 5, outputs: 4 };
+        // So large that a subnormal number's share would be seen.
+        let (x, gradient) = ([1e-40; 15], [-1e-40; 12]);
+        let weight = [1e30; 20];
+        assert_eq!(sizes.forward(&x, &weight), [0.0; 12]);
+        assert_eq!(sizes.input_gradient(&weight, &gradient), [0.0; 15]);
+        assert_eq!(sizes.weight_gradient(&x, &[1e30; 12]), [0.0; 20]);
+        assert_eq!(sizes.weight_gradient(&[1e30; 15], &gradient), [0.0; 20]);
+    }
+}

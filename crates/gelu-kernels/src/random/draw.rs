@@ -1,0 +1,62 @@
+use super::philox::{self, Stream};
+use super::{Mask, uniform};
+use alloc::vec::Vec;
+
+/// Names a sequence of random numbers.
+///
+/// The seed is the generator's key, the step the upper half of its counter and `i / 4` the lower.
+///
+/// ```
+/// use gelu_kernels::random::Draw;
+///
+/// let draw = Draw { seed: 7, step: 0 };
+/// assert_eq!(draw.uniforms(100)[..10], draw.uniforms(10));
+/// assert_ne!(draw.uniforms(10), Draw { step: 1, ..draw }.uniforms(10));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Draw {
+    /// What a whole training run is repeated by.
+    pub seed: u64,
+    /// Which draw of the run it is.
+    pub step: u64,
+}
+
+impl Draw {
+    /// The first `count` numbers as multiples of 2⁻²⁴ in [0, 1): their upper 24 bits, which every
+    /// float type of at least 32 bits holds exactly.
+    pub fn uniforms(self, count: usize) -> Vec<f32> {
+        let mut numbers = alloc::vec![0; count];
+        philox::fill(self.stream(), 0, &mut numbers);
+        numbers.into_iter().map(uniform).collect()
+    }
+
+    /// What dropout of this probability multiplies the first `count` elements by:
+    /// 1/(1 − probability) where one is kept, 0 where it is dropped.
+    ///
+    /// # Panics
+    ///
+    /// If the probability is not in `[0, 1)`.
+    pub fn dropout_mask(self, probability: f64, count: usize) -> Vec<f32> {
+        Mask::new(probability, self).factors(count)
+    }
+
+    /// As the generator has it.
+    #[doc(hidden)]
+    #[inline]
+    pub fn stream(self) -> Stream {
+        Stream { key: self.seed, high: self.step }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_step_or_seed_is_another_sequence() {
+        let draw = Draw { seed: 1, step: 2 };
+        assert_eq!(draw.uniforms(64), draw.uniforms(64));
+        assert_ne!(draw.uniforms(64), Draw { step: 3, ..draw }.uniforms(64));
+        assert_ne!(draw.uniforms(64), Draw { seed: 3, ..draw }.uniforms(64));
+    }
+}

@@ -1,0 +1,134 @@
+use crate::disjoint::Disjoint;
+use crate::lane::Lane;
+use crate::level::{Level, Work};
+use crate::storage::Storage;
+use crate::threads::for_each_chunk;
+
+/// The numbers of one step of gradient descent with momentum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SgdStep {
+    /// η.
+    pub rate: f64,
+    /// μ.
+    pub momentum: f64,
+    /// Whether the step looks ahead.
+    pub nesterov: bool,
+    /// λ.
+    pub weight_decay: f64,
+}
+
+/// One step of gradient descent with momentum. The new parameter takes the gradient's place.
+///
+/// ```text
+/// g ← g + λ·w        v ← μ·v + g
+/// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
+/// ```
+///
+/// # Panics
+///
+/// If the lengths differ.
+pub fn sgd<S: Storage>(
+    parameter: &[S],
+    gradient: &mut [S],
+    velocity: &mut [S::Lane],
+    step: SgdStep,
+) {
+    sgd_at(Level::best(), parameter, gradient, velocity, step);
+}
+
+/// [`sgd`] in code compiled for a level.
+fn sgd_at<S: Storage>(
+    level: Level,
+    parameter: &[S],
+    gradient: &mut [S],
+    velocity: &mut [S::Lane],
+    step: SgdStep,
+) {
+    let length = parameter.len();
+    assert!(
+        [gradient.len(), velocity.len()] == [length; 2],
+        "a parameter, its gradient and its velocity have one length"
+    );
+    let (gradient, velocity) = (Disjoint::of(gradient), Disjoint::of(velocity));
+    for_each_chunk(length, 0, |range| {
+        let parameter = &parameter[range.clone()];
+        // SAFETY: chunks do not overlap.
+        let (gradient, velocity) =
+            unsafe { (gradient.part(range.clone()), velocity.part(range.clone())) };
+        level.run(Strip { parameter, gradient, velocity, step });
+    });
+}
+
+struct Strip<'a, S: Storage> {
+    parameter: &'a [S],
+    gradient: &'a mut [S],
+    velocity: &'a mut [S::Lane],
+    step: SgdStep,
+}
+
+impl<S: Storage> Work for Strip<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        match self.step.nesterov {
+            true => self.with(|g, v, momentum| g + v * momentum),
+            false => self.with(|_, v, _| v),
+        }
+    }
+}
+
+impl<S: Storage> Strip<'_, S> {
+    #[inline(always)]
+    fn with(self, direction: impl Fn(S::Lane, S::Lane, S::Lane) -> S::Lane) {
+        let Self { parameter, gradient, velocity, step } = self;
+        let [rate, momentum, decay] =
+            [step.rate, step.momentum, step.weight_decay].map(S::Lane::of);
+        for ((w, place), v) in parameter.iter().zip(gradient).zip(velocity) {
+            let w = w.widen();
+            let penalised = place.widen() + w * decay;
+            *v = (*v * momentum + penalised).flushed();
+            *place = S::narrow(w - direction(penalised, *v, momentum) * rate);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_velocity_of_a_weight_without_gradients_ends_at_0() {
+        let step = SgdStep { rate: 0.1, momentum: 0.9, nesterov: false, weight_decay: 0.0 };
+        for level in Level::available() {
+            let mut velocity = [1e-30f32, -1e-30];
+            for _ in 0..1_000 {
+                sgd_at(level, &[0.5f32, 0.25], &mut [0.0; 2], &mut velocity, step);
+                assert!(velocity.iter().all(|x| !x.is_subnormal()), "{level:?} {velocity:?}");
+            }
+            assert_eq!(velocity, [0.0; 2], "{level:?}");
+        }
+    }
+
+    #[test]
+    fn every_level_and_any_number_of_threads_give_the_same_bits() {
+        let length = 200_003;
+        let numbers = |scale: f32| -> Vec<f32> {
+            (0..length).map(|i| ((i * 7 % 1013) as f32 - 500.0) * scale).collect()
+        };
+        let (w, start) = (numbers(1e-2), [numbers(1e-3), numbers(1e-4)]);
+        for nesterov in [false, true] {
+            let step = SgdStep { rate: 0.1, momentum: 0.9, nesterov, weight_decay: 5e-4 };
+            let mut expected = start.clone();
+            let [g, v] = &mut expected;
+            Strip { parameter: &w, gradient: g, velocity: v, step }.run::<false>();
+            for level in Level::available() {
+                let mut found = start.clone();
+                let [g, v] = &mut found;
+                sgd_at(level, &w, g, v, step);
+                assert_eq!(found, expected, "{level:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The functions on slices of f32, on the calling thread: for crates whose own loops do one more
+//! thing before or after an activation.
+//!
+//! As accurate as the functions of the crate itself, which use several threads.
+//!
+//! ```
+//! use gelu_kernels::{Unit, slices};
+//!
+//! let mut values = [-3.0, 1.0];
+//! slices::forward(Unit::Gelu, &mut values);
+//! assert_eq!(values, [-0.004_049_694, 0.841_344_7]);
+//! let (x, mut gradient) = ([-3.0, 1.0], [1.0, 2.0]);
+//! slices::backward(Unit::Relu, &x, &mut gradient);
+//! assert_eq!(gradient, [0.0, 2.0]);
+//! ```
+
+use crate::functions::Unit;
+use crate::lane::{Kernel, Of};
+use crate::level::Level;
+
+/// Replaces every number by the function of it.
+///
+/// # Panics
+///
+/// If the unit's parameter is none that it takes ([`Unit::validated`]).
+pub fn forward(unit: Unit, values: &mut [f32]) {
+    forward_at(Level::best(), unit, values);
+}
+
+/// [`forward`] in code compiled for a level.
+#[doc(hidden)]
+pub fn forward_at(level: Level, unit: Unit, values: &mut [f32]) {
+    let unit = unit.checked();
+    Kernel::new(Of::Value, unit.kind(), unit.parameter(), level).replace(values);
+}
+
+/// Multiplies every gradient by the derivative at `x`.
+///
+/// # Panics
+///
+/// If the lengths differ, or the unit's parameter is none that it takes ([`Unit::validated`]).
+pub fn backward(unit: Unit, x: &[f32], gradient: &mut [f32]) {
+    backward_at(Level::best(), unit, x, gradient);
+}
+
+/// [`backward`] in code compiled for a level.
+#[doc(hidden)]
+pub fn backward_at(level: Level, unit: Unit, x: &[f32], gradient: &mut [f32]) {
+    let unit = unit.checked();
+    Kernel::new(Of::Derivative, unit.kind(), unit.parameter(), level).scale(x, gradient);
+}

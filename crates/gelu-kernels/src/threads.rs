@@ -1,0 +1,85 @@
+//! How work is shared out among threads. What a thread gets depends on the sizes alone, never on how
+//! many threads there are, and so do the bits of all results.
+
+#[cfg(feature = "gemm")]
+use crate::disjoint::Disjoint;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Numbers that a thread works on at a time: four slices of them fit the second cache level. A multiple
+/// of the four that Philox gives at once.
+const CHUNK: usize = 1 << 14;
+
+/// From this length on several threads are used: below, waking them takes longer than the work
+/// (`cargo bench -p benches --bench kernels`).
+const PARALLEL: usize = 1 << 16;
+
+/// What `work` gives for each of `0..count`, in their order, on several threads if that `pays`.
+fn each<T: Send>(count: usize, pays: bool, work: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
+    #[cfg(feature = "rayon")]
+    if pays && count > 1 && rayon::current_num_threads() > 1 {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        return (0..count).into_par_iter().map(work).collect();
+    }
+    let _ = pays;
+    (0..count).map(work).collect()
+}
+
+/// What `work` gives for each of `0..count`, in their order, on several threads if the work on
+/// `elements` numbers in all is worth them.
+pub(crate) fn map_each<T: Send>(
+    count: usize,
+    elements: usize,
+    work: impl Fn(usize) -> T + Send + Sync,
+) -> Vec<T> {
+    each(count, elements >= PARALLEL, work)
+}
+
+/// Calls `work` for consecutive ranges of `0..length`, none shorter than `least` but the last,
+/// and returns what it gave, in their order.
+pub(crate) fn for_each_chunk<T: Send>(
+    length: usize,
+    least: usize,
+    work: impl Fn(Range<usize>) -> T + Send + Sync,
+) -> Vec<T> {
+    let chunk = CHUNK.max(least.next_multiple_of(4));
+    let range = |index: usize| index * chunk..((index + 1) * chunk).min(length);
+    map_each(length.div_ceil(chunk), length, |index| work(range(index)))
+}
+
+/// Calls `work` with each part of `data`, all of one size but perhaps the last, and its number, on
+/// all threads there are.
+#[cfg(feature = "gemm")]
+pub(crate) fn for_each_part(
+    data: &mut [f32],
+    size: usize,
+    work: impl Fn(usize, &mut [f32]) + Send + Sync,
+) {
+    let (size, length) = (size.max(1), data.len());
+    let parts = Disjoint::of(data);
+    each(length.div_ceil(size), true, |index| {
+        // SAFETY: the parts of different numbers do not overlap.
+        work(index, unsafe { parts.part(index * size..((index + 1) * size).min(length)) });
+    });
+}
+
+/// Calls `work` with each block of a matrix of `size`, its rows and its columns: all of `side` rows and
+/// columns at most, and as equal as they get. Several threads are used if `operations` are worth them.
+#[cfg(feature = "gemm")]
+pub(crate) fn for_each_block(
+    size: [usize; 2],
+    side: usize,
+    operations: usize,
+    work: impl Fn(Range<usize>, Range<usize>) + Send + Sync,
+) {
+    /// Below, waking the threads takes longer than they save.
+    const PARALLEL: usize = 1 << 22;
+    let counts = size.map(|length| length.div_ceil(side));
+    let range = |axis: usize, index: usize| {
+        let [start, end] = [index, index + 1].map(|index| index * size[axis] / counts[axis]);
+        start..end
+    };
+    each(counts[0] * counts[1], operations >= PARALLEL, |index| {
+        work(range(0, index / counts[1]), range(1, index % counts[1]));
+    });
+}

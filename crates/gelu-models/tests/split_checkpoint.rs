@@ -1,0 +1,100 @@
+//! A checkpoint as Hugging Face's models have it, in a safetensors file: gate and value in layers of
+//! their own, weights as PyTorch keeps them.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use burn::module::Module;
+use burn::nn::{Linear, LinearConfig};
+use burn::store::{BurnToPyTorchAdapter, ModuleSnapshot, PyTorchToBurnAdapter, SafetensorsStore};
+use burn::tensor::{Device, Int, Tensor, Tolerance};
+use gelu_core::{GatedFeedForward, GatedFeedForwardConfig, SplitGates, silu};
+
+/// `LlamaMLP`.
+#[derive(Module, Debug)]
+struct Mlp {
+    gate_proj: Linear,
+    up_proj: Linear,
+    down_proj: Linear,
+}
+
+#[derive(Module, Debug)]
+struct Layer<B: Module> {
+    mlp: B,
+}
+
+#[derive(Module, Debug)]
+struct Model<B: Module> {
+    layers: Vec<Layer<B>>,
+    head: Linear,
+}
+
+fn linear(inputs: usize, outputs: usize, device: &Device) -> Linear {
+    LinearConfig::new(inputs, outputs).with_bias(false).init(device)
+}
+
+fn model<B: Module>(device: &Device, block: impl Fn() -> B) -> Model<B> {
+    let layers = (0..3).map(|_| Layer { mlp: block() }).collect();
+    Model { layers, head: linear(4, 7, device) }
+}
+
+fn theirs(device: &Device) -> Model<Mlp> {
+    model(device, || Mlp {
+        gate_proj: linear(4, 6, device),
+        up_proj: linear(4, 6, device),
+        down_proj: linear(6, 4, device),
+    })
+}
+
+fn ours(device: &Device) -> Model<GatedFeedForward> {
+    model(device, || GatedFeedForwardConfig::new(4, 6).init(device))
+}
+
+impl Model<Mlp> {
+    fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        self.head.forward(self.layers.iter().fold(x, |x, Layer { mlp }| {
+            let hidden = silu(mlp.gate_proj.forward(x.clone())) * mlp.up_proj.forward(x);
+            mlp.down_proj.forward(hidden)
+        }))
+    }
+}
+
+impl Model<GatedFeedForward> {
+    fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        self.head.forward(self.layers.iter().fold(x, |x, Layer { mlp }| mlp.forward(x)))
+    }
+}
+
+#[test]
+fn a_file_of_pytorchs_loads_into_a_nested_model_and_is_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (device, training) = (Device::default(), Device::default().autodiff());
+    let input = Tensor::<1, Int>::arange(0..12, &device).float().reshape([3, 4]) * 0.3 - 1.5;
+    let near = Tolerance::absolute(1e-6);
+
+    let original = theirs(&device);
+    let expected = original.forward(input.clone()).into_data();
+    let mut store =
+        SafetensorsStore::from_file(file("theirs")).with_to_adapter(BurnToPyTorchAdapter);
+    original.save_into(&mut store).unwrap();
+
+    for device in [&device, &training] {
+        let mut store =
+            SafetensorsStore::from_file(file("theirs")).with_from_adapter(PyTorchToBurnAdapter);
+        let mut model = SplitGates::of(ours(device));
+        let loaded = model.load_from(&mut store).unwrap();
+        assert_eq!(loaded.applied.len(), 10, "{loaded:?}");
+        let model = model.into_inner();
+        let found = model.forward(Tensor::from_data(input.to_data(), device)).into_data();
+        found.assert_approx_eq::<f32>(&expected, near);
+
+        let written = file(if device.is_autodiff() { "trained" } else { "ours" });
+        let mut store = SafetensorsStore::from_file(&written).with_to_adapter(BurnToPyTorchAdapter);
+        SplitGates::of(model).save_into(&mut store).unwrap();
+        let mut store =
+            SafetensorsStore::from_file(&written).with_from_adapter(PyTorchToBurnAdapter);
+        let mut back = theirs(&Device::default());
+        back.load_from(&mut store).unwrap();
+        back.forward(input.clone()).into_data().assert_approx_eq::<f32>(&expected, near);
+    }
+}
