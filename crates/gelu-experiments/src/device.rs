@@ -14,9 +14,28 @@ pub struct DeviceName {
     index: Option<usize>,
 }
 
-/// Every backend that a build can have.
-const BACKENDS: [&str; 9] =
-    ["flex", "ndarray", "cpu", "cuda", "rocm", "metal", "vulkan", "webgpu", "wgpu"];
+/// Every backend that a build can have, and what it computes on.
+const BACKENDS: [(&str, &str); 9] = [
+    ("flex", "this processor"),
+    ("ndarray", "this processor, by ndarray"),
+    ("cpu", "this processor, by CubeCL and LLVM"),
+    ("cuda", "NVIDIA's GPUs"),
+    ("rocm", "AMD's GPUs"),
+    ("metal", "Apple's GPUs"),
+    ("vulkan", "GPUs of any vendor, by SPIR-V"),
+    ("webgpu", "GPUs of any vendor, by WGSL"),
+    ("wgpu", "GPUs of any vendor, by whatever wgpu chooses"),
+];
+
+/// Whether this system can have what the backend needs.
+fn exists_here(backend: &str) -> bool {
+    match backend {
+        "metal" => cfg!(target_vendor = "apple"),
+        "rocm" => cfg!(target_os = "linux"),
+        "cuda" | "vulkan" => !cfg!(target_vendor = "apple"),
+        _ => true,
+    }
+}
 
 /// The backends of this build.
 const COMPILED: &[&str] = &[
@@ -47,8 +66,15 @@ impl DeviceName {
     }
 
     /// Every backend that a build can have, each enabled by the Cargo feature of its name.
-    pub fn all_backends() -> &'static [&'static str] {
-        &BACKENDS
+    pub fn all_backends() -> impl Iterator<Item = &'static str> {
+        BACKENDS.iter().map(|(name, _)| *name)
+    }
+
+    /// The backends of this build, and those that one for this system can have; each with what it
+    /// computes on.
+    pub fn backends_here() -> impl Iterator<Item = (&'static str, &'static str)> {
+        let has = |name: &&str| COMPILED.contains(name) || exists_here(name);
+        BACKENDS.iter().copied().filter(move |(name, _)| has(name))
     }
 
     /// The first backend of this build: `flex` unless it was left out.
@@ -138,7 +164,7 @@ impl FromStr for DeviceName {
             None => (text, None),
         };
         let Some(backend) = COMPILED.iter().find(|backend| **backend == name) else {
-            return Err(Error::Usage(match BACKENDS.contains(&name) {
+            return Err(Error::Usage(match Self::all_backends().any(|known| known == name) {
                 true => format!(
                     "this build has no backend `{name}`; add `--features {name}` to the cargo \
                      command that builds it (it has: {})",
@@ -181,5 +207,13 @@ mod tests {
         assert!(problem("flex:1").contains("no index"));
         #[cfg(not(feature = "rocm"))]
         assert!(problem("rocm:0").contains("--features rocm"));
+    }
+
+    #[test]
+    fn what_no_build_for_this_system_can_have_is_not_suggested() {
+        let here = |name: &str| DeviceName::backends_here().any(|(backend, _)| backend == name);
+        assert!(here("flex") && here("wgpu"));
+        assert_eq!(here("metal"), cfg!(feature = "metal") || cfg!(target_vendor = "apple"));
+        assert!(DeviceName::backends().iter().all(|backend| here(backend)));
     }
 }

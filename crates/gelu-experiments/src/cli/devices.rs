@@ -10,13 +10,12 @@ pub(super) struct Devices {}
 impl Devices {
     pub(super) fn run(self) -> Result<ExitCode> {
         let mut lines = String::new();
-        for backend in DeviceName::all_backends() {
-            lines.push_str(&match DeviceName::backends().contains(backend) {
-                true => format!("{backend:<8} in this build: --device {backend}\n"),
-                false => {
-                    format!("{backend:<8} not in this build: build with --features {backend}\n")
-                }
-            });
+        for (backend, computes_on) in DeviceName::backends_here() {
+            let how = match DeviceName::backends().contains(&backend) {
+                true => format!("in this build: --device {backend}"),
+                false => format!("not in this build: build with --features {backend}"),
+            };
+            lines.push_str(&format!("{backend:<8} {computes_on:<44}  {how}\n"));
         }
         if let Ok(device) = DeviceName::default_device() {
             lines.push_str(&format!("default  {device}\n"));

@@ -19,7 +19,7 @@ impl Suggested {
 
     /// The backends, in this build or not.
     pub(super) fn devices() -> Self {
-        Self(crate::device::DeviceName::all_backends().to_vec())
+        Self(crate::device::DeviceName::all_backends().collect())
     }
 
     /// The built-in recipes.

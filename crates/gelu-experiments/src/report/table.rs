@@ -368,9 +368,9 @@ mod tests {
     fn with_long_names() -> ComparisonSnapshot {
         let mut snapshot = example();
         for run in &mut snapshot.runs {
-            run.key.activation = format!("{:_<30}", run.key.activation);
+            run.key.activation = format!("{:x<30}", run.key.activation);
         }
-        snapshot.criterion.baseline = format!("{:_<30}", snapshot.criterion.baseline);
+        snapshot.criterion.baseline = format!("{:x<30}", snapshot.criterion.baseline);
         snapshot
     }
 

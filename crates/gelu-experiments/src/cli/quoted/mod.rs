@@ -106,7 +106,7 @@ fn problem(quoted: &Quoted, recipes: &Path) -> Option<String> {
 /// this build for one of another.
 fn stand_in(word: &str, recipes: &Path) -> String {
     let backend = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
-    let is_device = |name: &str| DeviceName::all_backends().contains(&backend(name).as_str());
+    let is_device = |name: &str| DeviceName::all_backends().any(|known| known == backend(name));
     match word {
         "SHELL" => "bash".to_owned(),
         word if word.ends_with(".toml") => recipes.join(word).display().to_string(),
