@@ -2,8 +2,8 @@
 //!
 //! | file | a number is | its results | for |
 //! |---|---|---|---|
-//! | [`number`] | an f64, [`Double`] | f64 | f64 tensors on the CPU |
-//! | [`number`] | an f64, [`Rounded`] | are rounded once, to f32 or 16 bits | processors without a fused multiply-add, and functions that have no formula for f32 |
+//! | `number` | an f64, [`Double`] | f64 | f64 tensors on the CPU |
+//! | `number` | an f64, [`Rounded`] | are rounded once, to f32 or 16 bits | processors without a fused multiply-add, and functions that have no formula for f32 |
 //! | [`fused`] | an f32 | f32, with a fused multiply-add | the two forms of GELU that f32 tensors use most |
 //!
 //! All but [`fused`] share one trait, [`Arithmetic`], and a formula written on it serves them all, and

@@ -4,6 +4,7 @@
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
 
 use super::numbers::{Stream, numbers, stream};
+use crate::Unit;
 use crate::arithmetic::lanes::{Lanes, Precision};
 use burn_cubecl::cubecl;
 use cubecl::ir::{ElemType, Scope};

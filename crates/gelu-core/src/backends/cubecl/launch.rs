@@ -12,6 +12,7 @@ use burn_cubecl::cubecl::{CubeCount, calculate_cube_count_elemwise, tensor_vecto
 use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
+use gelu_kernels::random::Mask;
 
 /// How a kernel is spread over the elements of its tensors.
 struct Spread {

@@ -70,7 +70,7 @@ pub(super) fn words(block: usize, stream: &Stream) -> Vector<u32, Const<4>> {
     philox(block as u32, high, stream)
 }
 
-/// One block of Philox4x32-10; see there.
+/// One block of Philox4x32-10.
 #[cube]
 fn philox(counter_low: u32, counter_high: u32, stream: &Stream) -> Vector<u32, Const<4>> {
     let mut a = counter_low;
