@@ -15,7 +15,7 @@ use burn_core::backend::{
     Backend, TensorMetadata, get_or_init_device_settings, tensor::FloatTensor,
 };
 use burn_core::tensor::{DType, FloatDType, Shape, TensorData};
-pub(crate) use gated::{gated, gated_backward};
+pub(crate) use gated::{gated, gated_backward, gated_pair, gated_pair_backward};
 use gelu_kernels::functions::{Function, Job};
 use gelu_kernels::random::{Draw, Mask};
 

@@ -261,6 +261,37 @@ pub fn gated_backward<const D: usize>(
     Tensor::from_dispatch(Dispatch::gated_backward(x, dy, unit.checked(), gate))
 }
 
+/// A gated unit of two tensors, `unit(gate)·value`: of a model whose projections are apart (Llama's
+/// `gate_proj` and `up_proj`), or whose gate is another branch (Mamba's `y·silu(z)`). One pass over memory,
+/// and one for both gradients.
+///
+/// # Shapes
+///
+/// - gate, value and output: `[..., any]`
+///
+/// # Panics
+///
+/// If the shapes or types differ, or the unit's parameter is none that it takes
+/// ([`Unit::validated`]).
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use gelu_core::{Unit, functional};
+///
+/// let device = Device::default();
+/// let (gate, value) = (Tensor::<1>::from_floats([3.0, -1.0], &device), [10.0, 20.0]);
+/// let y = functional::gated_pair(gate, Tensor::from_floats(value, &device), Unit::Relu);
+/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [30.0, -0.0]);
+/// ```
+pub fn gated_pair<const D: usize>(gate: Tensor<D>, value: Tensor<D>, unit: Unit) -> Tensor<D> {
+    let (gate, value) = (dequantised(gate), dequantised(value));
+    let (of_gate, of_value) = (gate.dims(), value.dims());
+    assert_eq!(of_gate, of_value, "a gate and its value have one shape");
+    assert_eq!(gate.dtype(), value.dtype(), "a gate and its value are of one type");
+    let (gate, value) = (dispatched(gate), dispatched(value));
+    Tensor::from_dispatch(Dispatch::gated_pair(gate, value, unit.checked()))
+}
+
 /// GEGLU, `gelu(gate)·value` with the exact GELU, of `[..., gate, value]`.
 pub fn geglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     gated(x, Unit::Gelu, GateHalf::First)

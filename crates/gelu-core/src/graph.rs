@@ -21,13 +21,15 @@ pub(crate) enum Op {
     Dropout(u32),
     Gated(Unit, GateHalf),
     GatedBackward(Unit, GateHalf),
+    GatedPair(Unit),
+    GatedPairBackward(Unit),
     Stochastic,
     StochasticBackward,
 }
 
 impl Op {
     /// What they are called on the wire.
-    pub(crate) const IDS: [&'static str; 9] = [
+    pub(crate) const IDS: [&'static str; 11] = [
         "gelu::activation",
         "gelu::activation_backward",
         "gelu::bias_activation_dropout",
@@ -37,6 +39,8 @@ impl Op {
         "gelu::gated",
         "gelu::gated_backward",
         "gelu::dropout",
+        "gelu::gated_pair",
+        "gelu::gated_pair_backward",
     ];
 
     fn id(self) -> &'static str {
@@ -50,6 +54,8 @@ impl Op {
             Self::Gated(..) => 6,
             Self::GatedBackward(..) => 7,
             Self::Dropout(_) => 8,
+            Self::GatedPair(_) => 9,
+            Self::GatedPairBackward(_) => 10,
         }]
     }
 
@@ -62,7 +68,10 @@ impl Op {
             [code].into_iter().chain(bits)
         };
         match self {
-            Self::Activation(of) | Self::ActivationBackward(of) => unit(of).collect(),
+            Self::Activation(of)
+            | Self::ActivationBackward(of)
+            | Self::GatedPair(of)
+            | Self::GatedPairBackward(of) => unit(of).collect(),
             Self::Step(of, threshold) | Self::StepBackward(of, threshold) => {
                 let threshold = threshold.map(|threshold| ScalarIr::UInt(u64::from(threshold)));
                 unit(of).chain(threshold).collect()
@@ -143,6 +152,8 @@ impl Op {
                 let (unit, gate) = gated();
                 Self::GatedBackward(unit, gate)
             }
+            "gelu::gated_pair" => Self::GatedPair(alone()),
+            "gelu::gated_pair_backward" => Self::GatedPairBackward(alone()),
             "gelu::stochastic_map" if numbers.is_empty() => Self::Stochastic,
             "gelu::stochastic_map_backward" if numbers.is_empty() => Self::StochasticBackward,
             _ => none(),
@@ -166,7 +177,9 @@ impl Op {
                 }
                 vec![y]
             }
-            (Self::StepBackward(..), [x, bias, ..]) => vec![like(x), like(bias)],
+            (Self::StepBackward(..) | Self::GatedPairBackward(_), [first, second, ..]) => {
+                vec![like(first), like(second)]
+            }
             (_, [x, ..]) => vec![like(x)],
             (_, []) => panic!("an operation has inputs"),
         };
@@ -211,6 +224,10 @@ pub(crate) fn execute<B: BackendIr + ActivationOps>(
         Op::Dropout(threshold) => vec![B::dropout(float!(), key!(), threshold)],
         Op::Gated(unit, gate) => vec![B::gated(float!(), unit, gate)],
         Op::GatedBackward(unit, gate) => vec![B::gated_backward(float!(), float!(), unit, gate)],
+        Op::GatedPair(unit) => vec![B::gated_pair(float!(), float!(), unit)],
+        Op::GatedPairBackward(unit) => {
+            pair(B::gated_pair_backward(float!(), float!(), float!(), unit))
+        }
         Op::Stochastic => vec![B::stochastic_map(float!(), key!())],
         Op::StochasticBackward => vec![B::stochastic_map_backward(float!(), float!(), key!())],
     };
@@ -301,6 +318,24 @@ macro_rules! register_operations {
             dx
         }
 
+        fn gated_pair(
+            gate: FloatTensor<Self>,
+            value: FloatTensor<Self>,
+            unit: Unit,
+        ) -> FloatTensor<Self> {
+            let [y] = $register(Op::GatedPair(unit), [gate, value]);
+            y
+        }
+
+        fn gated_pair_backward(
+            gate: FloatTensor<Self>,
+            value: FloatTensor<Self>,
+            dy: FloatTensor<Self>,
+            unit: Unit,
+        ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+            $register(Op::GatedPairBackward(unit), [gate, value, dy]).into()
+        }
+
         fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
             let [y] = $register(Op::Stochastic, [x, key]);
             y
@@ -340,6 +375,8 @@ mod tests {
                 (Op::Dropout(1 << 30), 2, 1),
                 (Op::Gated(unit, GateHalf::First), 1, 1),
                 (Op::GatedBackward(unit, GateHalf::Last), 2, 1),
+                (Op::GatedPair(unit), 2, 1),
+                (Op::GatedPairBackward(unit), 3, 2),
                 (Op::Stochastic, 2, 1),
                 (Op::StochasticBackward, 3, 1),
             ]

@@ -106,6 +106,26 @@ pub trait ActivationOps: Backend {
         composed::gated_backward::<Self>(x, dy, unit, gate)
     }
 
+    /// `unit(gate)·value`, elementwise, of two tensors of one shape.
+    fn gated_pair(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        composed::gated_pair::<Self>(gate, value, unit)
+    }
+
+    /// The gradients of [`gated_pair`](Self::gated_pair) for `gate` and for `value`, given that of its
+    /// result.
+    fn gated_pair_backward(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        composed::gated_pair_backward::<Self>(gate, value, dy, unit)
+    }
+
     /// The GELU's own stochastic map: `x` where the key's uniform number is below Φ(x), else 0.
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
         composed::stochastic_gate::<Self>(x.clone(), x, draw_of::<Self>(key))

@@ -58,6 +58,7 @@ fn everything(device: &Device) -> Vec<TensorData> {
         Box::new(|x| functional::dropout(x, DropoutMask::new(0.5, key()))),
         Box::new(|x| functional::gated(x, Unit::Silu, GateHalf::First)),
         Box::new(|x| functional::gated(x, Unit::Elu { alpha: 0.3 }, GateHalf::Last)),
+        Box::new(|x| functional::gated_pair(x.clone(), x * 0.5, Unit::Silu)),
         Box::new(|x| functional::unit_backward(x.clone(), x, Unit::Gelu)),
     ];
     for map in maps {
@@ -70,7 +71,7 @@ fn everything(device: &Device) -> Vec<TensorData> {
 }
 
 /// Operations besides functions, and steps with a bias.
-const OTHERS: usize = 5;
+const OTHERS: usize = 6;
 
 #[test]
 fn remote_device_computes_what_its_server_would() {

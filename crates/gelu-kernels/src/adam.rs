@@ -14,6 +14,23 @@ pub enum EpsilonPlace {
     Inside,
 }
 
+/// What pulls a weight towards 0 beside the gradient of the loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum WeightDecay {
+    /// λ·w is added to the gradient, as by an L2 penalty of λ/2·w² in the loss.
+    Penalty(f64),
+    /// `w ← (1 − η·λ)·w`, decoupled from the moments (AdamW; Loshchilov & Hutter, arXiv 1711.05101).
+    Decoupled(f64),
+    /// Decoupled, and only where the step goes towards 0 as well (arXiv 2510.12402).
+    Cautious(f64),
+}
+
+impl WeightDecay {
+    /// None at all.
+    pub const NONE: Self = Self::Penalty(0.0);
+}
+
 /// The numbers of one step, bias correction included:
 /// `w − rate·m / (√v + ε)`, or with `√(v + ε)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +45,12 @@ pub struct AdamStep {
     pub epsilon: f64,
     /// Where ε is added.
     pub epsilon_place: EpsilonPlace,
+    /// λ of a penalty: what of the weight is added to its gradient.
+    pub penalty: f64,
+    /// What is left of a weight by a decoupled decay: 1 − η·λ.
+    pub kept: f64,
+    /// What is left where the step leads away from 0: `kept`, or 1 where the decay is cautious.
+    pub kept_against: f64,
 }
 
 impl AdamStep {
@@ -52,15 +75,27 @@ impl AdamStep {
             EpsilonPlace::Inside => epsilon * correction(beta_2),
         };
         let rate = rate * correction(beta_2).sqrt() / correction(beta_1);
-        Self { rate, beta_1, beta_2, epsilon, epsilon_place }
+        let (penalty, kept, kept_against) = (0.0, 1.0, 1.0);
+        Self { rate, beta_1, beta_2, epsilon, epsilon_place, penalty, kept, kept_against }
+    }
+
+    /// The step with a weight decay, at the learning rate η.
+    pub fn with_decay(self, decay: WeightDecay, rate: f64) -> Self {
+        let (penalty, kept, kept_against) = match decay {
+            WeightDecay::Penalty(decay) => (decay, 1.0, 1.0),
+            WeightDecay::Decoupled(decay) => (0.0, 1.0 - rate * decay, 1.0 - rate * decay),
+            WeightDecay::Cautious(decay) => (0.0, 1.0 - rate * decay, 1.0),
+        };
+        Self { penalty, kept, kept_against, ..self }
     }
 }
 
 /// One step of Adam (Kingma & Ba, arXiv 1412.6980). The new parameter takes the gradient's place.
 ///
 /// ```text
+/// g ← g + λ·w                  of a penalty
 /// m ← β₁·m + (1 − β₁)·g        v ← β₂·v + (1 − β₂)·g²
-/// w ← w − rate·m / (√v + ε)
+/// w ← kept·w − rate·m / (√v + ε)
 /// ```
 ///
 /// # Panics
@@ -73,47 +108,62 @@ pub fn adam<S: Storage>(
     moment_2: &mut [S::Lane],
     step: AdamStep,
 ) {
-    adam_at(Level::best(), parameter, gradient, moment_1, moment_2, step);
+    adam_at(Level::best(), parameter, gradient, [moment_1, moment_2], step);
 }
 
-/// [`adam`] in code compiled for a level.
-fn adam_at<S: Storage>(
-    level: Level,
+/// One step of AMSGrad (Reddi, Kale & Kumar, ICLR 2018): [`adam`] divided by the root of the greatest `v`
+/// so far, `maximum`.
+///
+/// # Panics
+///
+/// If the lengths differ.
+pub fn amsgrad<S: Storage>(
     parameter: &[S],
     gradient: &mut [S],
     moment_1: &mut [S::Lane],
     moment_2: &mut [S::Lane],
+    maximum: &mut [S::Lane],
+    step: AdamStep,
+) {
+    adam_at(Level::best(), parameter, gradient, [moment_1, moment_2, maximum], step);
+}
+
+/// In code compiled for a level. `moments` are the two, and AMSGrad's third.
+fn adam_at<S: Storage, const MOMENTS: usize>(
+    level: Level,
+    parameter: &[S],
+    gradient: &mut [S],
+    moments: [&mut [S::Lane]; MOMENTS],
     step: AdamStep,
 ) {
     let length = parameter.len();
     assert!(
-        [gradient.len(), moment_1.len(), moment_2.len()] == [length; 3],
+        gradient.len() == length && moments.iter().all(|moment| moment.len() == length),
         "a parameter, its gradient and its moments have one length"
     );
     let gradient = Disjoint::of(gradient);
-    let moments = [moment_1, moment_2].map(Disjoint::of);
+    let moments = moments.map(Disjoint::of);
     for_each_chunk(length, 0, |range| {
         let parameter = &parameter[range.clone()];
         // SAFETY: chunks do not overlap.
-        let (gradient, [moment_1, moment_2]) = unsafe {
+        let (gradient, moments) = unsafe {
             (
                 gradient.part(range.clone()),
                 moments.each_ref().map(|moment| moment.part(range.clone())),
             )
         };
-        level.run(Strip { parameter, gradient, moment_1, moment_2, step });
+        level.run(Strip { parameter, gradient, moments, step });
     });
 }
 
-struct Strip<'a, S: Storage> {
+struct Strip<'a, S: Storage, const MOMENTS: usize> {
     parameter: &'a [S],
     gradient: &'a mut [S],
-    moment_1: &'a mut [S::Lane],
-    moment_2: &'a mut [S::Lane],
+    moments: [&'a mut [S::Lane]; MOMENTS],
     step: AdamStep,
 }
 
-impl<S: Storage> Work for Strip<'_, S> {
+impl<S: Storage, const MOMENTS: usize> Work for Strip<'_, S, MOMENTS> {
     type Output = ();
 
     #[inline(always)]
@@ -125,20 +175,36 @@ impl<S: Storage> Work for Strip<'_, S> {
     }
 }
 
-impl<S: Storage> Strip<'_, S> {
+impl<S: Storage, const MOMENTS: usize> Strip<'_, S, MOMENTS> {
     #[inline(always)]
     fn with(self, divisor: impl Fn(S::Lane, S::Lane) -> S::Lane) {
-        let Self { parameter, gradient, moment_1, moment_2, step } = self;
+        let Self { parameter, gradient, mut moments, step } = self;
         let of = S::Lane::of;
         let [beta_1, beta_2] = [step.beta_1, step.beta_2].map(of);
         let [rest_1, rest_2] = [1.0 - step.beta_1, 1.0 - step.beta_2].map(of);
-        let [rate, epsilon] = [step.rate, step.epsilon].map(of);
-        let places = parameter.iter().zip(gradient);
-        for ((w, place), (m, v)) in places.zip(moment_1.iter_mut().zip(moment_2)) {
-            let g = place.widen();
-            *m = (*m * beta_1 + g * rest_1).flushed();
-            *v = (*v * beta_2 + g * g * rest_2).flushed();
-            *place = S::narrow(w.widen() - *m * rate / divisor(*v, epsilon));
+        let [rate, epsilon, penalty] = [step.rate, step.epsilon, step.penalty].map(of);
+        let [kept, kept_against] = [step.kept, step.kept_against].map(of);
+        // Of one length, which the compiler has to see to leave out the checks.
+        let length = parameter.len();
+        let gradient = &mut gradient[..length];
+        moments = moments.map(|moment| &mut moment[..length]);
+        for place in 0..length {
+            let w = parameter[place].widen();
+            let g = gradient[place].widen() + w * penalty;
+            let m = (moments[0][place] * beta_1 + g * rest_1).flushed();
+            let v = (moments[1][place] * beta_2 + g * g * rest_2).flushed();
+            [moments[0][place], moments[1][place]] = [m, v];
+            let v = match moments.get_mut(2) {
+                Some(maximum) => {
+                    let greatest = if maximum[place] > v { maximum[place] } else { v };
+                    maximum[place] = greatest;
+                    greatest
+                }
+                None => v,
+            };
+            let towards_0 = (w >= S::Lane::ZERO) == (m >= S::Lane::ZERO);
+            let kept = if towards_0 { kept } else { kept_against };
+            gradient[place] = S::narrow(w * kept - m * rate / divisor(v, epsilon));
         }
     }
 }
@@ -148,22 +214,63 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
+    fn steps() -> impl Iterator<Item = AdamStep> {
+        let places = [EpsilonPlace::Outside, EpsilonPlace::Inside];
+        let decays = [
+            WeightDecay::NONE,
+            WeightDecay::Penalty(0.1),
+            WeightDecay::Decoupled(0.1),
+            WeightDecay::Cautious(0.1),
+        ];
+        places.into_iter().flat_map(move |place| {
+            let step = AdamStep::of(3, 1e-2, [0.9, 0.999], 1e-8, place);
+            decays.into_iter().map(move |decay| step.with_decay(decay, 1e-2))
+        })
+    }
+
     #[test]
     fn moments_of_a_weight_without_gradients_end_at_0() {
-        let step = AdamStep {
-            rate: 1e-3,
-            beta_1: 0.9,
-            beta_2: 0.999,
-            epsilon: 1e-8,
-            epsilon_place: EpsilonPlace::Outside,
-        };
+        let step = AdamStep::new(1, 1e-3);
         for level in Level::available() {
             let (mut m, mut v) = ([1e-30f32, -1e-30], [1e-37f32; 2]);
             for _ in 0..5_000 {
-                adam_at(level, &[0.5f32, 0.25], &mut [0.0; 2], &mut m, &mut v, step);
+                adam_at(level, &[0.5f32, 0.25], &mut [0.0; 2], [&mut m, &mut v], step);
                 assert!([m, v].iter().flatten().all(|x| !x.is_subnormal()), "{m:?} {v:?}");
             }
             assert_eq!([m, v], [[0.0; 2]; 2]);
+        }
+    }
+
+    /// Against the formulas, a number at a time in f64.
+    #[test]
+    fn every_decay_is_its_formula() {
+        let (weights, gradients) = ([0.5, -0.5, 0.25, -2.0], [0.1, 0.1, -0.3, 0.0]);
+        let (m, v, greatest) = ([0.2, -0.1, 0.0, 0.4], [0.3, 0.2, 0.1, 0.5], [0.1, 0.9, 0.0, 0.5]);
+        for (step, is_amsgrad) in steps().flat_map(|step| [(step, false), (step, true)]) {
+            let (mut w, mut moments) = (gradients, [m, v, greatest]);
+            let [first, second, third] = &mut moments;
+            match is_amsgrad {
+                true => amsgrad(&weights, &mut w, first, second, third, step),
+                false => adam(&weights, &mut w, first, second, step),
+            }
+            for i in 0..4 {
+                let g = gradients[i] + step.penalty * weights[i];
+                let m = 0.9 * m[i] + 0.1 * g;
+                let v = 0.999 * v[i] + 0.001 * g * g;
+                let greatest = if is_amsgrad { v.max(greatest[i]) } else { greatest[i] };
+                let root = if is_amsgrad { greatest } else { v };
+                let divisor = match step.epsilon_place {
+                    EpsilonPlace::Outside => root.sqrt() + step.epsilon,
+                    EpsilonPlace::Inside => (root + step.epsilon).sqrt(),
+                };
+                let cautious = step.kept != step.kept_against && weights[i] * m < 0.0;
+                let kept = if cautious { 1.0 } else { step.kept };
+                let expected = kept * weights[i] - step.rate * m / divisor;
+                assert!((w[i] - expected).abs() < 1e-15, "{step:?} {i}: {} {expected}", w[i]);
+                let found = moments.map(|moment| moment[i]);
+                let off = [found[0] - m, found[1] - v, found[2] - greatest];
+                assert!(off.iter().all(|off| off.abs() < 1e-15), "{step:?} {i}: {found:?}");
+            }
         }
     }
 
@@ -173,25 +280,19 @@ mod tests {
         let numbers = |scale: f32, shift: f32| -> Vec<f32> {
             (0..length).map(|i| ((i * 7 % 1013) as f32 - 500.0) * scale + shift).collect()
         };
-        let step = AdamStep {
-            rate: 1e-3,
-            beta_1: 0.9,
-            beta_2: 0.999,
-            epsilon: 1e-9,
-            epsilon_place: EpsilonPlace::Outside,
-        };
-        for epsilon_place in [EpsilonPlace::Outside, EpsilonPlace::Inside] {
-            let step = AdamStep { epsilon_place, ..step };
-            let (w, start) = (numbers(1e-2, 0.1), [numbers(1e-3, 0.0), numbers(1e-4, 0.01)]);
-            let squares: Vec<f32> = numbers(1e-3, 0.0).iter().map(|x| x * x).collect();
-            let mut expected = [start[0].clone(), start[1].clone(), squares.clone()];
-            let [g, m, v] = &mut expected;
-            Strip { parameter: &w, gradient: g, moment_1: m, moment_2: v, step }.run::<false>();
+        let w = numbers(1e-2, 0.1);
+        let squares: Vec<f32> = numbers(1e-3, 0.0).iter().map(|x| x * x).collect();
+        let start = [numbers(1e-3, 0.0), numbers(1e-4, 0.01), squares.clone(), squares];
+        for step in steps() {
+            let mut expected = start.clone();
+            let [g, m, v, greatest] = &mut expected;
+            let (gradient, moments) = (&mut g[..], [&mut m[..], &mut v[..], &mut greatest[..]]);
+            Strip { parameter: &w, gradient, moments, step }.run::<false>();
             for level in Level::available() {
-                let mut found = [start[0].clone(), start[1].clone(), squares.clone()];
-                let [g, m, v] = &mut found;
-                adam_at(level, &w, g, m, v, step);
-                assert_eq!(found, expected, "{level:?}");
+                let mut found = start.clone();
+                let [g, m, v, greatest] = &mut found;
+                adam_at(level, &w, g, [m, v, greatest], step);
+                assert_eq!(found, expected, "{level:?} {step:?}");
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Gated units: each row is a gate and a value, and the result their product after the gate went
-//! through a function.
+//! Gated units: the product of a value and of a gate that went through a function. Gates and values are
+//! the halves of rows, or slices of their own.
 
 use crate::GateHalf;
 use crate::disjoint::Disjoint;
@@ -22,14 +22,6 @@ pub struct Halves {
     gate: GateHalf,
 }
 
-/// A stretch of one row: where it begins in the output, and its gates and values in the input.
-struct Part {
-    output: usize,
-    gate: usize,
-    value: usize,
-    count: usize,
-}
-
 impl Halves {
     /// The halves of the last dimension.
     pub fn of(shape: &[usize], gate: GateHalf) -> Self {
@@ -44,6 +36,35 @@ impl Halves {
         assert!(whole, "{results} results are no rows of {}", self.columns);
     }
 
+    /// Where the first gate and the first value are.
+    fn starts(self) -> [usize; 2] {
+        match self.gate {
+            GateHalf::First => [0, self.columns],
+            GateHalf::Last => [self.columns, 0],
+        }
+    }
+
+    /// The rows of a half, each of which the other half's follows.
+    fn rows(self) -> Rows {
+        Rows { columns: self.columns, stride: 2 * self.columns }
+    }
+}
+
+/// Rows of so many numbers, in steps of a stride.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    columns: usize,
+    stride: usize,
+}
+
+/// A stretch of one row: where it begins in the output, and where from the first gate or value.
+struct Part {
+    output: usize,
+    input: usize,
+    count: usize,
+}
+
+impl Rows {
     /// The part of a range of the output that it begins with, at most [`PART`] long and within one
     /// row.
     #[inline(always)]
@@ -51,16 +72,11 @@ impl Halves {
         let output = range.start;
         let (row, column) = (output / self.columns, output % self.columns);
         let count = (self.columns - column).min(range.len()).min(PART);
-        let first = 2 * row * self.columns + column;
-        let (gate, value) = match self.gate {
-            GateHalf::First => (first, first + self.columns),
-            GateHalf::Last => (first + self.columns, first),
-        };
-        Part { output, gate, value, count }
+        Part { output, input: row * self.stride + column, count }
     }
 }
 
-/// Writes `unit(gate)·value` to `y`, and gives it back written.
+/// Writes `unit(gate)·value` of the halves of `x` to `y`, and gives it back written.
 ///
 /// # Panics
 ///
@@ -73,11 +89,38 @@ pub fn gated<'a, S: Storage>(
 ) -> &'a mut [S] {
     assert_eq!(x.len(), 2 * y.len(), "two inputs for every result");
     halves.assert_rows(y.len());
+    let [gates, values] = halves.starts().map(|start| x.get(start..).unwrap_or_default());
+    forward(unit, halves.rows(), gates, values, y)
+}
+
+/// Writes `unit(gate)·value` to `y`, and gives it back written.
+///
+/// # Panics
+///
+/// If the lengths differ.
+pub fn gated_pair<'a, S: Storage>(
+    unit: Unit,
+    gates: &[S],
+    values: &[S],
+    y: &'a mut [MaybeUninit<S>],
+) -> &'a mut [S] {
+    assert_eq!([gates.len(), values.len()], [y.len(); 2], "a gate and a value for every result");
+    forward(unit, Rows { columns: y.len(), stride: y.len() }, gates, values, y)
+}
+
+/// The rows of gates and values reach as far as the results.
+fn forward<'a, S: Storage>(
+    unit: Unit,
+    rows: Rows,
+    gates: &[S],
+    values: &[S],
+    y: &'a mut [MaybeUninit<S>],
+) -> &'a mut [S] {
     let level = Level::best();
     let kernel = Kernel::new(Of::Gate, unit.kind(), unit.parameter(), level);
     let (length, out) = (y.len(), Disjoint::of_unwritten(y));
     for_each_chunk(length, 0, |range| {
-        level.run(Forward { halves, kernel, x, out: &out, range });
+        level.run(Forward { rows, kernel, gates, values, out: &out, range });
     });
     // SAFETY: the ranges are all of the results, and each has been written.
     unsafe { y.assume_init_mut() }
@@ -99,22 +142,69 @@ pub fn gated_backward<'a, S: Storage>(
     assert_eq!(x.len(), 2 * dy.len(), "two inputs for every gradient");
     assert_eq!(x.len(), dx.len(), "a result for every input");
     halves.assert_rows(dy.len());
-    let level = Level::best();
-    let value = Kernel::new(Of::Gate, unit.kind(), unit.parameter(), level);
-    let derivative = Kernel::new(Of::GateDerivative, unit.kind(), unit.parameter(), level);
     let out = Disjoint::of_unwritten(dx);
-    for_each_chunk(dy.len(), 0, |range| {
-        level.run(Backward { halves, value, derivative, x, dy, out: &out, range });
-    });
+    let starts = halves.starts();
+    let [gates, values] = starts.map(|start| x.get(start..).unwrap_or_default());
+    let [dgates, dvalues] = starts.map(|start| Gradients { out: &out, start });
+    backward(unit, halves.rows(), [gates, values], dy, [dgates, dvalues]);
     // SAFETY: every gradient belongs to one gate and one value, which are all of the input; each
     // has been written.
     unsafe { dx.assume_init_mut() }
 }
 
+/// Writes the gradients of [`gated_pair`]'s result for the gates and for the values, given that of the
+/// result, and gives them back written.
+///
+/// # Panics
+///
+/// If the lengths differ.
+pub fn gated_pair_backward<'g, 'v, S: Storage>(
+    unit: Unit,
+    gates: &[S],
+    values: &[S],
+    dy: &[S],
+    dgates: &'g mut [MaybeUninit<S>],
+    dvalues: &'v mut [MaybeUninit<S>],
+) -> (&'g mut [S], &'v mut [S]) {
+    let lengths = [gates.len(), values.len(), dgates.len(), dvalues.len()];
+    assert_eq!(lengths, [dy.len(); 4], "a gate and a value for every gradient");
+    let of_gates = Disjoint::of_unwritten(dgates);
+    let of_values = Disjoint::of_unwritten(dvalues);
+    let places = [&of_gates, &of_values].map(|out| Gradients { out, start: 0 });
+    let rows = Rows { columns: dy.len(), stride: dy.len() };
+    backward(unit, rows, [gates, values], dy, places);
+    // SAFETY: each has been written.
+    unsafe { (dgates.assume_init_mut(), dvalues.assume_init_mut()) }
+}
+
+/// Where the gradients for gates or for values go, in rows as those themselves.
+#[derive(Clone, Copy)]
+struct Gradients<'a, S> {
+    out: &'a Disjoint<'a, S>,
+    start: usize,
+}
+
+/// The rows of gates, values and their gradients reach as far as `dy`, and the gradients do not overlap.
+fn backward<S: Storage>(
+    unit: Unit,
+    rows: Rows,
+    [gates, values]: [&[S]; 2],
+    dy: &[S],
+    [dgates, dvalues]: [Gradients<'_, S>; 2],
+) {
+    let level = Level::best();
+    let value = Kernel::new(Of::Gate, unit.kind(), unit.parameter(), level);
+    let derivative = Kernel::new(Of::GateDerivative, unit.kind(), unit.parameter(), level);
+    for_each_chunk(dy.len(), 0, |range| {
+        level.run(Backward { rows, value, derivative, gates, values, dy, dgates, dvalues, range });
+    });
+}
+
 struct Forward<'a, S: Storage> {
-    halves: Halves,
+    rows: Rows,
     kernel: Kernel<S::Lane>,
-    x: &'a [S],
+    gates: &'a [S],
+    values: &'a [S],
     /// The output, of which a range is ours.
     out: &'a Disjoint<'a, S>,
     range: Range<usize>,
@@ -125,28 +215,30 @@ impl<S: Storage> Work for Forward<'_, S> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { halves, kernel, x, out, mut range } = self;
-        let mut gates = [S::Lane::ZERO; PART];
+        let Self { rows, kernel, gates, values, out, mut range } = self;
+        let mut widened = [S::Lane::ZERO; PART];
         while !range.is_empty() {
-            let Part { output, gate, value, count } = halves.first_part(&range);
-            widen(&x[gate..gate + count], &mut gates);
-            kernel.replace(&mut gates[..count]);
+            let Part { output, input, count } = rows.first_part(&range);
+            widen(&gates[input..input + count], &mut widened);
+            kernel.replace(&mut widened[..count]);
             // SAFETY: the part lies within the range, which is ours.
             let y = unsafe { out.unwritten_part(output..output + count) };
-            write_products(&gates, &x[value..value + count], y);
+            write_products(&widened, &values[input..input + count], y);
             range.start += count;
         }
     }
 }
 
 struct Backward<'a, S: Storage> {
-    halves: Halves,
+    rows: Rows,
     value: Kernel<S::Lane>,
     derivative: Kernel<S::Lane>,
-    x: &'a [S],
+    gates: &'a [S],
+    values: &'a [S],
     dy: &'a [S],
-    /// The input's gradient, of which the gates and values of a range are ours.
-    out: &'a Disjoint<'a, S>,
+    /// Of the gradients for gates and values, those of a range are ours.
+    dgates: Gradients<'a, S>,
+    dvalues: Gradients<'a, S>,
     range: Range<usize>,
 }
 
@@ -155,24 +247,27 @@ impl<S: Storage> Work for Backward<'_, S> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { halves, x, dy, out, mut range, .. } = self;
-        let mut gates = [S::Lane::ZERO; PART];
+        let Self { rows, gates, values, dy, dgates, dvalues, mut range, .. } = self;
+        let mut widened = [S::Lane::ZERO; PART];
         let mut products = [S::Lane::ZERO; PART];
         while !range.is_empty() {
-            let Part { output, gate, value, count } = halves.first_part(&range);
-            let (inputs, values) = (&x[gate..gate + count], &x[value..value + count]);
+            let Part { output, input, count } = rows.first_part(&range);
+            let (gates, values) = (&gates[input..input + count], &values[input..input + count]);
             let dy = &dy[output..output + count];
-            // SAFETY: the part's gates and values lie within what is ours, in different halves.
-            let [dgates, dvalues] =
-                unsafe { [gate, value].map(|start| out.unwritten_part(start..start + count)) };
-            widen(inputs, &mut gates);
-            self.value.replace(&mut gates[..count]);
-            write_products(&gates, dy, dvalues);
+            // SAFETY: the part's gates and values lie within what is ours, and do not overlap.
+            let [dgates, dvalues] = unsafe {
+                [dgates, dvalues].map(|Gradients { out, start }| {
+                    out.unwritten_part(start + input..start + input + count)
+                })
+            };
+            widen(gates, &mut widened);
+            self.value.replace(&mut widened[..count]);
+            write_products(&widened, dy, dvalues);
             for ((product, dy), value) in products.iter_mut().zip(dy).zip(values) {
                 *product = dy.widen() * value.widen();
             }
-            widen(inputs, &mut gates);
-            self.derivative.scale(&gates[..count], &mut products[..count]);
+            widen(gates, &mut widened);
+            self.derivative.scale(&widened[..count], &mut products[..count]);
             for (out, product) in dgates.iter_mut().zip(&products) {
                 out.write(S::narrow(*product));
             }

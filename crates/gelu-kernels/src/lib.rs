@@ -13,8 +13,8 @@
 //! ```
 //!
 //! [`Unit`] is the list of functions. [`forward`] and [`backward`] are those of whole slices, [`Pass`]
-//! adds a bias and dropout, [`gated`] is a gated unit; [`slices`] is for loops of one's own, on the
-//! calling thread. [`adam`] and [`sgd`] are steps of optimisers, [`batch_norm`] is one with its
+//! adds a bias and dropout, [`gated`] and [`gated_pair`] are gated units; [`slices`] is for loops of one's own, on the
+//! calling thread. [`adam`], [`amsgrad`] and [`sgd`] are steps of optimisers, [`batch_norm`] is one with its
 //! activation, and with the feature `gemm` there are `linear` layers and `convolution`s.
 //!
 //! # Accuracy
@@ -91,11 +91,11 @@ mod sum;
 mod threads;
 
 pub use activation::{backward, forward, gelu};
-pub use adam::{AdamStep, EpsilonPlace, adam};
+pub use adam::{AdamStep, EpsilonPlace, WeightDecay, adam, amsgrad};
 pub use functions::{InvalidParameter, Unit};
 pub use gate::gate;
 pub use gate_half::GateHalf;
-pub use gated::{Halves, gated, gated_backward};
+pub use gated::{Halves, gated, gated_backward, gated_pair, gated_pair_backward};
 pub use lane::Lane;
 pub use level::{Level, Work};
 pub use pass::Pass;

@@ -11,6 +11,8 @@ pub struct SgdStep {
     pub rate: f64,
     /// μ.
     pub momentum: f64,
+    /// 1 − the dampening: what of a gradient the velocity takes up.
+    pub taken_up: f64,
     /// Whether the step looks ahead.
     pub nesterov: bool,
     /// λ.
@@ -20,7 +22,7 @@ pub struct SgdStep {
 /// One step of gradient descent with momentum. The new parameter takes the gradient's place.
 ///
 /// ```text
-/// g ← g + λ·w        v ← μ·v + g
+/// g ← g + λ·w        v ← μ·v + taken_up·g
 /// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
 /// ```
 ///
@@ -82,12 +84,12 @@ impl<S: Storage> Strip<'_, S> {
     #[inline(always)]
     fn with(self, direction: impl Fn(S::Lane, S::Lane, S::Lane) -> S::Lane) {
         let Self { parameter, gradient, velocity, step } = self;
-        let [rate, momentum, decay] =
-            [step.rate, step.momentum, step.weight_decay].map(S::Lane::of);
+        let [rate, momentum, taken_up, decay] =
+            [step.rate, step.momentum, step.taken_up, step.weight_decay].map(S::Lane::of);
         for ((w, place), v) in parameter.iter().zip(gradient).zip(velocity) {
             let w = w.widen();
             let penalised = place.widen() + w * decay;
-            *v = (*v * momentum + penalised).flushed();
+            *v = (*v * momentum + penalised * taken_up).flushed();
             *place = S::narrow(w - direction(penalised, *v, momentum) * rate);
         }
     }
@@ -100,7 +102,8 @@ mod tests {
 
     #[test]
     fn the_velocity_of_a_weight_without_gradients_ends_at_0() {
-        let step = SgdStep { rate: 0.1, momentum: 0.9, nesterov: false, weight_decay: 0.0 };
+        let step =
+            SgdStep { rate: 0.1, momentum: 0.9, taken_up: 1.0, nesterov: false, weight_decay: 0.0 };
         for level in Level::available() {
             let mut velocity = [1e-30f32, -1e-30];
             for _ in 0..1_000 {
@@ -119,7 +122,8 @@ mod tests {
         };
         let (w, start) = (numbers(1e-2), [numbers(1e-3), numbers(1e-4)]);
         for nesterov in [false, true] {
-            let step = SgdStep { rate: 0.1, momentum: 0.9, nesterov, weight_decay: 5e-4 };
+            let (rate, momentum, weight_decay) = (0.1, 0.9, 5e-4);
+            let step = SgdStep { rate, momentum, taken_up: 0.75, nesterov, weight_decay };
             let mut expected = start.clone();
             let [g, v] = &mut expected;
             Strip { parameter: &w, gradient: g, velocity: v, step }.run::<false>();

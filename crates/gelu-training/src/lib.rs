@@ -54,6 +54,6 @@ pub mod layers;
 mod ops;
 mod optimizer;
 
-pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep};
+pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep, WeightDecay};
 pub use ops::TrainingOps;
-pub use optimizer::{Adam, AdamConfig, AdamState, Sgd, SgdConfig, SgdState};
+pub use optimizer::{Adam, AdamConfig, AdamState, AdamWConfig, Sgd, SgdConfig, SgdState};

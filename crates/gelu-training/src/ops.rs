@@ -29,6 +29,19 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::adam_step::<Self>(parameter, gradient, moment_1, moment_2, step)
     }
 
+    /// One step of AMSGrad: as [`adam_step`](Self::adam_step), with the greatest second moment so far
+    /// behind the moments, and after the step.
+    fn amsgrad_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        maximum: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        composed::amsgrad_step::<Self>(parameter, gradient, moment_1, moment_2, maximum, step)
+    }
+
     /// One step of gradient descent with momentum: the parameter and the velocity after it. Shapes and
     /// types are as for [`adam_step`](Self::adam_step), the velocity's being a moment's.
     fn sgd_step(

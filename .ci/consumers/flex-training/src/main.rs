@@ -57,5 +57,5 @@ fn main() {
     let refused = std::panic::catch_unwind(|| gelu_core::gelu(x)).unwrap_err();
     let message = refused.downcast_ref::<String>().expect("a panic with a message");
     println!("on NdArray: {message}");
-    assert!(message.contains("add the feature `ndarray`"), "{message}");
+    assert!(message.contains("features = [\"ndarray\"]"), "{message}");
 }

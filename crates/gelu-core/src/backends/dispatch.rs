@@ -1,6 +1,7 @@
 //! Handing a tensor to the backend it lives on.
 
 use alloc::format;
+use alloc::string::String;
 use core::fmt::Debug;
 
 /// Defines `dispatched`, for this crate and for those with operations beside ours: which backends were
@@ -61,35 +62,45 @@ define_dispatched!("gelu-core");
 /// Panics, as gradients flow through a tensor and the crate knows of none.
 #[cold]
 pub fn lacks_autodiff(asking: &str) -> ! {
-    lacks(asking, "`autodiff`", "tensors that gradients flow through")
+    lacks(asking, &["autodiff"], "tensors that gradients flow through")
 }
 
 /// Panics, as the crate was built without the backend of a device.
 #[cold]
 pub fn lacks_backend(asking: &str, device: &impl Debug) -> ! {
     let device = format!("{device:?}");
-    lacks(asking, feature_of(&device), &device)
+    lacks(asking, features_of(&device), &device)
 }
 
-fn lacks(asking: &str, feature: &str, what: &str) -> ! {
+fn lacks(asking: &str, features: &[&str], what: &str) -> ! {
+    let feature = match features {
+        [] => String::from("of its backend"),
+        [feature] => format!("\"{feature}\""),
+        _ => format!("that Burn has, one of {},", features.join(", ")),
+    };
+    let line = features.first().map_or_else(String::new, |feature| {
+        let version =
+            concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+        format!(": {asking} = {{ version = \"{version}\", features = [\"{feature}\"] }}")
+    });
     panic!(
         "{asking} was built without {what}, which Burn was built with: add the feature {feature} to \
-         the dependency on {asking}, or on the crate that depends on it"
+         the dependency on {asking}, or on the crate that depends on it{line}"
     )
 }
 
-/// The feature of the backend whose device prints like that.
-fn feature_of(device: &str) -> &'static str {
-    const BACKENDS: [(&str, &str); 6] = [
-        ("Flex", "`flex`"),
-        ("NdArray", "`ndarray`"),
-        ("LibTorch", "`tch`"),
-        ("Remote", "`remote`"),
-        ("Capture", "`capture`"),
-        ("Cube", "`wgpu`, `vulkan`, `metal`, `webgpu`, `cuda`, `rocm` or `cpu`, as Burn has it,"),
+/// The features that may have the backend whose device prints like that.
+fn features_of(device: &str) -> &'static [&'static str] {
+    const BACKENDS: [(&str, &[&str]); 6] = [
+        ("Flex", &["flex"]),
+        ("NdArray", &["ndarray"]),
+        ("LibTorch", &["tch"]),
+        ("Remote", &["remote"]),
+        ("Capture", &["capture"]),
+        ("Cube", &["wgpu", "vulkan", "metal", "webgpu", "cuda", "rocm", "cpu"]),
     ];
     let found = BACKENDS.into_iter().find(|(name, _)| device.contains(name));
-    found.map_or("of its backend", |(_, feature)| feature)
+    found.map_or(&[], |(_, features)| features)
 }
 
 #[cfg(all(test, feature = "flex"))]
@@ -103,11 +114,11 @@ mod tests {
         let device = Device::flex();
         let x = dispatched(Tensor::<2>::ones([2, 3], &device));
         assert_eq!(x.shape().as_slice(), [2, 3]);
-        assert_eq!(feature_of(&format!("{device:?}")), "`flex`");
+        assert_eq!(features_of(&format!("{device:?}")), ["flex"]);
     }
 
     #[test]
-    #[should_panic(expected = "add the feature `ndarray` to the dependency on gelu-core")]
+    #[should_panic(expected = "it: gelu-core = { version = \"0.1\", features = [\"ndarray\"] }")]
     fn what_is_missing_is_named() {
         struct NdArray;
         impl Debug for NdArray {

@@ -97,6 +97,23 @@ impl ActivationOps for Flex {
         by_dtype!(x, gated_backward(x, dy, unit, gate))
     }
 
+    fn gated_pair(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        by_dtype!(gate, gated_pair(gate, value, unit))
+    }
+
+    fn gated_pair_backward(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        by_dtype!(gate, gated_pair_backward(gate, value, dy, unit))
+    }
+
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
         let draw = draw_of::<Self>(key);
         by_dtype!(x, let_through(x.clone(), x, draw))
@@ -179,6 +196,38 @@ fn gated_backward<E: Stored>(
     let values =
         written(source.len(), |dx| gelu_kernels::gated_backward(unit, halves, source, factors, dx));
     tensor(values, shape)
+}
+
+/// `unit(gate)·value` of two tensors.
+fn gated_pair<E: Stored>(gate: FlexTensor, value: FlexTensor, unit: Unit) -> FlexTensor {
+    let (gate, value) = (contiguous(gate), contiguous(value));
+    let (gates, factors) = (elements::<E>(&gate), elements::<E>(&value));
+    let values = written(gates.len(), |y| gelu_kernels::gated_pair(unit, gates, factors, y));
+    tensor(values, gate.layout().shape().clone())
+}
+
+/// The gradients of [`gated_pair`].
+fn gated_pair_backward<E: Stored>(
+    gate: FlexTensor,
+    value: FlexTensor,
+    dy: FlexTensor,
+    unit: Unit,
+) -> (FlexTensor, FlexTensor) {
+    let [gate, value, dy] = [gate, value, dy].map(contiguous);
+    let [gates, factors, slopes] = [&gate, &value, &dy].map(|x| elements::<E>(x));
+    let mut dvalues = Vec::new();
+    let dgates = written(gates.len(), |dgates| {
+        let mut of_gates = None;
+        dvalues = written(gates.len(), |dvalues| {
+            let (first, second) =
+                gelu_kernels::gated_pair_backward(unit, gates, factors, slopes, dgates, dvalues);
+            of_gates = Some(first);
+            second
+        });
+        of_gates.expect("both were written")
+    });
+    let shape = gate.layout().shape();
+    (tensor(dgates, shape.clone()), tensor(dvalues, shape.clone()))
 }
 
 /// `y` where the draw's uniform number is below Φ(x), else 0.

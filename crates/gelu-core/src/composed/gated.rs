@@ -13,7 +13,25 @@ pub(crate) fn gated<B: ActivationOps>(
 ) -> FloatTensor<B> {
     let dtype = x.dtype();
     let (gate, value) = halves::<B>(widened::<B>(x), gate);
-    narrowed::<B>(B::float_mul(B::activation(gate, unit), value), dtype)
+    narrowed::<B>(product::<B>(gate, value, unit), dtype)
+}
+
+/// `unit(gate)·value` of two tensors.
+pub(crate) fn gated_pair<B: ActivationOps>(
+    gate: FloatTensor<B>,
+    value: FloatTensor<B>,
+    unit: Unit,
+) -> FloatTensor<B> {
+    let dtype = gate.dtype();
+    narrowed::<B>(product::<B>(widened::<B>(gate), widened::<B>(value), unit), dtype)
+}
+
+fn product<B: ActivationOps>(
+    gate: FloatTensor<B>,
+    value: FloatTensor<B>,
+    unit: Unit,
+) -> FloatTensor<B> {
+    B::float_mul(B::activation(gate, unit), value)
 }
 
 /// The gradient of the above for `x`, given that of the result.
@@ -25,14 +43,35 @@ pub(crate) fn gated_backward<B: ActivationOps>(
 ) -> FloatTensor<B> {
     let (dtype, axis) = (x.dtype(), x.shape().num_dims() - 1);
     let (gate, value) = halves::<B>(widened::<B>(x), half);
-    let dy = widened::<B>(dy);
-    let dvalue = B::float_mul(dy.clone(), B::activation(gate.clone(), unit));
-    let dgate = B::activation_backward(gate, B::float_mul(dy, value), unit);
+    let (dgate, dvalue) = gradients::<B>(gate, value, widened::<B>(dy), unit);
     let dx = match half {
         GateHalf::First => vec![dgate, dvalue],
         GateHalf::Last => vec![dvalue, dgate],
     };
     narrowed::<B>(B::float_cat(dx, axis), dtype)
+}
+
+/// The gradients of [`gated_pair`] for gate and value, given that of the result.
+pub(crate) fn gated_pair_backward<B: ActivationOps>(
+    gate: FloatTensor<B>,
+    value: FloatTensor<B>,
+    dy: FloatTensor<B>,
+    unit: Unit,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let dtype = gate.dtype();
+    let (dgate, dvalue) =
+        gradients::<B>(widened::<B>(gate), widened::<B>(value), widened::<B>(dy), unit);
+    (narrowed::<B>(dgate, dtype), narrowed::<B>(dvalue, dtype))
+}
+
+fn gradients<B: ActivationOps>(
+    gate: FloatTensor<B>,
+    value: FloatTensor<B>,
+    dy: FloatTensor<B>,
+    unit: Unit,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let dvalue = B::float_mul(dy.clone(), B::activation(gate.clone(), unit));
+    (B::activation_backward(gate, B::float_mul(dy, value), unit), dvalue)
 }
 
 /// Gate and value.

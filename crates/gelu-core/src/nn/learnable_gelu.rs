@@ -206,6 +206,10 @@ mod tests {
     fn sixteen_bits_are_computed_in_f32() {
         for dtype in [FloatDType::F16, FloatDType::BF16] {
             let device = Device::default().autodiff();
+            if !device.supports_dtype(DType::from(dtype)) {
+                std::eprintln!("skipped: the device has no {dtype:?}");
+                continue;
+            }
             for sigma in [1e-20, 1e-3, 0.5, 1e20] {
                 let mut layer = layer(1.0, sigma, &device);
                 for learned in [&mut layer.mean, &mut layer.log_standard_deviation] {

@@ -135,6 +135,7 @@ fn operations(device: &Device) -> Vec<Operation> {
                 functional::gated_backward(x, half.clone(), Unit::Gelu, GateHalf::First)
             }),
         ),
+        ("gated_pair", Box::new(|x| functional::gated_pair(x.clone(), x * 0.5, Unit::Gelu))),
         ("dropout", Box::new(move |x| functional::dropout(x, mask(&first)))),
         ("stochastic", Box::new(move |x| functional::stochastic_gelu(x, second()))),
         (

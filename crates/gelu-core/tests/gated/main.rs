@@ -69,9 +69,10 @@ fn values_and_gradients_are_pytorchs() {
             let dx = x.grad(&gradients).unwrap();
             let what = format!("{unit:?} {gate:?} {dtype:?}");
             assert_eq!((y.dtype(), dx.dtype()), (dtype.into(), dtype.into()), "{what}");
-            let by_hand = functional::gated_backward(x.inner(), dy.inner(), unit, gate);
+            let by_hand =
+                functional::gated_backward(x.clone().inner(), dy.clone().inner(), unit, gate);
             if matches!(dtype, FloatDType::F32 | FloatDType::F64) {
-                assert_near(&y.into_data(), &expected, relative, &what);
+                assert_near(&y.clone().into_data(), &expected, relative, &what);
                 assert_near(&dx.clone().into_data(), &slopes, relative, &what);
             } else {
                 // The inputs are rounded too, here.
@@ -81,12 +82,52 @@ fn values_and_gradients_are_pytorchs() {
                         assert!((got - expected).abs() <= allowed, "{what}: {got} {expected}");
                     }
                 };
-                absolute(y.into_data(), &expected);
+                absolute(y.clone().into_data(), &expected);
                 absolute(dx.clone().into_data(), &slopes);
             }
-            by_hand.into_data().assert_eq(&dx.into_data(), true);
+            by_hand.into_data().assert_eq(&dx.clone().into_data(), true);
+            assert_pair_is(&x.inner(), &dy.inner(), unit, gate, [y.inner(), dx]);
         }
     }
+}
+
+/// The halves as two tensors give the same bits, and so do their gradients.
+#[track_caller]
+fn assert_pair_is(
+    x: &Tensor<2>,
+    dy: &Tensor<2>,
+    unit: Unit,
+    half: GateHalf,
+    [y, dx]: [Tensor<2>; 2],
+) {
+    let device = x.device().autodiff();
+    let columns = dy.dims()[1];
+    let halves = |x: &Tensor<2>| {
+        let [first, last] = [0, columns].map(|start| x.clone().narrow(1, start, columns));
+        match half {
+            GateHalf::First => [first, last],
+            GateHalf::Last => [last, first],
+        }
+    };
+    let leaf = |x: Tensor<2>| Tensor::from_inner(x).to_device(&device).require_grad();
+    let [gate, value] = halves(x).map(leaf);
+    let found = functional::gated_pair(gate.clone(), value.clone(), unit);
+    found.clone().into_data().assert_eq(&y.into_data(), true);
+    let gradients = (found * Tensor::from_inner(dy.clone())).sum().backward();
+    for (input, expected) in [gate, value].into_iter().zip(halves(&dx)) {
+        input.grad(&gradients).unwrap().into_data().assert_eq(&expected.into_data(), true);
+    }
+}
+
+#[test]
+#[should_panic(expected = "a gate and its value have one shape")]
+fn a_value_of_another_shape_is_refused() {
+    let device = Device::default();
+    functional::gated_pair(
+        Tensor::<2>::ones([2, 3], &device),
+        Tensor::ones([2, 4], &device),
+        Unit::Silu,
+    );
 }
 
 /// Sizes on both sides of every vector width, part and chunk of the kernels.
@@ -109,6 +150,7 @@ fn any_size_is_the_product_of_activation_and_value() {
             };
             let tolerance = Tolerance::relative(1e-6).set_absolute(1e-6);
             let y = functional::gated(x.clone(), unit, gate).into_data();
+            functional::gated_pair(g.clone(), v.clone(), unit).into_data().assert_eq(&y, true);
             let expected = functional::unit(g.clone(), unit) * v.clone();
             y.assert_approx_eq::<f32>(&expected.into_data(), tolerance);
             let dgate = functional::unit_backward(g.clone(), dy.clone() * v, unit);

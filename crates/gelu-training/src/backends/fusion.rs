@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Adam(AdamStep),
+    Amsgrad(AdamStep),
     Sgd(SgdStep),
 }
 
@@ -20,6 +21,7 @@ impl Step {
     fn id(self) -> &'static str {
         match self {
             Self::Adam(_) => "gelu::adam_step",
+            Self::Amsgrad(_) => "gelu::amsgrad_step",
             Self::Sgd(_) => "gelu::sgd_step",
         }
     }
@@ -47,6 +49,11 @@ impl<B: FusionBackend + TrainingOps> Operation<B::FusionRuntime> for Node<B> {
             Step::Adam(step) => {
                 let (w, m, v) = B::adam_step(input(), input(), input(), input(), step);
                 vec![w, m, v]
+            }
+            Step::Amsgrad(step) => {
+                let (w, m, v, maximum) =
+                    B::amsgrad_step(input(), input(), input(), input(), input(), step);
+                vec![w, m, v, maximum]
             }
             Step::Sgd(step) => {
                 let (w, v) = B::sgd_step(input(), input(), input(), step);
@@ -89,6 +96,18 @@ impl<B: FusionBackend + TrainingOps> TrainingOps for Fusion<B> {
         step: AdamStep,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         register::<B, _, _>(Step::Adam(step), [parameter, gradient, moment_1, moment_2]).into()
+    }
+
+    fn amsgrad_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        maximum: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let inputs = [parameter, gradient, moment_1, moment_2, maximum];
+        register::<B, _, _>(Step::Amsgrad(step), inputs).into()
     }
 
     fn sgd_step(

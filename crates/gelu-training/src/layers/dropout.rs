@@ -24,7 +24,13 @@ use gelu_core::random::DropoutMask;
 /// assert!((1800..2200).contains(&zeros));
 /// ```
 pub fn dropout<const D: usize>(layer: &Dropout, input: Tensor<D>) -> Tensor<D> {
-    match DropoutMask::due(layer, &input) {
+    let mask = DropoutMask::due(layer, &input);
+    masked(input, mask)
+}
+
+/// The input, dropped where there is a mask.
+pub(super) fn masked<const D: usize>(input: Tensor<D>, mask: Option<DropoutMask>) -> Tensor<D> {
+    match mask {
         Some(mask) => functional::dropout(input, mask),
         None => input,
     }

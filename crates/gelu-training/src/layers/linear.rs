@@ -1,3 +1,4 @@
+use super::dropout::masked;
 use crate::TrainingOps;
 use crate::backends::dispatched;
 use burn::tensor::Tensor;
@@ -12,43 +13,40 @@ use gelu_core::{ActivationLayer, HiddenLayer, Unit, functional};
 ///
 /// # Shapes
 ///
-/// - input: `[batch, inputs]`
-/// - output: `[batch, outputs]`
+/// - input: `[..., inputs]`
+/// - output: `[..., outputs]`
 ///
 /// # Panics
 ///
 /// If the inputs are not the layer's.
-pub fn linear(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
-    let product = product(layer, input);
-    match &layer.bias {
-        Some(bias) => {
-            functional::bias_activation_dropout(product, bias.val(), Unit::Identity, None)
+pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+    rows(input, |input| {
+        let product = product(layer, input);
+        match &layer.bias {
+            Some(bias) => {
+                functional::bias_activation_dropout(product, bias.val(), Unit::Identity, None)
+            }
+            None => product,
         }
-        None => product,
-    }
+    })
 }
 
 /// `activation.forward(layer.forward(input))`, where bias and activation are one pass over memory.
 ///
 /// # Shapes
 ///
-/// - input: `[batch, inputs]`
-/// - output: `[batch, outputs]`
+/// - input: `[..., inputs]`
+/// - output: `[..., outputs]`
 ///
 /// # Panics
 ///
 /// If the inputs are not the layer's.
-pub fn linear_activation(
+pub fn linear_activation<const D: usize>(
     layer: &Linear,
     activation: &ActivationLayer,
-    input: Tensor<2>,
-) -> Tensor<2> {
-    match (activation.activation().unit(), &layer.bias) {
-        (Some(unit), Some(bias)) => {
-            functional::bias_activation_dropout(product(layer, input), bias.val(), unit, None)
-        }
-        _ => activation.forward(linear(layer, input)),
-    }
+    input: Tensor<D>,
+) -> Tensor<D> {
+    activated(layer, activation, None, input)
 }
 
 /// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
@@ -56,19 +54,49 @@ pub fn linear_activation(
 ///
 /// # Shapes
 ///
-/// - input: `[batch, inputs]`
-/// - output: `[batch, outputs]`
+/// - input: `[..., inputs]`
+/// - output: `[..., outputs]`
 ///
 /// # Panics
 ///
 /// If the inputs are not the layer's.
-pub fn hidden_layer(layer: &HiddenLayer, input: Tensor<2>) -> Tensor<2> {
+pub fn hidden_layer<const D: usize>(layer: &HiddenLayer, input: Tensor<D>) -> Tensor<D> {
     let HiddenLayer { linear, activation, dropout } = layer;
-    let (Some(unit), Some(bias)) = (activation.activation().unit(), &linear.bias) else {
-        return layer.forward(input);
-    };
     let mask = DropoutMask::due(dropout, &input);
-    functional::bias_activation_dropout(product(linear, input), bias.val(), unit, mask)
+    activated(linear, activation, mask, input)
+}
+
+/// `dropout(activation(layer(input)))`, all that follows the product in one pass where there is a bias and
+/// the activation is one of the kernels'.
+fn activated<const D: usize>(
+    layer: &Linear,
+    activation: &ActivationLayer,
+    mask: Option<DropoutMask>,
+    input: Tensor<D>,
+) -> Tensor<D> {
+    match (activation.activation().unit(), &layer.bias) {
+        (Some(unit), Some(bias)) => rows(input, |input| {
+            functional::bias_activation_dropout(product(layer, input), bias.val(), unit, mask)
+        }),
+        _ => masked(activation.forward(linear(layer, input)), mask),
+    }
+}
+
+/// What becomes of the rows of a tensor of any rank, back in that rank.
+fn rows<const D: usize>(
+    input: Tensor<D>,
+    compute: impl FnOnce(Tensor<2>) -> Tensor<2>,
+) -> Tensor<D> {
+    let mut dims = input.dims();
+    let inputs = dims[D - 1];
+    let rows = dims[..D - 1].iter().product();
+    if D == 2 {
+        let output = compute(Tensor::from_dispatch(input.into_dispatch()));
+        return Tensor::from_dispatch(output.into_dispatch());
+    }
+    let output = compute(input.reshape([rows, inputs]));
+    dims[D - 1] = output.dims()[1];
+    output.reshape(dims)
 }
 
 /// The input times the weights.

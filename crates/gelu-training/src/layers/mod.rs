@@ -1,11 +1,15 @@
 //! Burn's own layers, run by this crate's operations. The modules, and so their records, are Burn's.
+//!
+//! Each is a function that takes Burn's module, and a method of [`Fast`] around it.
 
 mod batch_norm;
 mod convolution;
 mod dropout;
+mod fast;
 mod linear;
 
 pub use batch_norm::{batch_norm, batch_norm_activation};
 pub use convolution::conv2d;
 pub use dropout::dropout;
+pub use fast::Fast;
 pub use linear::{hidden_layer, linear, linear_activation};

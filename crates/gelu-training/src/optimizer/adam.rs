@@ -5,10 +5,11 @@ use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_core::backend::Dispatch;
+use burn_optim::grad_clipping::GradientClippingConfig;
 use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
-use gelu_kernels::{AdamStep, EpsilonPlace};
+use gelu_kernels::{AdamStep, EpsilonPlace, WeightDecay};
 
 /// Configuration of [`Adam`].
 #[derive(Config, Debug)]
@@ -25,26 +26,36 @@ pub struct AdamConfig {
     /// Where it is added.
     #[config(default = "EpsilonPlace::Outside")]
     pub epsilon_place: EpsilonPlace,
+    /// Whether the divisor is of the greatest second moment so far.
+    #[config(default = false)]
+    pub amsgrad: bool,
+    /// What is added to the gradient per weight: twice the factor of an L2 penalty in the loss. See
+    /// [`AdamWConfig`](super::AdamWConfig) for a decay beside the moments.
+    #[config(default = 0.0)]
+    pub weight_decay: f64,
+    /// How gradients are clipped, each parameter's by itself.
+    pub grad_clipping: Option<GradientClippingConfig>,
 }
 
 impl AdamConfig {
     /// The optimiser of one parameter, for a group of them
-    /// ([`ModuleOptimizer::with_group`]).
+    /// ([`ModuleOptimizer::with_group`]). Gradients are clipped by [`init`](Self::init) alone, as with
+    /// Burn's.
     ///
     /// # Panics
     ///
-    /// If a β is not in `[0, 1)`, or ε is negative or not finite.
+    /// If a β is not in `[0, 1)`, or ε or the weight decay is negative or not finite.
     pub fn build(&self) -> Adam {
-        let Self { beta_1, beta_2, epsilon, epsilon_place } = *self;
-        assert!(
-            [beta_1, beta_2].iter().all(|beta| (0.0..1.0).contains(beta)),
-            "the decays of Adam's moments have to be in [0, 1), got {beta_1} and {beta_2}"
-        );
-        assert!(
-            epsilon >= 0.0 && epsilon.is_finite(),
-            "Adam's ε has to be finite and not negative, got {epsilon}"
-        );
-        Adam { beta_1, beta_2, epsilon, epsilon_place }
+        let Self { beta_1, beta_2, epsilon, epsilon_place, amsgrad, .. } = *self;
+        Adam {
+            beta_1,
+            beta_2,
+            epsilon,
+            epsilon_place,
+            amsgrad,
+            decay: WeightDecay::Penalty(self.weight_decay),
+        }
+        .checked()
     }
 
     /// The optimiser of a whole module.
@@ -53,7 +64,7 @@ impl AdamConfig {
     ///
     /// As [`build`](Self::build) does.
     pub fn init(&self) -> ModuleOptimizer {
-        self.build().into()
+        super::clipped(self.build().into(), self.grad_clipping.as_ref())
     }
 }
 
@@ -65,21 +76,52 @@ impl AdamConfig {
 /// w ← w − η·m̂ / (√v̂ + ε)       with  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
 /// ```
 ///
+/// With an L2 penalty, g is `g + λ·w`; as AdamW, w is `(1 − η·λ)·w` before the step is taken off. AMSGrad
+/// has the greatest v so far in the place of v.
+///
 /// Moments and the step are f32 for parameters of 16 bits. The state is recorded under the names of
-/// Burn's own [`Adam`](burn_optim::Adam), so records of one load into the other. Made by
-/// [`AdamConfig`].
+/// Burn's own [`Adam`](burn_optim::Adam) and [`AdamW`](burn_optim::AdamW), so records of one load into
+/// the other. Made by [`AdamConfig`] or [`AdamWConfig`](super::AdamWConfig).
 #[derive(Clone, Debug)]
 pub struct Adam {
-    beta_1: f64,
-    beta_2: f64,
-    epsilon: f64,
-    epsilon_place: EpsilonPlace,
+    pub(super) beta_1: f64,
+    pub(super) beta_2: f64,
+    pub(super) epsilon: f64,
+    pub(super) epsilon_place: EpsilonPlace,
+    pub(super) amsgrad: bool,
+    pub(super) decay: WeightDecay,
 }
 
 impl Adam {
+    /// The same.
+    ///
+    /// # Panics
+    ///
+    /// If one of its numbers is none of Adam's.
+    pub(super) fn checked(self) -> Self {
+        let Self { beta_1, beta_2, epsilon, decay, .. } = self;
+        assert!(
+            [beta_1, beta_2].iter().all(|beta| (0.0..1.0).contains(beta)),
+            "the decays of Adam's moments have to be in [0, 1), got {beta_1} and {beta_2}"
+        );
+        assert!(
+            epsilon >= 0.0 && epsilon.is_finite(),
+            "Adam's ε has to be finite and not negative, got {epsilon}"
+        );
+        let (WeightDecay::Penalty(decay)
+        | WeightDecay::Decoupled(decay)
+        | WeightDecay::Cautious(decay)) = decay;
+        assert!(
+            decay >= 0.0 && decay.is_finite(),
+            "weight decay has to be finite and not negative, got {decay}"
+        );
+        self
+    }
+
     /// The numbers of step `time`, counted from 1.
     pub(crate) fn numbers(&self, rate: LearningRate, time: usize) -> AdamStep {
         AdamStep::of(time, rate, [self.beta_1, self.beta_2], self.epsilon, self.epsilon_place)
+            .with_decay(self.decay, rate)
     }
 }
 
@@ -92,26 +134,32 @@ pub struct AdamState<const D: usize> {
     pub moment_1: Tensor<D>,
     /// The decayed mean of their squares.
     pub moment_2: Tensor<D>,
+    /// The greatest of these so far, for AMSGrad.
+    pub max_moment_2: Option<Tensor<D>>,
 }
 
 /// Where Burn's own Adam records its moments.
 const MOMENTUM: &str = "momentum";
-const NAMES: [&str; 3] = ["time", "moment_1", "moment_2"];
+const NAMES: [&str; 4] = ["time", "moment_1", "moment_2", "max_moment_2"];
 
 impl<const D: usize> RecordState for AdamState<D> {
     fn state_flatten(&self, prefix: &str, out: &mut StateSink) {
-        let (prefix, [time, first, second]) = (join_path(prefix, MOMENTUM), NAMES);
+        let (prefix, [time, first, second, greatest]) = (join_path(prefix, MOMENTUM), NAMES);
         out.push_scalar(&prefix, time, self.time.into());
         moment::record(&self.moment_1, &prefix, first, out);
         moment::record(&self.moment_2, &prefix, second, out);
+        if let Some(moment) = &self.max_moment_2 {
+            moment::record(moment, &prefix, greatest, out);
+        }
     }
 
     fn state_unflatten(prefix: &str, source: &mut StateSource, device: &Device) -> Option<Self> {
-        let (prefix, [time, first, second]) = (join_path(prefix, MOMENTUM), NAMES);
+        let (prefix, [time, first, second, greatest]) = (join_path(prefix, MOMENTUM), NAMES);
         let time = source.take_scalar(&prefix, time)?.try_into().ok()?;
         let moment_1 = moment::read(&prefix, first, source, device)?;
         let moment_2 = moment::read(&prefix, second, source, device)?;
-        Some(Self { time, moment_1, moment_2 })
+        let max_moment_2 = moment::read(&prefix, greatest, source, device);
+        Some(Self { time, moment_1, moment_2, max_moment_2 })
     }
 }
 
@@ -125,26 +173,41 @@ impl Optimizer for Adam {
         gradient: Tensor<D>,
         state: Option<AdamState<D>>,
     ) -> (Tensor<D>, Option<AdamState<D>>) {
-        let AdamState { time, moment_1, moment_2 } = state.unwrap_or_else(|| {
+        let AdamState { time, moment_1, moment_2, max_moment_2 } = state.unwrap_or_else(|| {
             let [moment_1, moment_2] = [(); 2].map(|()| moment::zeros(&gradient));
-            AdamState { time: 0, moment_1, moment_2 }
+            AdamState { time: 0, moment_1, moment_2, max_moment_2: None }
         });
-        let [moment_1, moment_2] = [moment_1, moment_2].map(|moment| fitted(moment, &gradient));
         let time = time + 1;
-        let (parameter, moment_1, moment_2) = Dispatch::adam_step(
-            dispatched(parameter),
-            dispatched(gradient),
-            dispatched(moment_1),
-            dispatched(moment_2),
-            self.numbers(rate, time),
-        );
+        let step = self.numbers(rate, time);
+        let [moment_1, moment_2] =
+            [moment_1, moment_2].map(|moment| dispatched(fitted(moment, &gradient)));
+        // A record of Adam's without it has none: the greatest is sought from here on, as by Burn.
+        let maximum = self.amsgrad.then(|| {
+            let maximum = max_moment_2.unwrap_or_else(|| moment::zeros(&gradient));
+            dispatched(fitted(maximum, &gradient))
+        });
+        let (parameter, gradient) = (dispatched(parameter), dispatched(gradient));
+        let (parameter, moment_1, moment_2, maximum) = match maximum {
+            Some(maximum) => {
+                let stepped =
+                    Dispatch::amsgrad_step(parameter, gradient, moment_1, moment_2, maximum, step);
+                (stepped.0, stepped.1, stepped.2, Some(stepped.3))
+            }
+            None => {
+                let stepped = Dispatch::adam_step(parameter, gradient, moment_1, moment_2, step);
+                (stepped.0, stepped.1, stepped.2, None)
+            }
+        };
         let [moment_1, moment_2] = [moment_1, moment_2].map(Tensor::from_dispatch);
-        (Tensor::from_dispatch(parameter), Some(AdamState { time, moment_1, moment_2 }))
+        let max_moment_2 = maximum.map(Tensor::from_dispatch);
+        let state = AdamState { time, moment_1, moment_2, max_moment_2 };
+        (Tensor::from_dispatch(parameter), Some(state))
     }
 
     fn to_device<const D: usize>(state: AdamState<D>, device: &Device) -> AdamState<D> {
         let [moment_1, moment_2] =
             [state.moment_1, state.moment_2].map(|moment| moment.to_device(device));
-        AdamState { moment_1, moment_2, ..state }
+        let max_moment_2 = state.max_moment_2.map(|moment| moment.to_device(device));
+        AdamState { moment_1, moment_2, max_moment_2, ..state }
     }
 }

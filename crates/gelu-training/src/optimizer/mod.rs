@@ -1,8 +1,24 @@
 //! Optimisers whose step is one pass over memory.
 
 mod adam;
+mod adamw;
 mod moment;
 mod sgd;
 
 pub use adam::{Adam, AdamConfig, AdamState};
+pub use adamw::AdamWConfig;
 pub use sgd::{Sgd, SgdConfig, SgdState};
+
+use burn_optim::ModuleOptimizer;
+use burn_optim::grad_clipping::GradientClippingConfig;
+
+/// The optimiser, its gradients clipped.
+fn clipped(
+    optimizer: ModuleOptimizer,
+    clipping: Option<&GradientClippingConfig>,
+) -> ModuleOptimizer {
+    match clipping {
+        Some(clipping) => optimizer.with_grad_clipping(clipping.init()),
+        None => optimizer,
+    }
+}

@@ -5,6 +5,7 @@ use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_core::backend::Dispatch;
+use burn_optim::grad_clipping::GradientClippingConfig;
 use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
@@ -16,29 +17,36 @@ pub struct SgdConfig {
     /// What of the velocity is kept from step to step.
     #[config(default = 0.9)]
     pub momentum: f64,
+    /// What of a gradient the velocity does not take up. Burn's own has 0.1.
+    #[config(default = 0.0)]
+    pub dampening: f64,
     /// Nesterov's form: the step looks one velocity ahead.
     #[config(default = false)]
     pub nesterov: bool,
     /// What is added to the gradient per weight: twice the factor of an L2 penalty in the loss.
     #[config(default = 0.0)]
     pub weight_decay: f64,
+    /// How gradients are clipped, each parameter's by itself.
+    pub grad_clipping: Option<GradientClippingConfig>,
 }
 
 impl SgdConfig {
     /// The optimiser of one parameter, for a group of them
-    /// ([`ModuleOptimizer::with_group`]).
+    /// ([`ModuleOptimizer::with_group`]). Gradients are clipped by [`init`](Self::init) alone, as with
+    /// Burn's.
     ///
     /// # Panics
     ///
-    /// If the momentum is not in `[0, 1)` or the weight decay is negative or not finite.
+    /// If momentum or dampening is not in `[0, 1)` or the weight decay is negative or not finite.
     pub fn build(&self) -> Sgd {
-        let Self { momentum, nesterov, weight_decay } = *self;
+        let Self { momentum, dampening, nesterov, weight_decay, .. } = *self;
         assert!((0.0..1.0).contains(&momentum), "momentum has to be in [0, 1), got {momentum}");
+        assert!((0.0..1.0).contains(&dampening), "dampening has to be in [0, 1), got {dampening}");
         assert!(
             weight_decay >= 0.0 && weight_decay.is_finite(),
             "weight decay has to be finite and not negative, got {weight_decay}"
         );
-        Sgd { momentum, nesterov, weight_decay }
+        Sgd { momentum, dampening, nesterov, weight_decay }
     }
 
     /// The optimiser of a whole module.
@@ -47,23 +55,24 @@ impl SgdConfig {
     ///
     /// As [`build`](Self::build) does.
     pub fn init(&self) -> ModuleOptimizer {
-        self.build().into()
+        super::clipped(self.build().into(), self.grad_clipping.as_ref())
     }
 }
 
-/// Gradient descent with momentum, undampened, in one pass over parameter, gradient and velocity:
+/// Gradient descent with momentum, in one pass over parameter, gradient and velocity:
 ///
 /// ```text
-/// g ← g + λ·w        v ← μ·v + g
+/// g ← g + λ·w        v ← μ·v + (1 − dampening)·g, at the first step v ← g
 /// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
 /// ```
 ///
-/// These are PyTorch's formulas. Velocity and step are f32 for parameters of 16 bits. The state is
+/// These are PyTorch's formulas, and Burn's. Velocity and step are f32 for parameters of 16 bits. The state is
 /// recorded under the names of Burn's own [`Sgd`](burn_optim::Sgd) with momentum. Made by
 /// [`SgdConfig`].
 #[derive(Clone, Debug)]
 pub struct Sgd {
     momentum: f64,
+    dampening: f64,
     nesterov: bool,
     weight_decay: f64,
 }
@@ -100,16 +109,16 @@ impl Optimizer for Sgd {
         gradient: Tensor<D>,
         state: Option<SgdState<D>>,
     ) -> (Tensor<D>, Option<SgdState<D>>) {
-        let Self { momentum, nesterov, weight_decay } = *self;
-        let velocity = match state {
-            Some(state) => fitted(state.velocity, &gradient),
-            None => moment::zeros(&gradient),
+        let Self { momentum, dampening, nesterov, weight_decay } = *self;
+        let (velocity, taken_up) = match state {
+            Some(state) => (fitted(state.velocity, &gradient), 1.0 - dampening),
+            None => (moment::zeros(&gradient), 1.0),
         };
         let (parameter, velocity) = Dispatch::sgd_step(
             dispatched(parameter),
             dispatched(gradient),
             dispatched(velocity),
-            SgdStep { rate, momentum, nesterov, weight_decay },
+            SgdStep { rate, momentum, taken_up, nesterov, weight_decay },
         );
         let velocity = Tensor::from_dispatch(velocity);
         (Tensor::from_dispatch(parameter), Some(SgdState { velocity }))

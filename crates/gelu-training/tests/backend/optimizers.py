@@ -45,9 +45,18 @@ def main():
         "adam": train(lambda w: torch.optim.Adam(w, lr=0.1, betas=(0.9, 0.999), eps=1e-8)),
         "adam-other-betas": train(lambda w: torch.optim.Adam(w, lr=0.01, betas=(0.5, 0.9), eps=1e-3)),
         "adam-inside": adam_inside(0.1, 0.9, 0.999, 1e-2),
+        "adam-penalty": train(lambda w: torch.optim.Adam(w, lr=0.1, weight_decay=0.05)),
+        "amsgrad": train(lambda w: torch.optim.Adam(w, lr=0.1, betas=(0.9, 0.9), amsgrad=True)),
+        "adamw": train(lambda w: torch.optim.AdamW(w, lr=0.1)),
+        "adamw-amsgrad": train(
+            lambda w: torch.optim.AdamW(w, lr=0.1, betas=(0.9, 0.9), weight_decay=0.2, amsgrad=True)
+        ),
         "sgd": train(lambda w: torch.optim.SGD(w, lr=0.1, momentum=0.9)),
         "sgd-nesterov": train(
             lambda w: torch.optim.SGD(w, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.05)
+        ),
+        "sgd-dampened": train(
+            lambda w: torch.optim.SGD(w, lr=0.1, momentum=0.9, dampening=0.3, weight_decay=0.05)
         ),
         "sgd-plain": train(lambda w: torch.optim.SGD(w, lr=0.1, weight_decay=0.05)),
     }

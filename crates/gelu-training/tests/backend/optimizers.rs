@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
-use gelu_training::{AdamConfig, EpsilonPlace, SgdConfig, SgdState};
+use gelu_training::{AdamConfig, AdamWConfig, EpsilonPlace, SgdConfig, SgdState};
 
 const SIZE: usize = 5;
 const STEPS: usize = 6;
@@ -60,6 +60,18 @@ fn adam_steps_as_pytorchs() {
 }
 
 #[test]
+fn decays_and_greatest_moments_are_pytorchs() {
+    let adam = AdamConfig::new();
+    assert_trains_as_pytorchs("adam-penalty", 0.1, adam.clone().with_weight_decay(0.05).build());
+    let amsgrad = adam.with_beta_2(0.9).with_amsgrad(true);
+    assert_trains_as_pytorchs("amsgrad", 0.1, amsgrad.build());
+    let adamw = AdamWConfig::new();
+    assert_trains_as_pytorchs("adamw", 0.1, adamw.build());
+    let amsgrad = adamw.with_beta_2(0.9).with_amsgrad(true).with_weight_decay(0.2);
+    assert_trains_as_pytorchs("adamw-amsgrad", 0.1, amsgrad.build());
+}
+
+#[test]
 fn adam_with_epsilon_inside_the_root_steps_as_its_definition() {
     let config = AdamConfig::new().with_epsilon(1e-2).with_epsilon_place(EpsilonPlace::Inside);
     assert_trains_as_pytorchs("adam-inside", 0.1, config.build());
@@ -70,6 +82,8 @@ fn sgd_steps_as_pytorchs() {
     assert_trains_as_pytorchs("sgd", 0.1, SgdConfig::new().build());
     let config = SgdConfig::new().with_weight_decay(0.05);
     assert_trains_as_pytorchs("sgd-nesterov", 0.1, config.clone().with_nesterov(true).build());
+    let dampened = config.clone().with_dampening(0.3).build();
+    assert_trains_as_pytorchs("sgd-dampened", 0.1, dampened);
     assert_trains_as_pytorchs("sgd-plain", 0.1, config.with_momentum(0.0).build());
 }
 
@@ -116,12 +130,13 @@ fn velocity_is_recorded_under_burns_name_and_read_back() {
     assert!(SgdState::<1>::state_unflatten("8", &mut source, &device).is_none());
 }
 
-/// Burn's own optimisers and these load each other's records, and go on alike.
+/// Burn's own optimisers and these load each other's records, go on alike, and clip alike.
 #[test]
 fn records_are_burns() {
     use burn::module::{Module, Param};
-    use burn::optim::momentum::MomentumConfig;
+    use burn::optim::{decay::WeightDecayConfig, momentum::MomentumConfig};
     use burn_optim::GradientsParams;
+    use burn_optim::grad_clipping::GradientClippingConfig;
 
     #[derive(Module, Debug)]
     struct Weight {
@@ -129,28 +144,92 @@ fn records_are_burns() {
     }
 
     let device = Device::default().autodiff();
+    // Of every sign, and so that a step leads towards 0 and away from it.
     let step = |optimizer: &mut ModuleOptimizer, model: Weight| {
-        let loss = (model.weight.val() * model.weight.val()).sum();
+        let weight = model.weight.val();
+        let loss = ((weight.clone() - 0.6) * (weight - 0.3)).sum();
         let gradients = GradientsParams::from_grads(loss.backward(), &model);
         optimizer.step(0.05, model, gradients)
     };
-    let momentum = MomentumConfig::new().with_dampening(0.0).with_nesterov(true);
-    let burns = burn_optim::SgdConfig::new().with_momentum(Some(momentum));
-    let pairs: [(ModuleOptimizer, ModuleOptimizer); 2] = [
-        (AdamConfig::new().init(), burn_optim::AdamConfig::new().with_epsilon(1e-8).init()),
-        (SgdConfig::new().with_nesterov(true).init(), burns.init()),
+    let clipping = Some(GradientClippingConfig::Norm(0.7));
+    let dampened = |by| MomentumConfig::new().with_dampening(by).with_nesterov(true);
+    let penalty = Some(WeightDecayConfig::new(0.1));
+    let adam = (AdamConfig::new(), burn_optim::AdamConfig::new().with_epsilon(1e-8));
+    let adamw = (
+        AdamWConfig::new().with_weight_decay(0.5),
+        burn_optim::AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.5),
+    );
+    let sgd = (
+        SgdConfig::new().with_nesterov(true),
+        burn_optim::SgdConfig::new().with_momentum(Some(dampened(0.0))),
+    );
+    let pairs: [(ModuleOptimizer, ModuleOptimizer); 8] = [
+        (adam.0.init(), adam.1.init()),
+        (
+            adam.0.clone().with_weight_decay(0.1).with_grad_clipping(clipping.clone()).init(),
+            adam.1
+                .clone()
+                .with_weight_decay(penalty.clone())
+                .with_grad_clipping(clipping.clone())
+                .init(),
+        ),
+        (adam.0.with_amsgrad(true).init(), adam.1.with_amsgrad(true).init()),
+        (adamw.0.init(), adamw.1.init()),
+        (
+            adamw.0.clone().with_amsgrad(true).with_grad_clipping(clipping.clone()).init(),
+            adamw.1.clone().with_amsgrad(true).with_grad_clipping(clipping.clone()).init(),
+        ),
+        (
+            adamw.0.with_cautious_weight_decay(true).init(),
+            adamw.1.with_cautious_weight_decay(true).init(),
+        ),
+        (sgd.0.init(), sgd.1.init()),
+        (
+            sgd.0
+                .with_dampening(0.2)
+                .with_weight_decay(0.1)
+                .with_grad_clipping(clipping.clone())
+                .init(),
+            burn_optim::SgdConfig::new()
+                .with_momentum(Some(dampened(0.2)))
+                .with_weight_decay(penalty)
+                .with_gradient_clipping(clipping)
+                .init(),
+        ),
     ];
-    for (ours, burns) in pairs {
+    for (place, (ours, burns)) in pairs.into_iter().enumerate() {
         for (mut first, second) in [(ours.clone(), burns.clone()), (burns, ours)] {
             let start = Tensor::from_floats([1.0, -0.5, 0.25], &device);
-            let model = step(&mut first, Weight { weight: Param::from_tensor(start) });
-            let mut second = second.load_record(first.to_record());
-            let (one, two) = (step(&mut first, model.clone()), step(&mut second, model));
-            let tolerance = burn::tensor::Tolerance::<f32>::absolute(1e-6);
-            let (one, two) = (one.weight.val().into_data(), two.weight.val().into_data());
-            one.assert_approx_eq::<f32>(&two, tolerance);
+            let mut one = Weight { weight: Param::from_tensor(start) };
+            for _ in 0..3 {
+                one = step(&mut first, one);
+            }
+            let (mut two, mut second) = (one.clone(), second.load_record(first.to_record()));
+            for _ in 0..3 {
+                (one, two) = (step(&mut first, one), step(&mut second, two));
+                let [one, two] = [&one, &two].map(|model| model.weight.val().into_data());
+                let pairs = one.iter::<f64>().zip(two.iter::<f64>());
+                let off = pairs.map(|(one, two)| (one - two).abs()).fold(0.0, f64::max);
+                // Burn keeps its decays in f32.
+                assert!(off < 1e-5, "{place}: {one} {two}");
+            }
         }
     }
+}
+
+/// Where a record has no greatest moment, as Adam's has none.
+#[test]
+fn amsgrad_goes_on_from_a_record_of_adams() {
+    let device = Device::default();
+    let [weight, gradient] = [1.0, 0.5].map(|x| tensor([x; SIZE].into_iter(), DType::F32, &device));
+    let (weight, state) = AdamConfig::new().build().step(0.1, weight, gradient.clone(), None);
+    let state = state.unwrap();
+    assert!(state.max_moment_2.is_none());
+    let amsgrad = AdamConfig::new().with_amsgrad(true).build();
+    let (_, state) = amsgrad.step(0.1, weight, gradient, Some(state));
+    let state = state.unwrap();
+    let greatest = state.max_moment_2.unwrap().into_data();
+    greatest.assert_eq(&state.moment_2.into_data(), true);
 }
 
 #[test]
@@ -163,4 +242,10 @@ fn impossible_momentum_is_refused() {
 #[should_panic(expected = "decays of Adam's moments have to be in [0, 1), got 0.9 and 1.5")]
 fn impossible_decay_is_refused() {
     AdamConfig::new().with_beta_2(1.5).build();
+}
+
+#[test]
+#[should_panic(expected = "weight decay has to be finite and not negative, got -0.1")]
+fn impossible_weight_decay_is_refused() {
+    AdamWConfig::new().with_weight_decay(-0.1).build();
 }

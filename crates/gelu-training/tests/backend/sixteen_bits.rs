@@ -185,7 +185,8 @@ fn moments_that_were_kept_in_16_bits_are_gone_on_with() {
     for narrow in Narrow::of(&device) {
         let of = |value: f64| narrow.tensor([value; SIZE], &device);
         // As Burn's own Adam leaves them.
-        let state = AdamState { time: 3, moment_1: of(0.25), moment_2: of(0.5) };
+        let state =
+            AdamState { time: 3, moment_1: of(0.25), moment_2: of(0.5), max_moment_2: None };
         let (weight, state) = AdamConfig::new().build().step(RATE, of(1.0), of(0.5), Some(state));
         let state = state.unwrap();
         assert_eq!((state.time, state.moment_1.dtype()), (4, DType::F32));

@@ -1,14 +1,14 @@
-//! One file a kind of operation: its backward pass, and how an output that gradient checkpointing has
+//! Functions of one tensor and of two: their backward passes, and how an output that gradient checkpointing has
 //! dropped is computed again.
 
 mod map;
-mod slope;
-mod step;
+mod pair;
 
 use crate::{ActivationOps, GateHalf, Unit};
 use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
 use burn_core::backend::tensor::{FloatTensor, IntTensor};
 use map::{Map, mapped};
+use pair::{Pair, paired};
 
 /// Computes an output again, where gradient checkpointing has dropped it.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         dy: FloatTensor<Self>,
         unit: Unit,
     ) -> FloatTensor<Self> {
-        slope::scaled::<B, C>(x, dy, unit)
+        paired::<B, C>(x, dy, Pair::Slope(unit))
     }
 
     fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
@@ -33,6 +33,14 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
 
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
         mapped::<B, C>(x, Map::Gated(unit, gate))
+    }
+
+    fn gated_pair(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        paired::<B, C>(gate, value, Pair::Gated(unit))
     }
 
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
@@ -44,7 +52,7 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         bias: FloatTensor<Self>,
         unit: Unit,
     ) -> FloatTensor<Self> {
-        step::step::<B, C>(x, bias, unit, None)
+        paired::<B, C>(x, bias, Pair::Step(unit, None))
     }
 
     fn bias_activation_dropout(
@@ -54,6 +62,6 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         unit: Unit,
         threshold: u32,
     ) -> FloatTensor<Self> {
-        step::step::<B, C>(x, bias, unit, Some((key, threshold)))
+        paired::<B, C>(x, bias, Pair::Step(unit, Some((key, threshold))))
     }
 }

@@ -242,6 +242,48 @@ pub(super) fn gated_backward<F: Float, N: Size>(
     out.write(value_at, Vector::cast_from(dy * value::<N>(gates, parameter, kind)));
 }
 
+/// A gated unit of two tensors.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn gated_pair<F: Float, N: Size>(
+    gate: LinearView<'_, Vector<F, N>>,
+    factor: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let gates = Vector::<f32, N>::cast_from(gate.read(ABSOLUTE_POS));
+    let values = Vector::<f32, N>::cast_from(factor.read(ABSOLUTE_POS));
+    let result = value::<N>(gates, parameter, kind) * values;
+    out.write(ABSOLUTE_POS, Vector::cast_from(result));
+}
+
+/// The gradients of [`gated_pair`] for its gate and its value.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn gated_pair_backward<F: Float, N: Size>(
+    gate: LinearView<'_, Vector<F, N>>,
+    factor: LinearView<'_, Vector<F, N>>,
+    dy: LinearView<'_, Vector<F, N>>,
+    mut dgate: LinearViewMut<'_, Vector<F, N>>,
+    mut dfactor: LinearViewMut<'_, Vector<F, N>>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !dgate.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let gates = Vector::<f32, N>::cast_from(gate.read(ABSOLUTE_POS));
+    let values = Vector::<f32, N>::cast_from(factor.read(ABSOLUTE_POS));
+    let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
+    let slopes = dy * values * derivative::<N>(gates, parameter, kind);
+    dgate.write(ABSOLUTE_POS, Vector::cast_from(slopes));
+    dfactor.write(ABSOLUTE_POS, Vector::cast_from(dy * value::<N>(gates, parameter, kind)));
+}
+
 /// `x + bias` in f32: a 16-bit sum would be rounded a second time, and bf16 has none on Vulkan.
 #[cube]
 fn biased<F: Float, N: Size>(

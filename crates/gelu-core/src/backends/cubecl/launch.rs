@@ -445,6 +445,74 @@ pub(super) fn gated_backward(
     out
 }
 
+/// `unit(gate)·value` of two tensors.
+pub(super) fn gated_pair(gate: CubeTensor, value: CubeTensor, unit: Unit) -> CubeTensor {
+    let [gate, value] = [gate, value].map(|x| into_contiguous(untile(x)));
+    assert_alike(&gate, &value, "the value of a gated unit");
+    let (client, element, out) = (gate.client.clone(), element(&gate), empty_like(&gate));
+    if out.shape().num_elements() == 0 {
+        return out;
+    }
+    let Spread { cubes, cube, address, width } = Spread::over(&[&out, &gate, &value], 0);
+    // SAFETY: the kernel checks its position against the output's bounds, and the inputs have them.
+    #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
+    unsafe {
+        kernel::gated_pair::launch_unchecked(
+            &client,
+            cubes,
+            cube,
+            address,
+            width,
+            gate.into_linear_view(),
+            value.into_linear_view(),
+            out.clone().into_linear_view(),
+            unit.parameter() as f32,
+            unit.kind(),
+            element,
+        );
+    }
+    out
+}
+
+/// The gradients of [`gated_pair`] for gate and value.
+pub(super) fn gated_pair_backward(
+    gate: CubeTensor,
+    value: CubeTensor,
+    dy: CubeTensor,
+    unit: Unit,
+) -> (CubeTensor, CubeTensor) {
+    let [gate, value, dy] = [gate, value, dy].map(|x| into_contiguous(untile(x)));
+    assert_alike(&gate, &value, "the value of a gated unit");
+    assert_alike(&gate, &dy, "the gradient of a gated unit's output");
+    let (client, element) = (gate.client.clone(), element(&gate));
+    let (dgate, dvalue) = (empty_like(&gate), empty_like(&value));
+    if dgate.shape().num_elements() == 0 {
+        return (dgate, dvalue);
+    }
+    let Spread { cubes, cube, address, width } =
+        Spread::over(&[&dgate, &dvalue, &gate, &value, &dy], 0);
+    // SAFETY: the kernel checks its position against an output's bounds, and all have them.
+    #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
+    unsafe {
+        kernel::gated_pair_backward::launch_unchecked(
+            &client,
+            cubes,
+            cube,
+            address,
+            width,
+            gate.into_linear_view(),
+            value.into_linear_view(),
+            dy.into_linear_view(),
+            dgate.clone().into_linear_view(),
+            dvalue.clone().into_linear_view(),
+            unit.parameter() as f32,
+            unit.kind(),
+            element,
+        );
+    }
+    (dgate, dvalue)
+}
+
 /// The shape of a gated unit's result, and the length of its rows.
 fn halved(x: &CubeTensor) -> (Shape, usize) {
     let mut shape = x.shape();

@@ -111,6 +111,29 @@ impl ActivationOps for CubeBackend {
         launch::gated_backward(x, dy, unit, gate)
     }
 
+    fn gated_pair(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        if !has_kernel(&gate) {
+            return composed::gated_pair::<Self>(gate, value, unit);
+        }
+        launch::gated_pair(gate, value, unit)
+    }
+
+    fn gated_pair_backward(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        if !has_kernel(&gate) {
+            return composed::gated_pair_backward::<Self>(gate, value, dy, unit);
+        }
+        launch::gated_pair_backward(gate, value, dy, unit)
+    }
+
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
         let_through(x.clone(), x, key)
     }

@@ -9,19 +9,23 @@ use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 
 /// The new parameter takes the gradient's place. Moments are f32 whatever the parameter is: 16 bits
-/// do not hold the square of a small gradient.
+/// do not hold the square of a small gradient. `maximum` is AMSGrad's.
 #[cube(launch_unchecked)]
 pub(super) fn adam<F: Float, N: Size>(
     parameter: LinearView<'_, Vector<F, N>>,
     mut gradient: LinearViewMut<'_, Vector<F, N>>,
     mut moment_1: LinearViewMut<'_, Vector<f32, N>>,
     mut moment_2: LinearViewMut<'_, Vector<f32, N>>,
+    maximum: ComptimeOption<LinearViewMut<'_, Vector<f32, N>>>,
     rate: f32,
     beta_1: f32,
     rest_1: f32,
     beta_2: f32,
     rest_2: f32,
     epsilon: f32,
+    penalty: f32,
+    kept: f32,
+    kept_against: f32,
     #[comptime] inside: bool,
     #[define(F)] _dtype: ElemType,
 ) {
@@ -29,20 +33,35 @@ pub(super) fn adam<F: Float, N: Size>(
         terminate!();
     }
     let w = Vector::<f32, N>::cast_from(parameter.read(ABSOLUTE_POS));
-    let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS));
+    let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS)) + w * Vector::new(penalty);
     let m = moment_1.read(ABSOLUTE_POS);
     let v = moment_2.read(ABSOLUTE_POS);
     let m = m * Vector::new(beta_1) + g * Vector::new(rest_1);
     let v = v * Vector::new(beta_2) + g * g * Vector::new(rest_2);
-    let divisor = if comptime!(inside) {
-        (v + Vector::new(epsilon)).sqrt()
-    } else {
-        v.sqrt() + Vector::new(epsilon)
-    };
-    let w = w - m * Vector::new(rate) / divisor;
-    gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
     moment_1.write(ABSOLUTE_POS, m);
     moment_2.write(ABSOLUTE_POS, v);
+    let mut root = v;
+    #[comptime]
+    if let ComptimeOption::Some(mut maximum) = maximum {
+        let before = maximum.read(ABSOLUTE_POS);
+        root = select_many(before.less_than(&v), v, before);
+        maximum.write(ABSOLUTE_POS, root);
+    }
+    let divisor = if comptime!(inside) {
+        (root + Vector::new(epsilon)).sqrt()
+    } else {
+        root.sqrt() + Vector::new(epsilon)
+    };
+    let zero = Vector::new(0.0f32);
+    let (kept, against) = (Vector::new(kept), Vector::new(kept_against));
+    let descends = m.less_than(&zero);
+    let kept = select_many(
+        w.less_than(&zero),
+        select_many(descends, kept, against),
+        select_many(descends, against, kept),
+    );
+    let w = w * kept - m * Vector::new(rate) / divisor;
+    gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
 }
 
 /// As [`adam`].
@@ -53,6 +72,7 @@ pub(super) fn sgd<F: Float, N: Size>(
     mut velocity: LinearViewMut<'_, Vector<f32, N>>,
     rate: f32,
     momentum: f32,
+    taken_up: f32,
     weight_decay: f32,
     #[comptime] nesterov: bool,
     #[define(F)] _dtype: ElemType,
@@ -64,7 +84,7 @@ pub(super) fn sgd<F: Float, N: Size>(
     let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS));
     let v = velocity.read(ABSOLUTE_POS);
     let g = g + w * Vector::new(weight_decay);
-    let v = v * Vector::new(momentum) + g;
+    let v = v * Vector::new(momentum) + g * Vector::new(taken_up);
     let direction = if comptime!(nesterov) { g + v * Vector::new(momentum) } else { v };
     let w = w - direction * Vector::new(rate);
     gradient.write(ABSOLUTE_POS, Vector::cast_from(w));

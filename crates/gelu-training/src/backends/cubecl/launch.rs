@@ -68,20 +68,20 @@ fn assert_fit(parameter: &CubeTensor, gradient: &CubeTensor, moments: &[&CubeTen
     }
 }
 
-pub(super) fn adam(
+/// `moments` are the two, and AMSGrad's third.
+pub(super) fn adam<const MOMENTS: usize>(
     parameter: CubeTensor,
     gradient: CubeTensor,
-    moment_1: CubeTensor,
-    moment_2: CubeTensor,
+    moments: [CubeTensor; MOMENTS],
     step: AdamStep,
-) -> (CubeTensor, CubeTensor, CubeTensor) {
-    assert_fit(&parameter, &gradient, &[&moment_1, &moment_2]);
+) -> (CubeTensor, [CubeTensor; MOMENTS]) {
+    assert_fit(&parameter, &gradient, &moments.each_ref());
     if parameter.shape().num_elements() == 0 {
-        return (gradient, moment_1, moment_2);
+        return (gradient, moments);
     }
-    let parameter = into_contiguous(parameter);
-    let [gradient, moment_1, moment_2] = [gradient, moment_1, moment_2].map(owned);
-    let Spread { cubes, cube, width } = Spread::over([&parameter, &moment_1]);
+    let (parameter, gradient) = (into_contiguous(parameter), owned(gradient));
+    let moments = moments.map(owned);
+    let Spread { cubes, cube, width } = Spread::over([&parameter, &moments[0]]);
     let (client, element) = (parameter.client.clone(), element(&parameter));
     // SAFETY: the kernel checks its position against the gradient's bounds, which all have.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
@@ -93,19 +93,23 @@ pub(super) fn adam(
             width,
             parameter.into_linear_view(),
             gradient.clone().into_linear_view(),
-            moment_1.clone().into_linear_view(),
-            moment_2.clone().into_linear_view(),
+            moments[0].clone().into_linear_view(),
+            moments[1].clone().into_linear_view(),
+            moments.get(2).cloned().map(CubeTensor::into_linear_view).into(),
             step.rate as f32,
             step.beta_1 as f32,
             (1.0 - step.beta_1) as f32,
             step.beta_2 as f32,
             (1.0 - step.beta_2) as f32,
             step.epsilon as f32,
+            step.penalty as f32,
+            step.kept as f32,
+            step.kept_against as f32,
             step.epsilon_place == EpsilonPlace::Inside,
             element,
         );
     }
-    (gradient, moment_1, moment_2)
+    (gradient, moments)
 }
 
 pub(super) fn sgd(
@@ -135,6 +139,7 @@ pub(super) fn sgd(
             velocity.clone().into_linear_view(),
             step.rate as f32,
             step.momentum as f32,
+            step.taken_up as f32,
             step.weight_decay as f32,
             step.nesterov,
             element,

@@ -24,7 +24,27 @@ impl TrainingOps for CubeBackend {
         if !has_kernel(&gradient) {
             return composed::adam_step::<Self>(parameter, gradient, moment_1, moment_2, step);
         }
-        launch::adam(parameter, gradient, moment_1, moment_2, step)
+        let (parameter, [moment_1, moment_2]) =
+            launch::adam(parameter, gradient, [moment_1, moment_2], step);
+        (parameter, moment_1, moment_2)
+    }
+
+    fn amsgrad_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        maximum: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        if !has_kernel(&gradient) {
+            return composed::amsgrad_step::<Self>(
+                parameter, gradient, moment_1, moment_2, maximum, step,
+            );
+        }
+        let (parameter, [moment_1, moment_2, maximum]) =
+            launch::adam(parameter, gradient, [moment_1, moment_2, maximum], step);
+        (parameter, moment_1, moment_2, maximum)
     }
 
     fn sgd_step(

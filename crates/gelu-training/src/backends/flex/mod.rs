@@ -39,6 +39,17 @@ impl TrainingOps for Flex {
         by_dtype!(gradient, adam(parameter, gradient, moment_1, moment_2, step))
     }
 
+    fn amsgrad_step(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        maximum: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        by_dtype!(gradient, amsgrad(parameter, gradient, [moment_1, moment_2, maximum], step))
+    }
+
     fn sgd_step(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,

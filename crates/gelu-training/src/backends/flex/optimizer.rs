@@ -24,6 +24,26 @@ pub(super) fn adam<T: Stored>(
 }
 
 /// See [`adam`].
+pub(super) fn amsgrad<T: Stored>(
+    parameter: FlexTensor,
+    gradient: FlexTensor,
+    moments: [FlexTensor; 3],
+    step: AdamStep,
+) -> (FlexTensor, FlexTensor, FlexTensor, FlexTensor) {
+    let (parameter, mut gradient) = (contiguous(parameter), contiguous(gradient));
+    let [mut moment_1, mut moment_2, mut maximum] = moments.map(contiguous);
+    gelu_kernels::amsgrad::<T>(
+        elements(&parameter),
+        elements_mut(&mut gradient),
+        elements_mut(&mut moment_1),
+        elements_mut(&mut moment_2),
+        elements_mut(&mut maximum),
+        step,
+    );
+    (gradient, moment_1, moment_2, maximum)
+}
+
+/// See [`adam`].
 pub(super) fn sgd<T: Stored>(
     parameter: FlexTensor,
     gradient: FlexTensor,

@@ -1,12 +1,16 @@
-//! The operations for any backend, of its own tensor operations.
-
 use crate::{AdamStep, EpsilonPlace, SgdStep};
-use burn_core::backend::{Backend, Scalar, TensorMetadata, tensor::FloatTensor};
-use burn_core::tensor::{DType, Shape};
-use gelu_core::{ActivationOps, Unit};
+use burn_core::backend::{
+    Backend, Scalar, TensorMetadata, get_or_init_device_settings, tensor::FloatTensor,
+};
+use burn_core::tensor::{BoolDType, DType};
 
 fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
     B::float_mul_scalar(x, Scalar::Float(factor))
+}
+
+/// The type of the device's answers.
+fn bool_type<B: Backend>(x: &FloatTensor<B>) -> BoolDType {
+    get_or_init_device_settings::<B>(&x.device()).bool_dtype
 }
 
 /// The tensor in this type.
@@ -21,19 +25,92 @@ pub(crate) fn adam_step<B: Backend>(
     moment_2: FloatTensor<B>,
     step: AdamStep,
 ) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
-    let AdamStep { rate, beta_1, beta_2, epsilon, epsilon_place } = step;
-    let (dtype, wide) = (parameter.dtype(), moment_1.dtype());
-    let [parameter, gradient] = [parameter, gradient].map(|x| cast::<B>(x, wide));
+    let moments = moments::<B>(&parameter, gradient, [moment_1, moment_2], step);
+    let [moment_1, moment_2] = moments.clone();
+    (stepped::<B>(parameter, moments, step), moment_1, moment_2)
+}
+
+pub(crate) fn amsgrad_step<B: Backend>(
+    parameter: FloatTensor<B>,
+    gradient: FloatTensor<B>,
+    moment_1: FloatTensor<B>,
+    moment_2: FloatTensor<B>,
+    maximum: FloatTensor<B>,
+    step: AdamStep,
+) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let [moment_1, moment_2] = moments::<B>(&parameter, gradient, [moment_1, moment_2], step);
+    let is_greater = B::float_greater(moment_2.clone(), maximum.clone(), bool_type::<B>(&maximum));
+    let maximum = B::float_mask_where(maximum, is_greater, moment_2.clone());
+    let parameter = stepped::<B>(parameter, [moment_1.clone(), maximum.clone()], step);
+    (parameter, moment_1, moment_2, maximum)
+}
+
+/// The two moments after a gradient.
+fn moments<B: Backend>(
+    parameter: &FloatTensor<B>,
+    gradient: FloatTensor<B>,
+    [moment_1, moment_2]: [FloatTensor<B>; 2],
+    step: AdamStep,
+) -> [FloatTensor<B>; 2] {
+    let AdamStep { beta_1, beta_2, penalty, .. } = step;
+    let gradient = penalised::<B>(cast::<B>(gradient, moment_1.dtype()), parameter, penalty);
     let squared = B::float_mul(gradient.clone(), gradient.clone());
-    let moment_1 = B::float_add(scaled::<B>(moment_1, beta_1), scaled::<B>(gradient, 1.0 - beta_1));
-    let moment_2 = B::float_add(scaled::<B>(moment_2, beta_2), scaled::<B>(squared, 1.0 - beta_2));
+    [
+        B::float_add(scaled::<B>(moment_1, beta_1), scaled::<B>(gradient, 1.0 - beta_1)),
+        B::float_add(scaled::<B>(moment_2, beta_2), scaled::<B>(squared, 1.0 - beta_2)),
+    ]
+}
+
+/// The gradient with that of an L2 penalty.
+fn penalised<B: Backend>(
+    gradient: FloatTensor<B>,
+    parameter: &FloatTensor<B>,
+    penalty: f64,
+) -> FloatTensor<B> {
+    if penalty == 0.0 {
+        return gradient;
+    }
+    let parameter = cast::<B>(parameter.clone(), gradient.dtype());
+    B::float_add(gradient, scaled::<B>(parameter, penalty))
+}
+
+/// The parameter after a step along the first moment, by the root of the second.
+fn stepped<B: Backend>(
+    parameter: FloatTensor<B>,
+    [moment_1, moment_2]: [FloatTensor<B>; 2],
+    step: AdamStep,
+) -> FloatTensor<B> {
+    let AdamStep { rate, epsilon, epsilon_place, .. } = step;
+    let dtype = parameter.dtype();
+    let parameter = cast::<B>(parameter, moment_1.dtype());
     let shifted = |x| B::float_add_scalar(x, Scalar::Float(epsilon));
     let divisor = match epsilon_place {
-        EpsilonPlace::Outside => shifted(B::float_sqrt(moment_2.clone())),
-        EpsilonPlace::Inside => B::float_sqrt(shifted(moment_2.clone())),
+        EpsilonPlace::Outside => shifted(B::float_sqrt(moment_2)),
+        EpsilonPlace::Inside => B::float_sqrt(shifted(moment_2)),
     };
     let change = B::float_div(scaled::<B>(moment_1.clone(), rate), divisor);
-    (cast::<B>(B::float_sub(parameter, change), dtype), moment_1, moment_2)
+    cast::<B>(B::float_sub(decayed::<B>(parameter, moment_1, step), change), dtype)
+}
+
+/// What a decoupled decay leaves of the parameter.
+fn decayed<B: Backend>(
+    parameter: FloatTensor<B>,
+    moment_1: FloatTensor<B>,
+    step: AdamStep,
+) -> FloatTensor<B> {
+    let AdamStep { kept, kept_against, .. } = step;
+    let left = |parameter: FloatTensor<B>, kept: f64| match kept {
+        1.0 => parameter,
+        kept => scaled::<B>(parameter, kept),
+    };
+    if kept == kept_against {
+        return left(parameter, kept);
+    }
+    let dtype = bool_type::<B>(&parameter);
+    let [weight, moment] = [parameter.clone(), moment_1]
+        .map(|x| B::float_greater_equal_elem(x, Scalar::Float(0.0), dtype));
+    let against = B::bool_not_equal(weight, moment);
+    B::float_mask_where(left(parameter.clone(), kept), against, left(parameter, kept_against))
 }
 
 pub(crate) fn sgd_step<B: Backend>(
@@ -42,65 +119,20 @@ pub(crate) fn sgd_step<B: Backend>(
     velocity: FloatTensor<B>,
     step: SgdStep,
 ) -> (FloatTensor<B>, FloatTensor<B>) {
-    let SgdStep { rate, momentum, nesterov, weight_decay } = step;
+    let SgdStep { rate, momentum, taken_up, nesterov, weight_decay } = step;
     let (dtype, wide) = (parameter.dtype(), velocity.dtype());
     let [parameter, gradient] = [parameter, gradient].map(|x| cast::<B>(x, wide));
-    let gradient = match weight_decay {
-        0.0 => gradient,
-        decay => B::float_add(gradient, scaled::<B>(parameter.clone(), decay)),
+    let gradient = penalised::<B>(gradient, &parameter, weight_decay);
+    let taken_up = match taken_up {
+        1.0 => gradient.clone(),
+        part => scaled::<B>(gradient.clone(), part),
     };
-    let velocity = B::float_add(scaled::<B>(velocity, momentum), gradient.clone());
+    let velocity = B::float_add(scaled::<B>(velocity, momentum), taken_up);
     let direction = match nesterov {
         true => B::float_add(gradient, scaled::<B>(velocity.clone(), momentum)),
         false => velocity.clone(),
     };
     (cast::<B>(B::float_sub(parameter, scaled::<B>(direction, rate)), dtype), velocity)
-}
-
-/// The sum of `[batch, channels, ...]` over everything but the channels.
-pub(crate) fn sum_of_channels<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
-    let shape = x.shape();
-    let channels = shape[1];
-    let rest = shape.num_elements() / channels.max(1);
-    let rows = B::float_reshape(B::float_swap_dims(x, 0, 1), Shape::from([channels, rest]));
-    B::float_reshape(B::float_sum_dim(rows, 1), Shape::from([channels]))
-}
-
-/// `parameters` are γ, β, mean and variance.
-pub(crate) fn batch_norm_activation<B: Backend + ActivationOps>(
-    x: FloatTensor<B>,
-    [gamma, beta, mean, variance]: [FloatTensor<B>; 4],
-    epsilon: f64,
-    unit: Unit,
-) -> FloatTensor<B> {
-    B::activation(B::batch_norm(x, gamma, beta, mean, variance, epsilon), unit)
-}
-
-pub(crate) fn batch_norm_activation_train<B: Backend + ActivationOps>(
-    x: FloatTensor<B>,
-    gamma: FloatTensor<B>,
-    beta: FloatTensor<B>,
-    epsilon: f64,
-    unit: Unit,
-) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
-    let normed = B::batch_norm_train(x, gamma, beta, epsilon);
-    (B::activation(normed.output, unit), normed.mean, normed.variance)
-}
-
-/// `parameters` are γ, β, mean and variance.
-pub(crate) fn batch_norm_activation_gradients<B: Backend + ActivationOps>(
-    x: FloatTensor<B>,
-    parameters: [FloatTensor<B>; 4],
-    gradient: FloatTensor<B>,
-    epsilon: f64,
-    unit: Unit,
-) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
-    let [gamma, beta, mean, variance] = parameters.clone();
-    let normed = B::batch_norm(x.clone(), gamma, beta, mean, variance, epsilon);
-    let gradient = B::activation_backward(normed, gradient, unit);
-    let [gamma, _, mean, variance] = parameters;
-    let gradients = B::batch_norm_train_backward(x, gamma, mean, variance, epsilon, gradient);
-    (gradients.x_grad, gradients.gamma_grad, gradients.beta_grad)
 }
 
 #[cfg(all(test, feature = "flex"))]
@@ -127,8 +159,13 @@ mod tests {
             for size in [0.0, 1e-8, 1e-3, 0.5, 100.0] {
                 for place in [EpsilonPlace::Outside, EpsilonPlace::Inside] {
                     let adam = AdamConfig::new().with_epsilon_place(place).build();
-                    let sgd =
-                        SgdStep { rate: 1e-3, momentum: 0.9, nesterov: true, weight_decay: 1e-3 };
+                    let sgd = SgdStep {
+                        rate: 1e-3,
+                        momentum: 0.9,
+                        taken_up: 0.9,
+                        nesterov: true,
+                        weight_decay: 1e-3,
+                    };
                     let start = || tensor([1.0, -0.5, 0.25], dtype);
                     let zeros = || tensor([0.0; 3], DType::F32);
                     let mut kernel = (start(), zeros(), zeros());
