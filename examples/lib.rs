@@ -14,3 +14,13 @@ pub struct Core;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/src/kernels.md")]
 pub struct Kernels;
+
+/// The code of the book's chapter on gelu-training.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/training.md")]
+pub struct Training;
+
+/// The code of the book's chapter on gelu-models.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/models.md")]
+pub struct Models;
