@@ -41,14 +41,15 @@ pub use activation::{Activation, CustomActivation, NoCounterpart, UnknownActivat
 pub use backends::dispatch;
 #[cfg(feature = "router")]
 pub use backends::router::register_activation_ops;
+pub(crate) use functional::Unit;
 pub use functional::{
     cauchy, elu, geglu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, reglu, relu, silu, swiglu,
 };
-pub use gelu_kernels::{GateHalf, InvalidParameter, Unit, slices};
+pub use gelu_kernels::{GateHalf, InvalidParameter, slices};
 pub use nn::{
     ActivationLayer, Approximation, Channels, FeedForward, FeedForwardConfig, GatedFeedForward,
     GatedFeedForwardConfig, GeluLayer, GeluLayerConfig, HiddenLayer, HiddenLayerConfig,
-    LearnableGelu, LearnableGeluConfig, SplitGates, StochasticGelu,
+    LearnableGelu, LearnableGeluConfig, StochasticGelu, Unfused,
 };
 pub use ops::ActivationOps;
 

@@ -3,7 +3,8 @@
 use crate::{AdamStep, EpsilonPlace, SgdStep};
 use burn_core::backend::{Backend, Scalar, TensorMetadata, tensor::FloatTensor};
 use burn_core::tensor::{DType, Shape};
-use gelu_core::{ActivationOps, Unit};
+use gelu_core::ActivationOps;
+use gelu_core::functional::Unit;
 
 fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
     B::float_mul_scalar(x, Scalar::Float(factor))

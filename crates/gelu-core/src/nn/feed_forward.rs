@@ -1,7 +1,6 @@
 use super::hidden_layer::{linear_initializer, neurons};
 use super::{ActivationLayer, Channels};
 use crate::Activation;
-use alloc::string::ToString;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{Device, Tensor};
@@ -107,7 +106,7 @@ impl ModuleDisplay for FeedForward {
             .add("d_model", &d_model)
             .add("d_ff", &d_ff)
             .add("bias", &self.linear_inner.bias.is_some())
-            .add("activation", &self.activation.activation().to_string())
+            .add("activation", &self.activation.name())
             .add("dropout", &self.dropout.prob)
             .optional()
     }

@@ -7,8 +7,8 @@ mod gated_feed_forward;
 mod gelu;
 mod hidden_layer;
 mod learnable_gelu;
-mod split_gates;
 mod stochastic_gelu;
+mod unfused;
 
 pub use activation_layer::ActivationLayer;
 pub use channels::Channels;
@@ -17,5 +17,5 @@ pub use gated_feed_forward::{GatedFeedForward, GatedFeedForwardConfig};
 pub use gelu::{Approximation, GeluLayer, GeluLayerConfig};
 pub use hidden_layer::{HiddenLayer, HiddenLayerConfig};
 pub use learnable_gelu::{LearnableGelu, LearnableGeluConfig};
-pub use split_gates::SplitGates;
 pub use stochastic_gelu::StochasticGelu;
+pub use unfused::Unfused;

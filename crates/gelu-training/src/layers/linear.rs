@@ -4,8 +4,9 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::Linear;
+use gelu_core::functional::{self, Unit};
 use gelu_core::random::DropoutMask;
-use gelu_core::{ActivationLayer, HiddenLayer, Unit, functional};
+use gelu_core::{ActivationLayer, HiddenLayer};
 
 /// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
 /// [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
@@ -43,7 +44,7 @@ pub fn linear_activation(
     activation: &ActivationLayer,
     input: Tensor<2>,
 ) -> Tensor<2> {
-    match (activation.activation().unit(), &layer.bias) {
+    match (activation.unit(), &layer.bias) {
         (Some(unit), Some(bias)) => {
             functional::bias_activation_dropout(product(layer, input), bias.val(), unit, None)
         }
@@ -64,7 +65,7 @@ pub fn linear_activation(
 /// If the inputs are not the layer's.
 pub fn hidden_layer(layer: &HiddenLayer, input: Tensor<2>) -> Tensor<2> {
     let HiddenLayer { linear, activation, dropout } = layer;
-    let (Some(unit), Some(bias)) = (activation.activation().unit(), &linear.bias) else {
+    let (Some(unit), Some(bias)) = (activation.unit(), &linear.bias) else {
         return layer.forward(input);
     };
     let mask = DropoutMask::due(dropout, &input);
