@@ -8,7 +8,8 @@
 //! Accurate GELU-family activations for Burn: right values and right derivatives on every backend.
 //!
 //! [`GeluLayer`] replaces `burn::nn::Gelu` in a model; [`Activation`] is the list to pick from by
-//! name; [`functional`] has plain functions. A backend is chosen by Burn's own feature names
+//! name, and [`ActivationLayer`] its module; [`HiddenLayer`], [`FeedForward`], [`GatedFeedForward`] and
+//! [`Encoder`] take any of it in the place of Burn's layers; [`functional`] has plain functions. A backend is chosen by Burn's own feature names
 //! (`flex` by default, `ndarray`, `wgpu`, `vulkan`, `metal`, `cuda`, …), on this crate too.
 //!
 //! ```
@@ -47,9 +48,9 @@ pub use functional::{
 };
 pub use gelu_kernels::{GateHalf, InvalidParameter, slices};
 pub use nn::{
-    ActivationLayer, Approximation, Channels, FeedForward, FeedForwardConfig, GatedFeedForward,
-    GatedFeedForwardConfig, GeluLayer, GeluLayerConfig, HiddenLayer, HiddenLayerConfig,
-    LearnableGelu, LearnableGeluConfig, StochasticGelu, Unfused,
+    ActivationLayer, Approximation, Channels, Encoder, EncoderLayer, FeedForward,
+    FeedForwardConfig, GatedFeedForward, GatedFeedForwardConfig, GeluLayer, GeluLayerConfig,
+    HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, StochasticGelu, Unfused,
 };
 pub use ops::ActivationOps;
 

@@ -2,6 +2,7 @@
 
 mod activation_layer;
 mod channels;
+mod encoder;
 mod feed_forward;
 mod gated_feed_forward;
 mod gelu;
@@ -12,6 +13,7 @@ mod unfused;
 
 pub use activation_layer::ActivationLayer;
 pub use channels::Channels;
+pub use encoder::{Encoder, EncoderLayer};
 pub use feed_forward::{FeedForward, FeedForwardConfig};
 pub use gated_feed_forward::{GatedFeedForward, GatedFeedForwardConfig};
 pub use gelu::{Approximation, GeluLayer, GeluLayerConfig};
