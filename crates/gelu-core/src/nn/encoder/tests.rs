@@ -1,28 +1,48 @@
 use super::*;
 use burn_core::module::{ModuleMapper, ModuleVisitor, Param};
-use burn_core::tensor::{Device, Gradients, Int, TensorData, Tolerance};
+use burn_core::tensor::{Device, Gradients, Int, TensorData};
 use burn_nn::activation::ActivationConfig;
 use burn_nn::attention::generate_autoregressive_mask;
 use burn_nn::transformer::TransformerEncoderConfig;
 
-const NEAR: f32 = 2e-6;
+/// Of the largest element; 1.1e-6 was seen.
+const NEAR: f32 = 5e-6;
 
 /// Without dropout, which draws other elements here and there.
 fn config(norm_first: bool) -> TransformerEncoderConfig {
     TransformerEncoderConfig::new(8, 24, 2, 3).with_norm_first(norm_first).with_dropout(0.0)
 }
 
-/// Burn's encoder with every parameter another than it starts as, where norms are all alike.
+/// Burn's encoder with weights that are the same in every run, and norms that are not all alike.
 fn trained(config: &TransformerEncoderConfig) -> TransformerEncoder {
-    struct Stirred(f64);
-    impl ModuleMapper for Stirred {
+    struct Trained(f64);
+    impl ModuleMapper for Trained {
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
             self.0 += 1.0;
             let place = self.0;
-            param.map(|x| x.clone() + (x * 7.0 + place).sin() * 0.2)
+            param.map(|x| {
+                let (shape, count) = (x.dims(), x.shape().num_elements() as i64);
+                let numbers = Tensor::<1, Int>::arange(0..count, &x.device()).float();
+                (numbers * 1.7 + place).sin().reshape(shape) * 0.4
+            })
         }
     }
-    config.init(&Device::default()).map(&mut Stirred(0.0))
+    config.init(&Device::default()).map(&mut Trained(0.0))
+}
+
+fn largest(data: &TensorData) -> f32 {
+    data.iter::<f32>().fold(0.0, |most, x| most.max(x.abs()))
+}
+
+/// That they differ by no more than sums of f32 in another order do.
+fn assert_near(got: TensorData, expected: &TensorData) {
+    assert_within(NEAR * largest(expected), got, expected);
+}
+
+fn assert_within(bound: f32, got: TensorData, expected: &TensorData) {
+    for (got, expected) in got.iter::<f32>().zip(expected.iter::<f32>()) {
+        assert!((got - expected).abs() <= bound, "{got} and {expected}, of {bound}");
+    }
 }
 
 fn input(device: &Device) -> Tensor<3> {
@@ -92,23 +112,25 @@ fn an_encoder_of_burns_computes_and_differentiates_as_it_did() {
             let [of_burns, of_ours] = [(); 2].map(|()| input(&device).require_grad());
             let expected = burns.forward(burns_input(of_burns.clone(), masks));
             let got = ours.forward(of_ours.clone(), pad, attention);
-            let same = |got: TensorData, expected: &TensorData| {
-                got.assert_approx_eq::<f32>(expected, Tolerance::absolute(NEAR).set_relative(2e-5));
-            };
-            same(got.clone().into_data(), &expected.clone().into_data());
+            assert_near(got.clone().into_data(), &expected.clone().into_data());
             // A weighted sum: that of a normalised layer is the same everywhere.
             let loss = |y: Tensor<3>| (y * input(&device).cos()).sum().backward();
             let [expected, got] = [loss(expected), loss(got)];
-            same(
+            assert_near(
                 of_ours.grad(&got).unwrap().into_data(),
                 &of_burns.grad(&expected).unwrap().into_data(),
             );
             let (expected, got) = (gradients(&burns, &expected), gradients(&ours, &got));
             // Burn leaves the activation out, which has a slope in the last case.
             let has = |name: &str| expected.iter().find(|(of, _)| of == name);
+            let steepest = expected.iter().map(|(_, slopes)| largest(slopes)).fold(0.0, f32::max);
             for (name, gradient) in got {
                 match has(&name) {
-                    Some((_, expected)) => same(gradient, expected),
+                    // Softmax does not see the bias of the keys: 0 but for rounding.
+                    Some((_, expected)) if name.ends_with("mha.key.bias") => {
+                        assert_within(NEAR * steepest, gradient, expected);
+                    }
+                    Some((_, expected)) => assert_near(gradient, expected),
                     None => assert!(name.ends_with("pwff.activation.PRelu.alpha"), "{name}"),
                 }
             }
@@ -127,7 +149,7 @@ fn records_load_both_ways_bit_for_bit() {
         let ours = Encoder::from(fresh()).load_record(trained.into_record());
         let (pad, attention) = masks.clone();
         let got = ours.forward(input(&device), Some(pad), Some(attention)).into_data();
-        got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(NEAR));
+        assert_near(got, &expected);
         let back = fresh().load_record(ours.into_record());
         back.forward(burns_input(input(&device), Some(masks)))
             .into_data()
@@ -142,12 +164,19 @@ fn the_activation_is_swapped_and_nothing_else() {
     let expected = config(true).with_activation(ActivationConfig::Sigmoid).init(&device);
     let expected = expected.load_record(burns.clone().into_record());
     let expected = expected.forward(burns_input(input(&device), None)).into_data();
-    let ours = Encoder::from(burns).with_activation(&Activation::Sigmoid);
+    let ours = Encoder::from(burns.clone()).with_activation(&Activation::Sigmoid);
     let got = ours.forward(input(&device), None, None).into_data();
-    got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(NEAR));
+    assert_near(got, &expected);
     let learned = ours.clone().with_activation(&Activation::PRelu);
     assert_eq!(learned.num_params(), ours.num_params() + 3 * 24);
-    learned.forward(input(&device), None, None);
+    // What the activation has besides is not in Burn's records.
+    let record = burns.clone().into_record();
+    assert!(learned.clone().try_load_record(record.clone()).is_err());
+    let learned = learned.load_record(record.allow_partial(true));
+    let back = config(true).init(&device).load_record(learned.into_record().allow_unused(true));
+    let [expected, got] =
+        [burns, back].map(|encoder| encoder.forward(burns_input(input(&device), None)).into_data());
+    got.assert_eq(&expected, true);
 }
 
 #[test]
