@@ -9,7 +9,7 @@
 //! to the copy's in the same run. Without fusion, so that every call is a kernel of its own.
 
 use burn::tensor::{Device, Distribution, FloatDType, Tensor};
-use gelu_core::{Unit, functional};
+use gelu_core::functional::{self, Unit};
 use std::time::Instant;
 
 const SAMPLES: usize = 15;

@@ -13,7 +13,8 @@
 //! `GELU_SIMD`.
 
 use burn::tensor::{DType, Device, Distribution, FloatDType, Tensor};
-use gelu_core::{GateHalf, Unit, functional};
+use gelu_core::GateHalf;
+use gelu_core::functional::{self, Unit};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -10,8 +10,8 @@
 
 use burn::nn::{Dropout, DropoutConfig};
 use burn::tensor::{Device, Distribution, Tensor};
+use gelu_core::functional::{self, Unit};
 use gelu_core::random::{DropoutMask, Key};
-use gelu_core::{Unit, functional};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]

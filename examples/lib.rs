@@ -10,6 +10,11 @@ pub struct Readme;
 #[doc = include_str!("../docs/src/core.md")]
 pub struct Core;
 
+/// The code of the book's chapter on what takes the place of what in `burn::nn`.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/src/from-burn.md")]
+pub struct FromBurn;
+
 /// The code of the book's chapter on gelu-kernels.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/src/kernels.md")]

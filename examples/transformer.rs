@@ -1,6 +1,6 @@
-//! A transformer encoder whose feed-forward blocks are `gelu_core::FeedForward`: bias, GELU and
-//! dropout between the two matrix products are one pass over memory, each way. Trained by hand, after
-//! a check of its gradient against difference quotients.
+//! A transformer whose encoder is `gelu_core::Encoder`, made of Burn's own in one line: bias, GELU and
+//! dropout between two matrix products are one pass over memory, each way. Trained by hand; at the end its
+//! gradient is checked against difference quotients.
 //!
 //! ```text
 //! cargo run --release -p examples --example transformer
@@ -9,16 +9,16 @@
 //!
 //! The number is that of the training steps; `BURN_DEVICE` names one of the backends that the
 //! features compile in. Burn's own `TransformerEncoder` takes the activations of its closed enum
-//! `ActivationConfig` alone, so the layer is put together here. It learns which of four symbols is the
-//! most frequent of a sequence.
+//! `ActivationConfig` alone; this one takes any. It learns which of four symbols is the most frequent of a
+//! sequence.
 
 use burn::module::Module;
-use burn::nn::attention::{MhaInput, MultiHeadAttention, MultiHeadAttentionConfig};
 use burn::nn::loss::CrossEntropyLossConfig;
+use burn::nn::transformer::TransformerEncoderConfig;
 use burn::nn::{Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig};
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
-use gelu_core::{FeedForward, FeedForwardConfig};
+use gelu_core::{Activation, Encoder};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -26,50 +26,23 @@ const SYMBOLS: usize = 4;
 const LENGTH: usize = 13;
 const D_MODEL: usize = 32;
 
-/// Attention and feed-forward block, each after a layer norm and beside a shortcut.
+/// Two layers of an encoder between an embedding and a classifier.
 #[derive(Module, Debug)]
-struct EncoderLayer {
-    attention_norm: LayerNorm,
-    attention: MultiHeadAttention,
-    feed_forward_norm: LayerNorm,
-    feed_forward: FeedForward,
-}
-
-impl EncoderLayer {
-    fn new(device: &Device) -> Self {
-        let norm = || LayerNormConfig::new(D_MODEL).init(device);
-        Self {
-            attention_norm: norm(),
-            attention: MultiHeadAttentionConfig::new(D_MODEL, 4).with_dropout(0.0).init(device),
-            feed_forward_norm: norm(),
-            feed_forward: FeedForwardConfig::new(D_MODEL, 4 * D_MODEL)
-                .with_dropout(0.1)
-                .init(device),
-        }
-    }
-
-    /// `[batch, sequence, d_model]` to the same.
-    fn forward(&self, x: Tensor<3>) -> Tensor<3> {
-        let attended = MhaInput::self_attn(self.attention_norm.forward(x.clone()));
-        let x = x + self.attention.forward(attended).context;
-        x.clone() + self.feed_forward.forward(self.feed_forward_norm.forward(x))
-    }
-}
-
-/// Two such layers between an embedding and a classifier.
-#[derive(Module, Debug)]
-struct Encoder {
+struct Classifier {
     embedding: Embedding,
-    layers: Vec<EncoderLayer>,
+    encoder: Encoder,
     norm: LayerNorm,
     output: Linear,
 }
 
-impl Encoder {
+impl Classifier {
     fn new(device: &Device) -> Self {
+        let burns = TransformerEncoderConfig::new(D_MODEL, 4 * D_MODEL, 4, 2)
+            .with_norm_first(true)
+            .with_dropout(0.05);
         Self {
             embedding: EmbeddingConfig::new(SYMBOLS, D_MODEL).init(device),
-            layers: (0..2).map(|_| EncoderLayer::new(device)).collect(),
+            encoder: Encoder::from(burns.init(device)).with_activation(&Activation::Gelu),
             norm: LayerNormConfig::new(D_MODEL).init(device),
             output: LinearConfig::new(D_MODEL, SYMBOLS).init(device),
         }
@@ -77,7 +50,7 @@ impl Encoder {
 
     /// `[batch, sequence, d_model]` embedded symbols to `[batch, symbols]` logits.
     fn classify(&self, x: Tensor<3>) -> Tensor<2> {
-        let x = self.layers.iter().fold(x, |x, layer| layer.forward(x));
+        let x = self.encoder.forward(x, None, None);
         let mean: Tensor<2> = self.norm.forward(x).mean_dim(1).squeeze_dim(1);
         self.output.forward(mean)
     }
@@ -112,7 +85,7 @@ fn sequences(
 
 /// The loss's slope along a random direction, by autodiff and by a difference quotient. On a model
 /// that is frozen, since a model that drops is another function each time.
-fn slopes(model: Encoder, device: &Device) -> Option<(f32, f32)> {
+fn slopes(model: Classifier, device: &Device) -> Option<(f32, f32)> {
     let model = model.freeze();
     let distribution = Distribution::Normal(0.0, 1.0);
     let at = Tensor::<3>::random([16, LENGTH, D_MODEL], distribution, device);
@@ -131,7 +104,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::default();
     let autodiff = device.clone().autodiff();
     device.seed(1);
-    let mut model = Encoder::new(&autodiff);
+    let mut model = Classifier::new(&autodiff);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut optimizer = AdamConfig::new().init();
     let cross_entropy = CrossEntropyLossConfig::new().init(&autodiff);

@@ -8,7 +8,8 @@
 
 use burn::nn::Gelu;
 use burn::tensor::{Device, Tensor};
-use gelu_core::{GeluLayer, Unit};
+use gelu_core::GeluLayer;
+use gelu_core::functional::Unit;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let points = [-5.5, -3.0, -0.751_791_5, 0.5, 2.0];

@@ -1,4 +1,4 @@
-mod burn_config;
+pub(crate) mod burn_config;
 
 pub use burn_config::NoCounterpart;
 
@@ -235,7 +235,7 @@ pub struct CustomActivation {
 }
 
 impl CustomActivation {
-    fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+    pub(crate) fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
         let shape = x.dims();
         let flat: Tensor<1> = x.reshape([-1]);
         let length = flat.dims()[0];

@@ -14,6 +14,11 @@
 //! their own formula, keeping one tensor (the input) for the backward pass. A quantised tensor is
 //! dequantised first and the result is a float tensor, as with Burn's own activations.
 //!
+//! [`Unit`] names what they compute, and what a backend is told to: the functions that have neither
+//! parameters to learn nor randomness. What a network picks from is [`Activation`](crate::Activation),
+//! which has them all under the same names; [`Activation::unit`](crate::Activation::unit) is the way from
+//! there to here.
+//!
 //! # Second derivatives
 //!
 //! Burn differentiates once. A loss that contains a gradient, as a gradient penalty does, is written with
@@ -23,9 +28,11 @@
 
 use crate::backends::dispatch::dispatched;
 use crate::random::{DropoutMask, Key};
-use crate::{ActivationOps, GateHalf, Unit};
+use crate::{ActivationOps, GateHalf};
 use burn_core::backend::Dispatch;
 use burn_core::tensor::{DType, Tensor};
+
+pub use gelu_kernels::Unit;
 
 /// Applies `unit` elementwise.
 ///
@@ -41,7 +48,7 @@ pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use gelu_core::{Unit, functional};
+/// use gelu_core::functional::{self, Unit};
 ///
 /// let x = Tensor::<1>::from_floats([0.0], &Device::default().autodiff()).require_grad();
 /// let slope = functional::unit_backward(x.clone(), x.ones_like(), Unit::Gelu);
@@ -149,7 +156,7 @@ pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, key: Key) -> Tensor<D> {
 /// ```
 /// use burn::tensor::{Device, Tensor};
 /// use gelu_core::random::{Draw, DropoutMask, Key};
-/// use gelu_core::{Unit, functional};
+/// use gelu_core::functional::{self, Unit};
 ///
 /// let device = Device::default();
 /// let x = Tensor::<2>::from_floats([[1.0, 2.0], [3.0, -4.0]], &device);
@@ -208,7 +215,8 @@ pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use gelu_core::{GateHalf, Unit, functional};
+/// use gelu_core::functional::{self, Unit};
+/// use gelu_core::GateHalf;
 ///
 /// let x = Tensor::<2>::from_floats([[3.0, -1.0, 10.0, 20.0]], &Device::default());
 /// let y = functional::gated(x.clone(), Unit::Relu, GateHalf::First);
@@ -276,7 +284,7 @@ pub fn gated_backward<const D: usize>(
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
-/// use gelu_core::{Unit, functional};
+/// use gelu_core::functional::{self, Unit};
 ///
 /// let device = Device::default();
 /// let (gate, value) = (Tensor::<1>::from_floats([3.0, -1.0], &device), [10.0, 20.0]);

@@ -8,7 +8,8 @@
 //! Accurate GELU-family activations for Burn: right values and right derivatives on every backend.
 //!
 //! [`GeluLayer`] replaces `burn::nn::Gelu` in a model; [`Activation`] is the list to pick from by
-//! name; [`functional`] has plain functions. A backend is chosen by Burn's own feature names
+//! name, and [`ActivationLayer`] its module; [`HiddenLayer`], [`FeedForward`], [`GatedFeedForward`] and
+//! [`Encoder`] take any of it in the place of Burn's layers; [`functional`] has plain functions. A backend is chosen by Burn's own feature names
 //! (`flex` by default, `ndarray`, `wgpu`, `vulkan`, `metal`, `cuda`, …), on this crate too.
 //!
 //! ```
@@ -41,14 +42,15 @@ pub use activation::{Activation, CustomActivation, NoCounterpart, UnknownActivat
 pub use backends::dispatch;
 #[cfg(feature = "router")]
 pub use backends::router::register_activation_ops;
+pub(crate) use functional::Unit;
 pub use functional::{
     cauchy, elu, geglu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, reglu, relu, silu, swiglu,
 };
-pub use gelu_kernels::{GateHalf, InvalidParameter, Unit, slices};
+pub use gelu_kernels::{GateHalf, InvalidParameter, slices};
 pub use nn::{
-    ActivationLayer, Approximation, Channels, FeedForward, FeedForwardConfig, GatedFeedForward,
-    GatedFeedForwardConfig, GeluLayer, GeluLayerConfig, HiddenLayer, HiddenLayerConfig,
-    LearnableGelu, LearnableGeluConfig, SplitGates, StochasticGelu,
+    ActivationLayer, Approximation, Channels, Encoder, EncoderLayer, FeedForward,
+    FeedForwardConfig, GatedFeedForward, GatedFeedForwardConfig, GeluLayer, GeluLayerConfig,
+    HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, StochasticGelu, Unfused,
 };
 pub use ops::ActivationOps;
 

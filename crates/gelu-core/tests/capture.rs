@@ -9,8 +9,8 @@
 use burn::tensor::{Device, Tensor};
 use burn_core::backend::Capture;
 use burn_core::backend::ir::{OperationIr, ScalarIr};
+use gelu_core::functional::{self, Unit};
 use gelu_core::random::{Draw, DropoutMask, Key};
-use gelu_core::{Unit, functional};
 
 #[test]
 fn captured_graph_has_one_node_an_operation() {

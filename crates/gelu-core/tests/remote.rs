@@ -10,8 +10,9 @@ use burn::backend::Flex;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_core::tensor::remote::RemoteHost;
 use burn_remote::server::{BackendServer, WebSocketTransport};
+use gelu_core::GateHalf;
+use gelu_core::functional::{self, Unit};
 use gelu_core::random::{Draw, DropoutMask, Key};
-use gelu_core::{GateHalf, Unit, functional};
 
 /// A server that knows the operations, and a device on it.
 fn remote() -> (tokio::runtime::Runtime, Device) {

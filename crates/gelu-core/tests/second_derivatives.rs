@@ -9,7 +9,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
-use gelu_core::{GateHalf, Unit, functional};
+use gelu_core::GateHalf;
+use gelu_core::functional::{self, Unit};
 
 /// Every function with its usual parameter, and some with another.
 fn units() -> impl Iterator<Item = Unit> {

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
-use gelu_core::{Activation, Unit, functional};
+use gelu_core::Activation;
+use gelu_core::functional::{self, Unit};
 
 #[test]
 fn flex_computes_the_bits_of_the_kernels() {

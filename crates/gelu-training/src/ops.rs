@@ -1,7 +1,8 @@
 use crate::{AdamStep, SgdStep, composed};
 use burn_core as burn;
 use burn_core::backend::{Backend, backend_extension, ops::ConvOptions, tensor::FloatTensor};
-use gelu_core::{ActivationOps, Unit};
+use gelu_core::ActivationOps;
+use gelu_core::functional::Unit;
 
 /// What a backend does for training. Every method has a body composed of the backend's own
 /// operations, so an empty `impl` makes any backend work; a backend with kernels of its own

@@ -4,7 +4,11 @@ use super::Activation;
 use crate::Unit;
 use alloc::format;
 use alloc::string::{String, ToString};
-use burn_nn::activation::ActivationConfig;
+use burn_nn::activation::{
+    Activation as BurnActivation, ActivationConfig, CeluConfig, EluConfig, HardShrinkConfig,
+    HardSigmoidConfig, LeakyReluConfig, ShrinkConfig, SoftShrinkConfig, SoftplusConfig,
+    ThresholdedReluConfig,
+};
 use core::fmt;
 
 /// The activation that a configuration of Burn's names, so that a model's configuration can be
@@ -70,6 +74,47 @@ impl TryFrom<ActivationConfig> for Activation {
     }
 }
 
+/// The configuration of which a layer of Burn's is made, if that is all there is to the layer: one
+/// with weights is more.
+pub(crate) fn of_layer(layer: &BurnActivation) -> Option<ActivationConfig> {
+    Some(match layer {
+        BurnActivation::Identity(_) => ActivationConfig::Identity,
+        BurnActivation::Gelu(layer) if layer.approximate => ActivationConfig::GeluApproximate,
+        BurnActivation::Gelu(_) => ActivationConfig::Gelu,
+        BurnActivation::Relu(_) => ActivationConfig::Relu,
+        BurnActivation::LeakyRelu(layer) => {
+            LeakyReluConfig::new().with_negative_slope(layer.negative_slope).into()
+        }
+        BurnActivation::Elu(layer) => EluConfig::new().with_alpha(layer.alpha).into(),
+        BurnActivation::Celu(layer) => CeluConfig::new().with_alpha(layer.alpha).into(),
+        BurnActivation::Selu(_) => ActivationConfig::Selu,
+        BurnActivation::Sigmoid(_) => ActivationConfig::Sigmoid,
+        BurnActivation::Tanh(_) => ActivationConfig::Tanh,
+        BurnActivation::HardSwish(_) => ActivationConfig::HardSwish,
+        BurnActivation::HardSigmoid(layer) => {
+            HardSigmoidConfig::new().with_alpha(layer.alpha).with_beta(layer.beta).into()
+        }
+        BurnActivation::Softplus(layer) => {
+            let config = SoftplusConfig::new().with_beta(layer.beta);
+            config.with_threshold(layer.threshold).into()
+        }
+        BurnActivation::Softsign(_) => ActivationConfig::Softsign,
+        BurnActivation::ThresholdedRelu(layer) => {
+            ThresholdedReluConfig::new().with_alpha(layer.alpha).into()
+        }
+        BurnActivation::HardShrink(layer) => {
+            HardShrinkConfig::new().with_lambda(layer.lambda).into()
+        }
+        BurnActivation::SoftShrink(layer) => {
+            SoftShrinkConfig::new().with_lambda(layer.lambda).into()
+        }
+        BurnActivation::Shrink(layer) => {
+            ShrinkConfig::new().with_lambda(layer.lambda).with_bias(layer.bias).into()
+        }
+        _ => return None,
+    })
+}
+
 /// An activation of Burn's that is not here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoCounterpart {
@@ -88,11 +133,9 @@ impl core::error::Error for NoCounterpart {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ActivationLayer;
     use burn_core::tensor::{Device, Tensor, Tolerance};
-    use burn_nn::activation::{
-        EluConfig, HardShrinkConfig, HardSigmoidConfig, LeakyReluConfig, ShrinkConfig,
-        SoftShrinkConfig, SoftplusConfig, SwiGluConfig, ThresholdedReluConfig,
-    };
+    use burn_nn::activation::SwiGluConfig;
 
     #[test]
     fn what_is_taken_over_computes_what_burn_does() {
@@ -120,9 +163,17 @@ mod tests {
             ActivationConfig::SoftShrink(SoftShrinkConfig::new().with_lambda(0.35)),
             ActivationConfig::Shrink(ShrinkConfig::new()),
         ] {
-            let expected = config.init(&device).forward(x.clone()).into_data();
-            let ours = Activation::try_from(config).unwrap().forward(x.clone()).into_data();
-            ours.assert_approx_eq::<f32>(&expected, Tolerance::absolute(2e-6));
+            let burns = config.init(&device);
+            let expected = burns.forward(x.clone()).into_data();
+            let ours = Activation::try_from(config).unwrap();
+            let same = |y: Tensor<2>| {
+                y.into_data().assert_approx_eq::<f32>(&expected, Tolerance::absolute(2e-6));
+            };
+            same(ours.forward(x.clone()));
+            let layer = ActivationLayer::from(burns);
+            same(layer.forward(x.clone()));
+            // A layer with weights stays Burn's, with its weights.
+            assert_eq!(layer.activation(), ours.unit().map(|_| ours), "{layer}");
         }
     }
 

@@ -1,21 +1,38 @@
+mod module;
+
 use super::{Channels, LearnableGelu, LearnableGeluConfig, StochasticGelu};
-use crate::{Activation, Unit};
-use burn::module::Module;
-use burn::tensor::{Device, Tensor};
-use burn_core as burn;
+use crate::activation::burn_config;
+use crate::{Activation, CustomActivation, Unit, functional};
+use alloc::boxed::Box;
+use burn_core::tensor::{Device, Tensor};
 use burn_nn::{PRelu, PReluConfig};
 
 /// Any [`Activation`] as a module: what a network holds whose activation is picked by name.
-/// Made by [`Activation::init`].
-#[derive(Module, Debug)]
-pub struct ActivationLayer {
-    #[module(skip)]
-    activation: Activation,
-    stochastic: Option<StochasticGelu>,
-    learnable: Option<LearnableGelu>,
-    prelu: Option<PRelu>,
-    #[module(skip)]
-    channels: Channels,
+/// Made by [`Activation::init`], or of a layer of Burn's, which keeps its parameters and its place in
+/// records.
+///
+/// ```
+/// use burn::nn::activation::{Activation as BurnActivation, Gelu};
+/// use gelu_core::{Activation, ActivationLayer};
+///
+/// let layer = ActivationLayer::from(BurnActivation::Gelu(Gelu::new_approximate()));
+/// assert_eq!(layer.activation(), Some(Activation::GeluTanh));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ActivationLayer {
+    /// One of the kernels' functions, which has neither parameters nor randomness.
+    Unit(Unit),
+    /// A function of the program's own.
+    Custom(CustomActivation),
+    /// [`Activation::Soi`].
+    Soi(StochasticGelu),
+    /// [`Activation::LearnableGelu`].
+    LearnableGelu(LearnableGelu),
+    /// [`Activation::PRelu`], and where its channels are.
+    PRelu(PRelu, Channels),
+    /// A layer of Burn's that has no counterpart here, as it is.
+    Burn(Box<burn_nn::activation::Activation>),
 }
 
 impl ActivationLayer {
@@ -23,17 +40,17 @@ impl ActivationLayer {
     ///
     /// If the activation's parameter is none that it takes.
     pub(crate) fn new(activation: &Activation, channels: Channels, device: &Device) -> Self {
-        if let Some(unit) = activation.unit() {
-            unit.checked();
-        }
-        Self {
-            stochastic: (*activation == Activation::Soi).then(StochasticGelu::new),
-            learnable: (*activation == Activation::LearnableGelu)
-                .then(|| LearnableGeluConfig::new().with_channels(channels).init(device)),
-            prelu: (*activation == Activation::PRelu)
-                .then(|| PReluConfig::new().with_num_parameters(channels.count()).init(device)),
-            activation: activation.clone(),
-            channels,
+        match activation {
+            Activation::Custom(function) => Self::Custom(function.clone()),
+            Activation::Soi => Self::Soi(StochasticGelu::new()),
+            Activation::LearnableGelu => {
+                Self::LearnableGelu(LearnableGeluConfig::new().with_channels(channels).init(device))
+            }
+            Activation::PRelu => {
+                let config = PReluConfig::new().with_num_parameters(channels.count());
+                Self::PRelu(config.init(device), channels)
+            }
+            _ => Self::Unit(activation.unit().expect("the others are units").checked()),
         }
     }
 
@@ -43,105 +60,70 @@ impl ActivationLayer {
     ///
     /// - input and output: any, or what [`Channels`] says where the activation has parameters
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        match (&self.stochastic, &self.learnable, &self.prelu) {
-            (Some(map), ..) => map.forward(input),
-            (_, Some(layer), _) => layer.forward(input),
-            (.., Some(layer)) => self.prelu(layer, input),
-            _ => self.activation.forward(input),
+        match self {
+            Self::Unit(unit) => functional::unit(input, *unit),
+            Self::Custom(function) => function.forward(input),
+            Self::Soi(map) => map.forward(input),
+            Self::LearnableGelu(layer) => layer.forward(input),
+            Self::PRelu(layer, channels) => prelu(layer, *channels, input),
+            Self::Burn(layer) => layer.forward(input),
         }
     }
 
-    /// Burn's layer has its channels in dimension 1.
-    fn prelu<const D: usize>(&self, layer: &PRelu, input: Tensor<D>) -> Tensor<D> {
-        let shape = input.dims();
-        self.channels.broadcast(shape, "a PReLU");
-        match self.channels {
-            Channels::Last(columns) => {
-                let rows = shape.iter().product::<usize>().checked_div(columns).unwrap_or(0);
-                layer.forward(input.reshape([rows, columns])).reshape(shape)
-            }
-            Channels::Shared | Channels::First(_) => layer.forward(input),
-        }
-    }
-
-    /// Which it is.
-    pub fn activation(&self) -> &Activation {
-        &self.activation
+    /// Which it is; `None` for a layer of Burn's that has no counterpart here.
+    pub fn activation(&self) -> Option<Activation> {
+        Some(match self {
+            Self::Unit(unit) => Activation::from(*unit),
+            Self::Custom(function) => Activation::Custom(function.clone()),
+            Self::Soi(_) => Activation::Soi,
+            Self::LearnableGelu(_) => Activation::LearnableGelu,
+            Self::PRelu(..) => Activation::PRelu,
+            Self::Burn(_) => return None,
+        })
     }
 
     /// What it has learned, if it is [`Activation::LearnableGelu`].
     pub fn learnable(&self) -> Option<&LearnableGelu> {
-        self.learnable.as_ref()
+        match self {
+            Self::LearnableGelu(layer) => Some(layer),
+            _ => None,
+        }
     }
 
-    /// The kernel's name for it, if it has neither parameters nor randomness.
-    pub(super) fn unit(&self) -> Option<Unit> {
-        self.activation.unit()
+    /// The kernels' name for it, if it has neither parameters nor randomness.
+    pub fn unit(&self) -> Option<Unit> {
+        match self {
+            Self::Unit(unit) => Some(*unit),
+            _ => None,
+        }
+    }
+}
+
+/// Burn's layer has its channels in dimension 1.
+fn prelu<const D: usize>(layer: &PRelu, channels: Channels, input: Tensor<D>) -> Tensor<D> {
+    let shape = input.dims();
+    channels.broadcast(shape, "a PReLU");
+    match channels {
+        Channels::Last(columns) => {
+            let rows = shape.iter().product::<usize>().checked_div(columns).unwrap_or(0);
+            layer.forward(input.reshape([rows, columns])).reshape(shape)
+        }
+        Channels::Shared | Channels::First(_) => layer.forward(input),
+    }
+}
+
+/// Burn's layer with the function of this crate where there is one, and as it is where not: a `PRelu`
+/// or a `SwiGlu` with its weights, a `HardSigmoid` of another slope.
+impl From<burn_nn::activation::Activation> for ActivationLayer {
+    fn from(layer: burn_nn::activation::Activation) -> Self {
+        let config = burn_config::of_layer(&layer);
+        let ours = config.and_then(|config| Activation::try_from(config).ok());
+        match ours.and_then(|activation| activation.unit()) {
+            Some(unit) => Self::Unit(unit),
+            None => Self::Burn(Box::new(layer)),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_activation_has_a_layer_that_computes_it() {
-        let device = Device::default();
-        let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
-        let own = Activation::custom("square", |x| x.clone() * x);
-        for activation in Activation::built_in().into_iter().chain([own]) {
-            let y = activation.init(Channels::Shared, &device).forward(x.clone());
-            y.into_data().assert_eq(&activation.forward(x.clone()).into_data(), true);
-        }
-    }
-
-    #[test]
-    fn every_layer_takes_channels_first_and_last_and_empty_tensors() {
-        let device = Device::default();
-        let x = Tensor::<1, burn_core::tensor::Int>::arange(0..24, &device).float() * 0.3 - 3.0;
-        let x: Tensor<3> = x.reshape([2, 3, 4]);
-        for activation in Activation::built_in() {
-            let expected = activation.forward(x.clone()).into_data();
-            for channels in [Channels::Shared, Channels::First(3), Channels::Last(4)] {
-                let layer = activation.init(channels, &device);
-                let y = layer.forward(x.clone()).into_data();
-                y.assert_approx_eq::<f32>(&expected, burn_core::tensor::Tolerance::absolute(1e-6));
-                let empty = Tensor::<3>::zeros([0, 3, 4], &device);
-                assert_eq!(layer.forward(empty).dims(), [0, 3, 4]);
-            }
-        }
-    }
-
-    #[test]
-    fn prelu_learns_a_slope_for_each_feature() {
-        let device = Device::default().autodiff();
-        let layer = Activation::PRelu.init(Channels::Last(4), &device);
-        // Four in dimension 1 too, where the wrong dimension would go unnoticed.
-        let x = Tensor::<3>::ones([2, 4, 4], &device).neg();
-        let y = layer.forward(x).slice([0..2, 0..4, 1..2]);
-        let gradients = y.sum().backward();
-        let slopes = layer.prelu.as_ref().unwrap().alpha.val().grad(&gradients).unwrap();
-        assert_eq!(slopes.into_data().try_to_vec::<f32>().unwrap(), [0.0, -8.0, 0.0, 0.0]);
-    }
-
-    #[test]
-    #[should_panic(expected = "a PReLU of 3 channels got a tensor of [2, 3, 4]: its channels are \
-                               the last dimension (Channels::First after a convolution)")]
-    fn channels_of_another_dimension_are_refused() {
-        let layer = Activation::PRelu.init(Channels::Last(3), &Device::default());
-        layer.forward(Tensor::<3>::ones([2, 3, 4], &Device::default()));
-    }
-
-    #[test]
-    fn only_the_learnable_ones_have_parameters() {
-        for activation in Activation::built_in() {
-            let count = activation.init(Channels::Last(5), &Device::default()).num_params();
-            let expected = match activation {
-                Activation::LearnableGelu => 10,
-                Activation::PRelu => 5,
-                _ => 0,
-            };
-            assert_eq!(count, expected, "{activation}");
-        }
-    }
-}
+mod tests;

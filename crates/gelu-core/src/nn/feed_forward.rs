@@ -1,11 +1,11 @@
 use super::hidden_layer::{linear_initializer, neurons};
 use super::{ActivationLayer, Channels};
 use crate::Activation;
-use alloc::string::ToString;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
+use burn_nn::transformer::PositionWiseFeedForward;
 use burn_nn::{Dropout, DropoutConfig, Initializer, Linear, LinearConfig};
 
 /// Configuration of a [`FeedForward`].
@@ -50,22 +50,27 @@ impl FeedForwardConfig {
 }
 
 /// The position-wise network of a transformer: linear → activation → dropout → linear, with
-/// everything between the two matrix products in one pass. Made by [`FeedForwardConfig`].
+/// everything between the two matrix products in one pass. Made by [`FeedForwardConfig`], or of a
+/// `burn::nn::transformer::PositionWiseFeedForward`.
 ///
-/// It takes the place of `burn::nn::PositionWiseFeedForward`, whose records it loads, and whose
-/// activation cannot be one of this crate's: Burn's list of them is closed. Dropout and its seed
-/// are as in [`HiddenLayer`](crate::HiddenLayer).
+/// It takes that block's place, whose activation cannot be one of this crate's: Burn's list of them is
+/// closed. Records load both ways. Burn 0.22 leaves the parameters of an activation out of its records:
+/// where the activation here has some, `record.allow_partial(true)` loads the others, and
+/// `allow_unused(true)` there. Dropout and its seed are as in [`HiddenLayer`](crate::HiddenLayer).
 ///
 /// ```
 /// use burn::module::Module;
 /// use burn::nn::transformer::PositionWiseFeedForwardConfig;
 /// use burn::tensor::{Device, Tensor};
-/// use gelu_core::FeedForwardConfig;
+/// use gelu_core::{Activation, FeedForward, FeedForwardConfig};
 ///
 /// let device = Device::default();
-/// let burns = PositionWiseFeedForwardConfig::new(8, 32).init(&device);
-/// let block = FeedForwardConfig::new(8, 32).init(&device).load_record(burns.into_record());
+/// let trained = PositionWiseFeedForwardConfig::new(8, 32).init(&device);
+/// let block = FeedForward::from(trained.clone()).with_activation(&Activation::Mish);
 /// assert_eq!(block.forward(Tensor::<3>::ones([2, 5, 8], &device)).dims(), [2, 5, 8]);
+///
+/// let block = FeedForwardConfig::new(8, 32).init(&device).load_record(trained.into_record());
+/// assert_eq!(block.linear_inner.weight.dims(), [8, 32]);
 /// ```
 #[derive(Module, Debug)]
 #[module(custom_display)]
@@ -80,7 +85,23 @@ pub struct FeedForward {
     pub activation: ActivationLayer,
 }
 
+impl From<PositionWiseFeedForward> for FeedForward {
+    /// With its weights and its activation; the activation is Burn's own layer where this crate has no
+    /// such function, or it has weights.
+    fn from(block: PositionWiseFeedForward) -> Self {
+        let PositionWiseFeedForward { linear_inner, linear_outer, dropout, activation } = block;
+        Self { linear_inner, linear_outer, dropout, activation: activation.into() }
+    }
+}
+
 impl FeedForward {
+    /// The block with another activation, and the same weights.
+    pub fn with_activation(self, activation: &Activation) -> Self {
+        let (weight, [_, d_ff]) = (&self.linear_inner.weight, self.linear_inner.weight.dims());
+        let activation = activation.init(Channels::Last(d_ff), &weight.device());
+        Self { activation, ..self }
+    }
+
     /// The block's outputs.
     ///
     /// # Shapes
@@ -107,7 +128,7 @@ impl ModuleDisplay for FeedForward {
             .add("d_model", &d_model)
             .add("d_ff", &d_ff)
             .add("bias", &self.linear_inner.bias.is_some())
-            .add("activation", &self.activation.activation().to_string())
+            .add("activation", &self.activation.name())
             .add("dropout", &self.dropout.prob)
             .optional()
     }
@@ -117,7 +138,7 @@ impl ModuleDisplay for FeedForward {
 mod tests {
     use super::*;
     use burn_core::tensor::{Int, Tolerance};
-    use burn_nn::activation::ActivationConfig;
+    use burn_nn::activation::{ActivationConfig, EluConfig, HardSigmoidConfig};
     use burn_nn::transformer::PositionWiseFeedForwardConfig;
 
     fn input(device: &Device) -> Tensor<3> {
@@ -147,6 +168,67 @@ mod tests {
         let burns = PositionWiseFeedForwardConfig::new(4, 6).init(&device);
         let burns = burns.load_record(block.into_record());
         burns.linear_outer.weight.val().into_data().assert_eq(&weights, true);
+    }
+
+    #[test]
+    fn every_block_of_burns_computes_and_differentiates_as_it_did() {
+        let device = Device::default().autodiff();
+        let swiglu = burn_nn::SwiGluConfig::new(6, 6).with_bias(true);
+        // Functions of which Burn's own values and derivatives are right.
+        for (activation, ours) in [
+            (ActivationConfig::Relu, Some(Activation::Relu)),
+            (ActivationConfig::GeluApproximate, Some(Activation::GeluTanh)),
+            (EluConfig::new().with_alpha(0.5).into(), Some(Activation::Elu { alpha: 0.5 })),
+            (HardSigmoidConfig::new().with_alpha(0.3).into(), None),
+            (burn_nn::PReluConfig::new().with_alpha(0.75).into(), None),
+            (swiglu.into(), None),
+        ] {
+            let config = PositionWiseFeedForwardConfig::new(4, 6).with_dropout(0.0);
+            let burns = config.with_activation(activation).init(&device);
+            let block = FeedForward::from(burns.clone());
+            assert_eq!(block.activation.activation(), ours);
+            let [of_burns, of_ours] = [(); 2].map(|()| input(&device).require_grad());
+            let [expected, got] = [burns.forward(of_burns.clone()), block.forward(of_ours.clone())];
+            let near = Tolerance::absolute(1e-6).set_relative(1e-5);
+            let expected_values = expected.clone().into_data();
+            got.clone().into_data().assert_approx_eq::<f32>(&expected_values, near);
+            let loss = |y: Tensor<3>| (y * input(&device).cos()).sum().backward();
+            let [expected, got] = [loss(expected), loss(got)];
+            let slopes = of_burns.grad(&expected).unwrap().into_data();
+            of_ours.grad(&got).unwrap().into_data().assert_approx_eq::<f32>(&slopes, near);
+            for (theirs, ours) in [
+                (&burns.linear_inner, &block.linear_inner),
+                (&burns.linear_outer, &block.linear_outer),
+            ] {
+                let expected = theirs.weight.val().grad(&expected).unwrap().into_data();
+                let got = ours.weight.val().grad(&got).unwrap().into_data();
+                got.assert_approx_eq::<f32>(&expected, near);
+            }
+        }
+    }
+
+    #[test]
+    fn a_layer_of_burns_with_weights_is_trained() {
+        let device = Device::default().autodiff();
+        let prelu = burn_nn::PReluConfig::new();
+        let config = PositionWiseFeedForwardConfig::new(4, 6).with_activation(prelu.into());
+        let block = FeedForward::from(config.init(&device));
+        let gradients = block.forward(input(&device)).sum().backward();
+        let ActivationLayer::Burn(layer) = &block.activation else { panic!("{block}") };
+        let burn_nn::activation::Activation::PRelu(layer) = &**layer else { panic!("{block}") };
+        assert_ne!(layer.alpha.val().grad(&gradients).unwrap().into_scalar::<f32>(), 0.0);
+    }
+
+    #[test]
+    fn another_activation_keeps_the_weights() {
+        let device = Device::default();
+        let block = FeedForwardConfig::new(4, 6).init(&device);
+        let swapped = block.clone().with_activation(&Activation::LearnableGelu);
+        let config = FeedForwardConfig::new(4, 6).with_activation(Activation::LearnableGelu);
+        assert_eq!(swapped.num_params(), config.init(&device).num_params());
+        let [expected, got] = [&block, &swapped].map(|block| block.forward(input(&device)));
+        // It starts as the GELU.
+        got.into_data().assert_approx_eq::<f32>(&expected.into_data(), Tolerance::absolute(1e-6));
     }
 
     #[test]

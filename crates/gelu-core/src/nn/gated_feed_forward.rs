@@ -2,7 +2,6 @@ use super::hidden_layer::linear_initializer;
 use super::{ActivationLayer, Channels};
 use crate::random::DropoutMask;
 use crate::{Activation, GateHalf, functional};
-use alloc::string::ToString;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
@@ -90,7 +89,7 @@ impl GatedFeedForward {
     /// A block of layers that were trained apart: `gate_proj`, `up_proj` and `down_proj` of a Llama,
     /// `linear_inner` and `linear_outer` of a `burn::nn::SwiGlu`. They may be on an autodiff device, to
     /// be trained further; where both are frozen, so is what is made of them. A whole model's checkpoint
-    /// is loaded by [`SplitGates`](crate::SplitGates).
+    /// is loaded by [`Unfused`](crate::Unfused).
     ///
     /// # Panics
     ///
@@ -191,7 +190,7 @@ impl ModuleDisplay for GatedFeedForward {
             .add("d_model", &d_model)
             .add("d_ff", &d_ff)
             .add("bias", &self.gate_up.bias.is_some())
-            .add("activation", &self.activation.activation().to_string())
+            .add("activation", &self.activation.name())
             .add("dropout", &self.dropout.prob)
             .optional()
     }

@@ -54,6 +54,13 @@ pub struct GeluLayer {
     approximation: Approximation,
 }
 
+impl From<burn_nn::Gelu> for GeluLayer {
+    /// Approximate where Burn's is.
+    fn from(layer: burn_nn::Gelu) -> Self {
+        if layer.approximate { Self::new_approximate() } else { Self::new() }
+    }
+}
+
 impl GeluLayer {
     /// The exact GELU.
     pub fn new() -> Self {
@@ -108,13 +115,21 @@ mod tests {
         let x = Tensor::<2>::from_floats([[0.5, -1.5, 2.0, 1.0]], &device);
         let scheme = device.settings().quantization.scheme;
         let quantised = x.quantize_dynamic(&scheme);
-        for (ours, burns) in [
-            (GeluLayer::new(), burn_nn::Gelu::new()),
-            (GeluLayer::new_approximate(), burn_nn::Gelu::new_approximate()),
-        ] {
+        for burns in [burn_nn::Gelu::new(), burn_nn::Gelu::new_approximate()] {
+            let ours = GeluLayer::from(burns.clone());
             let expected = burns.forward(quantised.clone()).into_data();
             let y = ours.forward(quantised.clone()).into_data();
             y.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
+        }
+    }
+
+    #[test]
+    fn burns_formula_carries_over() {
+        for (burns, ours) in [
+            (burn_nn::Gelu::new(), Approximation::None),
+            (burn_nn::Gelu::new_approximate(), Approximation::Tanh),
+        ] {
+            assert_eq!(GeluLayer::from(burns).approximation, ours);
         }
     }
 

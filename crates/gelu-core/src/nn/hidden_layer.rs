@@ -1,7 +1,6 @@
 use super::{ActivationLayer, Channels};
 use crate::random::DropoutMask;
 use crate::{Activation, functional};
-use alloc::string::ToString;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{Device, Tensor};
@@ -50,7 +49,8 @@ impl HiddenLayerConfig {
 }
 
 /// A linear layer, an activation and dropout; bias, activation and dropout are one pass over
-/// memory, forward and backward.
+/// memory, forward and backward. Where it took the place of a `Linear`, whose records are without the
+/// `linear.` of these, they load by [`Unfused`](crate::Unfused).
 ///
 /// Of what the backward pass needs, only the matrix product is kept; the dropout mask is drawn
 /// again. Dropout acts on autodiff devices alone, unless frozen, as Burn's does.
@@ -120,7 +120,7 @@ impl ModuleDisplay for HiddenLayer {
             .add("d_input", &d_input)
             .add("d_output", &d_output)
             .add("bias", &self.linear.bias.is_some())
-            .add("activation", &self.activation.activation().to_string())
+            .add("activation", &self.activation.name())
             .add("dropout", &self.dropout.prob)
             .optional()
     }

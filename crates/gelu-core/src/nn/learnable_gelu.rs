@@ -1,7 +1,7 @@
 use super::Channels;
 use crate::functional;
 use burn::config::Config;
-use burn::module::{Module, Param};
+use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{DType, Device, FloatDType, Tensor};
 use burn_core as burn;
 use burn_nn::Initializer;
@@ -61,13 +61,14 @@ impl LearnableGeluConfig {
 /// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [-0.0, 3.0]);
 /// ```
 #[derive(Module, Debug)]
+#[module(custom_display)]
 pub struct LearnableGelu {
     /// μ, `[channels]`.
     pub mean: Param<Tensor<1>>,
     /// ln σ, `[channels]`.
     pub log_standard_deviation: Param<Tensor<1>>,
     #[module(skip)]
-    channels: Channels,
+    pub(super) channels: Channels,
 }
 
 impl LearnableGelu {
@@ -96,6 +97,16 @@ impl LearnableGelu {
         let slope = log_deviation.clamp(-LOG_MAX, LOG_MAX).neg().exp();
         let standardised = ((finite - mean) * slope).clamp(-FAR, FAR);
         narrowed(input * functional::normal_cdf(standardised), dtype)
+    }
+}
+
+impl ModuleDisplay for LearnableGelu {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+
+    fn custom_content(&self, content: Content) -> Option<Content> {
+        content.add("channels", &alloc::format!("{:?}", self.channels)).optional()
     }
 }
 
@@ -257,6 +268,13 @@ mod tests {
         let y = y.into_data().try_to_vec::<f32>().unwrap();
         assert!((y[0] - 0.841_344_8).abs() < 1e-6 && (y[2] - 0.841_344_8).abs() < 1e-6, "{y:?}");
         assert_eq!([y[1], y[3]], [0.0; 2]);
+    }
+
+    #[test]
+    fn display_names_the_channels() {
+        let layer = LearnableGeluConfig::new().with_channels(Channels::Last(3));
+        let display = alloc::format!("{}", layer.init(&Device::default()));
+        assert_eq!(display, "LearnableGelu {channels: Last(3), params: 6}");
     }
 
     #[test]

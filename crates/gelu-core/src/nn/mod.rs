@@ -2,20 +2,22 @@
 
 mod activation_layer;
 mod channels;
+mod encoder;
 mod feed_forward;
 mod gated_feed_forward;
 mod gelu;
 mod hidden_layer;
 mod learnable_gelu;
-mod split_gates;
 mod stochastic_gelu;
+mod unfused;
 
 pub use activation_layer::ActivationLayer;
 pub use channels::Channels;
+pub use encoder::{Encoder, EncoderLayer};
 pub use feed_forward::{FeedForward, FeedForwardConfig};
 pub use gated_feed_forward::{GatedFeedForward, GatedFeedForwardConfig};
 pub use gelu::{Approximation, GeluLayer, GeluLayerConfig};
 pub use hidden_layer::{HiddenLayer, HiddenLayerConfig};
 pub use learnable_gelu::{LearnableGelu, LearnableGeluConfig};
-pub use split_gates::SplitGates;
 pub use stochastic_gelu::StochasticGelu;
+pub use unfused::Unfused;

@@ -1,6 +1,6 @@
 use crate::functional;
 use crate::random::Key;
-use burn::module::{Flag, Module, Param};
+use burn::module::{DisplaySettings, Flag, Module, ModuleDisplay, Param};
 use burn::tensor::Tensor;
 use burn_core as burn;
 
@@ -22,6 +22,7 @@ use burn_core as burn;
 /// assert!([0.0, 1.0].contains(&drawn.into_scalar::<f32>()));
 /// ```
 #[derive(Module, Debug)]
+#[module(custom_display)]
 pub struct StochasticGelu {
     /// Whether to draw on autodiff devices; cleared by freezing.
     pub training: Param<Flag>,
@@ -54,10 +55,24 @@ impl StochasticGelu {
     }
 }
 
+impl ModuleDisplay for StochasticGelu {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use burn_core::tensor::Device;
+
+    #[test]
+    fn display_says_whether_it_draws() {
+        let map = StochasticGelu::new();
+        assert_eq!(alloc::format!("{map}"), "StochasticGelu {training: enabled}");
+        let frozen = alloc::format!("{}", map.freeze());
+        assert_eq!(frozen, "StochasticGelu {training: disabled}");
+    }
 
     #[test]
     fn mean_of_many_draws_is_the_gelu() {

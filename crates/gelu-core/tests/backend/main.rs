@@ -10,8 +10,9 @@
 mod measure;
 
 use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData, Tolerance};
+use gelu_core::functional::{self, Unit};
 use gelu_core::random::{Draw, DropoutMask, Key};
-use gelu_core::{Activation, GateHalf, HiddenLayerConfig, Unit, functional};
+use gelu_core::{Activation, GateHalf, HiddenLayerConfig};
 use measure::{Of, compute, spacing};
 
 /// −13 to 13, the neighbourhood of the derivatives' zeros, and small numbers.

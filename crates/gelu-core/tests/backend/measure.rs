@@ -5,7 +5,7 @@ mod exact;
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 pub(crate) use exact::{Of, spacing};
-use gelu_core::{Unit, functional};
+use gelu_core::functional::{self, Unit};
 
 /// The result in f32 on a device.
 pub(crate) fn compute(of: Of, unit: Unit, x: &[f32], device: &Device) -> Vec<f32> {

@@ -8,7 +8,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData, Tolerance};
-use gelu_core::{Activation, GateHalf, Unit, functional};
+use gelu_core::functional::{self, Unit};
+use gelu_core::{Activation, GateHalf};
 
 /// Made by `generate.py`, which says what is in a row.
 const REFERENCES: &str = include_str!("references.csv");

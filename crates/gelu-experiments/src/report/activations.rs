@@ -4,7 +4,8 @@ use crate::comparison::colour;
 use crate::device::DeviceName;
 use crate::runs::ComparisonSnapshot;
 use burn::tensor::{DType, Tensor, TensorData};
-use gelu_core::{Activation, Unit};
+use gelu_core::Activation;
+use gelu_core::functional::Unit;
 
 /// Name of the figure's file: with GELU, ReLU and ELU it is Figure 1 of the paper.
 pub(super) const NAME: &str = "figure-1";

@@ -152,8 +152,9 @@ macro_rules! units {
     ($($code:literal => $variant:ident $({ $parameter:ident })? ($file:ident :: $type:ident), $doc:literal;)*) => {
         /// An elementwise function that the kernels know, with its derivative.
         ///
-        /// In gelu-core it is what a Burn backend is told to compute; `gelu_core::Activation` is what
-        /// people pick from there, which may also be drawn, learned or their own.
+        /// In gelu-core it is `functional::Unit`, what a Burn backend is told to compute;
+        /// `gelu_core::Activation` is what people pick from there, which may also be drawn, learned or
+        /// their own.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Unit {

@@ -6,7 +6,8 @@ pub(crate) use optimizer::{adam_step, amsgrad_step, sgd_step};
 
 use burn_core::backend::{Backend, TensorMetadata, tensor::FloatTensor};
 use burn_core::tensor::Shape;
-use gelu_core::{ActivationOps, Unit};
+use gelu_core::ActivationOps;
+use gelu_core::functional::Unit;
 
 /// The sum of `[batch, channels, ...]` over everything but the channels.
 pub(crate) fn sum_of_channels<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {

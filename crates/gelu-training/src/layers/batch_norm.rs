@@ -4,7 +4,8 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::BatchNorm;
-use gelu_core::{ActivationLayer, Unit};
+use gelu_core::ActivationLayer;
+use gelu_core::functional::Unit;
 
 /// What `layer.forward(input)` gives, by [`TrainingOps::batch_norm_activation`]: on autodiff devices
 /// by the batch's own statistics, which move the running ones, unless the layer is frozen.
@@ -49,7 +50,7 @@ pub fn batch_norm_activation<const D: usize>(
     activation: &ActivationLayer,
     input: Tensor<D>,
 ) -> Tensor<D> {
-    match activation.activation().unit() {
+    match activation.unit() {
         Some(unit) => norm(layer, input, unit),
         None => activation.forward(batch_norm(layer, input)),
     }

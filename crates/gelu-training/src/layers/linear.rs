@@ -5,8 +5,9 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::Linear;
+use gelu_core::functional::{self, Unit};
 use gelu_core::random::DropoutMask;
-use gelu_core::{ActivationLayer, HiddenLayer, Unit, functional};
+use gelu_core::{ActivationLayer, HiddenLayer};
 
 /// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
 /// [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
@@ -74,7 +75,7 @@ fn activated<const D: usize>(
     mask: Option<DropoutMask>,
     input: Tensor<D>,
 ) -> Tensor<D> {
-    match (activation.activation().unit(), &layer.bias) {
+    match (activation.unit(), &layer.bias) {
         (Some(unit), Some(bias)) => rows(input, |input| {
             functional::bias_activation_dropout(product(layer, input), bias.val(), unit, mask)
         }),

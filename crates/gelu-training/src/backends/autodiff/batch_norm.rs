@@ -6,7 +6,7 @@ use burn_autodiff::{
     ops::{Backward, Ops, OpsKind},
 };
 use burn_core::backend::tensor::FloatTensor;
-use gelu_core::Unit;
+use gelu_core::functional::Unit;
 
 /// The statistics, and where the inputs are kept.
 #[derive(Clone, Debug)]

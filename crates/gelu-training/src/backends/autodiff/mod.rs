@@ -7,7 +7,7 @@ mod linear;
 use crate::TrainingOps;
 use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
 use burn_core::backend::{ops::ConvOptions, tensor::FloatTensor};
-use gelu_core::Unit;
+use gelu_core::functional::Unit;
 
 impl<B: TrainingOps, C: CheckpointStrategy> TrainingOps for Autodiff<B, C> {
     fn linear_product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {

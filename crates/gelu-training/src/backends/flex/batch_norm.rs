@@ -1,7 +1,7 @@
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
-use gelu_core::Unit;
 use gelu_core::flex::{contiguous, elements, elements_mut, tensor};
+use gelu_core::functional::Unit;
 use gelu_kernels::Level;
 use gelu_kernels::batch_norm::{Norm, Place, Statistics};
 

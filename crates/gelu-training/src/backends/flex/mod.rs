@@ -13,7 +13,7 @@ use burn_core::backend::{
 };
 use burn_core::tensor::DType;
 use burn_std::{bf16, f16};
-use gelu_core::Unit;
+use gelu_core::functional::Unit;
 
 /// Calls an optimiser that is generic over a tensor's elements.
 macro_rules! by_dtype {

@@ -1,5 +1,5 @@
 //! A checkpoint as Hugging Face's models have it, in a safetensors file: gate and value in layers of
-//! their own, weights as PyTorch keeps them.
+//! their own, linear layers apart from what follows them, weights as PyTorch keeps them.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -7,7 +7,10 @@ use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
 use burn::store::{BurnToPyTorchAdapter, ModuleSnapshot, PyTorchToBurnAdapter, SafetensorsStore};
 use burn::tensor::{Device, Int, Tensor, Tolerance};
-use gelu_core::{GatedFeedForward, GatedFeedForwardConfig, SplitGates, silu};
+use gelu_core::{
+    Activation, GatedFeedForward, GatedFeedForwardConfig, HiddenLayer, HiddenLayerConfig, Unfused,
+    silu,
+};
 
 /// `LlamaMLP`.
 #[derive(Module, Debug)]
@@ -23,42 +26,50 @@ struct Layer<B: Module> {
 }
 
 #[derive(Module, Debug)]
-struct Model<B: Module> {
+struct Model<B: Module, H: Module> {
     layers: Vec<Layer<B>>,
-    head: Linear,
+    head: H,
 }
+
+type Theirs = Model<Mlp, Linear>;
+type Ours = Model<GatedFeedForward, HiddenLayer>;
 
 fn linear(inputs: usize, outputs: usize, device: &Device) -> Linear {
     LinearConfig::new(inputs, outputs).with_bias(false).init(device)
 }
 
-fn model<B: Module>(device: &Device, block: impl Fn() -> B) -> Model<B> {
-    let layers = (0..3).map(|_| Layer { mlp: block() }).collect();
-    Model { layers, head: linear(4, 7, device) }
+fn layers<B: Module>(block: impl Fn() -> B) -> Vec<Layer<B>> {
+    (0..3).map(|_| Layer { mlp: block() }).collect()
 }
 
-fn theirs(device: &Device) -> Model<Mlp> {
-    model(device, || Mlp {
+fn theirs(device: &Device) -> Theirs {
+    let mlp = || Mlp {
         gate_proj: linear(4, 6, device),
         up_proj: linear(4, 6, device),
         down_proj: linear(6, 4, device),
-    })
+    };
+    Model { layers: layers(mlp), head: linear(4, 7, device) }
 }
 
-fn ours(device: &Device) -> Model<GatedFeedForward> {
-    model(device, || GatedFeedForwardConfig::new(4, 6).init(device))
-}
-
-impl Model<Mlp> {
-    fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        self.head.forward(self.layers.iter().fold(x, |x, Layer { mlp }| {
-            let hidden = silu(mlp.gate_proj.forward(x.clone())) * mlp.up_proj.forward(x);
-            mlp.down_proj.forward(hidden)
-        }))
+fn ours(device: &Device) -> Ours {
+    let head = HiddenLayerConfig::new(4, 7).with_activation(Activation::Tanh).with_bias(false);
+    Model {
+        layers: layers(|| GatedFeedForwardConfig::new(4, 6).init(device)),
+        head: head.init(device),
     }
 }
 
-impl Model<GatedFeedForward> {
+impl Theirs {
+    fn forward(&self, x: Tensor<2>) -> Tensor<2> {
+        let x = self.layers.iter().fold(x, |x, Layer { mlp }| {
+            let hidden = silu(mlp.gate_proj.forward(x.clone())) * mlp.up_proj.forward(x);
+            mlp.down_proj.forward(hidden)
+        });
+        Activation::Tanh.forward(self.head.forward(x))
+    }
+}
+
+impl Ours {
     fn forward(&self, x: Tensor<2>) -> Tensor<2> {
         self.head.forward(self.layers.iter().fold(x, |x, Layer { mlp }| mlp.forward(x)))
     }
@@ -81,7 +92,7 @@ fn a_file_of_pytorchs_loads_into_a_nested_model_and_is_written_again() {
     for device in [&device, &training] {
         let mut store =
             SafetensorsStore::from_file(file("theirs")).with_from_adapter(PyTorchToBurnAdapter);
-        let mut model = SplitGates::of(ours(device));
+        let mut model = Unfused::of(ours(device));
         let loaded = model.load_from(&mut store).unwrap();
         assert_eq!(loaded.applied.len(), 10, "{loaded:?}");
         let model = model.into_inner();
@@ -90,7 +101,7 @@ fn a_file_of_pytorchs_loads_into_a_nested_model_and_is_written_again() {
 
         let written = file(if device.is_autodiff() { "trained" } else { "ours" });
         let mut store = SafetensorsStore::from_file(&written).with_to_adapter(BurnToPyTorchAdapter);
-        SplitGates::of(model).save_into(&mut store).unwrap();
+        Unfused::of(model).save_into(&mut store).unwrap();
         let mut store =
             SafetensorsStore::from_file(&written).with_from_adapter(PyTorchToBurnAdapter);
         let mut back = theirs(&Device::default());

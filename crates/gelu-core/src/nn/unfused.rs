@@ -5,9 +5,14 @@ use burn::module::{Devices, Flag, Module, ModuleMapper, ModuleVisitor, Param, Pa
 use burn::tensor::{Bool, Device, FloatDType, Int, Tensor};
 use burn_core as burn;
 
-/// A model seen with the gates of its [`GatedFeedForward`](crate::GatedFeedForward)s in layers of their
-/// own, as the checkpoints of Llama, Mistral and their like have them: `gate_proj`, `up_proj` and
-/// `down_proj` in the place of `gate_up` and `down`, wherever in the model the blocks are.
+/// A model seen with its fused layers apart, as they are where nothing is fused, so that a network whose
+/// layers were replaced by these loads what it loaded before.
+///
+/// | here | in records |
+/// |---|---|
+/// | [`HiddenLayer`](crate::HiddenLayer) | its `linear`, under the hidden layer's own name |
+/// | [`ActivationLayer`](crate::ActivationLayer) | the `PRelu` or [`LearnableGelu`](crate::LearnableGelu) that it holds, under its own name |
+/// | [`GatedFeedForward`](crate::GatedFeedForward) | `gate_proj`, `up_proj` and `down_proj` in the place of `gate_up` and `down`, as in Llama, Mistral and their like, or [other names](Self::with_names) |
 ///
 /// It is a module, so whatever loads or saves a module loads or saves such a checkpoint: Burn's
 /// records, and burn-store's files with their adapters and names. Nothing else is to be done with it:
@@ -15,8 +20,19 @@ use burn_core as burn;
 ///
 /// ```
 /// use burn::module::Module;
+/// use burn::nn::{Linear, LinearConfig};
 /// use burn::tensor::Device;
-/// use gelu_core::{GatedFeedForward, GatedFeedForwardConfig, SplitGates};
+/// use gelu_core::{GatedFeedForward, GatedFeedForwardConfig, HiddenLayer, HiddenLayerConfig, Unfused};
+///
+/// #[derive(Module, Debug)]
+/// struct Before {
+///     head: Linear,
+/// }
+///
+/// #[derive(Module, Debug)]
+/// struct After {
+///     head: HiddenLayer,
+/// }
 ///
 /// #[derive(Module, Debug)]
 /// struct Decoder {
@@ -24,16 +40,21 @@ use burn_core as burn;
 /// }
 ///
 /// let device = Device::default();
+/// let checkpoint = Before { head: LinearConfig::new(4, 6).init(&device) }.into_record();
+/// let model = After { head: HiddenLayerConfig::new(4, 6).init(&device) };
+/// let model = Unfused::of(model).load_record(checkpoint).into_inner();
+/// assert_eq!(model.head.linear.weight.dims(), [4, 6]);
+///
 /// let block = || GatedFeedForwardConfig::new(4, 6).init(&device);
 /// let (trained, model) = (Decoder { blocks: vec![block()] }, Decoder { blocks: vec![block()] });
 /// // `blocks.0.gate_proj.weight`, `blocks.0.up_proj.weight`, `blocks.0.down_proj.weight`
-/// let checkpoint = SplitGates::of(trained).into_record();
+/// let checkpoint = Unfused::of(trained).into_record();
 /// assert_eq!(checkpoint.len(), 3);
-/// let model = SplitGates::of(model).load_record(checkpoint).into_inner();
+/// let model = Unfused::of(model).load_record(checkpoint).into_inner();
 /// assert_eq!(model.blocks[0].gate_up.weight.dims(), [4, 12]);
 /// ```
 #[derive(Clone, Debug)]
-pub struct SplitGates<M> {
+pub struct Unfused<M> {
     model: M,
     names: Names,
 }
@@ -47,14 +68,17 @@ struct Names {
     first: GateHalf,
 }
 
-impl<M: Module> SplitGates<M> {
+impl<M: Module> Unfused<M> {
     /// The model with the names of Hugging Face's models.
     pub fn of(model: M) -> Self {
         let [gate, up, down] = ["gate_proj", "up_proj", "down_proj"].map(String::from);
         Self { model, names: Names { gate, up, down, first: GateHalf::First } }
     }
 
-    /// With other names of the gate's layer, of the value's, and of that behind both.
+    /// With other names of the gate's layer, of the value's, and of that behind both, as they are below
+    /// the block. A name with points is a path: where the block took the place of a struct of Burn's
+    /// `SwiGlu` and a `Linear` called `w2`, they are `swiglu.linear_inner`, `swiglu.linear_outer` and
+    /// `w2`.
     pub fn with_names(mut self, gate: &str, up: &str, down: &str) -> Self {
         let [gate, up, down] = [gate, up, down].map(String::from);
         self.names = Names { gate, up, down, ..self.names };
@@ -73,7 +97,7 @@ impl<M: Module> SplitGates<M> {
     }
 }
 
-impl<M: Module> Module for SplitGates<M> {
+impl<M: Module> Module for Unfused<M> {
     fn collect_devices(&self, devices: Devices) -> Devices {
         self.model.collect_devices(devices)
     }
@@ -125,10 +149,10 @@ impl<'a> Place<'a> {
         Self { names, held: Vec::new() }
     }
 
-    /// The name to go on with, unless that is to be decided further in.
+    /// The name to go on with, unless that is to be decided further in or there is none.
     fn entered<'b>(&'b mut self, name: &'b str, container: &str) -> Option<&'b str> {
         if self.held.is_empty() && (name, container) != ("gate_up", Self::BLOCK) {
-            return Some(self.renamed(name, container));
+            return self.renamed(name, container);
         }
         self.held.push([name, container].map(String::from));
         None
@@ -138,12 +162,18 @@ impl<'a> Place<'a> {
     fn left<'b>(&'b mut self, name: &'b str, container: &str) -> Option<&'b str> {
         match self.held.pop() {
             Some(_) => None,
-            None => Some(self.renamed(name, container)),
+            None => self.renamed(name, container),
         }
     }
 
-    fn renamed<'b>(&'b self, name: &'b str, container: &str) -> &'b str {
-        if (name, container) == ("down", Self::BLOCK) { &self.names.down } else { name }
+    /// Its name where nothing is fused, unless it stands for all that it is part of.
+    fn renamed<'b>(&'b self, name: &'b str, container: &str) -> Option<&'b str> {
+        match (name, container) {
+            ("down", Self::BLOCK) => Some(&self.names.down),
+            ("linear", "Struct:HiddenLayer")
+            | ("learnable" | "prelu", "Struct:ActivationLayer") => None,
+            _ => Some(name),
+        }
     }
 
     /// The two layers that the parameter here belongs to, the one with the first half of it in front.
@@ -287,177 +317,4 @@ impl<W: ModuleMapper> ModuleMapper for Mapper<'_, W> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Activation, GatedFeedForward, GatedFeedForwardConfig};
-    use burn_nn::{Linear, LinearConfig};
-
-    /// A block as others keep it.
-    #[derive(Module, Debug)]
-    struct Mlp {
-        gate_proj: Linear,
-        up_proj: Linear,
-        down_proj: Linear,
-    }
-
-    /// A model of theirs, and one of ours: blocks below other modules, and layers besides them.
-    #[derive(Module, Debug)]
-    struct Layer<B: Module> {
-        mlp: B,
-        // Names of ours where they mean something else.
-        down: Linear,
-        gate_up: Linear,
-    }
-
-    #[derive(Module, Debug)]
-    struct Model<B: Module> {
-        layers: Vec<Layer<B>>,
-    }
-
-    fn model<B: Module>(device: &Device, block: impl Fn() -> B) -> Model<B> {
-        let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(device);
-        let layer = || Layer { mlp: block(), down: linear(4, 2), gate_up: linear(4, 3) };
-        Model { layers: vec![layer(), layer()] }
-    }
-
-    fn theirs(bias: bool, device: &Device) -> Model<Mlp> {
-        let linear =
-            |inputs, outputs| LinearConfig::new(inputs, outputs).with_bias(bias).init(device);
-        let [gate_proj, up_proj] = [(); 2].map(|()| linear(4, 6));
-        let mlp = || Mlp {
-            gate_proj: gate_proj.clone(),
-            up_proj: up_proj.clone(),
-            down_proj: linear(6, 4),
-        };
-        model(device, mlp)
-    }
-
-    fn ours(bias: bool, gate: GateHalf, device: &Device) -> Model<GatedFeedForward> {
-        let config = GatedFeedForwardConfig::new(4, 6).with_bias(bias).with_gate(gate);
-        model(device, || config.init(device))
-    }
-
-    fn input(device: &Device) -> Tensor<2> {
-        Tensor::<1, Int>::arange(0..12, device).float().reshape([3, 4]) * 0.3 - 1.5
-    }
-
-    impl Mlp {
-        fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-            let gate = Activation::Silu.forward(self.gate_proj.forward(x.clone()));
-            self.down_proj.forward(gate * self.up_proj.forward(x))
-        }
-    }
-
-    #[test]
-    fn a_split_checkpoint_of_a_nested_model_loads_and_computes_what_it_did() {
-        for device in [Device::default(), Device::default().autodiff()] {
-            for (bias, gate) in [(false, GateHalf::First), (true, GateHalf::Last)] {
-                let theirs = theirs(bias, &device);
-                let model = SplitGates::of(ours(bias, gate, &device)).with_gate(gate);
-                let model = model.load_record(theirs.clone().into_record()).into_inner();
-                for (ours, theirs) in model.layers.iter().zip(&theirs.layers) {
-                    let expected = theirs.mlp.forward(input(&device)).into_data();
-                    let got = ours.mlp.forward(input(&device)).into_data();
-                    let tolerance = burn_core::tensor::Tolerance::absolute(1e-6);
-                    got.assert_approx_eq::<f32>(&expected, tolerance);
-                    for (ours, theirs) in
-                        [(&ours.down, &theirs.down), (&ours.gate_up, &theirs.gate_up)]
-                    {
-                        let expected = theirs.weight.val().into_data();
-                        ours.weight.val().into_data().assert_eq(&expected, true);
-                    }
-                    let trains = ours.mlp.gate_up.weight.val().is_require_grad();
-                    assert_eq!(trains, device.is_autodiff());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_saved_apart_loads_there_and_here() {
-        let device = Device::default();
-        for (bias, gate) in [(true, GateHalf::First), (false, GateHalf::Last)] {
-            let model = ours(bias, gate, &device);
-            let split = || SplitGates::of(model.clone()).with_gate(gate).into_record();
-            let theirs = theirs(bias, &device).load_record(split());
-            let back = SplitGates::of(ours(bias, gate, &device)).with_gate(gate);
-            let back = back.load_record(split()).into_inner();
-            for ((ours, theirs), back) in model.layers.iter().zip(&theirs.layers).zip(&back.layers)
-            {
-                let expected = ours.mlp.forward(input(&device)).into_data();
-                let got = theirs.mlp.forward(input(&device)).into_data();
-                let tolerance = burn_core::tensor::Tolerance::absolute(1e-6);
-                got.assert_approx_eq::<f32>(&expected, tolerance);
-                back.mlp.forward(input(&device)).into_data().assert_eq(&expected, true);
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_missing_or_of_another_shape_is_named_as_the_checkpoint_has_it() {
-        let device = Device::default();
-        let error = |model: Model<Mlp>| {
-            let ours = SplitGates::of(ours(true, GateHalf::First, &device));
-            alloc::format!("{}", ours.try_load_record(model.into_record()).unwrap_err())
-        };
-        let without_bias = error(theirs(false, &device));
-        assert!(without_bias.contains("layers.1.mlp.gate_proj.bias"), "{without_bias}");
-        let mut smaller = theirs(true, &device);
-        smaller.layers[0].mlp.up_proj = LinearConfig::new(4, 5).init(&device);
-        let smaller = error(smaller);
-        assert!(smaller.contains("layers.0.mlp.up_proj.weight: shape mismatch"), "{smaller}");
-    }
-
-    #[test]
-    fn a_half_that_is_missing_stays_what_it_was() {
-        let device = Device::default();
-        let (model, mut theirs) = (ours(false, GateHalf::First, &device), theirs(false, &device));
-        // In another type, which a half alone cannot take.
-        let gate = theirs.layers[0].mlp.gate_proj.weight.val().cast(FloatDType::F64);
-        theirs.layers[0].mlp.gate_proj.weight = Param::from_tensor(gate.clone());
-        let only = burn_core::module::ParamGroup::from_regex("gate_proj").unwrap();
-        let record = theirs.into_record_group(only).allow_partial(true);
-        let before = model.layers[0].mlp.gate_up.weight.val();
-        let loaded = SplitGates::of(model).load_record(record).into_inner();
-        let after = loaded.layers[0].mlp.gate_up.weight.val();
-        assert_eq!(after.dtype(), before.dtype());
-        let gate = gate.cast(FloatDType::F32).into_data();
-        after.clone().narrow(1, 0, 6).into_data().assert_eq(&gate, true);
-        let up = before.narrow(1, 6, 6).into_data();
-        after.narrow(1, 6, 6).into_data().assert_eq(&up, true);
-    }
-
-    #[test]
-    fn other_names_are_others_names() {
-        let device = Device::default();
-        let names = |model: SplitGates<Model<GatedFeedForward>>| {
-            struct Paths(Vec<String>, Vec<String>);
-            impl ModuleVisitor for Paths {
-                fn enter_module(&mut self, name: &str, _: &str) {
-                    self.0.push(name.into());
-                }
-                fn exit_module(&mut self, name: &str, _: &str) {
-                    assert_eq!(self.0.pop().as_deref(), Some(name));
-                }
-                fn visit_float<const D: usize>(&mut self, _: &Param<Tensor<D>>) {
-                    self.1.push(self.0.join("."));
-                }
-            }
-            let mut paths = Paths(Vec::new(), Vec::new());
-            model.visit(&mut paths);
-            paths.1
-        };
-        let model = SplitGates::of(ours(false, GateHalf::First, &device));
-        let names = names(model.with_names("w1", "w3", "w2"));
-        let expected = [
-            "layers.0.mlp.w1.weight",
-            "layers.0.mlp.w3.weight",
-            "layers.0.mlp.w2.weight",
-            "layers.0.down.weight",
-            "layers.0.down.bias",
-            "layers.0.gate_up.weight",
-            "layers.0.gate_up.bias",
-        ];
-        assert_eq!(names[..7], expected);
-    }
-}
+mod tests;

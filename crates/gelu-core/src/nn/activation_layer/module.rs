@@ -1,0 +1,152 @@
+//! What a derive would write, but for the names in records, which are not those of the variants, and
+//! for variants that hold no module.
+
+use super::ActivationLayer;
+use crate::Channels;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use burn_core::module::{
+    Content, Devices, DisplaySettings, Module, ModuleDisplay, ModuleDisplayDefault, ModuleMapper,
+    ModuleVisitor,
+};
+use burn_core::tensor::Device;
+use core::fmt;
+
+/// The same layer with the module that it holds, `$module`, made into `$same`.
+macro_rules! with_module {
+    ($layer:expr, $module:ident => $same:expr) => {
+        match $layer {
+            Self::Unit(unit) => Self::Unit(unit),
+            Self::Custom(function) => Self::Custom(function),
+            Self::Soi($module) => Self::Soi($same),
+            Self::LearnableGelu($module) => Self::LearnableGelu($same),
+            Self::PRelu($module, channels) => Self::PRelu($same, channels),
+            Self::Burn(module) => {
+                let $module = *module;
+                Self::Burn(Box::new($same))
+            }
+        }
+    };
+}
+
+impl ActivationLayer {
+    /// What records were first written with: the layer as a struct of three fields.
+    const CONTAINER: &'static str = "Struct:ActivationLayer";
+
+    /// The name in records of the module that it holds. A layer of Burn's brings its own.
+    fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Unit(_) | Self::Custom(_) | Self::Burn(_) => None,
+            Self::Soi(_) => Some("stochastic"),
+            Self::LearnableGelu(_) => Some("learnable"),
+            Self::PRelu(..) => Some("prelu"),
+        }
+    }
+
+    /// What it is called where a module is printed.
+    pub(in super::super) fn name(&self) -> String {
+        match self {
+            Self::Burn(layer) => {
+                // By Burn's derive the variant's name.
+                let content = layer.content(Content::new(DisplaySettings::new()));
+                content.and_then(|content| content.top_level_type).unwrap_or_default()
+            }
+            _ => self.activation().map(|activation| activation.to_string()).unwrap_or_default(),
+        }
+    }
+
+    fn channels(&self) -> Option<Channels> {
+        match self {
+            Self::LearnableGelu(layer) => Some(layer.channels),
+            Self::PRelu(_, channels) => Some(*channels),
+            Self::Unit(_) | Self::Custom(_) | Self::Soi(_) | Self::Burn(_) => None,
+        }
+    }
+}
+
+impl Module for ActivationLayer {
+    fn collect_devices(&self, devices: Devices) -> Devices {
+        match self {
+            Self::Unit(_) | Self::Custom(_) => devices,
+            Self::Soi(module) => module.collect_devices(devices),
+            Self::LearnableGelu(module) => module.collect_devices(devices),
+            Self::PRelu(module, _) => module.collect_devices(devices),
+            Self::Burn(module) => module.collect_devices(devices),
+        }
+    }
+
+    fn fork(self, device: &Device) -> Self {
+        with_module!(self, module => module.fork(device))
+    }
+
+    fn to_device(self, device: &Device) -> Self {
+        with_module!(self, module => module.to_device(device))
+    }
+
+    fn train(self) -> Self {
+        with_module!(self, module => module.train())
+    }
+
+    fn valid(&self) -> Self {
+        with_module!(self.clone(), module => module.valid())
+    }
+
+    fn materialize(self) -> Self {
+        with_module!(self, module => module.materialize())
+    }
+
+    fn visit<V: ModuleVisitor>(&self, visitor: &mut V) {
+        if let Some(name) = self.field() {
+            visitor.enter_module(name, Self::CONTAINER);
+        }
+        match self {
+            Self::Unit(_) | Self::Custom(_) => {}
+            Self::Soi(module) => module.visit(visitor),
+            Self::LearnableGelu(module) => module.visit(visitor),
+            Self::PRelu(module, _) => module.visit(visitor),
+            Self::Burn(module) => module.visit(visitor),
+        }
+        if let Some(name) = self.field() {
+            visitor.exit_module(name, Self::CONTAINER);
+        }
+    }
+
+    fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
+        if let Some(name) = self.field() {
+            mapper.enter_module(name, Self::CONTAINER);
+        }
+        let mapped = with_module!(self, module => module.map(mapper));
+        if let Some(name) = mapped.field() {
+            mapper.exit_module(name, Self::CONTAINER);
+        }
+        mapped
+    }
+}
+
+impl ModuleDisplayDefault for ActivationLayer {
+    fn content(&self, content: Content) -> Option<Content> {
+        let content = content.set_top_level_type("ActivationLayer").add("activation", &self.name());
+        match self.channels() {
+            Some(channels) => content.add("channels", &format!("{channels:?}")),
+            None => content,
+        }
+        .optional()
+    }
+
+    fn num_params(&self) -> usize {
+        Module::num_params(self)
+    }
+}
+
+impl ModuleDisplay for ActivationLayer {
+    fn custom_settings(&self) -> Option<DisplaySettings> {
+        DisplaySettings::new().with_new_line_after_attribute(false).optional()
+    }
+}
+
+impl fmt::Display for ActivationLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.format(DisplaySettings::default()))
+    }
+}

@@ -1,0 +1,193 @@
+use super::*;
+use burn_core as burn;
+use burn_core::module::{Module, ModuleVisitor, Param};
+use burn_nn::SwiGluConfig;
+use burn_nn::activation::Activation as BurnActivation;
+
+#[test]
+fn every_activation_has_a_layer_that_computes_it() {
+    let device = Device::default();
+    let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
+    let own = Activation::custom("square", |x| x.clone() * x);
+    for activation in Activation::built_in().into_iter().chain([own]) {
+        let y = activation.init(Channels::Shared, &device).forward(x.clone());
+        y.into_data().assert_eq(&activation.forward(x.clone()).into_data(), true);
+    }
+}
+
+#[test]
+fn every_layer_takes_channels_first_and_last_and_empty_tensors() {
+    let device = Device::default();
+    let x = Tensor::<1, burn_core::tensor::Int>::arange(0..24, &device).float() * 0.3 - 3.0;
+    let x: Tensor<3> = x.reshape([2, 3, 4]);
+    for activation in Activation::built_in() {
+        let expected = activation.forward(x.clone()).into_data();
+        for channels in [Channels::Shared, Channels::First(3), Channels::Last(4)] {
+            let layer = activation.init(channels, &device);
+            let y = layer.forward(x.clone()).into_data();
+            y.assert_approx_eq::<f32>(&expected, burn_core::tensor::Tolerance::absolute(1e-6));
+            let empty = Tensor::<3>::zeros([0, 3, 4], &device);
+            assert_eq!(layer.forward(empty).dims(), [0, 3, 4]);
+        }
+    }
+}
+
+#[test]
+fn prelu_learns_a_slope_for_each_feature() {
+    let device = Device::default().autodiff();
+    let layer = Activation::PRelu.init(Channels::Last(4), &device);
+    // Four in dimension 1 too, where the wrong dimension would go unnoticed.
+    let x = Tensor::<3>::ones([2, 4, 4], &device).neg();
+    let y = layer.forward(x).slice([0..2, 0..4, 1..2]);
+    let gradients = y.sum().backward();
+    let ActivationLayer::PRelu(prelu, _) = &layer else { panic!("{layer}") };
+    let slopes = prelu.alpha.val().grad(&gradients).unwrap();
+    assert_eq!(slopes.into_data().try_to_vec::<f32>().unwrap(), [0.0, -8.0, 0.0, 0.0]);
+}
+
+#[test]
+#[should_panic(expected = "a PReLU of 3 channels got a tensor of [2, 3, 4]: its channels are \
+                           the last dimension (Channels::First after a convolution)")]
+fn channels_of_another_dimension_are_refused() {
+    let layer = Activation::PRelu.init(Channels::Last(3), &Device::default());
+    layer.forward(Tensor::<3>::ones([2, 3, 4], &Device::default()));
+}
+
+#[test]
+fn only_the_learnable_ones_have_parameters() {
+    for activation in Activation::built_in() {
+        let count = activation.init(Channels::Last(5), &Device::default()).num_params();
+        let expected = match activation {
+            Activation::LearnableGelu => 10,
+            Activation::PRelu => 5,
+            _ => 0,
+        };
+        assert_eq!(count, expected, "{activation}");
+    }
+}
+
+/// The layer as it was before it was an enum: what checkpoints of then were written of.
+#[derive(Module, Debug)]
+struct Former {
+    stochastic: Option<StochasticGelu>,
+    learnable: Option<LearnableGelu>,
+    prelu: Option<PRelu>,
+}
+
+#[test]
+fn records_of_the_layer_of_three_options_load_and_are_written() {
+    let device = Device::default();
+    let learned = |at: f64| {
+        let config = LearnableGeluConfig::new().with_channels(Channels::Last(3));
+        config.with_mean(at).with_standard_deviation(2.0).init(&device)
+    };
+    let prelu = |at| PReluConfig::new().with_num_parameters(3).with_alpha(at).init(&device);
+    let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
+    let none = Former { stochastic: None, learnable: None, prelu: None };
+    for (former, other, activation) in [
+        (
+            Former { learnable: Some(learned(0.5)), ..none.clone() },
+            Former { learnable: Some(learned(0.0)), ..none.clone() },
+            Activation::LearnableGelu,
+        ),
+        (
+            Former { prelu: Some(prelu(0.75)), ..none.clone() },
+            Former { prelu: Some(prelu(0.0)), ..none.clone() },
+            Activation::PRelu,
+        ),
+        (
+            Former { stochastic: Some(StochasticGelu::new()), ..none.clone() },
+            Former { stochastic: Some(StochasticGelu::new()), ..none.clone() },
+            Activation::Soi,
+        ),
+        (none.clone(), none, Activation::Relu),
+    ] {
+        let values = |former: &Former| match (&former.learnable, &former.prelu) {
+            (Some(layer), _) => layer.forward(x.clone()).into_data(),
+            (_, Some(layer)) => layer.forward(x.clone()).into_data(),
+            _ => activation.forward(x.clone()).into_data(),
+        };
+        let fresh = activation.init(Channels::Last(3), &device);
+        let layer = fresh.load_record(former.clone().into_record());
+        layer.forward(x.clone()).into_data().assert_eq(&values(&former), true);
+        let back = other.load_record(layer.into_record());
+        assert_eq!(values(&back), values(&former), "{activation}");
+    }
+}
+
+/// Whether all its parameters are trained.
+fn trains(layer: &ActivationLayer) -> bool {
+    struct Visitor(bool);
+    impl ModuleVisitor for Visitor {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.0 &= param.val().is_require_grad();
+        }
+    }
+    let mut visitor = Visitor(true);
+    layer.visit(&mut visitor);
+    visitor.0
+}
+
+#[test]
+fn what_a_module_can_do_reaches_the_module_within() {
+    let device = Device::default();
+    let x = Tensor::<2>::ones([8, 64], &device.clone().autodiff());
+    let soi = Activation::Soi.init(Channels::Shared, &device).train();
+    let drawn = |layer: &ActivationLayer| {
+        layer.forward(x.clone()).into_data().iter::<f32>().any(|y| y == 0.0)
+    };
+    assert!(drawn(&soi) && !drawn(&soi.valid()) && !drawn(&soi.clone().freeze()));
+    assert!(drawn(&soi.freeze().unfreeze().train()));
+    let burns = BurnActivation::from(PReluConfig::new().init(&device));
+    for layer in [
+        Activation::LearnableGelu.init(Channels::Last(64), &device),
+        Activation::PRelu.init(Channels::Last(64), &device),
+        ActivationLayer::from(burns),
+    ] {
+        assert_eq!(layer.devices(), core::slice::from_ref(&device));
+        let trained = layer.train();
+        assert!(trains(&trained) && !trains(&trained.valid()), "{trained}");
+        assert!(!trains(&trained.clone().freeze()) && trains(&trained.clone().freeze().unfreeze()));
+        assert!(trains(&trained.fork(&device)));
+    }
+}
+
+#[test]
+fn layers_of_burns_keep_weights_and_names_in_records() {
+    let device = Device::default();
+    let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
+    let prelu = |at| PReluConfig::new().with_num_parameters(3).with_alpha(at).init(&device);
+    let swiglu = || SwiGluConfig::new(3, 3).init(&device);
+    let layers: [[BurnActivation; 2]; 2] =
+        [[prelu(0.75).into(), prelu(0.0).into()], [swiglu().into(), swiglu().into()]];
+    for [burns, others] in layers {
+        let expected = burns.forward(x.clone()).into_data();
+        let same = |y: Tensor<2>| y.into_data().assert_eq(&expected, true);
+        let layer = ActivationLayer::from(burns.clone());
+        assert!(layer.activation().is_none() && layer.unit().is_none());
+        same(layer.forward(x.clone()));
+        let loaded = ActivationLayer::from(others.clone()).load_record(burns.into_record());
+        same(loaded.forward(x.clone()));
+        same(others.load_record(layer.into_record()).forward(x.clone()));
+    }
+}
+
+#[test]
+fn display_names_the_activation_and_its_channels() {
+    let device = Device::default();
+    let shown = |layer: ActivationLayer| layer.to_string();
+    let init = |activation: Activation| shown(activation.init(Channels::Last(2), &device));
+    assert_eq!(init(Activation::Elu { alpha: 0.5 }), "ActivationLayer {activation: elu:0.5}");
+    assert_eq!(init(Activation::custom("square", |x| x)), "ActivationLayer {activation: square}");
+    assert_eq!(init(Activation::Soi), "ActivationLayer {activation: soi}");
+    assert_eq!(
+        init(Activation::LearnableGelu),
+        "ActivationLayer {activation: learnable-gelu, channels: Last(2), params: 4}"
+    );
+    assert_eq!(
+        init(Activation::PRelu),
+        "ActivationLayer {activation: prelu, channels: Last(2), params: 2}"
+    );
+    let swiglu = BurnActivation::from(SwiGluConfig::new(2, 3).init(&device));
+    assert_eq!(shown(swiglu.into()), "ActivationLayer {activation: SwiGlu, params: 12}");
+}
