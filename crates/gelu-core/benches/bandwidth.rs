@@ -1,7 +1,7 @@
 //! How close GELU comes to a copy on a device: bytes a second, forward and backward.
 //!
 //! ```text
-//! BURN_DEVICE=cuda cargo run --release -p benches --features cuda --bin bandwidth -- [ELEMENTS]
+//! BURN_DEVICE=cuda cargo bench -p gelu-core --features cuda --bench bandwidth -- [ELEMENTS]
 //! ```
 //!
 //! 2^28 elements if not said otherwise, in f32, f16 and bf16. A copy (multiplication by 1) and the
@@ -17,7 +17,9 @@ const SAMPLES: usize = 15;
 const CALLS: usize = 10;
 
 fn main() {
-    let elements = match std::env::args().nth(1).map(|text| text.parse::<usize>()) {
+    // Cargo adds `--bench`.
+    let argument = std::env::args().skip(1).find(|argument| argument != "--bench");
+    let elements = match argument.map(|text| text.parse::<usize>()) {
         None => 1 << 28,
         Some(Ok(elements)) if elements > 0 => elements,
         Some(_) => {
