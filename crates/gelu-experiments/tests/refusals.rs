@@ -8,6 +8,17 @@ use std::fs;
 use support::{Sandbox, small};
 
 #[test]
+fn instructions_that_are_not_there_are_refused_before_anything_is_made() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(&["compare", "--out", "out"]);
+    let output = command.env("GELU_SIMD", "avx3").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("gelu: GELU_SIMD=avx3 names no instruction set"), "{said}");
+    assert!(!sandbox.path("out").exists());
+}
+
+#[test]
 fn wrong_usage_says_what_there_is() {
     let sandbox = Sandbox::new();
     let cases: &[(&[&str], &str)] = &[

@@ -67,10 +67,19 @@ impl Level {
     pub fn best() -> Self {
         // Once: on every call that follows a refusal it is refused again.
         static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
-        *BEST.get_or_init(|| {
-            let wanted = std::env::var_os("GELU_SIMD").unwrap_or_default();
-            Self::named(&wanted.to_string_lossy()).unwrap_or_else(|refusal| panic!("{refusal}"))
-        })
+        *BEST.get_or_init(|| Self::chosen().unwrap_or_else(|refusal| panic!("{refusal}")))
+    }
+
+    /// [`best`](Self::best), for a program that refuses before it begins.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, if `GELU_SIMD` names an instruction set that this processor or this build does not
+    /// have.
+    #[cfg(feature = "std")]
+    pub fn chosen() -> Result<Self, std::string::String> {
+        let wanted = std::env::var_os("GELU_SIMD").unwrap_or_default();
+        Self::named(&wanted.to_string_lossy())
     }
 
     /// The level of a name, the best for none.

@@ -81,7 +81,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    if let Err(refusal) = gelu_kernels::Level::chosen() {
+        return refuse(&Error::Usage(refusal));
+    }
+    let outcome = match arguments.command {
         Command::Compare(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Eval(command) => command.run(),
