@@ -117,7 +117,7 @@ fn hidden_layers_are_gelu_cores() {
             assert_is_gelu_cores(&hidden, x.clone());
             assert_is_gelu_cores(&hidden, x.clone().reshape([2, 4, 6]));
             assert_is_gelu_cores(&hidden, x.clone().reshape([2, 1, 4, 6]));
-            assert_is_gelu_cores(&hidden, x.slice([0..1]).reshape([6]));
+            assert_is_gelu_cores(&hidden, x.narrow(0, 0, 1).reshape([6]));
         }
     }
 }
