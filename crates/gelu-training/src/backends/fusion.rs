@@ -141,7 +141,7 @@ mod tests {
                 OperationIr::Drop(_) => return,
                 _ => "another".to_owned(),
             };
-            self.0.lock().unwrap().push(name);
+            self.0.lock().expect("nobody panics with it").push(name);
         }
 
         fn block_starts(&self, _: BlockOperations<'_>) {}
