@@ -4,7 +4,7 @@ use super::statistics::{
 };
 use super::summary::{Group, best_groups, reported_epoch};
 use super::verdict::{ALPHA, Ruling};
-use crate::measure::{Looks, Outcomes, Primary};
+use crate::measure::{Looks, Outcomes, Primary, are_of};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -156,7 +156,7 @@ impl Side<'_> {
         let kept = |group: &Group<'_>, seed: u64| {
             let run = group.runs.iter().find(|run| run.key.seed == seed)?;
             let outcomes = run.outcomes.as_ref()?;
-            outcomes.are_of(&snapshot.criterion).then(|| outcomes.clone())
+            are_of(outcomes, &snapshot.criterion).then(|| outcomes.clone())
         };
         let pair = |seed| Some([kept(self.activation, seed)?, kept(self.baseline, seed)?]);
         (1..=ruling.pairs.len() as u64).map(pair).collect::<Option<_>>().unwrap_or_default()

@@ -9,7 +9,6 @@ mod palette;
 pub mod plan;
 mod reader;
 mod sentence;
-pub mod statistics;
 mod summary;
 mod verdict;
 mod wording;
@@ -19,6 +18,7 @@ pub use difference::{
     Difference, FurtherSeeds, differences, further_seeds, looked_at, noisy_test_error,
 };
 pub use difference_curve::{DifferenceCurve, difference_curves};
+pub use gelu_compare::comparison::statistics;
 pub use headings::Headings;
 pub use label::label;
 pub use palette::{Rgb, colour, lighter};

@@ -19,7 +19,7 @@ pub fn png(svg: &str) -> Result<Vec<u8>> {
     fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
     fonts.set_sans_serif_family("Ubuntu");
     options.font_family = "Ubuntu".to_owned();
-    let broken = |problem: String| Error::Device(format!("cannot render a figure: {problem}"));
+    let broken = |problem: String| Error::Failed(format!("cannot render a figure: {problem}"));
     let tree = Tree::from_str(svg, &options).map_err(|error| broken(error.to_string()))?;
     let size = tree.size().to_int_size().scale_by(SCALE);
     let size = size.ok_or_else(|| broken("it has no size".to_owned()))?;

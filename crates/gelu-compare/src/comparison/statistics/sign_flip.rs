@@ -42,9 +42,9 @@ pub fn smallest_p(count: usize) -> f64 {
     if count <= EXACT { exact } else { 1.0 / (1.0 + DRAWN as f64) }
 }
 
-/// Whether the activation comes out ahead (−1), behind (1) or neither (0) by the statistic that
+/// Whether the arm comes out ahead (−1), behind (1) or neither (0) by the statistic that
 /// [`sign_flip`] tests.
-pub(crate) fn direction(differences: &[f64]) -> f64 {
+pub fn direction(differences: &[f64]) -> f64 {
     let terms = terms(differences);
     let (sum, size) = terms.iter().fold((0.0, 0.0), |(s, a), term| (s + term, a + term.abs()));
     if f64::abs(sum) <= ROUNDING * size { 0.0 } else { sum.signum() }

@@ -10,7 +10,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs of `[activation, baseline]`.
+    /// Pairs of `[arm, baseline]`.
     ///
     /// # Panics
     ///
@@ -31,12 +31,12 @@ impl Pairs {
         self.pairs.is_empty()
     }
 
-    /// d = activation − baseline of every pair: ±∞ where one of the two diverged, 0 where both did.
+    /// d = arm − baseline of every pair: ±∞ where one of the two diverged, 0 where both did.
     pub fn differences(&self) -> Vec<f64> {
         self.pairs.iter().map(|&[a, b]| if a == b { 0.0 } else { a - b }).collect()
     }
 
-    /// How many runs of the activation, and of the baseline, diverged.
+    /// How many runs of the arm, and of the baseline, diverged.
     pub fn diverged(&self) -> [usize; 2] {
         [0, 1].map(|side| self.pairs.iter().filter(|pair| pair[side] == f64::INFINITY).count())
     }
@@ -51,7 +51,7 @@ impl Pairs {
         Mean::of(&self.differences()).filter(|_| !self.any_diverged())
     }
 
-    /// In how many pairs the activation is better.
+    /// In how many pairs the arm is better.
     pub fn better(&self) -> usize {
         self.pairs.iter().filter(|[a, b]| a < b).count()
     }

@@ -111,5 +111,5 @@ fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
 }
 
 fn cannot_listen(error: &std::io::Error) -> Error {
-    Error::Device(format!("cannot listen for Ctrl-C: {error}"))
+    Error::Failed(format!("cannot listen for Ctrl-C: {error}"))
 }

@@ -37,15 +37,6 @@ pub enum Error {
         advice: String,
     },
 
-    /// A recipe says something that cannot be run (exit code 2).
-    #[error("recipe {recipe}: {problem}")]
-    Recipe {
-        /// Its name or file.
-        recipe: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-
     /// A run could not be carried out.
     #[error("run {}: {problem}", run.display())]
     Run {
@@ -66,13 +57,9 @@ pub enum Error {
         run: PathBuf,
     },
 
-    /// The device or Burn failed at something that has no file.
+    /// Something failed that has no file, a device or a download for example: what it said.
     #[error("{0}")]
-    Device(String),
-
-    /// A file could not be fetched from any mirror.
-    #[error("{0}")]
-    Download(String),
+    Failed(String),
 
     /// The user stopped the program (exit code 130).
     #[error("interrupted; everything finished so far is saved in {}", out.display())]
@@ -107,7 +94,7 @@ impl Error {
     /// The process's exit code for this error: 2 wrong usage, 130 interrupted, 1 anything else.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Recipe { .. } => 2,
+            Self::Usage(_) => 2,
             Self::Interrupted { .. } => 130,
             _ => 1,
         }
@@ -123,7 +110,7 @@ pub enum Place {
     Byte(u64),
     /// A line, from 1.
     Line(usize),
-    /// An item of a data set (image, label, record), from 0.
+    /// An item of a collection (an image, a record), from 0.
     Item(usize),
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 /// and ask the server again only after a while: NFS, SMB, AFS, 9P, and whatever is behind FUSE. Cluster
 /// file systems (Lustre, GPFS, CephFS) tell their clients of every change. Of a path that is not there
 /// the nearest folder counts that is.
-pub(crate) fn is_remembered(path: &Path) -> bool {
+pub fn is_remembered(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     path.ancestors().find_map(kind).is_some_and(remembers)
 }

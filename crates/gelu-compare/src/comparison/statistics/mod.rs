@@ -30,6 +30,6 @@ pub use pairs::Pairs;
 pub use power::smallest_detectable;
 pub use proportion::Proportion;
 pub use quartiles::{Quartiles, quartiles};
-pub(crate) use sign_flip::direction;
+pub use sign_flip::direction;
 pub use sign_flip::{sign_flip, smallest_p};
 pub use student::Mean;

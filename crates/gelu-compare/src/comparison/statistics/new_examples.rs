@@ -102,7 +102,7 @@ fn check_alike(one: &Outcomes, other: &Outcomes) -> Result<(), NoNewExamples> {
         let sizes = [one, other].map(|of| [of.groups().examples(), of.groups().len()]);
         return Err(NoNewExamples::TestSets { sizes });
     }
-    match one.primary() == other.primary() && one.amplitudes() == other.amplitudes() {
+    match one.is_like(other) {
         true => Ok(()),
         false => Err(NoNewExamples::Measures),
     }
