@@ -4,6 +4,7 @@
 
 //! Which setting is better, from results over seeds: verdicts whose errors are controlled.
 
+pub mod cli;
 pub mod comparison;
 pub mod error;
 pub mod files;
@@ -12,6 +13,8 @@ pub mod measure;
 pub mod names;
 pub mod network;
 pub mod output;
+pub mod report;
+pub mod scores;
 pub mod signals;
 
 pub use error::{Error, Result};

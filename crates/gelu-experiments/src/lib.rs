@@ -18,8 +18,7 @@ pub mod randomness;
 pub mod recipe;
 pub mod report;
 pub mod runs;
-pub mod scores;
 pub mod training;
 pub mod worker;
 
-pub use gelu_compare::{Error, Result, error, files, names, output, signals};
+pub use gelu_compare::{Error, Result, error, files, names, output, scores, signals};

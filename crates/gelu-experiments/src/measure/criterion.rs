@@ -1,4 +1,5 @@
 use super::{Looks, Primary};
+use gelu_compare::comparison::Rules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,4 +22,15 @@ pub struct Criterion {
     pub comparisons: usize,
     /// When they are looked at.
     pub looks: Looks,
+}
+
+impl Criterion {
+    /// What every comparison is held against.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            comparisons: self.comparisons,
+            looks: self.looks.clone(),
+            negligible: self.negligible,
+        }
+    }
 }

@@ -1,16 +1,15 @@
 use super::statistics::{Forecast, Pairs, forecast};
 use super::verdict::{ALPHA, Ruling, Verdict, fewest_pairs};
-use crate::measure::{Criterion, Look, Looks};
+use crate::measure::{Look, Looks};
 use std::collections::BTreeMap;
 
 /// Forecasts go so far beyond the pairs there are.
 const FORESEEN: usize = 1000;
 
-/// One activation beside the baseline at one dropout rate: what both measured, by seed, wherever
-/// both runs are complete.
+/// One arm beside the baseline: what both measured, by seed, wherever both runs are complete.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contrast {
-    /// `[activation, baseline]`; +∞ where a run diverged.
+    /// `[arm, baseline]`, as costs, of which lower is better; +∞ where a run diverged.
     pub by_seed: BTreeMap<u64, [f64; 2]>,
 }
 
@@ -42,15 +41,6 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of a comparison.
-    pub fn of(criterion: &Criterion) -> Self {
-        Self {
-            comparisons: criterion.comparisons,
-            looks: criterion.looks.clone(),
-            negligible: criterion.negligible,
-        }
-    }
-
     /// The level of a look.
     pub fn level(&self, look: Look) -> f64 {
         ALPHA * look.share / self.comparisons.max(1) as f64

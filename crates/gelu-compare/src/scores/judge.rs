@@ -1,5 +1,5 @@
 use super::{Arm, Scores};
-use crate::comparison::{Contrast, Difference, Rules};
+use crate::comparison::{Contrast, Found, Rules};
 use crate::error::Place;
 use crate::measure::Looks;
 use crate::{Error, Result};
@@ -10,8 +10,10 @@ use std::path::Path;
 pub struct Judged {
     /// The arm.
     pub arm: Arm,
+    /// The value of the baseline in the column that is compared.
+    pub baseline: String,
     /// What the comparison found, of costs: lower is better.
-    pub difference: Difference,
+    pub found: Found,
 }
 
 /// The verdicts of a table, each arm beside `baseline` (the first arm where none is named), in the order
@@ -69,10 +71,10 @@ pub fn judge(
         let by_seed = (1..).zip(&seeds).filter_map(pair).collect();
         Judged {
             arm: arm.clone(),
-            difference: Difference {
-                activation: arm.value.clone(),
+            baseline: base.value.clone(),
+            found: Found {
+                arm: arm.value.clone(),
                 baseline: base.value,
-                dropout: 0.0,
                 ruling: rules.rule(&Contrast { by_seed }),
                 rules: rules.clone(),
                 outstanding: 0,
@@ -141,9 +143,10 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Columns, Direction};
+    use super::super::Columns;
     use super::*;
     use crate::comparison::Verdict;
+    use crate::measure::Direction;
     use std::fmt::Write;
 
     fn table(lines: &str, each: &[&str]) -> Scores {
@@ -182,13 +185,13 @@ mod tests {
         let table = table(&lines(100..108), &["width"]);
         let judged = judge(&table, Path::new("s.csv"), None, 0.01, &[]).unwrap();
         let verdicts: Vec<(String, Verdict)> =
-            judged.iter().map(|j| (j.arm.each[0].clone(), j.difference.ruling.verdict)).collect();
+            judged.iter().map(|j| (j.arm.each[0].clone(), j.found.ruling.verdict)).collect();
         assert_eq!(verdicts, [("16".into(), Verdict::Better), ("32".into(), Verdict::Same)]);
-        let difference = &judged[0].difference;
-        assert_eq!((difference.baseline.as_str(), difference.rules.comparisons), ("a", 2));
-        assert_eq!(difference.ruling.level, 0.025);
+        let found = &judged[0].found;
+        assert_eq!((found.baseline.as_str(), found.rules.comparisons), ("a", 2));
+        assert_eq!(found.ruling.level, 0.025);
         let other = judge(&table, Path::new("s.csv"), Some("b"), 0.01, &[]).unwrap();
-        assert_eq!(other[0].difference.ruling.verdict, Verdict::Worse);
+        assert_eq!(other[0].found.ruling.verdict, Verdict::Worse);
     }
 
     #[test]
@@ -196,8 +199,8 @@ mod tests {
         let table = table(&lines(1..21), &["width"]);
         let judged = judge(&table, Path::new("s.csv"), None, 0.01, &[12, 8]).unwrap();
         // Decided at the first look, and still decided.
-        assert_eq!(judged[0].difference.ruling.look.map(|look| look.seeds), Some(8));
-        assert_eq!(judged[0].difference.rules.looks.iter().count(), 3);
+        assert_eq!(judged[0].found.ruling.look.map(|look| look.seeds), Some(8));
+        assert_eq!(judged[0].found.rules.looks.iter().count(), 3);
         assert!(refused(&table, None, &[20]).contains("has 20 seeds"));
         assert!(refused(&table, None, &[0, 8]).contains("--looked-at 0"));
     }

@@ -1,66 +1,54 @@
 //! Verdicts as sentences that a person can repeat.
 
-use super::difference::Difference;
-use super::label;
+use super::found::Found;
 use super::statistics::Mean;
 use super::verdict::{ALPHA, Verdict};
 use super::wording::{Wording, p_value, percent};
 
 /// The verdict in one sentence.
-pub fn sentence(difference: &Difference, wording: &Wording) -> String {
-    let Names { a, b } = Names::of(difference);
-    let ruling = &difference.ruling;
+pub fn sentence(found: &Found, wording: &Wording) -> String {
+    let (a, b) = (&found.arm, &found.baseline);
+    let ruling = &found.ruling;
     if ruling.pairs.is_empty() {
         return format!("{a} against {b}: no pair of runs is complete yet.");
     }
     let measure = wording.measure();
-    let said = match (ruling.verdict, difference.mean()) {
+    let said = match (ruling.verdict, found.mean()) {
         (Verdict::Better | Verdict::Worse, mean) => {
             let (winner, loser) = if ruling.verdict == Verdict::Better { (a, b) } else { (b, a) };
             let by = match mean {
                 Some(mean) => {
-                    let size = wording.number(mean.mean.abs(), resolution(difference));
+                    let size = wording.number(mean.mean.abs(), resolution(found));
                     format!("{size}{} of {measure}", wording.unit())
                 }
-                None => format!("{measure}: {}", divergence(difference)),
+                None => format!("{measure}: {}", divergence(found)),
             };
             let by_or_in = if mean.is_some() { "by" } else { "in" };
-            format!("{winner} beats {loser} {by_or_in} {by} ({})", evidence(difference, wording))
+            format!("{winner} beats {loser} {by_or_in} {by} ({})", evidence(found, wording))
         }
         (Verdict::Same, _) => format!(
             "{a} and {b} are the same within {} of {measure} ({}; {})",
-            wording.short(difference.rules.negligible),
-            lead(difference, wording, ""),
-            evidence(difference, wording),
+            wording.short(found.rules.negligible),
+            lead(found, wording, ""),
+            evidence(found, wording),
         ),
-        (Verdict::Undecided, _) if ruling.p.is_none() => so_far(difference, wording),
+        (Verdict::Undecided, _) if ruling.p.is_none() => so_far(found, wording),
         (Verdict::Undecided, _) => format!(
             "{a} against {b} is undecided: {} ({}){}",
-            lead(difference, wording, &format!(" of {measure}")),
-            evidence(difference, wording),
-            what_would_decide(difference),
+            lead(found, wording, &format!(" of {measure}")),
+            evidence(found, wording),
+            what_would_decide(found),
         ),
     };
-    format!("{said}.{}", price(difference))
-}
-
-struct Names {
-    a: String,
-    b: String,
-}
-
-impl Names {
-    fn of(difference: &Difference) -> Self {
-        Self { a: label(&difference.activation), b: label(&difference.baseline) }
-    }
+    format!("{said}.{}", price(found))
 }
 
 /// Before a look nothing is judged.
-fn so_far(difference: &Difference, wording: &Wording) -> String {
-    let Names { a, b } = Names::of(difference);
-    let ruling = &difference.ruling;
+fn so_far(found: &Found, wording: &Wording) -> String {
+    let (a, b) = (&found.arm, &found.baseline);
+    let ruling = &found.ruling;
     let planned = ruling.next.map_or(0, |look| look.seeds);
-    let come = match difference.outstanding {
+    let come = match found.outstanding {
         0 => String::new(),
         1 => "; 1 run is still to come".to_owned(),
         runs => format!("; {runs} runs are still to come"),
@@ -68,37 +56,37 @@ fn so_far(difference: &Difference, wording: &Wording) -> String {
     format!(
         "{a} against {b}, after {} of {planned} seeds: {}{come}",
         ruling.pairs.len(),
-        lead(difference, wording, &format!(" of {}", wording.measure())),
+        lead(found, wording, &format!(" of {}", wording.measure())),
     )
 }
 
 /// `GELU is ahead by 0.12 points`, followed by `of_measure`; with a diverged run, who diverged.
-fn lead(difference: &Difference, wording: &Wording, of_measure: &str) -> String {
-    let Names { a, b } = Names::of(difference);
-    let pairs = &difference.ruling.pairs;
+fn lead(found: &Found, wording: &Wording, of_measure: &str) -> String {
+    let (a, b) = (&found.arm, &found.baseline);
+    let pairs = &found.ruling.pairs;
     if pairs.any_diverged() {
-        return divergence(difference);
+        return divergence(found);
     }
-    let mean = difference.mean().map_or_else(|| pairs.differences()[0], |mean| mean.mean);
+    let mean = found.mean().map_or_else(|| pairs.differences()[0], |mean| mean.mean);
     if mean == 0.0 {
         return "the mean difference is 0".to_owned();
     }
-    let size = wording.number(mean.abs(), resolution(difference));
+    let size = wording.number(mean.abs(), resolution(found));
     let leader = if mean < 0.0 { a } else { b };
     format!("{leader} is ahead by {size}{}{of_measure}", wording.unit())
 }
 
 /// Half the width of the interval; no number where there is none.
-fn resolution(difference: &Difference) -> f64 {
-    difference.interval().map_or(f64::NAN, |[low, high]| (high - low) / 2.0)
+fn resolution(found: &Found) -> f64 {
+    found.interval().map_or(f64::NAN, |[low, high]| (high - low) / 2.0)
 }
 
 /// `interval 8.82 to 16.58; 12 seeds; p = 0.004`, the interval that of the lead of who is ahead.
-fn evidence(difference: &Difference, wording: &Wording) -> String {
-    let ruling = &difference.ruling;
+fn evidence(found: &Found, wording: &Wording) -> String {
+    let ruling = &found.ruling;
     let count = ruling.pairs.len();
     let mut parts = Vec::new();
-    if let (Some(mean), Some(interval)) = (difference.mean(), difference.interval()) {
+    if let (Some(mean), Some(interval)) = (found.mean(), found.interval()) {
         parts.push(format!("interval {}", wording.interval(of_lead(mean, interval))));
     }
     parts.push(if count == 1 { "1 seed".to_owned() } else { format!("{count} seeds") });
@@ -108,31 +96,31 @@ fn evidence(difference: &Difference, wording: &Wording) -> String {
         let equals = if said.starts_with('<') { "" } else { "= " };
         parts.push(format!("p {equals}{said}"));
     }
-    parts.extend(new_examples(difference, wording));
+    parts.extend(new_examples(found, wording));
     parts.join("; ")
 }
 
 /// What the difference is for new test examples: `on new pictures 8.1 to 17.3`.
-fn new_examples(difference: &Difference, wording: &Wording) -> Option<String> {
-    let (mean, seeds) = (difference.mean()?, difference.interval()?);
-    let found = difference.new_examples()?;
-    let [new, seeds] = [[found.low, found.high], seeds].map(|ends| of_lead(mean, ends));
+fn new_examples(found: &Found, wording: &Wording) -> Option<String> {
+    let (mean, seeds) = (found.mean()?, found.interval()?);
+    let new = found.new_examples()?;
+    let [new, seeds] = [[new.low, new.high], seeds].map(|ends| of_lead(mean, ends));
     Some(match seeds[0] > 0.0 && new[0] <= 0.0 {
         true => format!("on {}: on new ones it may be none", wording.these_examples()),
         false => format!("on new {} {}", wording.examples(), wording.interval(new)),
     })
 }
 
-/// An interval of activation − baseline as that of the lead of who is ahead.
+/// An interval of arm − baseline as that of the lead of who is ahead.
 fn of_lead(mean: Mean, [low, high]: [f64; 2]) -> [f64; 2] {
     if mean.mean < 0.0 { [-high, -low] } else { [low, high] }
 }
 
 /// What follows an undecided comparison.
-fn what_would_decide(difference: &Difference) -> String {
-    let ruling = &difference.ruling;
+fn what_would_decide(found: &Found) -> String {
+    let ruling = &found.ruling;
     if ruling.too_few() {
-        return match difference.rules.fewest_pairs() {
+        return match found.rules.fewest_pairs() {
             Some(fewest) => format!("; to tell better from worse takes {fewest} seeds or more"),
             None => "; these are too many comparisons to tell better from worse".to_owned(),
         };
@@ -140,13 +128,13 @@ fn what_would_decide(difference: &Difference) -> String {
     if ruling.pairs.any_diverged() {
         return String::new();
     }
-    match difference.forecast() {
+    match found.forecast() {
         Some(forecast) => {
             let more = match forecast.further {
                 1 => "one more seed".to_owned(),
                 further => format!("about {further} more seeds"),
             };
-            let looks = &difference.rules.looks;
+            let looks = &found.rules.looks;
             let err = ALPHA * (looks.spent(looks.last()) + looks.added().share);
             format!(
                 "; {more} would probably decide it, in a look that was not planned: then up to {} of \
@@ -159,11 +147,11 @@ fn what_would_decide(difference: &Difference) -> String {
 }
 
 /// What a look that was not planned costs: said wherever one was taken.
-fn price(difference: &Difference) -> String {
-    let Some(look) = difference.ruling.look.filter(|look| !look.planned) else {
+fn price(found: &Found) -> String {
+    let Some(look) = found.ruling.look.filter(|look| !look.planned) else {
         return String::new();
     };
-    let looks = &difference.rules.looks;
+    let looks = &found.rules.looks;
     let position = looks.iter().take_while(|other| other.seeds <= look.seeds).count();
     let ordinal = match position {
         2 => "second".to_owned(),
@@ -179,14 +167,14 @@ fn price(difference: &Difference) -> String {
 
 /// What stands beside a verdict, for those who check it: how much of the variance pairing left,
 /// and what so many pairs can show.
-pub fn details(difference: &Difference, wording: &Wording) -> Option<String> {
-    let detectable = difference.smallest_detectable()?;
-    let pairs = &difference.ruling.pairs;
+pub fn details(found: &Found, wording: &Wording) -> Option<String> {
+    let detectable = found.smallest_detectable()?;
+    let pairs = &found.ruling.pairs;
     let paired = match pairs.variance_ratio() {
         Some(ratio) => format!("; pairing left {ratio:.2} of the two variances' sum"),
         None => String::new(),
     };
-    let Names { a, b } = Names::of(difference);
+    let (a, b) = (&found.arm, &found.baseline);
     let ties = match pairs.ties() {
         0 => String::new(),
         ties => format!(", equal in {ties}"),
@@ -202,15 +190,15 @@ pub fn details(difference: &Difference, wording: &Wording) -> Option<String> {
 }
 
 /// `3 of 8 runs of ELU diverged, and 1 of GELU`.
-fn divergence(difference: &Difference) -> String {
-    let count = difference.ruling.pairs.len();
-    let [of_a, of_b] = difference.ruling.pairs.diverged();
-    let Names { a, b } = Names::of(difference);
+fn divergence(found: &Found) -> String {
+    let count = found.ruling.pairs.len();
+    let [of_a, of_b] = found.ruling.pairs.diverged();
+    let (a, b) = (&found.arm, &found.baseline);
     let of = |diverged: usize, name: &str| format!("{diverged} of {count} runs of {name}");
     let who = match (of_a, of_b) {
-        (_, 0) => of(of_a, &a),
-        (0, _) => of(of_b, &b),
-        _ => format!("{} and {}", of(of_a, &a), of(of_b, &b)),
+        (_, 0) => of(of_a, a),
+        (0, _) => of(of_b, b),
+        _ => format!("{} and {}", of(of_a, a), of(of_b, b)),
     };
     format!("{who} diverged")
 }
@@ -219,15 +207,14 @@ fn divergence(difference: &Difference) -> String {
 mod tests {
     use super::super::contrast::{Contrast, Rules};
     use super::*;
-    use crate::measure::{Looks, LossKind, Primary};
+    use crate::measure::{Looks, Measure};
 
-    fn by_looks(pairs: &[[f64; 2]], comparisons: usize, looks: Looks) -> Difference {
+    fn by_looks(pairs: &[[f64; 2]], comparisons: usize, looks: Looks) -> Found {
         let by_seed = (1..).zip(pairs.iter().copied()).collect();
         let rules = Rules { comparisons, looks, negligible: 0.001 };
-        Difference {
-            activation: "gelu".to_owned(),
-            baseline: "relu".to_owned(),
-            dropout: 0.0,
+        Found {
+            arm: "GELU".to_owned(),
+            baseline: "ReLU".to_owned(),
             ruling: rules.rule(&Contrast { by_seed }),
             rules,
             outstanding: 0,
@@ -235,12 +222,12 @@ mod tests {
         }
     }
 
-    fn of(pairs: &[[f64; 2]], comparisons: usize) -> Difference {
+    fn of(pairs: &[[f64; 2]], comparisons: usize) -> Found {
         by_looks(pairs, comparisons, Looks::once(pairs.len() as u64))
     }
 
-    fn said(difference: &Difference) -> String {
-        sentence(difference, &Wording::new(Primary::TestError, LossKind::LogLoss))
+    fn said(found: &Found) -> String {
+        sentence(found, &Wording::of(&Measure::test_error()))
     }
 
     /// Errors of the baseline around 2 %, and these differences from it, in points.
@@ -350,10 +337,9 @@ mod tests {
                 Arc::new(Outcomes::of_errors(1, groups.clone(), bits))
             };
             let errors: Vec<[f64; 2]> = wrong.map(|count| [count as f64 / 100.0, 0.2]).to_vec();
-            let mut difference = of(&errors, 1);
-            difference.outcomes =
-                wrong.map(|count| [outcomes(0..count), outcomes(80..100)]).to_vec();
-            said(&difference)
+            let mut found = of(&errors, 1);
+            found.outcomes = wrong.map(|count| [outcomes(0..count), outcomes(80..100)]).to_vec();
+            said(&found)
         };
         let many = of([2, 3, 2, 3, 2, 3, 2, 3], TestGroups::singles(100));
         assert!(many.starts_with("GELU beats ReLU by 17.50 points"), "{many}");

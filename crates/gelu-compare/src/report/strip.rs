@@ -4,7 +4,7 @@ use super::forest::{Forest, ForestPanel, ForestRow};
 
 /// What stands in a place of a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// Nothing.
     Blank,
     /// ±δ.
@@ -26,7 +26,8 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    pub(crate) fn symbol(self) -> char {
+    /// The character for it.
+    pub fn symbol(self) -> char {
         match self {
             Self::Blank => ' ',
             Self::Margin => '┊',
@@ -43,7 +44,7 @@ impl Mark {
 
 /// The row in so many places, on the axis of its panel: the seeds, the interval over them, the mean over
 /// all.
-pub(crate) fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
+pub fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
     let mut marks = vec![Mark::Blank; places];
     let [low, high] = panel.range();
     let last = places.saturating_sub(1);
@@ -82,7 +83,7 @@ pub(crate) fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<
 }
 
 /// The forest plot in lines of so many characters: a label, a strip and the verdict in words each.
-pub(crate) fn strips(forest: &Forest, width: usize) -> String {
+pub fn strips(forest: &Forest, width: usize) -> String {
     let rows = || forest.panels.iter().flat_map(|panel| &panel.rows);
     let widest =
         |of: fn(&ForestRow) -> &str| rows().map(|row| of(row).chars().count()).max().unwrap_or(0);
@@ -133,8 +134,7 @@ mod tests {
 
     #[test]
     fn a_forest_is_a_line_a_comparison() {
-        let forest = crate::report::forest(&crate::report::example::example()).unwrap();
-        let text = strips(&forest, 100);
+        let text = strips(&crate::report::example::forest(), 100);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines.len(), lines[0], lines[2]), (5, "dropout 0", "dropout 0.5"));
         assert!(lines[1].starts_with("ReLU  ") && lines[1].contains('●'), "{text}");

@@ -184,12 +184,11 @@ fn draw_row(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example::example;
-    use crate::report::forest::forest;
+    use crate::report::example::forest;
 
     #[test]
     fn every_row_is_drawn_with_its_label_its_words_and_its_dots() {
-        let forest = forest(&example()).unwrap();
+        let forest = forest();
         let text = svg(&forest);
         assert_eq!(text.matches("ReLU").count(), 2);
         assert_eq!(text.matches("<circle").count(), 6);
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn rows_of_diverged_or_equal_runs_can_be_drawn() {
-        let mut forest = forest(&example()).unwrap();
+        let mut forest = forest();
         let row = &mut forest.panels[0].rows[0];
         (row.dots, row.mean, row.interval) = (vec![f64::INFINITY, f64::NEG_INFINITY], None, None);
         let row = &mut forest.panels[1].rows[0];
@@ -213,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_row_far_beyond_the_others_is_an_arrow_and_leaves_them_their_axis() {
-        let mut panel = forest(&example()).unwrap().panels.remove(0);
+        let mut panel = forest().panels.remove(0);
         let mut row = panel.rows.remove(0);
         (row.dots, row.mean, row.interval) = (vec![-0.1, 0.3], Some(0.1), Some([-0.2, 0.4]));
         let far = ForestRow {
@@ -227,7 +226,7 @@ mod tests {
         assert!(range[1] < 1.0, "{range:?}");
         assert_eq!(far.beyond(range), [false, true]);
         assert_eq!(row.beyond(range), [false, false]);
-        let whole = forest(&example()).unwrap();
+        let whole = forest();
         let text = svg(&Forest { panels: vec![panel.clone()], ..whole });
         assert_eq!((text.matches("<circle").count(), text.matches("<polygon").count()), (4, 1));
         // Of two neither is the odd one out.

@@ -1,22 +1,10 @@
 use crate::error::Place;
+use crate::measure::Direction;
 use crate::{Error, Result};
-use clap::ValueEnum;
 use csv::{ReaderBuilder, StringRecord};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
-
-/// Which values of a measure are better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Lower ones: errors, losses.
-    Lower,
-    /// Higher ones: accuracies.
-    Higher,
-}
 
 /// Which columns of a table say what.
 #[derive(Clone, Debug)]
@@ -151,7 +139,7 @@ fn cost(line: &Line<'_>, column: usize, name: &str, direction: Direction) -> Res
     let value: f64 = text
         .parse()
         .map_err(|_| line.error(format!("{name} is `{text}`, which is no number"), advice))?;
-    let cost = if direction == Direction::Higher { -value } else { value };
+    let cost = value * direction.sign();
     match cost {
         _ if cost.is_nan() => Ok(f64::INFINITY),
         f64::NEG_INFINITY => {

@@ -7,11 +7,11 @@ use std::fmt;
 /// α: the probability of a wrong verdict that a whole table may have.
 pub const ALPHA: f64 = 0.05;
 
-/// What a comparison of an activation with the baseline says.
+/// What a comparison of an arm with the baseline says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The activation is better: lower by the primary measure.
+    /// The arm is better by the primary measure.
     Better,
     /// It is worse.
     Worse,

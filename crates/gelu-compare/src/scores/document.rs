@@ -1,5 +1,6 @@
-use super::{Columns, Direction, Judged};
+use super::{Columns, Judged};
 use crate::comparison::Wording;
+use crate::measure::{Direction, Measure, Unit};
 use crate::report::{Compared, Forest, FoundDocument, LookDocument};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,12 +48,12 @@ impl ScoresDocument {
     /// Of what was judged.
     pub fn new(file: &str, columns: &Columns, better: Direction, judged: &[Judged]) -> Self {
         let wording = wording(columns, better);
-        let rules = judged.first().map(|judged| &judged.difference.rules);
+        let rules = judged.first().map(|judged| &judged.found.rules);
         let of = |judged: &Judged| ScoreDocument {
             arm: judged.arm.value.clone(),
-            baseline: judged.difference.baseline.clone(),
+            baseline: judged.baseline.clone(),
             each: columns.each.iter().cloned().zip(judged.arm.each.iter().cloned()).collect(),
-            found: FoundDocument::of(&judged.difference, &wording),
+            found: FoundDocument::of(&judged.found, &wording),
         };
         Self {
             schema: SCHEMA.to_owned(),
@@ -76,7 +77,12 @@ impl ScoresDocument {
 
 /// How the measure of a table is said.
 pub(crate) fn wording(columns: &Columns, better: Direction) -> Wording {
-    Wording::of_column(&columns.primary, better == Direction::Higher)
+    Wording::of(&Measure {
+        name: columns.primary.clone(),
+        direction: better,
+        unit: Unit::own(0),
+        split: None,
+    })
 }
 
 /// `width 16, depth 2`; empty where a verdict is made at one combination alone.
@@ -101,8 +107,7 @@ pub(crate) fn forest(
         }
         // The first colour is the baseline's.
         let position = 1 + arms.iter().position(|arm| *arm == one.arm.value).unwrap_or(0);
-        let difference = &one.difference;
-        compared.push(Compared { panel: context(columns, one), position, difference });
+        compared.push(Compared { panel: context(columns, one), position, found: &one.found });
     }
     // Rows of one panel may be scattered over the file.
     compared.sort_by_key(|one| {

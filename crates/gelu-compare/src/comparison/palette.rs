@@ -17,7 +17,7 @@ const COLOURS: [Rgb; 11] = [
     [120, 70, 30],
 ];
 
-/// The colour of the activation at this position of a comparison.
+/// The colour of the arm at this position of a comparison.
 pub fn colour(position: usize) -> Rgb {
     COLOURS[position % COLOURS.len()]
 }

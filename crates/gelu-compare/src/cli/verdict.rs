@@ -1,7 +1,8 @@
-use super::print;
 use crate::comparison::sentence;
+use crate::measure::Direction;
+use crate::output::print;
 use crate::report::{forest_svg, png, strips};
-use crate::scores::{self, Columns, Direction, Judged, Scores, ScoresDocument};
+use crate::scores::{self, Columns, Judged, Scores, ScoresDocument};
 use crate::{Error, Result};
 use clap::Args;
 use std::fs::File;
@@ -12,8 +13,9 @@ use std::process::ExitCode;
 /// Characters in a line of a terminal.
 const TERMINAL: usize = 80;
 
+/// Judge any table of scores: a CSV file with settings, seeds and a measure
 #[derive(Debug, Args)]
-pub(super) struct Verdict {
+pub struct Verdict {
     /// A CSV file with a line a run: columns of settings, `seed`, and a measure; - reads standard
     /// input, a name in .tsv has tabs
     file: PathBuf,
@@ -51,7 +53,14 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn run(self) -> Result<ExitCode> {
+    /// Judges the table and prints the verdicts. `label` says how sentences and pictures call a value of
+    /// the column that is compared.
+    ///
+    /// # Errors
+    ///
+    /// A table that cannot be read or judged, a number that makes no sense, a picture that cannot be
+    /// written.
+    pub fn run(self, label: impl Fn(&str) -> String) -> Result<ExitCode> {
         let negligible = self.negligible.unwrap_or(0.0);
         if !(negligible.is_finite() && negligible >= 0.0) {
             return Err(Error::Usage(format!(
@@ -70,7 +79,11 @@ impl Verdict {
         };
         let table = Scores::read(reader, name, &columns, better)?;
         let baseline = self.baseline.as_deref();
-        let judged = scores::judge(&table, name, baseline, negligible, &self.looked_at)?;
+        let mut judged = scores::judge(&table, name, baseline, negligible, &self.looked_at)?;
+        for one in &mut judged {
+            one.found.arm = label(&one.found.arm);
+            one.found.baseline = label(&one.found.baseline);
+        }
         let shown = name.display().to_string();
         let forest = scores::forest(&shown, &columns, better, &judged);
         if let (Some(path), Some(forest)) = (&self.forest, &forest) {
@@ -113,13 +126,13 @@ fn sentences(columns: &Columns, better: Direction, judged: &[Judged]) -> String 
     for one in judged {
         let context = scores::context(columns, one);
         let head = if context.is_empty() { context } else { format!("{context}: ") };
-        said += &wrap(&format!("{head}{}", sentence(&one.difference, &wording)));
+        said += &wrap(&format!("{head}{}", sentence(&one.found, &wording)));
     }
     let comparisons = match judged.len() {
         1 => "the comparison".to_owned(),
         several => format!("all {several} comparisons"),
     };
-    let looks = judged.first().map_or(1, |one| one.difference.rules.looks.iter().count());
+    let looks = judged.first().map_or(1, |one| one.found.rules.looks.iter().count());
     let looks = if looks > 1 { format!(" and all {looks} looks") } else { String::new() };
     said + "\n"
         + &wrap(&format!(

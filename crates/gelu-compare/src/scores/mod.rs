@@ -7,4 +7,4 @@ mod table;
 pub use document::{ScoreDocument, ScoresDocument};
 pub(crate) use document::{context, forest, wording};
 pub use judge::{Judged, judge};
-pub use table::{Arm, Columns, Direction, Score, Scores};
+pub use table::{Arm, Columns, Score, Scores};
