@@ -6,7 +6,6 @@
 
 pub mod activation;
 pub mod cli;
-pub mod cluster;
 pub mod comparison;
 pub mod dashboard;
 pub mod data;
@@ -21,4 +20,4 @@ pub mod runs;
 pub mod training;
 pub mod worker;
 
-pub use gelu_compare::{Error, Result, error, files, names, output, scores, signals};
+pub use gelu_compare::{Error, Result, cluster, error, files, names, output, scores, signals};

@@ -3,11 +3,11 @@ use super::*;
 fn job() -> SlurmJob {
     SlurmJob {
         name: "digits".to_owned(),
+        tool: "gelu".to_owned(),
         folder: "/data/it's mine/results".into(),
         program: "/opt/gelu".into(),
         workers: 4,
-        device: "cuda:0".to_owned(),
-        data: Some("/data/mnist".into()),
+        arguments: ["--device", "cuda:0", "--data", "/data/mnist"].map(OsString::from).to_vec(),
         cpus: 2,
         time: Some("1:00:00".parse().unwrap()),
         memory: Some("4G".to_owned()),
@@ -22,6 +22,7 @@ fn job() -> SlurmJob {
 fn what_was_asked_for_is_in_the_script() {
     let script = job().script().unwrap();
     for line in [
+        "#SBATCH --job-name=gelu-digits",
         "#SBATCH --array=1-4",
         "#SBATCH --time=1:00:00",
         "#SBATCH --gpus-per-task=a100:1",

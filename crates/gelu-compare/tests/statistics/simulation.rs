@@ -1,13 +1,13 @@
 //! How often verdicts err, and whether forecasts come true, on made-up runs whose truth is known: what
 //! the book says in "How a verdict is made".
 //!
-//! `GELU_SIMULATED_TABLES=2000 cargo test --release -p gelu-experiments --test statistics simulated --
+//! `GELU_SIMULATED_TABLES=2000 cargo test --release -p gelu-compare --test statistics simulated --
 //! --nocapture` prints the book's numbers, and with `GELU_SIMULATION_PICTURE=FILE.svg` draws its picture;
 //! without the variable fewer tables are simulated.
 
-use gelu_experiments::comparison::{Contrast, Rules, Verdict, colour};
-use gelu_experiments::measure::Looks;
-use gelu_experiments::report::{Curve, Figure, Panel, svg};
+use gelu_compare::comparison::{Contrast, Rules, Verdict, colour};
+use gelu_compare::measure::Looks;
+use gelu_compare::report::{Curve, Figure, Panel, svg};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::TAU;

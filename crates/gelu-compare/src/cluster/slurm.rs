@@ -4,6 +4,7 @@ use super::time_limit::TimeLimit;
 use crate::files::write_atomically;
 use crate::names::message_lines;
 use crate::{Error, Result};
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::io::ErrorKind;
@@ -22,16 +23,16 @@ const EARLY: u64 = 60;
 pub struct SlurmJob {
     /// Name of the comparison.
     pub name: String,
+    /// What people call the program: jobs are named for it, and its `watch` shows the comparison.
+    pub tool: String,
     /// The comparison's folder, from the root.
     pub folder: PathBuf,
     /// The program, from the root; the nodes have to find it there too.
     pub program: PathBuf,
     /// How many workers.
     pub workers: u16,
-    /// Device of each, as `--device` names it.
-    pub device: String,
-    /// Folder of the data, if not where the comparison says.
-    pub data: Option<PathBuf>,
+    /// What the program is told besides `work FOLDER`; paths from the root.
+    pub arguments: Vec<OsString>,
     /// Processor cores of each, which are its threads.
     pub cpus: u16,
     /// How long a job may take.
@@ -69,12 +70,13 @@ impl SlurmJob {
         let patience = self.notice - MARGIN.min(self.notice / 2);
         write!(
             script,
-            "# Workers on a comparison; `gelu watch` shows it. Made by `gelu submit`.\n\
+            "# Workers on a comparison; `{tool} watch` shows it. Made by `{tool} submit`.\n\
              export RAYON_NUM_THREADS={}\n\
              worker=({})\n\
              patience={patience}\n\n{BODY}",
             self.cpus,
             self.worker()?.join(" "),
+            tool = self.tool,
         )
         .expect("writing to memory");
         Ok(script)
@@ -83,7 +85,7 @@ impl SlurmJob {
     fn directives(&self) -> Result<Vec<Directive>> {
         self.check_notice()?;
         let mut directives = vec![
-            Directive::word("job-name", &format!("gelu-{}", self.name))?,
+            Directive::word("job-name", &format!("{}-{}", self.tool, self.name))?,
             Directive::plain("array", format_args!("1-{}", self.workers)),
             Directive::plain("cpus-per-task", self.cpus),
             Directive::flag("requeue"),
@@ -126,10 +128,9 @@ impl SlurmJob {
 
     /// The words of the command that is a worker, as the shell reads them.
     fn worker(&self) -> Result<Vec<String>> {
-        let mut words =
-            vec![utf8(&self.program)?, "work", utf8(&self.folder)?, "--device", &self.device];
-        if let Some(data) = &self.data {
-            words.extend(["--data", utf8(data)?]);
+        let mut words = vec![utf8(&self.program)?, "work", utf8(&self.folder)?];
+        for argument in &self.arguments {
+            words.push(utf8(Path::new(argument))?);
         }
         Ok(words.into_iter().map(quoted).collect())
     }

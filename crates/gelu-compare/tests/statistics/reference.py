@@ -1,6 +1,6 @@
 """Random comparisons with ties, diverged and missing runs, and what scipy makes of them.
 
-    python3 crates/gelu-experiments/tests/statistics/reference.py
+    python3 crates/gelu-compare/tests/statistics/reference.py
 
 writes reference.json beside this file. Needs numpy and scipy (1.17 made the file). Nothing here is
 translated from the program: intervals are scipy.stats.t.interval, p-values

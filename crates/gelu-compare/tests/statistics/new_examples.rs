@@ -2,8 +2,8 @@
 //! makes `new_examples.json`), and how often it covers by simulation. `GELU_SIMULATIONS=20000` simulates
 //! so many tables of each kind.
 
-use gelu_experiments::comparison::statistics::{Mean, NewExamples, new_examples};
-use gelu_experiments::measure::{Bits, Outcomes, TestGroups};
+use gelu_compare::comparison::statistics::{Mean, NewExamples, new_examples};
+use gelu_compare::measure::{Bits, Outcomes, TestGroups};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -181,8 +181,8 @@ fn groups_of_unequal_size_are_covered_too() {
     }
 }
 
-/// Bits as classifiers make them: words of a tweet are hard together, the two activations have each
-/// their own weaknesses, and no activation is better.
+/// Bits as classifiers make them: words of a tweet are hard together, the two arms have each
+/// their own weaknesses, and neither is better.
 #[test]
 fn shares_of_errors_over_new_groups_are_covered() {
     let (seeds, tweets) = (12, 400);

@@ -1,6 +1,6 @@
 """Random outcomes of paired runs, and their interval over new examples by numpy and scipy.
 
-    python3 crates/gelu-experiments/tests/statistics/new_examples.py
+    python3 crates/gelu-compare/tests/statistics/new_examples.py
 
 writes new_examples.json beside this file. Needs numpy and scipy (1.17 made the file). The program adds up
 groups; here the variances are those of a mean over examples clustered by seed, by group and by both, as
