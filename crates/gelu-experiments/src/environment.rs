@@ -44,7 +44,7 @@ impl Environment {
             processor: processor(),
             instructions: instructions().to_owned(),
             threads,
-            host: crate::host::name(),
+            host: gelu_compare::host::name(),
         }
     }
 

@@ -163,7 +163,7 @@ fn fetch(name: &str, out: Option<PathBuf>, mirrors: Vec<String>) -> Result<ExitC
 /// What to do where no download gets through.
 fn offline(error: Error, name: &str, folder: &Path) -> Error {
     match error {
-        Error::Download(problem) => Error::Download(format!(
+        Error::Failed(problem) => Error::Failed(format!(
             "{problem}; offline, put the files of {name} into {} yourself, or train on the built-in \
              digits: `gelu compare`",
             folder.display()

@@ -159,7 +159,7 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
         let said = last_complaint(&output.stderr[..]);
         let said = said.unwrap_or_else(|| format!("it ended by {}", output.status));
         let problem = format!("the run that was to be timed failed: {said}");
-        return Err(Error::Device(problem));
+        return Err(Error::Failed(problem));
     }
     let mut reader = ComparisonReader::open(&out)?;
     let seconds = reader.snapshot().runs.iter().map(|run| run.seconds).sum();

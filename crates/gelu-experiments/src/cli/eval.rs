@@ -1,7 +1,7 @@
 use super::print;
 use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
-use crate::measure::{Criterion, LossKind, NoiseMetrics, Primary};
+use crate::measure::{Criterion, LossKind, NoiseMetrics, Primary, check_outcomes};
 use crate::recipe::limits;
 use crate::report::table::number_table;
 use crate::runs::{
@@ -156,7 +156,7 @@ fn keep_outcomes(
     };
     let examined = examine(model, spec, splits, criterion, reported, device)?;
     let Some(outcomes) = examined.outcomes else { return Ok(()) };
-    outcomes.check(reported, &snapshot.noise).map_err(|problem| Error::Run {
+    check_outcomes(&outcomes, reported, &snapshot.noise).map_err(|problem| Error::Run {
         run: run.path().to_path_buf(),
         problem: format!(
             "what its network makes of the test examples here is not kept: it {problem}; measure it on \

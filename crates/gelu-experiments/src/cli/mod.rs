@@ -1,7 +1,6 @@
 //! The command line: one file a command. Parses and prints, nothing else.
 
 mod compare;
-mod completions;
 mod data;
 mod devices;
 mod dry_run;
@@ -18,14 +17,15 @@ mod selection;
 mod submit;
 mod suggested;
 mod train;
-mod verdict;
 mod watch;
 mod work;
 
 use crate::Error;
+use crate::comparison::label;
 use crate::output::{complain, print};
 use crate::runs::{ComparisonFolder, ComparisonSnapshot};
 use clap::{CommandFactory, Parser, Subcommand};
+use gelu_compare::cli::{Completions, Man, Verdict};
 use std::process::ExitCode;
 
 pub use program::Program;
@@ -51,8 +51,7 @@ enum Command {
     Eval(eval::Eval),
     /// Show the dashboard of a comparison that another process makes, or that is finished
     Watch(watch::Watch),
-    /// Judge any table of scores: a CSV file with settings, seeds and a measure
-    Verdict(verdict::Verdict),
+    Verdict(Verdict),
     /// Write the table, figures and data of a comparison's finished runs again
     Report(report::Report),
     /// List the runs of a comparison: what there is, how it ended, how long it took
@@ -68,10 +67,8 @@ enum Command {
     /// Work on a comparison's folder: train one wanted run after the other, beside any number of
     /// other workers, on this machine and on others
     Work(work::Work),
-    /// Print completions for a shell
-    Completions(completions::Completions),
-    /// Print the manual page
-    Man(completions::Man),
+    Completions(Completions),
+    Man(Man),
 }
 
 /// The program `gelu`: parses the command line, carries it out, and says how it went. A program with
@@ -90,12 +87,12 @@ fn run() -> ExitCode {
         Command::Train(command) => command.run(),
         Command::Eval(command) => command.run(),
         Command::Watch(command) => command.run(),
-        Command::Verdict(command) => command.run(),
+        Command::Verdict(command) => command.run(label),
         Command::Report(command) => command.run(),
         Command::Runs(command) => command.run(),
         Command::Recipe(command) => command.run(),
-        Command::Completions(command) => command.run(),
-        Command::Man(command) => command.run(),
+        Command::Completions(completions) => completions.run(command()),
+        Command::Man(man) => man.run(command()),
         Command::Data(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Submit(command) => command.run(),

@@ -85,13 +85,17 @@ impl Submit {
 impl Batch {
     fn job(self, selected: &Selected) -> Result<SlurmJob> {
         let Self { workers, cpus, time, mem: memory, gpus, partition, account, notice } = self;
+        let mut arguments = vec!["--device".into(), selected.devices[0].to_string().into()];
+        if let Some(data) = &selected.data_folder {
+            arguments.extend(["--data".into(), absolute(data)?.into()]);
+        }
         Ok(SlurmJob {
             name: selected.recipe.name.clone(),
+            tool: "gelu".to_owned(),
             folder: absolute(&selected.out)?,
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
             workers,
-            device: selected.devices[0].to_string(),
-            data: selected.data_folder.as_deref().map(absolute).transpose()?,
+            arguments,
             cpus,
             time,
             memory,

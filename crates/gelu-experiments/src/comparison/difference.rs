@@ -1,11 +1,8 @@
-use super::contrast::{Contrast, Rules};
-use super::statistics::{
-    Forecast, Mean, NewExamples, Proportion, new_examples, smallest_detectable,
-};
+use super::label::label;
 use super::summary::{Group, best_groups, reported_epoch};
-use super::verdict::{ALPHA, Ruling};
-use crate::measure::{Looks, Outcomes, Primary};
+use crate::measure::{Looks, Outcomes, Primary, are_of};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use gelu_compare::comparison::{Contrast, Found, Ruling};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -18,15 +15,8 @@ pub struct Difference {
     pub baseline: String,
     /// Dropout rate of both.
     pub dropout: f64,
-    /// What the verdict is held against.
-    pub rules: Rules,
-    /// The pairs, p and the verdict.
-    pub ruling: Ruling,
-    /// Planned runs, up to the look it waits for or the last, that are not complete.
-    pub outstanding: usize,
-    /// What the runs of each pair made of the test examples, `[activation, baseline]`; empty where any
-    /// of them has kept nothing.
-    pub outcomes: Vec<[Arc<Outcomes>; 2]>,
+    /// What was found, between the labels of the two.
+    pub found: Found,
 }
 
 /// Runs that verdicts wait for.
@@ -42,65 +32,26 @@ pub struct FurtherSeeds {
     pub seeds: RangeInclusive<u64>,
 }
 
-impl Difference {
-    /// The mean of activation − baseline; `None` with fewer than two pairs or a diverged run.
-    pub fn mean(&self) -> Option<Mean> {
-        self.ruling.pairs.mean()
-    }
-
-    /// The t interval of the mean at the level of the verdict: a 95 % interval over all comparisons
-    /// and looks.
-    pub fn interval(&self) -> Option<[f64; 2]> {
-        Some(self.mean()?.interval(self.ruling.level))
-    }
-
-    /// The 95 % t interval of the mean, as if this comparison were the only one.
-    pub fn interval_95(&self) -> Option<[f64; 2]> {
-        Some(self.mean()?.interval(ALPHA))
-    }
-
-    /// The share of pairs in which the activation is better, ties half.
-    pub fn probability_better(&self) -> Option<Proportion> {
-        let pairs = &self.ruling.pairs;
-        Proportion::new(pairs.better() as f64 + 0.5 * pairs.ties() as f64, pairs.len())
-    }
-
-    /// The smallest effect that so many pairs show with 80 % power, at the level of the verdict.
-    pub fn smallest_detectable(&self) -> Option<f64> {
-        let mean = self.mean()?;
-        smallest_detectable(mean.count, mean.deviation, self.ruling.level)
-    }
-
-    /// Where the mean lies for seeds and test examples like these, at the level of the verdict; `None`
-    /// before a look, and where the outcomes do not tell.
-    pub fn new_examples(&self) -> Option<NewExamples> {
-        let pairs: Vec<[&Outcomes; 2]> =
-            self.outcomes.iter().map(|[a, b]| [a.as_ref(), b.as_ref()]).collect();
-        self.ruling.p.filter(|_| self.mean().is_some())?;
-        new_examples(&pairs, self.ruling.level).ok()
-    }
-
-    /// How many more pairs would probably decide it; see [`Rules::forecast`].
-    pub fn forecast(&self) -> Option<Forecast> {
-        self.rules.forecast(&self.ruling)
-    }
-}
-
 /// Every activation beside the baseline, at every dropout rate: rates ascending, activations in
 /// the order asked for. Only runs of the plan are judged.
 pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
-    let rules = Rules::of(&snapshot.criterion);
+    let rules = snapshot.criterion.rules();
     let difference = |side: &Side<'_>| {
         let ruling = rules.rule(&contrast(snapshot, side));
+        let [activation, baseline] = [side.activation.activation, side.baseline.activation];
         Difference {
-            activation: side.activation.activation.to_owned(),
-            baseline: side.baseline.activation.to_owned(),
+            activation: activation.to_owned(),
+            baseline: baseline.to_owned(),
             dropout: side.activation.dropout,
-            outstanding: side.outstanding(&ruling, &rules.looks),
-            rules: rules.clone(),
-            outcomes: side.outcomes(&ruling, snapshot),
-            ruling,
+            found: Found {
+                arm: label(activation),
+                baseline: label(baseline),
+                outstanding: side.outstanding(&ruling, &rules.looks),
+                rules: rules.clone(),
+                outcomes: side.outcomes(&ruling, snapshot),
+                ruling,
+            },
         }
     };
     sides(snapshot, &best).iter().map(difference).collect()
@@ -108,7 +59,7 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
 
 /// Whether a look at any comparison has been taken: seeds that are added then have their price.
 pub fn looked_at(snapshot: &ComparisonSnapshot) -> bool {
-    differences(snapshot).iter().any(|difference| difference.ruling.look.is_some())
+    differences(snapshot).iter().any(|difference| difference.found.ruling.look.is_some())
 }
 
 /// What the next looks need, where the first is taken and has left a comparison open: nothing where
@@ -116,7 +67,7 @@ pub fn looked_at(snapshot: &ComparisonSnapshot) -> bool {
 /// gets the same answer.
 pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
     let best = best_groups(snapshot);
-    let rules = Rules::of(&snapshot.criterion);
+    let rules = snapshot.criterion.rules();
     let mut wanted: Vec<FurtherSeeds> = Vec::new();
     for side in sides(snapshot, &best) {
         let ruling = rules.rule(&contrast(snapshot, &side));
@@ -156,7 +107,7 @@ impl Side<'_> {
         let kept = |group: &Group<'_>, seed: u64| {
             let run = group.runs.iter().find(|run| run.key.seed == seed)?;
             let outcomes = run.outcomes.as_ref()?;
-            outcomes.are_of(&snapshot.criterion).then(|| outcomes.clone())
+            are_of(outcomes, &snapshot.criterion).then(|| outcomes.clone())
         };
         let pair = |seed| Some([kept(self.activation, seed)?, kept(self.baseline, seed)?]);
         (1..=ruling.pairs.len() as u64).map(pair).collect::<Option<_>>().unwrap_or_default()
@@ -218,10 +169,10 @@ pub fn noisy_test_error(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Opt
 
 #[cfg(test)]
 mod tests {
-    use super::super::verdict::Verdict;
     use super::*;
     use crate::measure::NoiseMetrics;
     use crate::report::example::example;
+    use gelu_compare::comparison::Verdict;
 
     /// GELU and ReLU with `seeds` seeds at one setting: ReLU's errors lie `shift` above GELU's.
     fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
@@ -249,10 +200,10 @@ mod tests {
         let snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
         let found = differences(&snapshot);
         assert_eq!(found.len(), 1);
-        let mean = found[0].mean().unwrap();
+        let mean = found[0].found.mean().unwrap();
         assert!((mean.mean - 0.00245).abs() < 1e-12 && mean.count == 8);
-        assert_eq!(found[0].ruling.verdict, Verdict::Worse);
-        assert_eq!(found[0].probability_better().unwrap().share(), 0.0);
+        assert_eq!(found[0].found.ruling.verdict, Verdict::Worse);
+        assert_eq!(found[0].found.probability_better().unwrap().share(), 0.0);
     }
 
     #[test]
@@ -263,7 +214,7 @@ mod tests {
             let lower = if run.key.activation == "relu" { 0.25 } else { 0.0 };
             run.epochs.last_mut().unwrap().train_loss = 1.0 - lower + 1e-3 * run.key.seed as f64;
         }
-        let found = &differences(&snapshot)[0];
+        let found = &differences(&snapshot)[0].found;
         assert!((found.mean().unwrap().mean + 0.25).abs() < 1e-12, "{found:?}");
         assert_eq!(found.ruling.verdict, Verdict::Better);
     }
@@ -280,11 +231,15 @@ mod tests {
             run.noise = vec![at(0.0), at(1.0), at(2.0)];
             run.noise[1].test_error = Some(0.1);
         }
-        let found = &differences(&snapshot)[0];
+        let found = &differences(&snapshot)[0].found;
         assert!((found.mean().unwrap().mean - 0.01).abs() < 1e-12, "{found:?}");
         assert_eq!(found.ruling.verdict, Verdict::Worse);
         snapshot.runs[0].noise.pop();
-        assert_eq!(differences(&snapshot)[0].ruling.pairs.len(), 7, "an amplitude is missing");
+        assert_eq!(
+            differences(&snapshot)[0].found.ruling.pairs.len(),
+            7,
+            "an amplitude is missing"
+        );
     }
 
     #[test]
@@ -292,7 +247,7 @@ mod tests {
         let mut snapshot = two(8, |_| 0.002);
         snapshot.runs[0].status = RunStatus::Running;
         snapshot.runs[3].status = RunStatus::Failed { reason: "x".into() };
-        let found = &differences(&snapshot)[0];
+        let found = &differences(&snapshot)[0].found;
         assert_eq!((found.ruling.pairs.len(), found.outstanding), (6, 1));
     }
 
@@ -312,7 +267,7 @@ mod tests {
     fn tuning_runs_are_not_compared() {
         let mut snapshot = example();
         snapshot.runs.iter_mut().for_each(|run| run.key.stage = Stage::Tuning);
-        assert!(differences(&snapshot).iter().all(|d| d.ruling.pairs.is_empty()));
+        assert!(differences(&snapshot).iter().all(|d| d.found.ruling.pairs.is_empty()));
     }
 
     #[test]

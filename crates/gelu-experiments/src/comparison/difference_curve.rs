@@ -1,8 +1,7 @@
-use super::contrast::Rules;
 use super::difference::sides;
-use super::statistics::{Mean, Pairs};
 use super::summary::{best_groups, value_at};
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
+use gelu_compare::comparison::statistics::{Mean, Pairs};
 
 /// How an activation differs from the baseline by what every epoch measures of the primary measure.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +26,7 @@ pub struct DifferenceCurve {
 pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
     let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
     let (metric, split) = snapshot.criterion.primary.by_epoch();
-    let rules = Rules::of(&snapshot.criterion);
+    let rules = snapshot.criterion.rules();
     let level = rules.level(rules.looks.last());
     let at = |epoch| move |run: &RunSnapshot| value_at(run, epoch, metric, split);
     let curve = |side: &super::difference::Side<'_>| {
@@ -71,7 +70,7 @@ mod tests {
         assert_eq!(curves.len(), 2);
         for (curve, difference) in curves.iter().zip(&differences) {
             assert_eq!((curve.pairs, curve.points.len()), (3, 12));
-            assert_eq!(curve.points.last().map(|point| point.1), difference.mean());
+            assert_eq!(curve.points.last().map(|point| point.1), difference.found.mean());
         }
     }
 

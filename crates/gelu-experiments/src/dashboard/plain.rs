@@ -1,4 +1,4 @@
-use crate::comparison::{Headings, Verdict, Wording, differences, sentence};
+use crate::comparison::{Headings, Verdict, differences, sentence, wording};
 use crate::measure::EpochMetrics;
 use crate::runs::{ComparisonSnapshot, RunId, RunSnapshot, RunStatus};
 use std::collections::{HashMap, HashSet};
@@ -86,14 +86,15 @@ impl PlainReporter {
             return String::new();
         }
         self.complete = complete;
-        let wording = Wording::of(snapshot);
+        let wording = wording(snapshot);
         let mut lines = String::new();
         let differences = differences(snapshot);
         let headings = Headings::of(differences.iter().map(|d| d.dropout));
         for difference in differences {
             let key = (difference.activation.clone(), difference.dropout.to_bits());
-            if difference.ruling.verdict != Verdict::Undecided && self.decided.insert(key) {
-                let said = headings.head(difference.dropout, &sentence(&difference, &wording));
+            if difference.found.ruling.verdict != Verdict::Undecided && self.decided.insert(key) {
+                let said =
+                    headings.head(difference.dropout, &sentence(&difference.found, &wording));
                 writeln!(lines, "[decided] {said}").expect("writing to memory cannot fail");
             }
         }

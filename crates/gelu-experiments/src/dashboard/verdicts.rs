@@ -1,6 +1,8 @@
 use super::chart::key;
 use super::colours::colour_of;
-use crate::comparison::{Difference, Headings, Verdict, Wording, differences, label, sentence};
+use crate::comparison::{
+    Difference, Headings, Verdict, Wording, differences, label, sentence, wording,
+};
 use crate::recipe::cuts;
 use crate::report::{ForestPanel, Mark, forest, strip};
 use crate::runs::ComparisonSnapshot;
@@ -36,13 +38,13 @@ struct VerdictRow {
 impl VerdictsView {
     pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
         let differences = differences(snapshot);
-        let wording = Wording::of(snapshot);
+        let wording = wording(snapshot);
         let measure = wording.measure();
         let unit = wording.unit().trim_start();
         let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
         let baseline = label(&snapshot.criterion.baseline);
         let headings = Headings::of(differences.iter().map(|d| d.dropout));
-        let said = |d: &Difference| headings.head(d.dropout, &sentence(d, &wording));
+        let said = |d: &Difference| headings.head(d.dropout, &sentence(&d.found, &wording));
         Self {
             heading: format!("{measure} − that of {baseline}{unit}; below 0: better"),
             rows: differences.iter().map(|d| row(snapshot, d, &wording)).collect(),
@@ -125,8 +127,9 @@ impl VerdictsView {
 fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording) -> VerdictRow {
     let activations = snapshot.activations();
     let position = activations.iter().position(|name| *name == difference.activation);
-    let ruling = &difference.ruling;
-    let (effect, interval) = match (difference.mean(), difference.interval()) {
+    let found = &difference.found;
+    let ruling = &found.ruling;
+    let (effect, interval) = match (found.mean(), found.interval()) {
         (Some(mean), Some([low, high])) => {
             (wording.number(mean.mean, (high - low) / 2.0), wording.interval([low, high]))
         }
@@ -144,7 +147,7 @@ fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording
         interval,
         pairs: ruling.pairs.len().to_string(),
         verdict: ruling.verdict,
-        further: match (ruling.next, difference.forecast()) {
+        further: match (ruling.next, found.forecast()) {
             (Some(look), _) => format!("at {} seeds", look.seeds),
             (None, Some(forecast)) => format!("~{} more", forecast.further),
             (None, None) => String::new(),

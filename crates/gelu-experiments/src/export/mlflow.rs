@@ -64,7 +64,7 @@ impl Server {
     }
 
     fn failed(&self, what: &str, reason: impl std::fmt::Display) -> Error {
-        Error::Download(format!("MLflow at {} did not {what}: {reason}", self.url))
+        Error::Failed(format!("MLflow at {} did not {what}: {reason}", self.url))
     }
 
     /// Asks, and gives the status and what was answered.

@@ -1,4 +1,5 @@
 use super::{Looks, Primary};
+use gelu_compare::comparison::Rules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,24 +24,13 @@ pub struct Criterion {
     pub looks: Looks,
 }
 
-/// How long a comparison that goes on until it is decided may go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UntilDecided {
-    /// Seeds at most: 10 or more.
-    pub max_seeds: u64,
-}
-
-impl UntilDecided {
-    /// When it is looked at.
-    pub fn looks(self) -> Looks {
-        Looks::until_decided(self.max_seeds)
-    }
-}
-
-impl Default for UntilDecided {
-    /// 20 seeds, three looks.
-    fn default() -> Self {
-        Self { max_seeds: 20 }
+impl Criterion {
+    /// What every comparison is held against.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            comparisons: self.comparisons,
+            looks: self.looks.clone(),
+            negligible: self.negligible,
+        }
     }
 }

@@ -1,224 +1,53 @@
-use super::{Criterion, EpochMetrics, NoiseMetrics, Primary, TestGroups};
+//! Outcomes of test examples, as the paper's measures count them.
 
-/// What a network made of each test example at the epoch that is reported, as the primary measure
-/// counts it: whether it was wrong, under each noise where the measure is one under noise, or the
-/// example's loss. The mean over the examples is the measure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcomes {
-    epoch: usize,
-    groups: TestGroups,
-    made: Made,
-}
+use super::{Criterion, EpochMetrics, Made, NoiseMetrics, Outcomes, Primary};
 
-/// See [`Outcomes`].
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Made {
-    /// A bit an example.
-    Wrong(Bits),
-    /// A bit an example and amplitude.
-    WrongUnderNoise(Vec<(f64, Bits)>),
-    /// One an example.
-    Loss(Vec<f32>),
-}
-
-/// Bits in bytes, the first one in the highest place, zeros behind the last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bits {
-    bytes: Vec<u8>,
-    len: usize,
-}
-
-impl Bits {
-    /// `len` bits in as many bytes as they take; `None` where these are others, or what is behind
-    /// the last bit is not 0.
-    pub(crate) fn from_bytes(bytes: &[u8], len: usize) -> Option<Self> {
-        let rest = (8 - len % 8) % 8;
-        let clean = bytes.last().is_none_or(|last| last.trailing_zeros() as usize >= rest);
-        (bytes.len() == len.div_ceil(8) && clean).then(|| Self { bytes: bytes.to_vec(), len })
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// How many are set.
-    fn ones(&self) -> u64 {
-        self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
-    }
-
-    /// Adds 1 to the counts of the places that are set.
-    fn add_to(&self, counts: &mut [u32]) {
-        for (byte, counts) in self.bytes.iter().zip(counts.chunks_mut(8)) {
-            for (place, count) in counts.iter_mut().enumerate() {
-                *count += u32::from(byte >> (7 - place) & 1);
-            }
-        }
-    }
-
-    /// The share that is set, as errors are computed.
-    fn share(&self) -> f64 {
-        self.ones() as f64 / self.len as f64
+/// The measure that outcomes are of.
+pub fn primary_of(outcomes: &Outcomes) -> Primary {
+    match outcomes.made() {
+        Made::Wrong(_) => Primary::TestError,
+        Made::WrongUnderNoise(_) => Primary::NoisyTestError,
+        Made::Loss(_) => Primary::TestLoss,
     }
 }
 
-impl FromIterator<bool> for Bits {
-    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
-        let (mut bytes, mut len) = (Vec::new(), 0);
-        for bit in bits {
-            if len % 8 == 0 {
-                bytes.push(0);
-            }
-            if let Some(last) = bytes.last_mut() {
-                *last |= u8::from(bit) << (7 - len % 8);
-            }
-            len += 1;
-        }
-        Self { bytes, len }
-    }
+/// Whether outcomes are of the measure that a comparison is decided by.
+pub fn are_of(outcomes: &Outcomes, criterion: &Criterion) -> bool {
+    primary_of(outcomes) == criterion.primary && outcomes.amplitudes() == criterion.amplitudes
 }
 
-impl Outcomes {
-    /// Of a measure that counts errors: which examples were classified wrongly.
-    ///
-    /// # Panics
-    ///
-    /// If there are more or fewer than the groups have, or none.
-    pub fn of_errors(epoch: usize, groups: TestGroups, wrong: Bits) -> Self {
-        Self::new(epoch, groups, Made::Wrong(wrong))
+/// Whether they are what the run's measures were counted from: errors to the last one, losses as
+/// far as sums in another order agree.
+///
+/// # Errors
+///
+/// What they are of, and what was measured.
+pub fn check_outcomes(
+    outcomes: &Outcomes,
+    reported: &EpochMetrics,
+    noise: &[NoiseMetrics],
+) -> Result<(), String> {
+    if outcomes.epoch() != reported.epoch {
+        return Err(format!(
+            "holds the outcomes of epoch {}, and epoch {} is reported",
+            outcomes.epoch(),
+            reported.epoch
+        ));
     }
-
-    /// Of a measure that counts errors under noise: which examples were classified wrongly at each
-    /// amplitude.
-    ///
-    /// # Panics
-    ///
-    /// As [`of_errors`](Self::of_errors), and if there is no amplitude.
-    pub fn of_noise(epoch: usize, groups: TestGroups, wrong: Vec<(f64, Bits)>) -> Self {
-        assert!(!wrong.is_empty(), "outcomes under noise are those of some noise");
-        Self::new(epoch, groups, Made::WrongUnderNoise(wrong))
-    }
-
-    /// Of a measure that is a mean of losses: that of each example.
-    ///
-    /// # Panics
-    ///
-    /// As [`of_errors`](Self::of_errors).
-    pub fn of_losses(epoch: usize, groups: TestGroups, losses: Vec<f32>) -> Self {
-        Self::new(epoch, groups, Made::Loss(losses))
-    }
-
-    pub(crate) fn new(epoch: usize, groups: TestGroups, made: Made) -> Self {
-        let examples = groups.examples();
-        let fits = match &made {
-            Made::Wrong(bits) => bits.len == examples,
-            Made::WrongUnderNoise(levels) => levels.iter().all(|(_, bits)| bits.len == examples),
-            Made::Loss(losses) => losses.len() == examples,
-        };
-        assert!(fits && examples > 0, "every one of the {examples} test examples has its outcome");
-        Self { epoch, groups, made }
-    }
-
-    /// The epoch of the network, from 1.
-    pub fn epoch(&self) -> usize {
-        self.epoch
-    }
-
-    /// What was sampled together.
-    pub fn groups(&self) -> &TestGroups {
-        &self.groups
-    }
-
-    pub(crate) fn made(&self) -> &Made {
-        &self.made
-    }
-
-    /// The measure that they are of.
-    pub fn primary(&self) -> Primary {
-        match self.made {
-            Made::Wrong(_) => Primary::TestError,
-            Made::WrongUnderNoise(_) => Primary::NoisyTestError,
-            Made::Loss(_) => Primary::TestLoss,
-        }
-    }
-
-    /// The amplitudes of the noise; none where there was none.
-    pub fn amplitudes(&self) -> Vec<f64> {
-        match &self.made {
-            Made::WrongUnderNoise(levels) => levels.iter().map(|(a, _)| *a).collect(),
-            Made::Wrong(_) | Made::Loss(_) => Vec::new(),
-        }
-    }
-
-    /// Whether they are of the measure that a comparison is decided by.
-    pub fn are_of(&self, criterion: &Criterion) -> bool {
-        self.primary() == criterion.primary && self.amplitudes() == criterion.amplitudes
-    }
-
-    /// The measure of each group: the mean over its examples.
-    pub fn by_group(&self) -> Vec<f64> {
-        match &self.made {
-            Made::Wrong(bits) => self.shares(&[bits]),
-            Made::WrongUnderNoise(levels) => {
-                self.shares(&levels.iter().map(|(_, bits)| bits).collect::<Vec<_>>())
-            }
-            Made::Loss(losses) => self.means(losses.iter().map(|&loss| f64::from(loss))),
-        }
-    }
-
-    /// The share of each group that is set, over all of these.
-    fn shares(&self, levels: &[&Bits]) -> Vec<f64> {
-        let mut counts = vec![0; self.groups.examples()];
-        levels.iter().for_each(|bits| bits.add_to(&mut counts));
-        let levels = levels.len() as f64;
-        self.means(counts.into_iter().map(|count| f64::from(count) / levels))
-    }
-
-    fn means(&self, mut values: impl Iterator<Item = f64>) -> Vec<f64> {
-        let mean = |size: usize| values.by_ref().take(size).sum::<f64>() / size as f64;
-        self.groups.sizes().map(mean).collect()
-    }
-
-    /// The measure: the mean over all examples, and over the amplitudes.
-    pub fn mean(&self) -> f64 {
-        match &self.made {
-            Made::Wrong(bits) => bits.share(),
-            Made::WrongUnderNoise(levels) => {
-                levels.iter().map(|(_, bits)| bits.share()).sum::<f64>() / levels.len() as f64
-            }
-            Made::Loss(losses) => {
-                losses.iter().map(|&loss| f64::from(loss)).sum::<f64>() / losses.len() as f64
-            }
-        }
-    }
-
-    /// Whether they are what the run's measures were counted from: errors to the last one, losses as
-    /// far as sums in another order agree.
-    ///
-    /// # Errors
-    ///
-    /// What they are of, and what was measured.
-    pub fn check(&self, reported: &EpochMetrics, noise: &[NoiseMetrics]) -> Result<(), String> {
-        if self.epoch != reported.epoch {
-            return Err(format!(
-                "holds the outcomes of epoch {}, and epoch {} is reported",
-                self.epoch, reported.epoch
-            ));
-        }
-        let equal = |what: &str, here: f64, measured: Option<f64>, tolerance: f64| match measured {
-            Some(there) if (here - there).abs() <= tolerance * there.abs() => Ok(()),
-            Some(there) => Err(format!("makes the {what} {here}, and {there} was measured")),
-            None => Err(format!("has a {what}, and none was measured")),
-        };
-        match &self.made {
-            Made::Wrong(bits) => equal("test error", bits.share(), reported.test_error, 0.0),
-            Made::Loss(_) => equal("test loss", self.mean(), reported.test_loss, ROUNDING),
-            Made::WrongUnderNoise(levels) => levels.iter().try_for_each(|(amplitude, bits)| {
-                let point = noise.iter().find(|point| point.amplitude == *amplitude);
-                let measured = point.and_then(|point| point.test_error);
-                let what = format!("test error under noise of amplitude {amplitude}");
-                equal(&what, bits.share(), measured, 0.0)
-            }),
-        }
+    let equal = |what: &str, here: f64, measured: Option<f64>, tolerance: f64| match measured {
+        Some(there) if (here - there).abs() <= tolerance * there.abs() => Ok(()),
+        Some(there) => Err(format!("makes the {what} {here}, and {there} was measured")),
+        None => Err(format!("has a {what}, and none was measured")),
+    };
+    match outcomes.made() {
+        Made::Wrong(bits) => equal("test error", bits.share(), reported.test_error, 0.0),
+        Made::Loss(_) => equal("test loss", outcomes.mean(), reported.test_loss, ROUNDING),
+        Made::WrongUnderNoise(levels) => levels.iter().try_for_each(|(amplitude, bits)| {
+            let point = noise.iter().find(|point| point.amplitude == *amplitude);
+            let measured = point.and_then(|point| point.test_error);
+            let what = format!("test error under noise of amplitude {amplitude}");
+            equal(&what, bits.share(), measured, 0.0)
+        }),
     }
 }
 
@@ -229,7 +58,7 @@ const ROUNDING: f64 = 1e-4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Looks;
+    use crate::measure::{Bits, Looks, TestGroups};
 
     fn bits(text: &str) -> Bits {
         text.bytes().map(|byte| byte == b'1').collect()
@@ -250,31 +79,6 @@ mod tests {
     }
 
     #[test]
-    fn bits_lie_as_numpys_packbits_lays_them() {
-        // numpy.packbits([1,0,0,0,0,0,1,0, 0,1,1]).tolist()
-        assert_eq!(bits("10000010011").bytes(), [130, 96]);
-        assert_eq!(Bits::from_bytes(&[130, 96], 11), Some(bits("10000010011")));
-        assert_eq!(Bits::from_bytes(&[130, 112], 11), None, "a bit behind the last");
-        assert_eq!(Bits::from_bytes(&[130], 11), None);
-        assert_eq!(Bits::from_bytes(&[130, 96, 0], 11), None);
-        assert_eq!(Bits::from_bytes(&[255], 8).map(|bits| bits.ones()), Some(8));
-    }
-
-    #[test]
-    fn a_group_counts_the_mean_of_its_examples() {
-        let groups = TestGroups::of_sizes([1, 4, 2]);
-        let errors = Outcomes::of_errors(3, groups.clone(), bits("1011010"));
-        assert_eq!(errors.by_group(), [1.0, 0.5, 0.5]);
-        assert_eq!(errors.mean(), 4.0 / 7.0);
-        let losses = vec![0.5, 1.0, 2.0, 3.0, 2.0, 0.0, 1.0];
-        let losses = Outcomes::of_losses(3, groups.clone(), losses);
-        assert_eq!((losses.by_group(), losses.mean()), (vec![0.5, 2.0, 0.5], 9.5 / 7.0));
-        let levels = vec![(0.5, bits("0000000")), (1.0, bits("1011010"))];
-        let noisy = Outcomes::of_noise(3, groups, levels);
-        assert_eq!((noisy.by_group(), noisy.mean()), (vec![0.5, 0.25, 0.25], 2.0 / 7.0));
-    }
-
-    #[test]
     fn they_are_of_one_measure() {
         let criterion = |primary, amplitudes: &[f64]| Criterion {
             primary,
@@ -286,42 +90,47 @@ mod tests {
         };
         let groups = TestGroups::singles(2);
         let errors = Outcomes::of_errors(1, groups.clone(), bits("01"));
-        assert!(errors.are_of(&criterion(Primary::TestError, &[])));
-        assert!(!errors.are_of(&criterion(Primary::TestLoss, &[])));
+        assert!(are_of(&errors, &criterion(Primary::TestError, &[])));
+        assert!(!are_of(&errors, &criterion(Primary::TestLoss, &[])));
         let noisy = Outcomes::of_noise(1, groups, vec![(1.0, bits("01"))]);
-        assert!(noisy.are_of(&criterion(Primary::NoisyTestError, &[1.0])));
-        assert!(!noisy.are_of(&criterion(Primary::NoisyTestError, &[1.0, 2.0])));
-        assert!(!noisy.are_of(&criterion(Primary::TestError, &[])));
+        assert!(are_of(&noisy, &criterion(Primary::NoisyTestError, &[1.0])));
+        assert!(!are_of(&noisy, &criterion(Primary::NoisyTestError, &[1.0, 2.0])));
+        assert!(!are_of(&noisy, &criterion(Primary::TestError, &[])));
     }
 
     #[test]
     fn outcomes_of_anything_else_than_what_was_measured_are_noticed() {
         let groups = TestGroups::singles(3);
         let errors = Outcomes::of_errors(3, groups.clone(), bits("100"));
-        assert_eq!(errors.check(&reported(Some(1.0 / 3.0), 1.0), &[]), Ok(()));
+        assert_eq!(check_outcomes(&errors, &reported(Some(1.0 / 3.0), 1.0), &[]), Ok(()));
         let said = |found: Result<(), String>| found.unwrap_err();
-        let other = said(errors.check(&reported(Some(2.0 / 3.0), 1.0), &[]));
+        let other = said(check_outcomes(&errors, &reported(Some(2.0 / 3.0), 1.0), &[]));
         assert!(other.contains("makes the test error 0.333"), "{other}");
         let epoch = EpochMetrics { epoch: 4, ..reported(Some(1.0 / 3.0), 1.0) };
-        assert!(said(errors.check(&epoch, &[])).contains("epoch 3, and epoch 4"));
-        assert!(said(errors.check(&reported(None, 1.0), &[])).contains("none was measured"));
+        assert!(said(check_outcomes(&errors, &epoch, &[])).contains("epoch 3, and epoch 4"));
+        assert!(
+            said(check_outcomes(&errors, &reported(None, 1.0), &[])).contains("none was measured")
+        );
 
         let losses = Outcomes::of_losses(3, groups.clone(), vec![0.5, 1.0, 1.5]);
-        assert_eq!(losses.check(&reported(None, 1.000_01), &[]), Ok(()));
-        assert!(said(losses.check(&reported(None, 1.001), &[])).contains("test loss 1"));
+        assert_eq!(check_outcomes(&losses, &reported(None, 1.000_01), &[]), Ok(()));
+        assert!(said(check_outcomes(&losses, &reported(None, 1.001), &[])).contains("test loss 1"));
 
         let noisy = Outcomes::of_noise(3, groups, vec![(1.0, bits("100"))]);
         let point =
             |amplitude, error| NoiseMetrics { amplitude, test_loss: 1.0, test_error: Some(error) };
         let measured = reported(Some(0.0), 1.0);
-        assert_eq!(noisy.check(&measured, &[point(0.0, 0.0), point(1.0, 1.0 / 3.0)]), Ok(()));
-        assert!(said(noisy.check(&measured, &[point(1.0, 0.0)])).contains("amplitude 1 0.333"));
-        assert!(said(noisy.check(&measured, &[point(2.0, 1.0)])).contains("none was measured"));
-    }
-
-    #[test]
-    #[should_panic(expected = "every one of the 3 test examples")]
-    fn an_outcome_too_few_is_a_programming_error() {
-        let _ = Outcomes::of_errors(1, TestGroups::singles(3), bits("10"));
+        assert_eq!(
+            check_outcomes(&noisy, &measured, &[point(0.0, 0.0), point(1.0, 1.0 / 3.0)]),
+            Ok(())
+        );
+        assert!(
+            said(check_outcomes(&noisy, &measured, &[point(1.0, 0.0)]))
+                .contains("amplitude 1 0.333")
+        );
+        assert!(
+            said(check_outcomes(&noisy, &measured, &[point(2.0, 1.0)]))
+                .contains("none was measured")
+        );
     }
 }

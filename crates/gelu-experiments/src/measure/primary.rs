@@ -1,4 +1,5 @@
 use super::{LossKind, Metric, Split};
+use gelu_compare::measure::{Direction, Measure, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,16 @@ impl Primary {
     /// Whether it is a fraction, which is said in points.
     pub fn is_error(self) -> bool {
         matches!(self, Self::TestError | Self::NoisyTestError)
+    }
+
+    /// As what is compared: errors are said in points.
+    pub fn measure(self, loss: LossKind) -> Measure {
+        Measure {
+            name: self.words(loss),
+            direction: Direction::Lower,
+            unit: if self.is_error() { Unit::points() } else { Unit::own(4) },
+            split: Some(self.by_epoch().1),
+        }
     }
 
     /// In sentences: `test error`, `test loss`, `training MSE`, `test error under noise`.

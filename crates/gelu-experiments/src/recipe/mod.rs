@@ -250,7 +250,7 @@ impl Recipe {
     }
 
     fn parse(text: &str, origin: &str) -> Result<Self> {
-        let refuse = |problem: String| Error::Recipe { recipe: origin.to_owned(), problem };
+        let refuse = |problem: String| Error::Usage(format!("recipe {origin}: {problem}"));
         let mut recipe: Self = toml::from_str(text)
             .map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
         recipe.comparison.without_repetition();

@@ -1,4 +1,4 @@
-use super::figure::{Curve, Figure, Panel};
+use super::{Curve, Figure, Panel};
 use crate::activation::{Formula, NamedActivation};
 use crate::comparison::colour;
 use crate::device::DeviceName;

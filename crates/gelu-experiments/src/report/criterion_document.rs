@@ -1,6 +1,6 @@
-use crate::comparison::Rules;
-use crate::measure::{Look, Primary};
+use crate::measure::Primary;
 use crate::runs::ComparisonSnapshot;
+use gelu_compare::report::LookDocument;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,20 +21,6 @@ pub struct CriterionDocument {
     pub comparisons: usize,
 }
 
-/// A look at a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LookDocument {
-    /// After so many seeds.
-    pub seeds: u64,
-    /// α′: what every decision at it is made at. 0.05/(m·K) of m comparisons and K planned looks;
-    /// half of that at the first look that was added, a quarter at the second, ….
-    pub level: f64,
-    /// Whether it was planned before the first run.
-    pub planned: bool,
-    /// When a look that was not planned was asked for (RFC 3339); null of a planned one.
-    pub added_at: Option<String>,
-}
-
 impl CriterionDocument {
     pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
         let criterion = &snapshot.criterion;
@@ -50,25 +36,12 @@ impl CriterionDocument {
 
 /// The looks of a comparison.
 pub(super) fn looks(snapshot: &ComparisonSnapshot) -> Vec<LookDocument> {
-    let mut looks = LookDocument::all(&Rules::of(&snapshot.criterion));
+    let mut looks = LookDocument::all(&snapshot.criterion.rules());
     for look in looks.iter_mut().filter(|look| !look.planned) {
         let added = snapshot.added_looks.iter().find(|added| added.seeds == look.seeds);
         look.added_at = added.map(|added| added.at.clone());
     }
     looks
-}
-
-impl LookDocument {
-    /// The looks of a table, without the days they were added.
-    pub(crate) fn all(rules: &Rules) -> Vec<Self> {
-        let look = |look: Look| Self {
-            seeds: look.seeds,
-            level: rules.level(look),
-            planned: look.planned,
-            added_at: None,
-        };
-        rules.looks.iter().map(look).collect()
-    }
 }
 
 #[cfg(test)]

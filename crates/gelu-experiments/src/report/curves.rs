@@ -1,6 +1,7 @@
 //! The measures by epoch, as the recipe wants them drawn.
 
-use super::figure::{Curve, Figure, Panel, runs_and_data};
+use super::captions::runs_and_data;
+use super::{Curve, Figure, Panel};
 use crate::comparison::{Group, best_groups, colour, groups, label, lighter};
 use crate::measure::{LossKind, Metric, Split};
 use crate::recipe::{FigureSpec, Panels, SecondSplit};

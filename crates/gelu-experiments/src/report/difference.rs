@@ -1,4 +1,5 @@
-use super::figure::{Curve, Figure, Panel, data_of};
+use super::captions::data_of;
+use super::{Curve, Figure, Panel};
 use crate::comparison::{DifferenceCurve, colour, difference_curves, label};
 use crate::measure::{Metric, Primary, Reported};
 use crate::runs::ComparisonSnapshot;
@@ -136,8 +137,8 @@ mod tests {
         let (x, mean) = curves[1].points[11];
         let (_, low, high) = curves[1].band[11];
         let difference = &crate::comparison::differences(&snapshot)[0];
-        assert_eq!((x, mean), (12.0, difference.mean().unwrap().mean * 100.0));
-        assert_eq!([low, high], difference.interval().unwrap().map(|end| end * 100.0));
+        assert_eq!((x, mean), (12.0, difference.found.mean().unwrap().mean * 100.0));
+        assert_eq!([low, high], difference.found.interval().unwrap().map(|end| end * 100.0));
         assert!(figure.caption.contains("mean of 3 pairs"), "{}", figure.caption);
         assert!(figure.panels[0].y_axis.contains("points"));
     }

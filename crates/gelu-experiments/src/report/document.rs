@@ -1,6 +1,7 @@
 //! The JSON document of a comparison. Its schema is described in `docs/src/json-schema.md`.
 
-use super::criterion_document::{CriterionDocument, LookDocument, looks};
+use super::LookDocument;
+use super::criterion_document::{CriterionDocument, looks};
 use super::difference_document::DifferenceDocument;
 use crate::comparison::statistics::{Quartiles, median, quartiles};
 use crate::comparison::{Group, best_groups, differences, noisy_test_error, reported_epoch};

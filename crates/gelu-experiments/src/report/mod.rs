@@ -2,44 +2,35 @@
 //! bytes out.
 
 mod activations;
+mod captions;
 mod criterion_document;
 mod csv;
 mod curves;
 mod difference;
 mod difference_document;
 mod document;
-mod draw;
 #[cfg(test)]
 pub(crate) mod example;
-mod figure;
 mod forest;
-mod forest_svg;
 mod html;
-mod legend;
-mod png;
 mod robustness;
 mod runs_csv;
-mod strip;
 pub mod table;
 
-pub use criterion_document::{CriterionDocument, LookDocument};
+pub use criterion_document::CriterionDocument;
 pub use csv::csv;
-pub use difference_document::{
-    DifferenceDocument, ForecastDocument, FoundDocument, IntervalDocument,
-};
+pub use difference_document::DifferenceDocument;
 pub use document::{
     ActivationDocument, DataDocument, Document, Edge, MeasuresDocument, RunDocument, SCHEMA,
     SpreadDocument,
 };
-pub use draw::svg;
-pub use figure::{Curve, Figure, Panel};
-pub(crate) use forest::Compared;
-pub use forest::{Forest, ForestPanel, ForestRow, forest};
-pub use forest_svg::svg as forest_svg;
+pub use forest::forest;
+pub use gelu_compare::report::{
+    Curve, Figure, ForecastDocument, Forest, ForestPanel, ForestRow, FoundDocument,
+    IntervalDocument, LookDocument, Mark, Panel, forest_svg, png, strip, svg,
+};
 pub use html::html;
-pub use png::png;
 pub use runs_csv::runs_csv;
-pub(crate) use strip::{Mark, strip, strips};
 
 use crate::Error;
 use crate::files::write_atomically;

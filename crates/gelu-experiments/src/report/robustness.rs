@@ -1,4 +1,5 @@
-use super::figure::{Curve, Figure, Panel, runs_and_data};
+use super::captions::runs_and_data;
+use super::{Curve, Figure, Panel};
 use crate::comparison::statistics::median;
 use crate::comparison::{Group, best_groups, colour, label};
 use crate::measure::NoiseMetrics;

@@ -8,7 +8,7 @@ use crate::error::Place;
 use crate::files::{
     from_json, from_toml, problem, read_bytes, read_text, remove_folder, sync, sync_folder,
 };
-use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
+use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes, check_outcomes};
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -201,8 +201,7 @@ impl RunFolder {
         else {
             return Ok(None);
         };
-        outcomes
-            .check(reported, noise)
+        check_outcomes(&outcomes, reported, noise)
             .map(|()| Some(Arc::new(outcomes)))
             .map_err(|problem| outcomes::refusal(&self.file(outcomes::FILE), problem))
     }

@@ -12,7 +12,7 @@
 //! groups in a row have it.
 
 use crate::error::Place;
-use crate::measure::{Bits, LossKind, Made, Outcomes, Primary, TestGroups};
+use crate::measure::{Bits, LossKind, Made, Outcomes, Primary, TestGroups, primary_of};
 use crate::names::printable;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ struct Formatted {
 pub fn outcomes_to_bytes(outcomes: &Outcomes) -> Vec<u8> {
     let header = Header {
         format: FORMAT,
-        measure: outcomes.primary(),
+        measure: primary_of(outcomes),
         epoch: outcomes.epoch(),
         examples: outcomes.groups().examples(),
         groups: outcomes.groups().clone(),

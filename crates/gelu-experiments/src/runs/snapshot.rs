@@ -1,6 +1,7 @@
 use super::{AddedLook, Progress, Provenance, RunKey, RunStatus};
 use crate::measure::{
     Criterion, EpochMetrics, LossKind, Metric, NoiseMetrics, Outcomes, Reported, Selection, Split,
+    are_of,
 };
 use crate::recipe::FigureSpec;
 use std::sync::Arc;
@@ -136,7 +137,7 @@ impl RunSnapshot {
     /// What it makes of each test example as the measure counts it that a comparison is decided by;
     /// `None` where that was not kept.
     pub fn outcomes_of(&self, criterion: &Criterion) -> Option<&Outcomes> {
-        self.outcomes.as_deref().filter(|outcomes| outcomes.are_of(criterion))
+        self.outcomes.as_deref().filter(|outcomes| are_of(outcomes, criterion))
     }
 
     /// How many sessions have died on it, one after the other, without finishing an epoch.

@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn whoever_died_while_it_widened_a_comparison_is_in_nobodys_way() {
-        let here = crate::host::identity();
+        let here = gelu_compare::host::identity();
         for (by, least) in [(here.as_str(), Duration::ZERO), ("elsewhere", Duration::from_secs(1))]
         {
             let (out, began) = (being_widened(by), Instant::now());

@@ -40,7 +40,7 @@ impl Parts {
         }
         let taken = std::mem::take(&mut *arrived);
         let bytes: Result<Vec<Bytes>, String> = taken.into_iter().flatten().collect();
-        let bytes = bytes.map_err(|problem| Error::Device(format!("cannot save: {problem}")))?;
+        let bytes = bytes.map_err(|problem| Error::Failed(format!("cannot save: {problem}")))?;
         Ok(bytes.try_into().expect("three parts were waited for"))
     }
 

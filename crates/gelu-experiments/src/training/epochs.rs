@@ -140,7 +140,7 @@ impl<M: Trainable> EpochByEpoch<M> {
         let (mut tally, mut steps) = (Tally::default(), 0);
         let mut batches = loader.iter();
         while let Some(batch) = batches.next() {
-            let batch = batch.map_err(|error| Error::Device(error.to_string()))?;
+            let batch = batch.map_err(|error| Error::Failed(error.to_string()))?;
             let output = learner.train_step(batch);
             learner.lr_step();
             learner.optimizer_step(output.grads);
@@ -262,5 +262,5 @@ impl<M: Trainable> EpochByEpoch<M> {
 type TrainEvent<M> = LearnerEvent<<M as TrainStep>::Output>;
 
 fn report<E: std::fmt::Display>(result: std::result::Result<(), E>) -> Result<()> {
-    result.map_err(|error| Error::Device(error.to_string()))
+    result.map_err(|error| Error::Failed(error.to_string()))
 }

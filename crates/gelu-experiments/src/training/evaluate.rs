@@ -51,7 +51,7 @@ pub(super) fn evaluate<M: InferenceStep<Output: Measured>>(
 ) -> Result<Score> {
     let mut tally = Tally::default();
     for batch in loader.iter() {
-        let batch = batch.map_err(|error| Error::Device(error.to_string()))?;
+        let batch = batch.map_err(|error| Error::Failed(error.to_string()))?;
         let output = model.step(batch);
         let measurement = output.measure();
         let examples = measurement.examples;

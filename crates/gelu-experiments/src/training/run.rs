@@ -14,7 +14,7 @@ use super::threads::pool;
 use crate::data::{BatchLoader, Order};
 use crate::environment::Environment;
 use crate::error::Place;
-use crate::measure::{Criterion, LossKind};
+use crate::measure::{Criterion, LossKind, check_outcomes};
 use crate::output::complain;
 use crate::runs::{Checkpoint, ClaimedRun, RunFolder, RunSpec, RunStatus};
 use crate::{Error, Result};
@@ -283,7 +283,7 @@ fn keep_results(
         run.set_noise(&examined.noise)?;
     }
     let Some(outcomes) = examined.outcomes else { return Ok(()) };
-    match outcomes.check(reported, &examined.noise) {
+    match check_outcomes(&outcomes, reported, &examined.noise) {
         Ok(()) => run.set_outcomes(&outcomes),
         // On a device that computes the same thing twice in two ways.
         Err(problem) => {

@@ -104,7 +104,7 @@ impl Session {
                 Err(Error::LeaseLost { run: self.run.folder().path().to_path_buf() })
             }
             (Some(outcome), _) => outcome,
-            (None, Some(error)) => Err(Error::Device(error.to_string())),
+            (None, Some(error)) => Err(Error::Failed(error.to_string())),
             (None, None) if state.metrics.len() == self.spec().training.epochs => {
                 Ok(RunStatus::Finished)
             }

@@ -40,7 +40,7 @@ impl Tally {
     pub(super) fn score(&mut self) -> Result<Score> {
         self.read_back()?;
         if self.examples == 0 {
-            return Err(Error::Device("there is no batch to measure".to_owned()));
+            return Err(Error::Failed("there is no batch to measure".to_owned()));
         }
         let examples = self.examples as f64;
         let error = self.wrong.map(|wrong| wrong as f64 / examples);
@@ -73,7 +73,7 @@ impl Tally {
 }
 
 pub(super) fn unreadable(error: impl std::fmt::Display) -> Error {
-    Error::Device(format!("cannot read a result back from the device: {error}"))
+    Error::Failed(format!("cannot read a result back from the device: {error}"))
 }
 
 #[cfg(test)]

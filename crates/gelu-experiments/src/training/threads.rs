@@ -43,7 +43,7 @@ pub(super) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
         .num_threads(threads)
         .thread_name(|index| format!("kernels-{index}"))
         .build();
-    pool.map_err(|error| Error::Device(format!("cannot start {threads} threads: {error}")))
+    pool.map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))
 }
 
 #[cfg(test)]

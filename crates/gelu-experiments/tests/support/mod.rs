@@ -2,8 +2,12 @@
 
 #![allow(dead_code, unreachable_pub, reason = "every test file is a crate that uses a part of it")]
 
+#[path = "../../../gelu-compare/tests/support/outcome.rs"]
+mod outcome;
+
+pub use outcome::Outcome;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 /// The program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gelu");
@@ -61,40 +65,6 @@ pub fn runs_in(comparison: &Path) -> Vec<PathBuf> {
     let mut runs: Vec<PathBuf> = made.map(|entry| entry.path()).collect();
     runs.sort();
     runs
-}
-
-/// How the program ended.
-pub struct Outcome(Output);
-
-impl Outcome {
-    pub fn code(&self) -> i32 {
-        self.0.status.code().unwrap_or(-1)
-    }
-
-    pub fn stdout(&self) -> String {
-        String::from_utf8(self.0.stdout.clone()).unwrap()
-    }
-
-    pub fn stderr(&self) -> String {
-        String::from_utf8(self.0.stderr.clone()).unwrap()
-    }
-
-    /// Standard output of a run that has to succeed.
-    #[track_caller]
-    pub fn success(self) -> String {
-        assert_eq!(self.code(), 0, "{}{}", self.stdout(), self.stderr());
-        self.stdout()
-    }
-
-    /// Standard error of a run that has to end with `code` and say `text`.
-    #[track_caller]
-    pub fn refused(self, code: i32, text: &str) -> String {
-        let said = self.stderr();
-        assert_eq!(self.code(), code, "{said}");
-        assert!(said.contains(text), "expected {text:?} in: {said}");
-        assert!(!said.contains("panicked"), "{said}");
-        said
-    }
 }
 
 /// Metrics, weights and outcomes of a run, to the byte.

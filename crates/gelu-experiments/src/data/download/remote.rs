@@ -54,7 +54,7 @@ impl RemoteFile {
     ///
     /// # Errors
     ///
-    /// When no mirror serves it ([`Error::Download`], saying what each of them did), or it cannot be
+    /// When no mirror serves it ([`Error::Failed`], saying what each of them did), or it cannot be
     /// written.
     pub fn fetch(&self, folder: &Path, bar: &ProgressBar) -> Result<Fetched> {
         fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
@@ -73,7 +73,7 @@ impl RemoteFile {
                 Err(reason) => failures.push(format!("{url}: {reason}")),
             }
         }
-        Err(Error::Download(format!("cannot fetch {} ({})", self.name, failures.join("; "))))
+        Err(Error::Failed(format!("cannot fetch {} ({})", self.name, failures.join("; "))))
     }
 
     /// The SHA-256 of the file in `folder` where there is nothing to check it by: for people to compare

@@ -8,8 +8,8 @@ pub use holder::{Holder, Watch};
 pub(super) use state::create_state;
 
 use crate::files::{from_json, read_bytes, sync, sync_folder};
-use crate::host;
 use crate::{Error, Result};
+use gelu_compare::host;
 use holder::{HOLDER, is_recent, read_holder, to_json};
 use lock::{Refused, is_locked, lock, lock_name};
 use state::State;
@@ -84,7 +84,7 @@ pub enum Before {
 /// its own for so long after it last asked for it, which it does whenever it shows a sign of life: six
 /// times in a lease. After two minutes nothing is remembered.
 pub(super) fn default_seconds(folder: &Path) -> u64 {
-    if crate::network::is_remembered(folder) { 120 } else { 60 }
+    if gelu_compare::network::is_remembered(folder) { 120 } else { 60 }
 }
 
 /// Who holds a folder at this moment, as far as can be seen from here. Changes nothing in it.

@@ -1,0 +1,69 @@
+use super::contrast::Rules;
+use super::statistics::{
+    Forecast, Mean, NewExamples, Proportion, new_examples, smallest_detectable,
+};
+use super::verdict::{ALPHA, Ruling};
+use crate::measure::Outcomes;
+use std::sync::Arc;
+
+/// What a comparison of an arm with the baseline found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The arm, as sentences call it.
+    pub arm: String,
+    /// The baseline, as sentences call it.
+    pub baseline: String,
+    /// What the verdict is held against.
+    pub rules: Rules,
+    /// The pairs, p and the verdict.
+    pub ruling: Ruling,
+    /// Planned runs, up to the look it waits for or the last, that are not complete.
+    pub outstanding: usize,
+    /// What the runs of each pair made of the test examples, `[arm, baseline]`; empty where any of them
+    /// has kept nothing.
+    pub outcomes: Vec<[Arc<Outcomes>; 2]>,
+}
+
+impl Found {
+    /// The mean of arm − baseline; `None` with fewer than two pairs or a diverged run.
+    pub fn mean(&self) -> Option<Mean> {
+        self.ruling.pairs.mean()
+    }
+
+    /// The t interval of the mean at the level of the verdict: a 95 % interval over all comparisons
+    /// and looks.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        Some(self.mean()?.interval(self.ruling.level))
+    }
+
+    /// The 95 % t interval of the mean, as if this comparison were the only one.
+    pub fn interval_95(&self) -> Option<[f64; 2]> {
+        Some(self.mean()?.interval(ALPHA))
+    }
+
+    /// The share of pairs in which the arm is better, ties half.
+    pub fn probability_better(&self) -> Option<Proportion> {
+        let pairs = &self.ruling.pairs;
+        Proportion::new(pairs.better() as f64 + 0.5 * pairs.ties() as f64, pairs.len())
+    }
+
+    /// The smallest effect that so many pairs show with 80 % power, at the level of the verdict.
+    pub fn smallest_detectable(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        smallest_detectable(mean.count, mean.deviation, self.ruling.level)
+    }
+
+    /// Where the mean lies for seeds and test examples like these, at the level of the verdict; `None`
+    /// before a look, and where the outcomes do not tell.
+    pub fn new_examples(&self) -> Option<NewExamples> {
+        let pairs: Vec<[&Outcomes; 2]> =
+            self.outcomes.iter().map(|[a, b]| [a.as_ref(), b.as_ref()]).collect();
+        self.ruling.p.filter(|_| self.mean().is_some())?;
+        new_examples(&pairs, self.ruling.level).ok()
+    }
+
+    /// How many more pairs would probably decide it; see [`Rules::forecast`].
+    pub fn forecast(&self) -> Option<Forecast> {
+        self.rules.forecast(&self.ruling)
+    }
+}

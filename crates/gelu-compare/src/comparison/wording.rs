@@ -1,0 +1,175 @@
+//! How values of a measure are said.
+
+use crate::measure::{Direction, Measure};
+
+/// How values of a measure are said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wording {
+    measure: Measure,
+    /// The unit as it stands behind a number.
+    unit: String,
+    /// How many test examples there are, and what they are called.
+    examples: Option<(usize, String)>,
+}
+
+impl Wording {
+    /// That of a measure.
+    pub fn of(measure: &Measure) -> Self {
+        let unit = match measure.unit.name.as_str() {
+            "" => String::new(),
+            name => format!(" {name}"),
+        };
+        Self { measure: measure.clone(), unit, examples: None }
+    }
+
+    /// For a measure on so many test examples of that name: `pictures`.
+    #[must_use]
+    pub fn on_examples(self, count: usize, name: &str) -> Self {
+        Self { examples: Some((count, name.to_owned())), ..self }
+    }
+
+    /// What the test examples are called: `pictures`.
+    pub(super) fn examples(&self) -> &str {
+        self.examples.as_ref().map_or("examples", |(_, name)| name)
+    }
+
+    /// These test examples: `these 7,152 words`.
+    pub(super) fn these_examples(&self) -> String {
+        match &self.examples {
+            Some((count, name)) if *count > 0 => format!("these {} {name}", in_thousands(*count)),
+            _ => format!("these {}", self.examples()),
+        }
+    }
+
+    /// A value of the measure in the unit it is said in, with enough decimals to tell it from values
+    /// `resolution` away.
+    pub fn number(&self, value: f64, resolution: f64) -> String {
+        let unit = &self.measure.unit;
+        let wanted = 1.0 - (resolution * unit.factor).abs().log10().floor();
+        let decimals = match wanted.is_finite() {
+            true => wanted.clamp(unit.decimals as f64, 8.0) as usize,
+            false => unit.decimals_alone,
+        };
+        signed(self.scaled(value), decimals)
+    }
+
+    /// Two ends: `0.14 to 1.00`.
+    pub fn interval(&self, [low, high]: [f64; 2]) -> String {
+        let resolution = (high - low) / 2.0;
+        format!("{} to {}", self.number(low, resolution), self.number(high, resolution))
+    }
+
+    /// A difference of costs as one of the measure: turned round where higher is better.
+    pub fn of_measure(&self, cost: f64) -> f64 {
+        cost * self.measure.direction.sign()
+    }
+
+    /// The same of both ends of an interval, the lower first.
+    pub fn ends_of_measure(&self, ends: [f64; 2]) -> [f64; 2] {
+        let [a, b] = ends.map(|end| self.of_measure(end));
+        [a.min(b), a.max(b)]
+    }
+
+    /// A value of the measure in the unit it is said in.
+    pub fn scaled(&self, value: f64) -> f64 {
+        value * self.measure.unit.factor
+    }
+
+    /// Whether higher values are better.
+    pub fn higher_is_better(&self) -> bool {
+        self.measure.direction == Direction::Higher
+    }
+
+    /// The unit behind a number: ` points` for errors, nothing for losses.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// `test error`, `test loss`, `test MSE`.
+    pub fn measure(&self) -> &str {
+        &self.measure.name
+    }
+
+    /// A value as short as it was written, with its unit: `0.1 points`.
+    pub(super) fn short(&self, value: f64) -> String {
+        // Twelve digits, so that 0.001 · 100 is 0.1 again.
+        let value = self.scaled(value);
+        let short: f64 = format!("{value:.11e}").parse().unwrap_or(value);
+        format!("{short}{}", self.unit)
+    }
+}
+
+/// `7,152`.
+fn in_thousands(count: usize) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
+        .collect();
+    groups.join(",")
+}
+
+/// With a real minus sign, and never `−0`.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let is_zero = text.chars().all(|c| c == '0' || c == '.');
+    if value < 0.0 && !is_zero { format!("−{text}") } else { text }
+}
+
+/// `0.0003`, `0.0625`, `0.35`, `< 0.0001`.
+pub(super) fn p_value(p: f64) -> String {
+    if p < 1e-4 {
+        return "< 0.0001".to_owned();
+    }
+    let text = format!("{p:.4}");
+    let short = text.trim_end_matches('0');
+    // At least two decimals.
+    text[..short.len().max(4)].to_owned()
+}
+
+/// `5 %`, `7.5 %`, `5.83 %`.
+pub(super) fn percent(share: f64) -> String {
+    let text = format!("{:.2}", 100.0 * share);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Unit;
+
+    fn wording(name: &str, direction: Direction, unit: Unit) -> Wording {
+        Wording::of(&Measure { name: name.to_owned(), direction, unit, split: None })
+    }
+
+    #[test]
+    fn where_higher_is_better_differences_are_turned_round_and_sizes_stay() {
+        let accuracy = wording("accuracy", Direction::Higher, Unit::own(0));
+        assert_eq!(
+            (accuracy.of_measure(-0.25), accuracy.number(0.25, 0.05)),
+            (0.25, "0.250".into())
+        );
+        assert_eq!(accuracy.ends_of_measure([-0.5, -0.25]), [0.25, 0.5]);
+        assert_eq!((accuracy.scaled(0.25), accuracy.short(0.1)), (0.25, "0.1".into()));
+        assert_eq!(accuracy.number(12.0, 30.0), "12");
+    }
+
+    #[test]
+    fn numbers_are_as_fine_as_their_interval() {
+        let errors = Wording::of(&Measure::test_error());
+        assert_eq!(errors.number(-0.0031, 0.0013), "−0.31");
+        assert_eq!(errors.number(-1e-9, 0.0013), "0.00");
+        assert_eq!(errors.number(0.00012, 0.00001), "0.0120");
+        assert_eq!(errors.short(0.001), "0.1 points");
+        let losses = wording("test MSE", Direction::Lower, Unit::own(4));
+        assert_eq!(losses.number(0.00012, 0.00001), "0.000120");
+        assert_eq!(
+            (p_value(0.0625), p_value(0.35), p_value(1e-7)),
+            ("0.0625".into(), "0.35".into(), "< 0.0001".into())
+        );
+        assert_eq!([1, 999, 7152, 1_000_000].map(in_thousands), ["1", "999", "7,152", "1,000,000"]);
+        assert_eq!((percent(0.05), percent(0.075)), ("5 %".to_owned(), "7.5 %".to_owned()));
+    }
+}

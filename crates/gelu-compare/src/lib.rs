@@ -1,0 +1,31 @@
+#![forbid(unsafe_code)]
+// All that is printed goes through `output`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+//! Which setting is better, from results over seeds: verdicts whose errors are controlled.
+//!
+//! A run is one measurement of a setting with one seed. Runs with the same seed are pairs
+//! ([`comparison::Contrast`]); [`comparison::Rules`] say how many comparisons share the 5 % that a table may
+//! err with, and when they are looked at; a [`comparison::Ruling`] is what they make of the pairs, and
+//! [`comparison::sentence`] says it. [`scores`] does so for a table from anywhere.
+
+pub mod cli;
+pub mod cluster;
+pub mod comparison;
+pub mod error;
+pub mod files;
+pub mod host;
+pub mod measure;
+pub mod names;
+pub mod network;
+pub mod output;
+pub mod report;
+pub mod scores;
+pub mod signals;
+
+pub use error::{Error, Result};
+
+/// The code of the README, compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,7 @@
+//! The program `gelu-compare`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gelu_compare::cli::main()
+}

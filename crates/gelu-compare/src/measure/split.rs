@@ -1,0 +1,30 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A part of a data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Split {
+    /// What the network is trained on.
+    Train,
+    /// What settings are chosen on.
+    Valid,
+    /// What is reported and never chosen on.
+    Test,
+}
+
+impl Split {
+    /// All of them, in the order they are shown.
+    pub const ALL: [Self; 3] = [Self::Train, Self::Valid, Self::Test];
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Train => "train",
+            Self::Valid => "valid",
+            Self::Test => "test",
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! The verdicts as a picture: the first that a reader of a comparison looks at.
+
+use crate::comparison::{Found, Verdict, Wording};
+
+/// A forest plot: a row a comparison, with the paired differences as dots, the interval of their mean as
+/// a bar, and ±δ around zero. What is drawn, not how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forest {
+    /// Above everything.
+    pub title: String,
+    /// Below everything.
+    pub caption: String,
+    /// Text of the axes.
+    pub axis: String,
+    /// From top to bottom, each with an axis of its own.
+    pub panels: Vec<ForestPanel>,
+}
+
+/// Comparisons that share an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForestPanel {
+    /// Above its rows; may be empty.
+    pub title: String,
+    /// δ, in the unit of the axis.
+    pub margin: f64,
+    /// From top to bottom.
+    pub rows: Vec<ForestRow>,
+}
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForestRow {
+    /// What is compared with the baseline.
+    pub label: String,
+    /// The verdict in words: `worse by 12.70 (8.82 to 16.58)`.
+    pub words: String,
+    /// Whether the verdict is more than *undecided*.
+    pub decided: bool,
+    /// Its place among the colours.
+    pub position: usize,
+    /// The paired differences; those that are not finite have no place.
+    pub dots: Vec<f64>,
+    /// Their mean.
+    pub mean: Option<f64>,
+    /// The interval of the mean.
+    pub interval: Option<[f64; 2]>,
+    /// The interval for new test examples.
+    pub new_examples: Option<[f64; 2]>,
+}
+
+/// A row that reaches so many times as far from zero as the middle one does not widen the axis: nothing
+/// could be told of the others.
+const FAR: f64 = 8.0;
+
+impl ForestPanel {
+    /// What its axis has to span: zero, all intervals and differences of rows that are not far beyond the
+    /// others, and ±δ unless that would hide them.
+    pub fn range(&self) -> [f64; 2] {
+        let mut reaches: Vec<f64> = self.rows.iter().map(ForestRow::reach).collect();
+        reaches.sort_by(f64::total_cmp);
+        let far = reaches.get(reaches.len() / 2).map_or(0.0, |middle| FAR * middle);
+        let near = |row: &&ForestRow| far == 0.0 || row.reach() <= far;
+        let values = self.rows.iter().filter(near).flat_map(ForestRow::values);
+        let (low, high) =
+            values.fold((0.0f64, 0.0f64), |(l, h), value| (l.min(value), h.max(value)));
+        let span = high - low;
+        let margin = if self.margin <= 2.0 * span || span == 0.0 { self.margin } else { 0.0 };
+        let (low, high) = (low.min(-margin), high.max(margin));
+        let room = (0.04 * (high - low)).max(f64::MIN_POSITIVE);
+        [low - room, high + room]
+    }
+}
+
+impl ForestRow {
+    /// All that is drawn of it.
+    fn values(&self) -> impl Iterator<Item = f64> + use<'_> {
+        let intervals = self.interval.into_iter().chain(self.new_examples).flatten();
+        let ends = intervals.chain(self.mean);
+        ends.chain(self.dots.iter().copied()).filter(|value| value.is_finite())
+    }
+
+    /// How far from zero.
+    fn reach(&self) -> f64 {
+        self.values().fold(0.0, |reach, value| reach.max(value.abs()))
+    }
+
+    /// Whether something of it lies left and right of an axis.
+    pub fn beyond(&self, [low, high]: [f64; 2]) -> [bool; 2] {
+        [self.values().any(|value| value < low), self.values().any(|value| value > high)]
+    }
+}
+
+/// What a row is made of.
+#[derive(Clone, Debug)]
+pub struct Compared<'a> {
+    /// The title of its panel; may be empty.
+    pub panel: String,
+    /// Its place among the colours.
+    pub position: usize,
+    /// What it shows.
+    pub found: &'a Found,
+}
+
+impl Forest {
+    /// The forest plot of comparisons with one baseline, those of a panel one after the other; `None`
+    /// before a pair is complete.
+    pub fn of(
+        title: String,
+        data: &str,
+        compared: &[Compared<'_>],
+        wording: &Wording,
+    ) -> Option<Self> {
+        let mut panels: Vec<ForestPanel> = Vec::new();
+        let shown = |c: &&Compared<'_>| !c.found.ruling.pairs.is_empty();
+        for Compared { panel, position, found } in compared.iter().filter(shown) {
+            if panels.last().is_none_or(|last| last.title != *panel) {
+                let margin = wording.scaled(found.rules.negligible);
+                panels.push(ForestPanel { title: panel.clone(), margin, rows: Vec::new() });
+            }
+            if let Some(last) = panels.last_mut() {
+                last.rows.push(row(found, wording, *position));
+            }
+        }
+        let baseline = &compared.first()?.found.baseline;
+        let margin = match panels.first()?.margin > 0.0 {
+            true => "dashed: ±δ, too small to care about; ",
+            false => "",
+        };
+        let rows = || panels.iter().flat_map(|panel: &ForestPanel| &panel.rows);
+        let thin = match rows().any(|row| row.new_examples.is_some()) {
+            true => "thin: for new test examples; ",
+            false => "",
+        };
+        let side = if wording.higher_is_better() { "right" } else { "left" };
+        let unit = match wording.unit().trim_start() {
+            "" => String::new(),
+            unit => format!(", {unit}"),
+        };
+        Some(Self {
+            title,
+            caption: format!(
+                "dot: a seed; bar: interval of the mean over all comparisons and looks; {thin}{margin}{data}"
+            ),
+            axis: format!("{} − that of {baseline}{unit}; {side}: better", wording.measure()),
+            panels,
+        })
+    }
+}
+
+fn row(found: &Found, wording: &Wording, position: usize) -> ForestRow {
+    let ruling = &found.ruling;
+    let drawn = |cost: f64| wording.scaled(wording.of_measure(cost));
+    let ends = |ends| wording.ends_of_measure(ends).map(|end| wording.scaled(end));
+    ForestRow {
+        label: found.arm.clone(),
+        words: words(found, wording),
+        decided: ruling.verdict != Verdict::Undecided,
+        position,
+        dots: ruling.pairs.differences().into_iter().map(drawn).collect(),
+        mean: found.mean().map(|mean| drawn(mean.mean)),
+        interval: found.interval().map(ends),
+        new_examples: found.new_examples().map(|new| ends([new.low, new.high])),
+    }
+}
+
+/// `worse by 12.70 (8.82 to 16.58), 12 seeds`.
+fn words(found: &Found, wording: &Wording) -> String {
+    let ruling = &found.ruling;
+    let count = ruling.pairs.len();
+    let seeds = match (ruling.next, count) {
+        (Some(look), _) => format!("{count} of {} seeds", look.seeds),
+        (None, 1) => "1 seed".to_owned(),
+        (None, _) => format!("{count} seeds"),
+    };
+    let (Some(mean), Some(interval)) = (found.mean(), found.interval()) else {
+        return format!("{}, {seeds}", ruling.verdict);
+    };
+    let (by, size, ends) = match ruling.verdict {
+        Verdict::Better => (" by", -mean.mean, [-interval[1], -interval[0]]),
+        Verdict::Worse => (" by", mean.mean, interval),
+        _ => (":", wording.of_measure(mean.mean), wording.ends_of_measure(interval)),
+    };
+    let size = wording.number(size, (ends[1] - ends[0]) / 2.0);
+    format!("{}{by} {size} ({}), {seeds}", ruling.verdict, wording.interval(ends))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::example::forest;
+
+    #[test]
+    fn a_row_says_what_was_found_in_the_unit_of_the_axis() {
+        let forest = forest();
+        let row = &forest.panels[0].rows[0];
+        assert_eq!((row.label.as_str(), row.dots.len(), row.decided), ("ReLU", 3, false));
+        assert!((row.mean.unwrap() - 0.26).abs() < 1e-12);
+        assert!(row.words.starts_with("undecided: 0.26"), "{}", row.words);
+        assert!(row.words.ends_with("), 3 seeds"), "{}", row.words);
+        assert_eq!(forest.axis, "test error − that of GELU, points; left: better");
+        assert!((forest.panels[0].margin - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_axis_spans_zero_all_dots_and_a_margin_that_hides_nothing() {
+        let mut panel = forest().panels.remove(0);
+        panel.rows[0].dots.push(f64::INFINITY);
+        let [low, high] = panel.range();
+        assert!(low < -0.1 && high > 0.27 && high < 1.0, "{low} {high}");
+        panel.margin = 50.0;
+        let [low, high] = panel.range();
+        assert!(low > -0.1 && high < 1.0, "{low} {high}");
+        panel.rows.clear();
+        assert!(panel.range()[1] > 50.0);
+    }
+}

@@ -1,0 +1,241 @@
+//! A [`Forest`] as SVG, narrow enough to be read on a phone: what is said of a row stands above its bar,
+//! not beside it.
+
+use super::draw::{FAINT, FONT, INK, decimals, finished, font, lines, units};
+use super::forest::{Forest, ForestPanel, ForestRow};
+use crate::comparison::colour;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// In pixels.
+const WIDTH: u32 = 440;
+const ROW: i32 = 46;
+/// Of an axis, with its numbers.
+const AXIS: i32 = 30;
+const PANEL_TITLE: i32 = 22;
+/// Left and right of the rows.
+const MARGIN: i32 = 14;
+const GREY: RGBColor = RGBColor(90, 90, 90);
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// The forest plot as an SVG document.
+pub fn svg(forest: &Forest) -> String {
+    let (title, caption) =
+        (lines(&forest.title, units(WIDTH), 8.5), lines(&forest.caption, units(WIDTH), 5.8));
+    let axis = lines(&forest.axis, units(WIDTH), 6.6);
+    let head = 12 + 20 * title.len() as i32;
+    let body: i32 = forest.panels.iter().map(height).sum();
+    let foot = 17 * axis.len() as i32 + 15 * caption.len() as i32 + 14;
+    let size = (WIDTH, (head + body + foot) as u32);
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, (units(size.0), units(size.1)));
+        let root = root.into_drawing_area();
+        let draw = || -> Drawn {
+            root.fill(&WHITE)?;
+            let mut y = 18;
+            for line in title {
+                centred(&root, line, y, font(17))?;
+                y += 20;
+            }
+            let mut top = head;
+            for panel in &forest.panels {
+                draw_panel(panel, top, &root)?;
+                top += height(panel);
+            }
+            let mut y = top + 6;
+            for line in axis {
+                centred(&root, line, y, font(13))?;
+                y += 17;
+            }
+            for line in caption {
+                centred(&root, line, y + 2, font(12).color(&GREY))?;
+                y += 15;
+            }
+            Ok(())
+        };
+        draw().expect("drawing into a string cannot fail");
+    }
+    finished(&text, size)
+}
+
+fn height(panel: &ForestPanel) -> i32 {
+    let title = if panel.title.is_empty() { 0 } else { PANEL_TITLE };
+    title + ROW * panel.rows.len() as i32 + AXIS
+}
+
+fn centred(root: &Area<'_>, line: String, y: i32, style: TextStyle<'_>) -> Drawn {
+    let centre = Pos::new(HPos::Center, VPos::Center);
+    root.draw(&Text::new(line, (units(WIDTH as i32 / 2), units(y)), style.pos(centre)))
+}
+
+fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
+    let [low, high] = panel.range();
+    let place = |value: f64| {
+        let (left, room) = (f64::from(MARGIN), f64::from(WIDTH as i32 - 2 * MARGIN));
+        let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
+        (f64::from(units(1)) * (left + room * share)) as i32
+    };
+    let mut first = top;
+    if !panel.title.is_empty() {
+        let at = (units(MARGIN), units(top + 8));
+        let left = Pos::new(HPos::Left, VPos::Center);
+        root.draw(&Text::new(panel.title.as_str(), at, font(14).color(&GREY).pos(left)))?;
+        first += PANEL_TITLE;
+    }
+    let bottom = first + ROW * panel.rows.len() as i32;
+    let upright = |x: i32| [(x, units(first)), (x, units(bottom))];
+    for margin in [-panel.margin, panel.margin].into_iter().filter(|m| low <= *m && *m <= high) {
+        root.draw(&DashedPathElement::new(
+            upright(place(margin)),
+            units(4),
+            units(3),
+            GREY.stroke_width(units(1)),
+        ))?;
+    }
+    root.draw(&PathElement::new(upright(place(0.0)), INK.stroke_width(units(1))))?;
+    for (row, y) in panel.rows.iter().zip((first..).step_by(ROW as usize)) {
+        draw_row(row, y, [low, high], &place, root)?;
+    }
+    let ends = [(units(MARGIN), units(bottom)), (units(WIDTH as i32 - MARGIN), units(bottom))];
+    root.draw(&PathElement::new(ends, INK.stroke_width(units(1))))?;
+    let below = Pos::new(HPos::Center, VPos::Top);
+    let step = step(high - low);
+    let digits = decimals(6.0 * step);
+    let mut tick = (low / step).ceil();
+    while tick * step <= high {
+        let x = place(tick * step);
+        let mark = [(x, units(bottom)), (x, units(bottom + 4))];
+        root.draw(&PathElement::new(mark, INK.stroke_width(units(1))))?;
+        // Not −0.
+        let number = format!("{:.digits$}", tick * step + 0.0).replace('-', "−");
+        root.draw(&Text::new(number, (x, units(bottom + 7)), font(12).pos(below)))?;
+        tick += 1.0;
+    }
+    Ok(())
+}
+
+/// The distance of some six numbers on an axis: 1, 2 or 5 times a power of ten.
+fn step(span: f64) -> f64 {
+    let least = span / 6.0;
+    let power = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|times| times * power)
+        .find(|s| *s >= least)
+        .unwrap_or(power)
+}
+
+fn draw_row(
+    row: &ForestRow,
+    y: i32,
+    range: [f64; 2],
+    place: &dyn Fn(f64) -> i32,
+    root: &Area<'_>,
+) -> Drawn {
+    let within = |value: &f64| (range[0]..=range[1]).contains(value);
+    let [red, green, blue] = colour(row.position);
+    let colour = RGBColor(red, green, blue);
+    let words = match row.decided {
+        true => (FONT, units(13u32), FontStyle::Bold).into_font().color(&INK),
+        false => font(13).color(&GREY),
+    };
+    let (text, middle) = (units(y + 12), units(y + 32));
+    let (left, right) = (Pos::new(HPos::Left, VPos::Center), Pos::new(HPos::Right, VPos::Center));
+    // The zero line runs behind the words.
+    let background = [(units(MARGIN), units(y + 3)), (units(WIDTH as i32 - MARGIN), units(y + 21))];
+    root.draw(&Rectangle::new(background, WHITE.mix(0.85).filled()))?;
+    root.draw(&Text::new(row.label.as_str(), (units(MARGIN), text), font(14).pos(left)))?;
+    let end = (units(WIDTH as i32 - MARGIN), text);
+    root.draw(&Text::new(row.words.as_str(), end, words.pos(right)))?;
+    if let Some([low, high]) = row.new_examples {
+        let thin = [(place(low), middle), (place(high), middle)];
+        root.draw(&PathElement::new(thin, colour.stroke_width(units(2))))?;
+    }
+    if let Some([low, high]) = row.interval {
+        let bar = [(place(low), middle), (place(high), middle)];
+        root.draw(&PathElement::new(bar, colour.mix(0.55).stroke_width(units(7))))?;
+    }
+    for dot in row.dots.iter().copied().filter(within) {
+        let at = (place(dot), middle);
+        root.draw(&Circle::new(at, units(3), INK.mix(0.45).filled()))?;
+    }
+    if let Some(mean) = row.mean.filter(within) {
+        let x = place(mean);
+        let mark = [(x, middle - units(8)), (x, middle + units(8))];
+        root.draw(&PathElement::new(mark, colour.stroke_width(units(3))))?;
+    }
+    for ((beyond, end), inwards) in row.beyond(range).into_iter().zip(range).zip([1, -1]) {
+        if beyond {
+            let (tip, back) = (place(end), place(end) + inwards * units(9));
+            let arrow = [(tip, middle), (back, middle - units(6)), (back, middle + units(6))];
+            root.draw(&Polygon::new(arrow, colour.filled()))?;
+        }
+    }
+    root.draw(&PathElement::new(
+        [(units(MARGIN), units(y + ROW)), (units(WIDTH as i32 - MARGIN), units(y + ROW))],
+        FAINT.stroke_width(units(1)),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::forest;
+
+    #[test]
+    fn every_row_is_drawn_with_its_label_its_words_and_its_dots() {
+        let forest = forest();
+        let text = svg(&forest);
+        assert_eq!(text.matches("ReLU").count(), 2);
+        assert_eq!(text.matches("<circle").count(), 6);
+        for row in forest.panels.iter().flat_map(|panel| &panel.rows) {
+            assert!(text.contains(&row.words), "{}", row.words);
+        }
+        assert!(crate::report::png(&text).is_ok());
+    }
+
+    #[test]
+    fn rows_of_diverged_or_equal_runs_can_be_drawn() {
+        let mut forest = forest();
+        let row = &mut forest.panels[0].rows[0];
+        (row.dots, row.mean, row.interval) = (vec![f64::INFINITY, f64::NEG_INFINITY], None, None);
+        let row = &mut forest.panels[1].rows[0];
+        (row.dots, row.mean, row.interval) = (vec![0.0; 3], Some(0.0), Some([0.0, 0.0]));
+        forest.panels[1].margin = 0.0;
+        let text = svg(&forest);
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+
+    #[test]
+    fn a_row_far_beyond_the_others_is_an_arrow_and_leaves_them_their_axis() {
+        let mut panel = forest().panels.remove(0);
+        let mut row = panel.rows.remove(0);
+        (row.dots, row.mean, row.interval) = (vec![-0.1, 0.3], Some(0.1), Some([-0.2, 0.4]));
+        let far = ForestRow {
+            dots: vec![80.0, 84.0, f64::INFINITY],
+            mean: None,
+            interval: None,
+            ..row.clone()
+        };
+        panel.rows = vec![row.clone(), row.clone(), far.clone()];
+        let range = panel.range();
+        assert!(range[1] < 1.0, "{range:?}");
+        assert_eq!(far.beyond(range), [false, true]);
+        assert_eq!(row.beyond(range), [false, false]);
+        let whole = forest();
+        let text = svg(&Forest { panels: vec![panel.clone()], ..whole });
+        assert_eq!((text.matches("<circle").count(), text.matches("<polygon").count()), (4, 1));
+        // Of two neither is the odd one out.
+        panel.rows = vec![row, far];
+        assert!(panel.range()[1] > 84.0);
+    }
+
+    #[test]
+    fn numbers_on_an_axis_are_round() {
+        assert_eq!([step(6.0), step(7.0), step(20.0), step(0.0375)], [1.0, 2.0, 5.0, 0.01]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Being asked to stop: by Ctrl-C, by a termination request, by a notice that the time is up, by a
+//! terminal that goes away.
+
+use crate::{Error, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What has been asked for so far. Clones see the same.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    requests: Arc<AtomicUsize>,
+    noticed: Arc<AtomicBool>,
+    hung_up: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Listens to Ctrl-C, termination requests, notices (SIGUSR1) and hang-ups of this process from
+    /// now on.
+    ///
+    /// # Errors
+    ///
+    /// When the system lets nothing be installed.
+    pub fn listen() -> Result<Self> {
+        let signals = Self::default();
+        let heard = signals.clone();
+        spawn(move |what| match what {
+            Heard::Request => heard.request(),
+            Heard::Notice => heard.noticed.store(true, Ordering::SeqCst),
+            Heard::HangUp => heard.hung_up.store(true, Ordering::SeqCst),
+        })?;
+        Ok(signals)
+    }
+
+    /// How often an end was asked for: once to finish the epoch under way, again to end now. A notice
+    /// asks for the former, however often it is given and whatever else was asked.
+    pub fn requests(&self) -> usize {
+        let noticed = usize::from(self.noticed.load(Ordering::SeqCst));
+        self.requests.load(Ordering::SeqCst).max(noticed)
+    }
+
+    /// Whether the terminal is gone.
+    pub fn hung_up(&self) -> bool {
+        self.hung_up.load(Ordering::SeqCst)
+    }
+
+    /// Asks for an end, as Ctrl-C does.
+    pub fn request(&self) {
+        self.requests.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// What a signal means.
+enum Heard {
+    Request,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there is no such signal elsewhere"))]
+    Notice,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "there is no such signal elsewhere"))]
+    HangUp,
+}
+
+#[cfg(unix)]
+fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+    use std::io::IsTerminal;
+    let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGHUP]);
+    let mut signals = signals.map_err(|error| cannot_listen(&error))?;
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    // Asked now: a terminal that is gone is none any more.
+    let (output, errors) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
+    let listen = move || {
+        for signal in signals.forever() {
+            hear(match signal {
+                SIGHUP => {
+                    forget_terminal(output, errors);
+                    Heard::HangUp
+                }
+                SIGUSR1 => Heard::Notice,
+                _ => Heard::Request,
+            });
+        }
+    };
+    thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))
+}
+
+/// From now on what would be written to the terminal goes nowhere: libraries panic when they cannot
+/// write to it.
+#[cfg(unix)]
+fn forget_terminal(output: bool, errors: bool) {
+    let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null") else { return };
+    if output {
+        let _ = nix::unistd::dup2_stdout(&nowhere);
+    }
+    if errors {
+        let _ = nix::unistd::dup2_stderr(&nowhere);
+    }
+}
+
+#[cfg(not(unix))]
+fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, flag.clone())
+        .map_err(|error| cannot_listen(&error))?;
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    let listen = move || loop {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        if flag.swap(false, Ordering::SeqCst) {
+            hear(Heard::Request);
+        }
+    };
+    thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))
+}
+
+fn cannot_listen(error: &std::io::Error) -> Error {
+    Error::Failed(format!("cannot listen for Ctrl-C: {error}"))
+}
