@@ -9,11 +9,46 @@
 mod support;
 
 use gelu_experiments::report::Document;
-use support::{Sandbox, small};
+use support::{Outcome, Sandbox, small};
+
+fn device() -> String {
+    std::env::var("BURN_DEVICE").unwrap_or_else(|_| "wgpu".to_owned())
+}
+
+/// On Linux neither Vulkan nor OpenGL, to which wgpu falls back, finds a driver where these variables lead
+/// nowhere.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_that_is_not_there_is_said_before_anything_is_made() {
+    let device = device();
+    if !matches!(device.as_str(), "wgpu" | "vulkan" | "webgpu") {
+        eprintln!("skipped: {device} is not found through Vulkan");
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let without_driver = |arguments: &[&str]| {
+        let mut command = sandbox.command(arguments);
+        for found_by in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "__EGL_VENDOR_LIBRARY_FILENAMES"] {
+            command.env(found_by, "/nowhere");
+        }
+        Outcome(command.output().unwrap())
+    };
+    let refused = without_driver(&small("gelu,relu", "1", &["--device", &device, "--out", "out"]));
+    let said = refused.refused(1, &format!("device {device}: "));
+    assert!(said.contains("vulkaninfo"), "{said}");
+    assert!(!sandbox.path("out").exists(), "a folder was made");
+
+    let listed = |listing: String| {
+        let line = listing.lines().find(|line| line.starts_with(&device)).map(str::to_owned);
+        line.unwrap()
+    };
+    assert!(listed(without_driver(&["devices"]).success()).contains("none answers: "));
+    assert!(listed(sandbox.run(&["devices"]).success()).contains("ready: "));
+}
 
 #[test]
 fn two_activations_are_trained() {
-    let device = std::env::var("BURN_DEVICE").unwrap_or_else(|_| "wgpu".to_owned());
+    let device = device();
     let sandbox = Sandbox::new();
     let more = [
         "--device",

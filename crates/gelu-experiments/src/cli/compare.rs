@@ -126,6 +126,7 @@ impl Compare {
         let Self { selection, varied, jobs, plain, json, keep_going, dry_run, export } = self;
         let jobs = jobs.map(usize::from);
         let (selected, comparison) = varied.select(selection)?;
+        selected.devices.iter().try_for_each(DeviceName::check)?;
         if dry_run {
             return dry_run::run(&selected, &comparison, jobs);
         }

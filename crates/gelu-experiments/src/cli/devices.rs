@@ -1,19 +1,36 @@
 use super::print;
 use crate::Result;
 use crate::device::DeviceName;
+use crate::output::complain;
 use clap::Args;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
-pub(super) struct Devices {}
+pub(super) struct Devices {
+    /// Try that one device: exit code 0 if it computes, else 1 and what it said
+    #[arg(long, value_name = "NAME", hide = true)]
+    probe: Option<DeviceName>,
+}
 
 impl Devices {
     pub(super) fn run(self) -> Result<ExitCode> {
+        if let Some(device) = self.probe {
+            return Ok(match device.probe() {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(reason) => {
+                    complain(&format!("{reason}\n"));
+                    ExitCode::FAILURE
+                }
+            });
+        }
         let mut lines = String::new();
         for (backend, computes_on) in DeviceName::backends_here() {
-            let how = match DeviceName::backends().contains(&backend) {
-                true => format!("in this build: --device {backend}"),
-                false => format!("not in this build: build with --features {backend}"),
+            let how = match backend.parse::<DeviceName>() {
+                Err(_) => format!("not in this build: build with --features {backend}"),
+                Ok(device) => match device.complaint()? {
+                    None => format!("ready: --device {backend}"),
+                    Some(reason) => format!("none answers: {}", first_line(&reason)),
+                },
             };
             lines.push_str(&format!("{backend:<8} {computes_on:<44}  {how}\n"));
         }
@@ -23,4 +40,8 @@ impl Devices {
         print(&lines)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }

@@ -75,7 +75,9 @@ impl Eval {
             true => run.spec_of_any_version(),
             false => run.spec(),
         };
-        let device = self.device.map_or_else(DeviceName::default_device, Ok)?.open();
+        let device = self.device.map_or_else(DeviceName::default_device, Ok)?;
+        device.check()?;
+        let device = device.open();
         let first = runs.first().expect("at least one run is finished");
         let first = spec_of(first)?;
         let data = data::load(&first.data.set, self.data.as_deref())?;

@@ -60,7 +60,7 @@ enum Command {
     Recipe(recipe::RecipeCommand),
     /// List, fetch, check and generate data sets
     Data(data::Data),
-    /// List the devices of this build
+    /// List the devices of this build, and whether each answers
     Devices(devices::Devices),
     /// Hand a comparison to a cluster, whose engine starts workers on its folder
     Submit(submit::Submit),

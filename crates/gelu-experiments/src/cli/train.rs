@@ -63,6 +63,7 @@ impl Train {
         let mut comparison = selected.comparison();
         comparison.planned = false;
         let spec = selected.check(&comparison, &key)?;
+        selected.devices[0].check()?;
         let (folder, comparison) =
             ComparisonFolder::create(&selected.out, &comparison, ComparisonReader::has_looked)?;
         let folder = folder.run(&spec)?;

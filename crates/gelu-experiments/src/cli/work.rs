@@ -35,6 +35,7 @@ impl Work {
             Some(device) => device.clone(),
             None => ComparisonFolder::open(&self.folder)?.comparison()?.device.parse()?,
         };
+        device.check()?;
         let control = Control::default();
         match self.supervised {
             true => obey(control.clone()),

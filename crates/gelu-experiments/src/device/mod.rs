@@ -1,5 +1,7 @@
 //! Devices by name, as `--device` takes them.
 
+mod probe;
+
 use crate::{Error, Result};
 use burn::tensor::Device;
 use std::fmt;
