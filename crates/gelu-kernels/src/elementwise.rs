@@ -170,17 +170,21 @@ impl<E: Lane, F: Function, const DERIVATIVE: bool> Elementwise<E, F, DERIVATIVE>
     /// `BLOCK` numbers must be readable at `x`, and for a derivative at `dy`.
     #[inline(always)]
     unsafe fn block<const FUSED: bool>(&self, x: *const E, dy: *const E) -> [E; BLOCK] {
+        // Read at once: builds with debug assertions check every read through a pointer.
+        // SAFETY: as the caller promises.
+        let x = unsafe { x.cast::<[E; BLOCK]>().read_unaligned() };
+        let dy = match DERIVATIVE {
+            // SAFETY: as the caller promises.
+            true => unsafe { dy.cast::<[E; BLOCK]>().read_unaligned() },
+            false => x,
+        };
         let mut results = [E::ZERO; BLOCK];
         for (i, result) in results.iter_mut().enumerate() {
-            // SAFETY: as the caller promises.
-            unsafe {
-                let x = *x.add(i);
-                *result = if DERIVATIVE {
-                    x.derivative::<F, FUSED>(self.parameter) * *dy.add(i)
-                } else {
-                    x.value::<F, FUSED>(self.parameter)
-                };
-            }
+            *result = if DERIVATIVE {
+                x[i].derivative::<F, FUSED>(self.parameter) * dy[i]
+            } else {
+                x[i].value::<F, FUSED>(self.parameter)
+            };
         }
         results
     }

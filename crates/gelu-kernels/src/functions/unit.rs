@@ -255,6 +255,12 @@ mod tests {
         assert_eq!((&*half.name(), &*half.label()), ("elu:0.5", "ELU (alpha = 0.5)"));
         assert_eq!(Unit::named("leaky_relu:1e-1"), Some(Ok(Unit::LeakyRelu { slope: 0.1 })));
         assert_eq!(Unit::named("gelu_10"), Some(Ok(Unit::ClippedGelu { limit: 10.0 })));
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_unit_is_saved_as_its_name() {
+        let half = Unit::Elu { alpha: 0.5 };
         assert_eq!(serde_json::to_string(&half).unwrap(), "\"elu:0.5\"");
         assert_eq!(serde_json::from_str::<Unit>("\"elu:0.5\"").unwrap(), half);
     }
