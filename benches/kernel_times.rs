@@ -2,7 +2,7 @@
 //! backends compiled in) and prints them as CSV, for a program that compares (`peers/pytorch.py`):
 //!
 //! ```text
-//! cargo run --release -p benches --bin kernel-times -- ELEMENTS...
+//! cargo run --release --bin kernel-times -- ELEMENTS...
 //! ```
 //!
 //! A line is `function,pass,elements,nanoseconds per element,largest error in ULP` (in units of at

@@ -1,7 +1,7 @@
 //! Forward and backward of the activations on tensors, beside Burn's own GELU and a copy.
 //!
 //! ```text
-//! cargo bench -p benches --bench kernels
+//! cargo bench --bench kernels
 //! ```
 
 use burn::tensor::{Device, Distribution, Tensor};

@@ -1,7 +1,7 @@
 //! What a deep stack of activations keeps in memory for its backward pass.
 //!
 //! ```text
-//! cargo run --release -p benches --bin memory -- [LAYERS]
+//! cargo run --release --bin memory -- [LAYERS]
 //! ```
 //!
 //! Peak of allocated bytes through forward and backward of a stack (32 layers if not said

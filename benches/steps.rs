@@ -2,7 +2,7 @@
 //! backward pass, optimiser. It runs by itself, or in turns with PyTorch:
 //!
 //! ```text
-//! RAYON_NUM_THREADS=1 cargo run --release -p benches --bin steps [NETWORK ...]
+//! RAYON_NUM_THREADS=1 cargo run --release --bin steps [NETWORK ...]
 //! python3 benches/peers/steps.py [NETWORK ...]
 //! ```
 //!

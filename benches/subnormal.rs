@@ -2,7 +2,7 @@
 //! matrix product and by `gelu_training::layers::linear`.
 //!
 //! ```text
-//! RAYON_NUM_THREADS=1 cargo run --release -p benches --bin subnormal
+//! RAYON_NUM_THREADS=1 cargo run --release --bin subnormal
 //! ```
 //!
 //! The share is that of the input and of the gradient. In the last case no number is subnormal, but all

@@ -2,7 +2,7 @@
 //! for every activation, with and without dropout, beside the same network of Burn's own modules.
 //!
 //! ```text
-//! RAYON_NUM_THREADS=1 cargo run --release -p benches --bin training-times
+//! RAYON_NUM_THREADS=1 cargo run --release --bin training-times
 //! ```
 //!
 //! Small matrices train fastest on one thread. The networks take turns, so that a busy machine

@@ -2,9 +2,9 @@
 //! the model.
 //!
 //! ```text
-//! cargo run --release -p examples --example mnist -- FOLDER
-//! BURN_DEVICE=vulkan cargo run --release -p examples --features vulkan --example mnist -- FOLDER 5
-//! cargo run --release -p examples --features download --example mnist
+//! cargo run --release --example mnist -- FOLDER
+//! BURN_DEVICE=vulkan cargo run --release --features vulkan --example mnist -- FOLDER 5
+//! cargo run --release --features download --example mnist
 //! ```
 //!
 //! `FOLDER` holds MNIST's four files, as they are or with `.gz` behind their names; the number is that

@@ -3,7 +3,7 @@
 //! weights, with a loss and an accuracy metric each.
 //!
 //! ```text
-//! cargo run --release -p examples --example several_activations -- 10 gelu relu elu silu
+//! cargo run --release --example several_activations -- 10 gelu relu elu silu
 //! BURN_DEVICE=vulkan cargo run --release -p examples --features vulkan \
 //!     --example several_activations
 //! ```

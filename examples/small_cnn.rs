@@ -2,8 +2,8 @@
 //! checked against difference quotients.
 //!
 //! ```text
-//! cargo run --release -p examples --example small_cnn
-//! BURN_DEVICE=vulkan cargo run --release -p examples --features vulkan --example small_cnn -- 2
+//! cargo run --release --example small_cnn
+//! BURN_DEVICE=vulkan cargo run --release --features vulkan --example small_cnn -- 2
 //! ```
 //!
 //! The number is that of the epochs; `BURN_DEVICE` names one of the backends that the features

@@ -3,8 +3,8 @@
 //! gradient is checked against difference quotients.
 //!
 //! ```text
-//! cargo run --release -p examples --example transformer
-//! BURN_DEVICE=vulkan cargo run --release -p examples --features vulkan --example transformer -- 5
+//! cargo run --release --example transformer
+//! BURN_DEVICE=vulkan cargo run --release --features vulkan --example transformer -- 5
 //! ```
 //!
 //! The number is that of the training steps; `BURN_DEVICE` names one of the backends that the

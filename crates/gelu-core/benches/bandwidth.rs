@@ -1,7 +1,7 @@
 //! How close GELU comes to a copy on a device: bytes a second, forward and backward.
 //!
 //! ```text
-//! BURN_DEVICE=cuda cargo bench -p gelu-core --features cuda --bench bandwidth -- [ELEMENTS]
+//! BURN_DEVICE=cuda cargo bench --features cuda --bench bandwidth -- [ELEMENTS]
 //! ```
 //!
 //! 2^28 elements if not said otherwise, in f32, f16 and bf16. A copy (multiplication by 1) and the

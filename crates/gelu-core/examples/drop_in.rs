@@ -1,7 +1,7 @@
 //! Replacing `burn::nn::Gelu` by `GeluLayer` in one line, and what that changes.
 //!
 //! ```text
-//! cargo run --release -p gelu-core --example drop_in
+//! cargo run --release --example drop_in
 //! ```
 //!
 //! Both derivatives are compared with the derivative of Φ(x)·x itself, in double precision.

@@ -3,7 +3,7 @@
 //! in).
 //!
 //! ```text
-//! cargo test --release -p gelu-core --test second_derivatives
+//! cargo test --release --test second_derivatives
 //! ```
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]

@@ -2,7 +2,7 @@
 //! device's generator.
 //!
 //! ```text
-//! cargo test --release -p gelu-core --test seeds
+//! cargo test --release --test seeds
 //! ```
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]

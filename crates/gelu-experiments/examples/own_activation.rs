@@ -1,7 +1,7 @@
 //! Activations of one's own in the whole program: `compare`, `report`, dashboard, figures, verdicts.
 //!
 //! ```text
-//! cargo run --release -p gelu-experiments --example own_activation -- \
+//! cargo run --release --example own_activation -- \
 //!     compare --activations gelu,snake
 //! ```
 

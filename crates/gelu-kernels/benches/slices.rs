@@ -2,7 +2,7 @@
 //! crate rten-vecmath.
 //!
 //! ```text
-//! RAYON_NUM_THREADS=1 cargo bench -p gelu-kernels
+//! RAYON_NUM_THREADS=1 cargo bench --bench slices
 //! ```
 
 use divan::counter::ItemsCount;

@@ -1,7 +1,7 @@
 //! Trains a network of two layers on slices alone: which points of the plane lie within a ring?
 //!
 //! ```text
-//! cargo run --release -p gelu-kernels --features gemm --example network
+//! cargo run --release --features gemm --example network
 //! ```
 
 use gelu_kernels::linear::Sizes;

@@ -11,7 +11,7 @@ use core::ops::Range;
 const CHUNK: usize = 1 << 14;
 
 /// From this length on several threads are used: below, waking them takes longer than the work
-/// (`cargo bench -p benches --bench kernels`).
+/// (`cargo bench --bench kernels`).
 const PARALLEL: usize = 1 << 16;
 
 /// What `work` gives for each of `0..count`, in their order, on several threads if that `pays`.

@@ -1,7 +1,7 @@
 //! How often verdicts err, and whether forecasts come true, on made-up runs whose truth is known: what
 //! the book says in "How a verdict is made".
 //!
-//! `GELU_SIMULATED_TABLES=2000 cargo test --release -p gelu-compare --test statistics simulated --
+//! `GELU_SIMULATED_TABLES=2000 cargo test --release --test statistics simulated --
 //! --nocapture` prints the book's numbers, and with `GELU_SIMULATION_PICTURE=FILE.svg` draws its picture;
 //! without the variable fewer tables are simulated.
 

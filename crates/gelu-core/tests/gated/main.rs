@@ -2,7 +2,7 @@
 //! compiled in).
 //!
 //! ```text
-//! cargo test --release -p gelu-core --test gated
+//! cargo test --release --test gated
 //! ```
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]

@@ -390,7 +390,7 @@ mod tests {
         assert!(document.activations.iter().all(|entry| entry.edge == Some(Edge::Largest)));
     }
 
-    /// `UPDATE_SCHEMA=1 cargo test --release -p gelu-experiments json_schema` writes it anew.
+    /// `UPDATE_SCHEMA=1 cargo test --release --lib json_schema` writes it anew.
     #[test]
     fn the_books_json_schema_is_that_of_the_types() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/results.schema.json");

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! BOLERO_RANDOM_TEST_TIME_MS=600000 BOLERO_RANDOM_ITERATIONS=1000000000 \
-//!     cargo test --release -p gelu-experiments --test readers fuzz::wav
+//!     cargo test --release --test readers fuzz::wav
 //! ```
 
 use bolero::check;

@@ -1,5 +1,5 @@
 //! The accuracy of f32, in one table: what the documentation promises and the
-//! tests hold. `cargo run --release -p gelu-kernels --example verify` goes through all inputs.
+//! tests hold. `cargo run --release --example verify` goes through all inputs.
 
 use super::measure::Of;
 use gelu_kernels::Unit;

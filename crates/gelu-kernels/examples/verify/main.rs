@@ -1,7 +1,7 @@
 //! Measures the accuracy of every unit and its derivative over all 2^32 f32 inputs.
 //!
 //! ```text
-//! cargo run --release -p gelu-kernels --example verify [STRIDE] [FUNCTION ...]
+//! cargo run --release --example verify [STRIDE] [FUNCTION ...]
 //! ```
 //!
 //! With a stride, every STRIDE-th bit pattern; with names, these functions alone. The exhaustive run

@@ -6,7 +6,7 @@
                                              first pictures of CIFAR-10 (a data_batch_1.bin)
 
 The first also prints the parameter counts of the full-size networks; what the second writes is read by
-`GELU_FULL_SIZE=FOLDER cargo test --release -p gelu-models --test pytorch`.
+`GELU_FULL_SIZE=FOLDER cargo test --release --test pytorch`.
 
 A file <network>-<activation>.safetensors holds, by name,
 

@@ -227,7 +227,7 @@ mod tests {
     fn commands_of_blocks_have_the_number_behind_them() {
         let page = "# Title\n\n```sh\ngelu data fetch mnist && gelu compare a \\\n    --seeds 2   # 6 runs\n\
                     cargo run --release --features cuda -- compare b\n\
-                    cargo run --release -p examples --example c -- compare\n```\n\n\
+                    cargo run --release --example c -- compare\n```\n\n\
                     The median of 5 runs, as they say: 1,440 short runs and 7 runs.\n\n```text\ngelu compare d\n```\n";
         let expected = [
             (4, "data fetch mnist", Some(6)),
