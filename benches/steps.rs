@@ -1,5 +1,5 @@
-//! Times training steps of the paper's networks, as their recipes have them: forward pass and loss,
-//! backward pass, optimiser. It runs by itself, or in turns with PyTorch:
+//! Times training steps of the paper's networks, as their recipes have them, and of a small GPT:
+//! forward pass and loss, backward pass, optimiser. It runs by itself, or in turns with PyTorch:
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo run --release --bin steps [NETWORK ...]
@@ -13,19 +13,20 @@ use burn::module::Module;
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::optim::{GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Distribution, Int, Tensor};
-use gelu_models::{AutoencoderConfig, CnnConfig, MlpConfig, WideResNetConfig};
-use gelu_training::{AdamConfig, EpsilonPlace, SgdConfig};
+use gelu_models::{AutoencoderConfig, CnnConfig, GptConfig, MlpConfig, WideResNetConfig};
+use gelu_training::{AdamConfig, AdamWConfig, EpsilonPlace, SgdConfig};
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
 /// Networks, and the steps that are timed when it runs by itself.
-const NETWORKS: [(&str, usize); 6] = [
+const NETWORKS: [(&str, usize); 7] = [
     ("classifier", 200),
     ("autoencoder", 60),
     ("tagger", 200),
     ("frames", 8),
     ("cnn", 5),
     ("wrn", 5),
+    ("gpt", 20),
 ];
 /// Steps before the clock counts.
 const WARM_UP: usize = 2;
@@ -103,6 +104,19 @@ fn network(name: &str) -> Step {
             let sgd = SgdConfig::new().with_nesterov(true).with_weight_decay(1e-3);
             step(model, forward, sgd.init(), 1e-2)
         }
+        "gpt" => {
+            let model = GptConfig::new(65).init(&device);
+            let (_, tokens) = batch([12 * 64], 65, &device);
+            let (_, targets) = batch([12 * 64], 65, &device);
+            let tokens: Tensor<2, Int> = tokens.reshape([12, 64]);
+            let loss = CrossEntropyLossConfig::new().init(&device);
+            let forward = move |model: &gelu_models::Gpt| {
+                let logits: Tensor<2> = model.forward(tokens.clone()).flatten(0, 1);
+                loss.forward(logits, targets.clone())
+            };
+            let adam = AdamWConfig::new().with_beta_2(0.99).with_weight_decay(0.1);
+            step(model, forward, adam.init(), 1e-3)
+        }
         name => panic!("there is no network `{name}`, but {:?}", NETWORKS.map(|(name, _)| name)),
     }
 }
@@ -116,6 +130,7 @@ fn mlp(config: MlpConfig, shape: [usize; 2], classes: usize, device: &Device) ->
     step(model, forward, AdamConfig::new().init(), 1e-4)
 }
 
+/// Inputs of this shape, and a class for each of the first dimension.
 fn batch<const D: usize>(
     shape: [usize; D],
     classes: usize,

@@ -111,7 +111,7 @@ def gated(elements):
 
 
 def ours(elements):
-    command = ["cargo", "run", "--quiet", "--release", "-p", "benches", "--bin", "kernel-times"]
+    command = ["cargo", "run", "--quiet", "--release", "--bin", "kernel-times"]
     output = subprocess.run(
         [*command, "--", str(elements)], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout

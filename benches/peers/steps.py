@@ -22,7 +22,9 @@ from torch import nn
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "crates" / "gelu-models" / "tests" / "pytorch"))
 
-from generate import Autoencoder, Cnn, Mlp, PaperBlock, WideResNet  # noqa: E402
+from generate import (  # noqa: E402
+    NORMS, Autoencoder, Cnn, FeedForward, Gpt, Mlp, PaperBlock, WideResNet,
+)
 
 # name: steps in a turn, rounds
 NETWORKS = {
@@ -32,6 +34,7 @@ NETWORKS = {
     "frames": (1, 6),
     "cnn": (1, 4),
     "wrn": (1, 5),
+    "gpt": (5, 7),
 }
 PARTS = ["forward", "backward", "optimiser"]
 
@@ -69,6 +72,13 @@ def adam(model, fused):
     return torch.optim.Adam(model.parameters(), lr=1e-4, fused=fused)
 
 
+def adamw(model, fused):
+    parameters = model.parameters()
+    return torch.optim.AdamW(
+        parameters, lr=1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=fused
+    )
+
+
 def sgd(model, fused):
     parameters = model.parameters()
     return torch.optim.SGD(
@@ -93,10 +103,14 @@ def pytorch(name, fused):
     elif name == "wrn":
         PaperBlock.forward = block_forward
         model, shape, classes = WideResNet(PaperBlock, 6, 16, 4, 100, gelu), (16, 3, 32, 32), 100
+    elif name == "gpt":
+        model, shape, classes = Gpt(65, 64, 4, 128, 4, NORMS["layer"], FeedForward, gelu), (12, 64), 65
     else:
         sys.exit(f"there is no network {name}, but {', '.join(NETWORKS)}")
-    optimizer = (sgd if name == "wrn" else adam)(model, fused)
+    optimizer = {"wrn": sgd, "gpt": adamw}.get(name, adam)(model, fused)
     x, labels = torch.rand(shape), torch.randint(classes or 2, (shape[0],))
+    if name == "gpt":
+        x, labels = torch.randint(65, shape), torch.randint(65, (12 * 64,))
 
     def step():
         start = time.perf_counter()
@@ -144,7 +158,7 @@ def main():
     parser.add_argument("--fused", action="store_true", default=None)
     parser.add_argument("networks", nargs="*", default=list(NETWORKS))
     arguments = parser.parse_args()
-    build = ["cargo", "build", "--quiet", "--release", "-p", "benches", "--bin", "steps"]
+    build = ["cargo", "build", "--quiet", "--release", "--bin", "steps"]
     if not os.environ.get("STEPS_BUILT"):
         subprocess.run(build, cwd=ROOT, check=True)
     print(f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")

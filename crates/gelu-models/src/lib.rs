@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-//! The networks of the GELU paper (arXiv 1606.08415), built on Burn.
+//! The networks of the GELU paper (arXiv 1606.08415), and a small GPT, built on Burn.
 //!
 //! | network | of | made by |
 //! |---|---|---|
@@ -11,6 +11,7 @@
 //! | frame classifier | §3.4, TIMIT | [`MlpConfig::frame_classifier`] |
 //! | nine-layer convolutional network | §3.5, CIFAR-10 | [`CnnConfig`], on images whitened by [`Zca`] |
 //! | wide residual network | §3.5, CIFAR-100 | [`WideResNetConfig::wrn_40_4`] |
+//! | decoder-only transformer | (nanoGPT) | [`GptConfig`] |
 //!
 //! Every network is a `Config` with `init(&Device)`, a module with `forward`, and takes any
 //! [`Activation`](gelu_core::Activation). [`StateDict`] loads the weights of a PyTorch twin. Nothing
@@ -33,6 +34,7 @@
 mod autoencoder;
 mod cnn;
 mod frame_classifier;
+mod gpt;
 mod init;
 mod mlp;
 mod residual_block;
@@ -43,6 +45,7 @@ mod zca;
 
 pub use autoencoder::{Autoencoder, AutoencoderConfig};
 pub use cnn::{Cnn, CnnConfig};
+pub use gpt::{Gpt, GptConfig, GptNorm};
 pub use init::unit_norm_linear;
 pub use mlp::{Mlp, MlpConfig};
 pub use residual_block::BlockOrder;

@@ -146,7 +146,17 @@ impl GatedFeedForward {
         })
     }
 
-    fn gated<const D: usize>(&self, gate_up: Tensor<D>) -> Tensor<D> {
+    /// What is between the two products, without dropout: `f(gate)·up`.
+    ///
+    /// # Shapes
+    ///
+    /// - gate_up: `[..., 2·d_ff]`, as the first layer gives it
+    /// - output: `[..., d_ff]`
+    ///
+    /// # Panics
+    ///
+    /// If the last dimension of the input is odd.
+    pub fn gated<const D: usize>(&self, gate_up: Tensor<D>) -> Tensor<D> {
         if let Some(unit) = self.activation.unit() {
             return functional::gated(gate_up, unit, self.gate);
         }

@@ -11,7 +11,8 @@ The first also prints the parameter counts of the full-size networks; what the s
 A file <network>-<activation>.safetensors holds, by name,
 
     model.<name>       the twin's state_dict: parameters, running means and variances
-    input, target      one batch; targets are class indices, or missing for the autoencoder
+    input, target      one batch; targets are class indices, or missing for the autoencoder; a GPT's inputs
+                       are tokens, and its targets those that follow each of them
     train.logits       the output in training mode (a batch norm uses the batch's statistics)
     eval.logits        the output in evaluation mode (a batch norm uses the running ones)
     loss               of train.logits: mean cross entropy, or mean squared error to the input
@@ -175,6 +176,85 @@ class WideResNet(nn.Module):
         return self.output(self.activation(self.norm(x)).mean((2, 3)))
 
 
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.output = nn.Linear(width, width, bias=False)
+        self.heads = heads
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = (
+            part.reshape(batch, length, self.heads, -1).transpose(1, 2)
+            for part in self.qkv(x).split(width, 2)
+        )
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.output(y.transpose(1, 2).reshape(batch, length, width))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, width, activation):
+        super().__init__()
+        self.linear_inner = nn.Linear(width, 4 * width, bias=False)
+        self.linear_outer = nn.Linear(4 * width, width, bias=False)
+        self.activation = activation
+
+    def forward(self, x):
+        return self.linear_outer(self.activation(self.linear_inner(x)))
+
+
+class GatedFeedForward(nn.Module):
+    def __init__(self, width, activation):
+        super().__init__()
+        self.hidden = round(8 * width / 3)
+        self.gate_up = nn.Linear(width, 2 * self.hidden, bias=False)
+        self.down = nn.Linear(self.hidden, width, bias=False)
+        self.activation = activation
+
+    def forward(self, x):
+        gate, up = self.gate_up(x).split(self.hidden, -1)
+        return self.down(self.activation(gate) * up)
+
+
+class GptBlock(nn.Module):
+    def __init__(self, width, heads, norm, mlp, activation):
+        super().__init__()
+        self.attention_norm, self.mlp_norm = norm(width), norm(width)
+        self.attention = Attention(width, heads)
+        self.mlp = mlp(width, activation)
+
+    def forward(self, x):
+        x = x + self.attention(self.attention_norm(x))
+        return x + self.mlp(self.mlp_norm(x))
+
+
+class Gpt(nn.Module):
+    """Its logits have a row for every place of the batch, one text after the other."""
+
+    def __init__(self, vocabulary, context, layers, width, heads, norm, mlp, activation):
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.positions = nn.Embedding(context, width)
+        self.blocks = nn.ModuleList(
+            GptBlock(width, heads, norm, mlp, activation) for _ in range(layers)
+        )
+        self.norm = norm(width)
+
+    def forward(self, tokens):
+        tokens = tokens.long()
+        x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return (self.norm(x) @ self.tokens.weight.T).flatten(0, 1)
+
+
+NORMS = {
+    "layer": lambda width: nn.LayerNorm(width, eps=1e-5, bias=False),
+    "rms": lambda width: nn.RMSNorm(width, eps=1e-5),
+}
+
+
 def randomise(model):
     """Gives every bias, scale and running statistic a value that shows when it is misplaced, and
     weights large enough to reach the activations' curved parts."""
@@ -282,6 +362,7 @@ def print_parameter_counts():
         "cnn": Cnn(96, 192, 10, None),
         "wrn 40-4, paper": WideResNet(PaperBlock, 6, 16, 4, 100, None),
         "wrn 40-4, original": WideResNet(PreActivationBlock, 6, 16, 4, 100, None),
+        "gpt": Gpt(65, 64, 4, 128, 4, NORMS["layer"], FeedForward, None),
     }
     for name, twin in twins.items():
         print(f"{name}: {sum(parameter.numel() for parameter in twin.parameters()):,} parameters")
@@ -304,6 +385,16 @@ def main():
         for order, block in [("paper", PaperBlock), ("original", PreActivationBlock)]:
             twin = WideResNet(block, 2, 3, 1, 5, act)
             reference(f"wrn-{order}-{name}", twin, (4, 3, 9, 8), 5)
+    for kind, norm, mlp, names in [
+        ("gpt", "layer", FeedForward, ["gelu", "relu"]),
+        ("gated-gpt", "rms", GatedFeedForward, ["gelu", "silu"]),
+    ]:
+        for name in names:
+            twin = Gpt(7, 6, 2, 8, 2, NORMS[norm], mlp, ACTIVATIONS[name])
+            randomise(twin)
+            tokens = torch.randint(7, (3, 5))
+            target = torch.randint(7, (15,))
+            write(FOLDER / f"{kind}-{name}.safetensors", twin, tokens.float(), target)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,103 @@
+use super::attention::CausalAttention;
+use super::{GptConfig, GptNorm, WRITES, normal};
+use burn::module::Module;
+use burn::nn::{DropoutConfig, LayerNorm, LayerNormConfig, LinearConfig, RmsNorm, RmsNormConfig};
+use burn::tensor::{Device, Tensor};
+use gelu_core::{Channels, FeedForward, GatedFeedForward};
+use gelu_training::layers::{linear, linear_activation};
+
+/// `x + attention(norm(x))`, then `x + mlp(norm(x))`.
+#[derive(Module, Debug)]
+pub(crate) struct Block {
+    attention_norm: Norm,
+    attention: CausalAttention,
+    mlp_norm: Norm,
+    mlp: Mlp,
+}
+
+impl Block {
+    pub(crate) fn new(config: &GptConfig, device: &Device) -> Self {
+        let deviation = config.residual_deviation();
+        Self {
+            attention_norm: Norm::new(config, device),
+            attention: CausalAttention::new(config.width, config.heads, deviation, device),
+            mlp_norm: Norm::new(config, device),
+            mlp: Mlp::new(config, device),
+        }
+    }
+
+    /// # Shapes
+    ///
+    /// - input and output: `[batch, length, width]`
+    pub(crate) fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+        let x = x.clone() + self.attention.forward(self.attention_norm.forward(x));
+        x.clone() + self.mlp.forward(self.mlp_norm.forward(x))
+    }
+}
+
+/// A normalisation without a bias.
+#[derive(Module, Debug)]
+pub(crate) enum Norm {
+    Layer(LayerNorm),
+    Rms(RmsNorm),
+}
+
+impl Norm {
+    pub(crate) fn new(config: &GptConfig, device: &Device) -> Self {
+        match config.norm {
+            GptNorm::Layer => {
+                Self::Layer(LayerNormConfig::new(config.width).with_bias(false).init(device))
+            }
+            GptNorm::Rms => Self::Rms(RmsNormConfig::new(config.width).init(device)),
+        }
+    }
+
+    pub(crate) fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Layer(norm) => norm.forward(x),
+            Self::Rms(norm) => norm.forward(x),
+        }
+    }
+}
+
+/// The position-wise network, without biases.
+#[derive(Module, Debug)]
+enum Mlp {
+    Plain(FeedForward),
+    Gated(GatedFeedForward),
+}
+
+impl Mlp {
+    fn new(config: &GptConfig, device: &Device) -> Self {
+        let (width, hidden) = (config.width, config.hidden());
+        let layer = |inputs, outputs, deviation| {
+            let config = LinearConfig::new(inputs, outputs).with_bias(false);
+            crate::init::linear(config, normal(deviation), device)
+        };
+        let down = |inputs| layer(inputs, width, config.residual_deviation());
+        match config.gated {
+            false => Self::Plain(FeedForward {
+                linear_inner: layer(width, hidden, WRITES),
+                linear_outer: down(hidden),
+                dropout: DropoutConfig::new(0.0).init(),
+                activation: config.activation.init(Channels::Last(hidden), device),
+            }),
+            true => Self::Gated(GatedFeedForward::of_layers(
+                layer(width, hidden, WRITES),
+                layer(width, hidden, WRITES),
+                down(hidden),
+                &config.activation,
+            )),
+        }
+    }
+
+    fn forward(&self, x: Tensor<3>) -> Tensor<3> {
+        match self {
+            Self::Plain(block) => {
+                let hidden = linear_activation(&block.linear_inner, &block.activation, x);
+                linear(&block.linear_outer, hidden)
+            }
+            Self::Gated(block) => linear(&block.down, block.gated(linear(&block.gate_up, x))),
+        }
+    }
+}
