@@ -1,6 +1,7 @@
 //! Every command that README, book and recipes quote is one of this program's, and makes as many runs
 //! as the text says.
 
+mod links;
 mod page;
 
 use super::{Arguments, Command, compare::Compare, dry_run};
