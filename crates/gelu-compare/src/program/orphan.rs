@@ -1,7 +1,7 @@
 //! Programs whose worker was killed go on alone; whoever takes their run ends them first, so that two never
 //! write into one folder.
 
-use crate::files::{from_json, read_bytes, write_atomically};
+use crate::files::{from_json, read_bytes};
 use crate::host;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,9 @@ pub(super) fn note(run: &Path, process: &Child) -> Result<()> {
     // Where nobody can tell when it began, nobody may end it later.
     let Some(began) = began(id) else { return Ok(()) };
     let noted = Noted { host: host::identity(), process: id, began };
-    write_atomically(&file(run), serde_json::to_vec(&noted).unwrap_or_default())
+    // A power cut ends the program, too, so nothing waits for the disk.
+    let (file, text) = (file(run), serde_json::to_vec(&noted).unwrap_or_default());
+    std::fs::write(&file, text).map_err(Error::io("write", file))
 }
 
 /// Forgets it.
