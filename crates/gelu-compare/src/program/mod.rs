@@ -14,6 +14,7 @@ mod process;
 mod run;
 mod shared;
 mod study;
+mod study_run;
 
 pub use command::Template;
 pub use judge::Judge;
@@ -22,7 +23,8 @@ pub use own::Program;
 pub use pattern::Pattern;
 pub use process::Processes;
 pub use run::{Epochs, Run};
-pub use study::{Study, StudyRun};
+pub use study::Study;
+pub use study_run::StudyRun;
 
 /// What anything may go wrong with in a user's own code.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,7 +1,8 @@
+use super::study_run::{BestBy, StudyRun};
 use super::{Pattern, Template};
-use crate::measure::{Direction, EpochMetrics, Measure, Reported, UntilDecided};
+use crate::measure::{Direction, Measure, Reported, UntilDecided};
 use crate::names::{check_file_name, check_line};
-use crate::runs::{Design, Experiment, RunKey, Spec, Stage, With};
+use crate::runs::{Design, Experiment, RunKey, Spec, With};
 use crate::setting::{Axis, Role, Setting, Value};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -260,88 +261,6 @@ impl Experiment for Study {
 
     fn command(&self) -> Option<String> {
         None
-    }
-}
-
-/// What a run of a [`Study`] is made from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StudyRun {
-    version: u32,
-    /// Name of the study.
-    pub experiment: String,
-    /// The command, where it is not what is compared, nor a loop of the program itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    /// Patterns that measures are read by.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub read: Vec<Pattern>,
-    /// Its seed.
-    pub seed: u64,
-    #[serde(default, skip_serializing_if = "Stage::is_only")]
-    stage: Stage,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    best_by: Option<BestBy>,
-    /// A value for each axis.
-    pub setting: Setting,
-}
-
-/// What the best epoch is chosen by, where that is the one that is reported.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BestBy {
-    measure: String,
-    direction: Direction,
-}
-
-impl Spec for StudyRun {
-    const VERSION: u32 = 1;
-    const TOOL: &'static str = "gelu-compare";
-
-    fn version(&self) -> u32 {
-        self.version
-    }
-
-    fn at_version(&self, version: u32) -> Self {
-        Self { version, ..self.clone() }
-    }
-
-    fn validate(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn key(&self) -> RunKey {
-        RunKey { setting: self.setting.clone(), seed: self.seed, stage: self.stage }
-    }
-
-    fn folder_prefix(&self) -> String {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-        let mut prefix = String::new();
-        for (name, value) in self.setting.iter() {
-            let value = value.to_string();
-            let name = if matches!(value.parse(), Ok(Value::Text(_))) { "" } else { name };
-            let part: String = name.chars().chain(value.chars()).take(40).map(plain).collect();
-            prefix.push_str(part.trim_matches(['-', '.']));
-            prefix.push('-');
-        }
-        let prefix: String = prefix.chars().take(120).collect();
-        let prefix = prefix.trim_start_matches(['.', '-']).trim_end_matches('-');
-        let dash = if prefix.is_empty() { "" } else { "-" };
-        format!("{prefix}{dash}seed{}", self.seed)
-    }
-
-    fn epochs(&self) -> Option<usize> {
-        None
-    }
-
-    fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
-        match &self.best_by {
-            Some(by) => {
-                let measure = Measure::named(&by.measure).towards(by.direction);
-                Reported::BestEpoch.epoch_of(&measure, epochs)
-            }
-            None => epochs.last(),
-        }
     }
 }
 

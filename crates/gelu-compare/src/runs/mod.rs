@@ -7,6 +7,7 @@
 mod canonical;
 mod checkpoint;
 mod claimed_run;
+mod comparison;
 mod comparison_folder;
 mod data_source;
 mod design;
@@ -23,11 +24,13 @@ mod snapshot;
 mod spec;
 mod status;
 mod tables;
+mod widened;
 mod widening;
 
 pub use checkpoint::Checkpoint;
 pub use claimed_run::ClaimedRun;
-pub use comparison_folder::{AddedLook, Comparison, ComparisonFolder, LookedAt};
+pub use comparison::{AddedLook, Comparison};
+pub use comparison_folder::{ComparisonFolder, LookedAt};
 pub use data_source::DataSource;
 pub use design::{Design, FigureSpec, Panels};
 pub use environment::Environment;

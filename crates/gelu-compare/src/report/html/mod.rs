@@ -3,10 +3,10 @@
 
 mod curve;
 mod session;
+mod tuning;
 
-use super::document::edge;
-use super::{DifferenceDocument, Document, Edge, cuts, table};
-use crate::comparison::{Group, Headings, best_groups, colour, groups, reported_epoch};
+use super::{DifferenceDocument, Document, cuts, table};
+use crate::comparison::{Headings, colour, reported_epoch};
 use crate::measure::{Measure, Reported, Split, seconds};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, Spec};
 use crate::setting::{Axis, Role, Setting};
@@ -15,6 +15,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use session::{Session, sessions};
+use tuning::{Choices, Tuning, choices, tuning};
 
 /// What the template is filled with; whatever is no [`Value::from_safe_string`] is escaped.
 #[derive(Serialize)]
@@ -67,34 +68,6 @@ struct Picture {
 struct Results {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-}
-
-/// What is tuned.
-#[derive(Serialize)]
-struct Tuning {
-    /// `Learning rates`.
-    heading: String,
-    /// `rate`.
-    one: String,
-    /// What is compared, and what a choice holds at.
-    axes: Vec<String>,
-    /// The grid; empty where there is nothing to choose.
-    values: Vec<String>,
-}
-
-/// How what an arm was tuned to was chosen.
-#[derive(Serialize)]
-struct Choices {
-    labels: Vec<String>,
-    cells: Vec<Cell>,
-    /// `smallest` or `largest`, where the chosen value is at that end of the grid.
-    edge: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct Cell {
-    score: String,
-    chosen: bool,
 }
 
 #[derive(Serialize)]
@@ -212,66 +185,6 @@ fn selection(snapshot: &ComparisonSnapshot) -> String {
         Reported::BestEpoch => "at its best epoch",
     };
     format!("{words}{} {epoch}", measure.quantity.replace('_', " "))
-}
-
-fn tuning(snapshot: &ComparisonSnapshot) -> Tuning {
-    let tuned: Vec<&Axis> = Role::Tuned.of(&snapshot.axes).collect();
-    let (heading, one) = match tuned.as_slice() {
-        [axis] => (table::capitalised(&axis.plural()), axis.short_plural().trim_end_matches('s')),
-        _ => ("Tuning".to_owned(), "value"),
-    };
-    let beside = in_order(&snapshot.axes).filter(|axis| axis.role != Role::Tuned);
-    let tried = snapshot.tried();
-    Tuning {
-        heading,
-        one: one.to_owned(),
-        axes: beside.map(|axis| axis.name.clone()).collect(),
-        values: match tried.len() {
-            0 | 1 => Vec::new(),
-            _ => tried.iter().map(|setting| tuned_label(&snapshot.axes, setting)).collect(),
-        },
-    }
-}
-
-fn tuned_label(axes: &[Axis], setting: &Setting) -> String {
-    Role::Tuned.of(axes).map(|axis| axis.label_in(setting)).collect::<Vec<_>>().join(", ")
-}
-
-fn choices(snapshot: &ComparisonSnapshot) -> Vec<Choices> {
-    let grid = snapshot.tried();
-    let tried = groups(snapshot);
-    let tried: Vec<_> =
-        tried.iter().filter(|group| group.planned && group.stage.word() != Some("final")).collect();
-    let row = |best: &Group<'_>| {
-        let of = |tuned: &Setting| {
-            tried.iter().find(|group| {
-                (&group.arm, &group.context, &group.tuned) == (&best.arm, &best.context, tuned)
-            })
-        };
-        let measure = snapshot.selection();
-        let cell = |tuned: &Setting| Cell {
-            score: match of(tuned).and_then(|group| group.score(snapshot)) {
-                Some(cost) if cost.is_finite() => format!("{:.4}", measure.cost(cost)),
-                Some(_) => "diverged".to_owned(),
-                None => "–".to_owned(),
-            },
-            chosen: *tuned == best.tuned,
-        };
-        Choices {
-            labels: labels(
-                &snapshot.axes,
-                &best.runs[0].key.setting,
-                &[Role::Compared, Role::Each],
-            ),
-            cells: grid.iter().map(cell).collect(),
-            edge: match edge(&best.tuned, &grid) {
-                Some(Edge::Smallest) => Some("smallest"),
-                Some(Edge::Largest) => Some("largest"),
-                None => None,
-            },
-        }
-    };
-    best_groups(snapshot).iter().map(row).collect()
 }
 
 fn labels(axes: &[Axis], setting: &Setting, roles: &[Role]) -> Vec<String> {
