@@ -97,7 +97,7 @@ pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 /// Where data is: the one text that is no text for people but has to lead somewhere.
 const PATH: &str = "location";
 
-/// Makes every string of a tree [`printable`]; whether one was not.
+/// Makes every string of a tree [`printable`], the names of fields too; whether one was not.
 fn make_printable(tree: &mut Value) -> bool {
     match tree {
         Value::String(text) => {
@@ -107,10 +107,15 @@ fn make_printable(tree: &mut Value) -> bool {
             differs
         }
         Value::Array(items) => items.iter_mut().fold(false, |any, item| make_printable(item) | any),
-        Value::Object(fields) => fields
-            .iter_mut()
-            .filter(|(key, _)| *key != PATH)
-            .fold(false, |any, (_, value)| make_printable(value) | any),
+        Value::Object(fields) => {
+            let strange = fields.keys().any(|key| printable(key) != *key);
+            if strange {
+                let all = std::mem::take(fields).into_iter();
+                *fields = all.map(|(key, value)| (printable(&key), value)).collect();
+            }
+            let values = fields.iter_mut().filter(|(key, _)| *key != PATH);
+            values.fold(strange, |any, (_, value)| make_printable(value) | any)
+        }
         _ => false,
     }
 }
@@ -197,6 +202,9 @@ mod tests {
         let expected =
             json!({"a": ["x\\u009b", 1.5], "b": {"c": "two\\u000alines"}, "location": "\u{7}"});
         assert_eq!(from_toml::<Value>(written).unwrap(), expected);
+        let written = r#"{"\u001b[2J": {"\u202e": 1}}"#;
+        let expected = json!({"\\u001b[2J": {"\\u202e": 1}});
+        assert_eq!(from_json::<Value>(written.as_bytes()).unwrap(), expected);
         let numbers = json!({"whole": u64::MAX, "negative": -3, "share": 0.1, "none": null});
         assert_eq!(from_json::<Value>(numbers.to_string().as_bytes()).unwrap(), numbers);
     }

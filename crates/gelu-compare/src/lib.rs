@@ -9,21 +9,31 @@
 //! err with, and when they are looked at; a [`comparison::Ruling`] is what they make of the pairs, and
 //! [`comparison::sentence`] says it. [`scores`] does so for a table from anywhere.
 
+#[cfg(test)]
+extern crate self as gelu_compare;
+
 pub mod cli;
 pub mod cluster;
 pub mod comparison;
+pub mod dashboard;
 pub mod error;
+pub mod export;
 pub mod files;
 pub mod host;
 pub mod measure;
 pub mod names;
 pub mod network;
 pub mod output;
+pub mod program;
 pub mod report;
+pub mod runs;
 pub mod scores;
+pub mod setting;
 pub mod signals;
+pub mod worker;
 
 pub use error::{Error, Result};
+pub use program::{Program, Run};
 
 /// The code of the README, compiled with the documentation's tests.
 #[cfg(doctest)]

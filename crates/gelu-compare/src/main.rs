@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    gelu_compare::cli::main()
+    gelu_compare::program::compare_processes()
 }

@@ -1,67 +1,30 @@
 //! What a process computes with and on: a part of where every number comes from.
 
 use crate::device::DeviceName;
-use serde::{Deserialize, Serialize};
+use gelu_compare::runs::Environment;
+use serde_json::Value;
 
 /// Version of Burn that this program is built with (checked against the manifest by a test).
 const BURN: &str = "0.22.1";
 
-/// Program, build and machine of a process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Environment {
-    /// Version of this program.
-    pub program: String,
-    /// Commit it was built from, with `+` where files had changed since; absent outside a
-    /// repository.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// Version of Burn.
-    pub burn: String,
-    /// Cargo features of the build that numbers can depend on.
-    pub features: Vec<String>,
-    /// The device trained on, as `--device` names it.
-    pub device: String,
-    /// The processor's model.
-    pub processor: String,
-    /// The widest vector instructions that matrix products may use: results differ in their last
-    /// digits between processors that differ here.
-    pub instructions: String,
-    /// Threads that a run may use.
-    pub threads: usize,
-    /// The host's name.
-    pub host: String,
-}
-
-impl Environment {
-    /// That of this process, training on `device` with so many threads.
-    pub fn here(device: &DeviceName, threads: usize) -> Self {
-        Self {
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("GELU_COMMIT").filter(|commit| !commit.is_empty()).map(Into::into),
-            burn: BURN.to_owned(),
-            features: features(),
-            device: device.to_string(),
-            processor: processor(),
-            instructions: instructions().to_owned(),
-            threads,
-            host: gelu_compare::host::name(),
-        }
+/// Program, build and machine of this process, training on `device` with so many threads.
+pub fn here(device: &DeviceName, threads: usize) -> Environment {
+    let mut here = Environment::of_this_machine();
+    let commit = option_env!("GELU_COMMIT").filter(|commit| !commit.is_empty());
+    let all: [(&str, Option<Value>); 7] = [
+        ("program", Some(env!("CARGO_PKG_VERSION").into())),
+        ("commit", commit.map(Into::into)),
+        ("burn", Some(BURN.into())),
+        ("features", Some(features().into())),
+        ("device", Some(device.to_string().into())),
+        ("processor", Some(processor().into())),
+        ("instructions", Some(instructions().into())),
+    ];
+    for (name, value) in all {
+        here.0.extend(value.map(|value| (name.to_owned(), value)));
     }
-
-    /// The commit in words, `None` outside a repository.
-    pub fn commit_in_words(&self) -> Option<String> {
-        let commit = self.commit.as_deref()?;
-        Some(match commit.strip_suffix('+') {
-            Some(commit) => format!("commit {commit} with uncommitted changes"),
-            None => format!("commit {commit}"),
-        })
-    }
-
-    /// What a run's last bits depend on, as `flex with avx512`.
-    pub fn arithmetic(&self) -> String {
-        let backend = self.device.split(':').next().unwrap_or_default();
-        format!("{backend} with {}", self.instructions)
-    }
+    here.0.insert("threads".to_owned(), threads.into());
+    here
 }
 
 fn features() -> Vec<String> {
@@ -112,9 +75,10 @@ mod tests {
     #[cfg(feature = "flex")]
     #[test]
     fn a_commit_that_is_not_all_of_the_program_is_said_to_be() {
-        let mut here = Environment::here(&"flex".parse().unwrap(), 1);
+        let mut here = here(&"flex".parse().unwrap(), 1);
         let mut said = |commit: Option<&str>| {
-            here.commit = commit.map(str::to_owned);
+            here.0.remove("commit");
+            here.0.extend(commit.map(|commit| ("commit".to_owned(), commit.into())));
             here.commit_in_words()
         };
         assert_eq!(said(None), None);
@@ -126,12 +90,13 @@ mod tests {
     #[cfg(feature = "flex")]
     #[test]
     fn other_instructions_compute_other_bits_and_another_host_does_not() {
-        let here = Environment::here(&"flex".parse().unwrap(), 1);
+        let here = here(&"flex".parse().unwrap(), 1);
         let mut other = here.clone();
-        (other.host, other.threads) = ("elsewhere".to_owned(), here.threads + 1);
+        other.0.insert("host".to_owned(), "elsewhere".into());
+        other.0.insert("threads".to_owned(), 2.into());
         assert_eq!(here.arithmetic(), other.arithmetic());
-        other.instructions = "older".to_owned();
-        assert_eq!(other.arithmetic(), "flex with older");
+        other.0.insert("instructions".to_owned(), "older".into());
+        assert_eq!(other.arithmetic().unwrap(), "flex with older");
         assert_ne!(here.arithmetic(), other.arithmetic());
     }
 }

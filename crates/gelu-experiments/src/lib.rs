@@ -7,11 +7,9 @@
 pub mod activation;
 pub mod cli;
 pub mod comparison;
-pub mod dashboard;
 pub mod data;
 pub mod device;
 pub mod environment;
-pub mod export;
 pub mod measure;
 pub mod randomness;
 pub mod recipe;
@@ -20,4 +18,6 @@ pub mod runs;
 pub mod training;
 pub mod worker;
 
-pub use gelu_compare::{Error, Result, cluster, error, files, names, output, scores, signals};
+pub use gelu_compare::{
+    Error, Result, cluster, dashboard, error, export, files, names, output, scores, signals,
+};

@@ -5,9 +5,9 @@
 mod support;
 
 use gelu_experiments::comparison::Verdict;
-use gelu_experiments::measure::{EpochMetrics, NoiseMetrics};
-use gelu_experiments::report::Document;
+use gelu_experiments::measure::NoiseMetrics;
 use std::fs;
+use support::document::{Document, EpochMetrics};
 use support::{Sandbox, results_of, small};
 
 /// Both activations for three epochs.

@@ -5,6 +5,7 @@
 
 mod support;
 
+use gelu_experiments::runs::{RunFolder, RunSpec, Spec};
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::Sandbox;
@@ -66,6 +67,20 @@ fn the_runs_that_are_kept_give_the_tables_beside_them() {
         let again = fs::read_to_string(sandbox.path("again/table.md")).unwrap();
         assert_eq!(again, kept, "{}", comparison.display());
     }
+}
+
+/// The digests in the names are those that other versions of the program gave.
+#[test]
+fn every_run_that_is_kept_still_has_its_name() {
+    let mut found = 0;
+    for comparison in comparisons().into_iter().filter(|path| path.join("runs").is_dir()) {
+        for run in entries(&comparison.join("runs")) {
+            let spec: RunSpec = RunFolder::at(&run).spec().unwrap();
+            assert_eq!(run.file_name().unwrap().to_str().unwrap(), spec.folder_name());
+            found += 1;
+        }
+    }
+    assert!(found > 700, "{found} runs");
 }
 
 /// Whether no commit alone is the program that trained this run.

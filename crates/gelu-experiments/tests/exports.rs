@@ -5,11 +5,11 @@
 
 mod support;
 
-use gelu_experiments::report::Document;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use support::document::Document;
 use support::{Sandbox, small};
 
 fn python() -> Command {

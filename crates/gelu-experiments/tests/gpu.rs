@@ -8,7 +8,7 @@
 
 mod support;
 
-use gelu_experiments::report::Document;
+use support::document::Document;
 use support::{Outcome, Sandbox, small};
 
 fn device() -> String {

@@ -7,7 +7,7 @@
 
 mod support;
 
-use gelu_experiments::runs::{ComparisonFolder, RunFolder};
+use gelu_experiments::runs::{ComparisonFolder, RunFolder, RunSpec};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::Value;
 use std::fs;
@@ -94,7 +94,7 @@ fn is_read(path: &Path) -> bool {
     let run = RunFolder::at(path.parent().unwrap());
     match path.file_name().unwrap().to_str().unwrap() {
         "comparison.toml" => ComparisonFolder::open(path.parent().unwrap()).is_ok(),
-        "run.toml" => run.spec().is_ok(),
+        "run.toml" => run.spec::<RunSpec>().is_ok(),
         "status.json" => run.status().is_ok(),
         name if name.starts_with("provenance") => run.provenance().unwrap().len() == 1,
         _ => true,

@@ -5,8 +5,8 @@
 mod support;
 
 use gelu_experiments::data::{idx, mnist};
-use gelu_experiments::report::Document;
 use std::path::{Path, PathBuf};
+use support::document::Document;
 use support::{Sandbox, small};
 
 /// The folder of MNIST: in `$GELU_TEST_DATA`, or in `shared/data` beside the repository.

@@ -5,7 +5,6 @@
 mod support;
 
 use gelu_experiments::comparison::ComparisonReader;
-use gelu_experiments::measure::{Primary, primary_of};
 use gelu_experiments::runs::{ComparisonSnapshot, RunFolder};
 use std::fs;
 use std::path::PathBuf;
@@ -42,8 +41,8 @@ fn a_classifier_that_is_compared_by_its_loss_keeps_losses() {
     decided_by(&sandbox, "test-loss");
     for run in snapshot(&sandbox).runs {
         let outcomes = run.outcomes.unwrap();
-        assert_eq!(primary_of(&outcomes), Primary::TestLoss);
-        let (found, loss) = (outcomes.mean(), run.epochs[1].test_loss.unwrap());
+        assert_eq!(outcomes.measure(), "test-loss");
+        let (found, loss) = (outcomes.mean(), run.epochs[1].get("test_loss").unwrap());
         assert!((found / loss - 1.0).abs() < 1e-6, "{found}, {loss} was measured");
         let each = outcomes.by_group();
         assert!(each.len() == 2000 && each.iter().any(|loss| *loss != each[0]));

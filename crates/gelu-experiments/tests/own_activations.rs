@@ -4,8 +4,8 @@
 
 mod support;
 
-use gelu_experiments::report::Document;
 use std::fs;
+use support::document::Document;
 use support::{Sandbox, results_of, small};
 
 const MISH: &str = "mine=x*tanh(ln(1+exp(x)))";

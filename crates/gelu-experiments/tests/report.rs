@@ -5,13 +5,13 @@
 
 mod support;
 
+use gelu_experiments::comparison::plan;
 use gelu_experiments::data::DataSource;
-use gelu_experiments::measure::EpochMetrics;
 use gelu_experiments::recipe::Recipe;
-use gelu_experiments::report::Document;
-use gelu_experiments::runs::{Comparison, ComparisonFolder, RunKey, RunSpec, Stage};
+use gelu_experiments::runs::{Comparison, ComparisonFolder, Experiment, RunSpec, Spec};
 use std::fs;
 use std::path::{Path, PathBuf};
+use support::document::{Document, EpochMetrics};
 use support::{Sandbox, small};
 
 const ACTIVATIONS: [&str; 4] = ["gelu", "relu", "elu", "silu"];
@@ -63,19 +63,10 @@ fn thousand_runs(path: &Path) {
     let mut comparison = Comparison::new(recipe, data, "flex", "flex");
     comparison.test_examples = 10_000;
     let (folder, comparison) = ComparisonFolder::create(path, &comparison, |_, _| false).unwrap();
-    for seed in 1..=SEEDS {
-        for dropout in [0.0, 0.5] {
-            for (index, activation) in ACTIVATIONS.iter().enumerate() {
-                let key = RunKey {
-                    activation: (*activation).to_owned(),
-                    learning_rate: 1e-3,
-                    dropout,
-                    seed,
-                    stage: Stage::Only,
-                };
-                write_run(&folder.runs(), &comparison.spec(&key).unwrap(), index);
-            }
-        }
+    for key in plan::grid(&comparison.recipe.design()) {
+        let activation = key.setting.text("activation");
+        let index = ACTIVATIONS.iter().position(|name| *name == activation).unwrap();
+        write_run(&folder.runs(), &comparison.spec(&key).unwrap(), index);
     }
 }
 

@@ -5,11 +5,10 @@
 mod support;
 
 use gelu_experiments::comparison::ComparisonReader;
-use gelu_experiments::measure::EpochMetrics;
-use gelu_experiments::report::Document;
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use support::document::{Document, EpochMetrics};
 use support::{Sandbox, results_of, small};
 
 /// Waits for something to become true.
@@ -53,7 +52,15 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
         assert_eq!(evaluation["activation"], run.activation);
         assert_eq!(evaluation["valid_loss"].as_f64(), best.valid_loss);
         assert_eq!(evaluation["test_loss"].as_f64(), best.test_loss);
-        let read = snapshot.runs.iter().find(|read| read.key == run.key()).unwrap();
+        let read = snapshot
+            .runs
+            .iter()
+            .find(|read| {
+                let key = &read.key;
+                (key.setting.text("activation"), key.seed) == (run.activation.clone(), run.seed)
+                    && key.setting.number("lr") == run.learning_rate
+            })
+            .unwrap();
         let outcomes = read.outcomes.as_ref().unwrap();
         assert_eq!((outcomes.epoch(), Some(outcomes.mean())), (best.epoch, best.test_error));
         earlier += usize::from(best.epoch < run.epochs.len());
@@ -195,7 +202,7 @@ fn another_recipe_into_the_same_folder_is_refused_and_a_wider_one_joins() {
     let before = fs::read(sandbox.path("results/digits/comparison.toml")).unwrap();
     let said = sandbox.run(&small("gelu", "3", &[])).refused(1, "training.epochs is 2 there and 3");
     assert!(said.contains("--out"), "{said}");
-    sandbox.run(&small("relu", "2", &[])).refused(1, "activations has gelu there");
+    sandbox.run(&small("relu", "2", &[])).refused(1, "activation has gelu there");
     assert_eq!(fs::read(sandbox.path("results/digits/comparison.toml")).unwrap(), before);
     let wider = sandbox.run(&small("gelu,relu", "2", &["--plain"])).success();
     assert!(wider.contains("relu lr 0.001 dropout 0.3 seed 1  epoch 2/2"), "{wider}");

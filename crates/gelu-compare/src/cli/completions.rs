@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn completions_of_every_shell_know_commands_and_options() {
         for &shell in Shell::value_variants() {
-            let script = script(shell, super::super::command());
+            let script = script(shell, crate::program::command());
             for word in ["verdict", "looked-at", "gelu-compare"] {
                 assert!(script.contains(word), "{shell} does not complete {word}");
             }

@@ -1,6 +1,6 @@
 use super::statistics::{Forecast, Pairs, forecast};
 use super::verdict::{ALPHA, Ruling, Verdict, fewest_pairs};
-use crate::measure::{Look, Looks};
+use crate::measure::{Criterion, Look, Looks};
 use std::collections::BTreeMap;
 
 /// Forecasts go so far beyond the pairs there are.
@@ -38,6 +38,17 @@ pub struct Rules {
     pub looks: Looks,
     /// δ.
     pub negligible: f64,
+}
+
+impl Criterion {
+    /// What every comparison is held against.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            comparisons: self.comparisons,
+            looks: self.looks.clone(),
+            negligible: self.negligible,
+        }
+    }
 }
 
 impl Rules {

@@ -1,6 +1,7 @@
 //! How values of a measure are said.
 
 use crate::measure::{Direction, Measure};
+use crate::runs::ComparisonSnapshot;
 
 /// How values of a measure are said.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +11,13 @@ pub struct Wording {
     unit: String,
     /// How many test examples there are, and what they are called.
     examples: Option<(usize, String)>,
+}
+
+impl ComparisonSnapshot {
+    /// How values of the primary measure are said.
+    pub fn wording(&self) -> Wording {
+        Wording::of(&self.primary()).on_examples(self.test_examples, &self.examples)
+    }
 }
 
 impl Wording {
@@ -87,7 +95,7 @@ impl Wording {
 
     /// `test error`, `test loss`, `test MSE`.
     pub fn measure(&self) -> &str {
-        &self.measure.name
+        &self.measure.words
     }
 
     /// A value as short as it was written, with its unit: `0.1 points`.
@@ -141,7 +149,7 @@ mod tests {
     use crate::measure::Unit;
 
     fn wording(name: &str, direction: Direction, unit: Unit) -> Wording {
-        Wording::of(&Measure { name: name.to_owned(), direction, unit, split: None })
+        Wording::of(&Measure { unit, ..Measure::named(name).towards(direction) })
     }
 
     #[test]

@@ -6,14 +6,22 @@ use serde::{Deserialize, Serialize};
 /// What is measured of a run, as whoever measures it declares it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measure {
-    /// In sentences: `test error`, `accuracy`.
+    /// What criteria call it: `test-error`.
     pub name: String,
+    /// Its column in files: `test_error`.
+    pub column: String,
+    /// In sentences: `test error`, `accuracy`.
+    pub words: String,
+    /// In tables: `test MSE`.
+    pub heading: String,
+    /// What is measured, wherever: `error`.
+    pub quantity: String,
+    /// The part of the data that it is measured on, where it is one.
+    pub split: Option<Split>,
     /// Which values are better.
     pub direction: Direction,
     /// How its values are said.
     pub unit: Unit,
-    /// The part of the data that it is measured on, where it is one.
-    pub split: Option<Split>,
 }
 
 /// Which values of a measure are better.
@@ -34,6 +42,11 @@ impl Direction {
             Self::Higher => -1.0,
         }
     }
+
+    /// The value of a run that diverged: the worst.
+    pub fn worst(self) -> f64 {
+        self.sign() * f64::INFINITY
+    }
 }
 
 /// The unit that values are said in.
@@ -41,9 +54,11 @@ impl Direction {
 pub struct Unit {
     /// Behind numbers: `points`; may be empty.
     pub name: String,
+    /// Behind a value that stands alone: ` %`; may be empty.
+    pub sign: String,
     /// How many of it make one of the measure's own: 100 for a fraction that is said in points.
     pub factor: f64,
-    /// Decimals at least.
+    /// Decimals at least; 0 for as many as a number needs.
     pub decimals: usize,
     /// Decimals of a number without an interval, which says how many tell something.
     pub decimals_alone: usize,
@@ -52,23 +67,117 @@ pub struct Unit {
 impl Unit {
     /// Hundredths, for fractions: `12.70 points`.
     pub fn points() -> Self {
-        Self { name: "points".to_owned(), factor: 100.0, decimals: 2, decimals_alone: 2 }
+        Self {
+            name: "points".to_owned(),
+            sign: " %".to_owned(),
+            factor: 100.0,
+            decimals: 2,
+            decimals_alone: 2,
+        }
     }
 
     /// The measure's own, without a name and with so many decimals at least.
     pub fn own(decimals: usize) -> Self {
-        Self { name: String::new(), factor: 1.0, decimals, decimals_alone: decimals.max(4) }
+        Self {
+            name: String::new(),
+            sign: String::new(),
+            factor: 1.0,
+            decimals,
+            decimals_alone: decimals.max(4),
+        }
+    }
+
+    /// A number in it, without its sign: `1.53` of 0.0153 in points.
+    pub fn number(&self, value: f64) -> String {
+        let value = value * self.factor;
+        match self.decimals {
+            _ if !value.is_finite() => "∞".to_owned(),
+            // What has run away, but not as far as infinity.
+            _ if self.sign.is_empty() && value.abs() >= 1e4 => format!("{value:.2e}"),
+            0 => significant(value),
+            decimals => format!("{value:.decimals$}"),
+        }
+    }
+
+    /// A value by itself: `1.53 %`, `0.0412`.
+    pub fn shown(&self, value: f64) -> String {
+        match value.is_finite() {
+            true => format!("{}{}", self.number(value), self.sign),
+            false => "∞".to_owned(),
+        }
+    }
+}
+
+/// With four digits that say something.
+fn significant(value: f64) -> String {
+    let places = 3.0 - value.abs().log10().floor();
+    let places = if places.is_finite() { places.clamp(0.0, 9.0) as usize } else { 0 };
+    format!("{value:.places$}")
+}
+
+impl Measure {
+    /// A measure of which its name alone is known, lower values of it better. A name that begins with a
+    /// part of the data, as `test_error` does, is measured on that.
+    pub fn named(name: &str) -> Self {
+        let (split, quantity) = Split::of_name(name);
+        Self {
+            name: name.to_owned(),
+            column: name.to_owned(),
+            words: name.to_owned(),
+            heading: name.replace('_', " "),
+            quantity: quantity.to_owned(),
+            split,
+            direction: Direction::Lower,
+            unit: Unit::own(0),
+        }
+    }
+
+    /// The same where higher values are better.
+    #[must_use]
+    pub fn towards(self, direction: Direction) -> Self {
+        Self { direction, ..self }
+    }
+
+    /// A value of it as a cost, of which lower is better.
+    pub fn cost(&self, value: f64) -> f64 {
+        value * self.direction.sign()
     }
 }
 
 #[cfg(test)]
 impl Measure {
     pub(crate) fn test_error() -> Self {
-        Self {
-            name: "test error".to_owned(),
-            direction: Direction::Lower,
-            unit: Unit::points(),
-            split: Some(Split::Test),
-        }
+        let unit = Unit::points();
+        Self { words: "test error".to_owned(), unit, ..Self::named("test_error") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_on_which_part_of_the_data_it_is_measured() {
+        let of = |name: &str| {
+            let measure = Measure::named(name);
+            (measure.split, measure.quantity)
+        };
+        assert_eq!(of("test_error"), (Some(Split::Test), "error".to_owned()));
+        assert_eq!(of("valid_log_loss"), (Some(Split::Valid), "log_loss".to_owned()));
+        assert_eq!(of("testable"), (None, "testable".to_owned()));
+        assert_eq!(of("test_"), (None, "test_".to_owned()));
+    }
+
+    #[test]
+    fn values_have_the_digits_that_say_something() {
+        let own = Unit::own(0);
+        let said =
+            [0.000_123_46, 0.5, 12.3456, 1234.5, 0.0, -0.25, 123_456.0].map(|v| own.shown(v));
+        assert_eq!(said, ["0.0001235", "0.5000", "12.35", "1234", "0", "-0.2500", "1.23e5"]);
+        assert_eq!(Unit::points().shown(0.0153), "1.53 %");
+        assert_eq!(
+            (Unit::own(4).shown(0.5), own.shown(f64::INFINITY)),
+            ("0.5000".into(), "∞".into())
+        );
     }
 }

@@ -1,16 +1,24 @@
-//! What is measured of a run, and when comparisons are looked at. A leaf: it knows nothing of the other
-//! modules.
+//! What is measured of a run, and when comparisons are looked at. A leaf but for settings: it knows
+//! nothing of the other modules.
 
+mod check;
+mod criterion;
 mod declared;
 mod duration;
+mod epoch_metrics;
 mod groups;
 mod looks;
 mod outcomes;
+mod reported;
 mod split;
 
+pub use check::check_outcomes;
+pub use criterion::Criterion;
 pub use declared::{Direction, Measure, Unit};
 pub use duration::{duration, seconds};
+pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
 pub use groups::TestGroups;
 pub use looks::{Look, Looks, UntilDecided};
 pub use outcomes::{Bits, Made, Outcomes};
+pub use reported::Reported;
 pub use split::Split;

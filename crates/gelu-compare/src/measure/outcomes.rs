@@ -1,4 +1,4 @@
-use super::TestGroups;
+use super::{Criterion, TestGroups};
 
 /// What a run made of each test example at the epoch that is reported, as the measure that decides
 /// counts it: whether it was wrong, under each noise where the measure is one under noise, or the
@@ -137,6 +137,20 @@ impl Outcomes {
     /// One by one.
     pub fn made(&self) -> &Made {
         &self.made
+    }
+
+    /// Name of the measure that they are of.
+    pub fn measure(&self) -> &'static str {
+        match self.made {
+            Made::Wrong(_) => "test-error",
+            Made::WrongUnderNoise(_) => "noisy-test-error",
+            Made::Loss(_) => "test-loss",
+        }
+    }
+
+    /// Whether they are of the measure that a comparison is decided by.
+    pub fn are_of(&self, criterion: &Criterion) -> bool {
+        self.measure() == criterion.primary && self.amplitudes() == criterion.amplitudes
     }
 
     /// Whether they are outcomes of one kind, under the same noises: those of one measure.

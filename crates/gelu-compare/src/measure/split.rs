@@ -28,3 +28,15 @@ impl fmt::Display for Split {
         })
     }
 }
+
+impl Split {
+    /// The part of the data that a measure's name begins with, and what is measured: `test_error` is the
+    /// error on the test set.
+    pub fn of_name(name: &str) -> (Option<Self>, &str) {
+        let begins = |split: Self| {
+            let rest = name.strip_prefix(&split.to_string())?.strip_prefix('_')?;
+            (!rest.is_empty()).then_some((Some(split), rest))
+        };
+        Self::ALL.into_iter().find_map(begins).unwrap_or((None, name))
+    }
+}

@@ -1,5 +1,12 @@
-//! What was found, for people and programs: figures and parts of JSON documents.
+//! What was found, for people and programs: figures, tables, JSON, CSV. Snapshots in, bytes out.
 
+mod captions;
+mod criterion_document;
+mod csv;
+mod curves;
+mod difference;
+mod difference_document;
+mod document;
 mod draw;
 #[cfg(test)]
 mod example;
@@ -7,16 +14,35 @@ mod figure;
 mod forest;
 mod forest_svg;
 mod found_document;
+mod html;
 mod legend;
 mod look_document;
 mod png;
+mod robustness;
+mod runs_csv;
+#[cfg(test)]
+pub(crate) mod snapshot_example;
 mod strip;
+pub mod table;
+mod verdicts_forest;
+mod written;
 
+pub use criterion_document::CriterionDocument;
+pub use csv::csv;
+pub use difference_document::DifferenceDocument;
+pub use document::{
+    ArmDocument, Arms, DataDocument, Document, Edge, MeasuresDocument, RunDocument, SCHEMA,
+    SpreadDocument,
+};
 pub use draw::svg;
 pub use figure::{Curve, Figure, Panel};
 pub use forest::{Compared, Forest, ForestPanel, ForestRow};
 pub use forest_svg::svg as forest_svg;
 pub use found_document::{ForecastDocument, FoundDocument, IntervalDocument};
+pub use html::html;
 pub use look_document::LookDocument;
 pub use png::png;
+pub use runs_csv::runs_csv;
 pub use strip::{Mark, strip, strips};
+pub use verdicts_forest::forest;
+pub use written::{Named, Written, cuts, figures, write};

@@ -1,6 +1,6 @@
 use super::{Columns, Judged};
 use crate::comparison::Wording;
-use crate::measure::{Direction, Measure, Unit};
+use crate::measure::{Direction, Measure};
 use crate::report::{Compared, Forest, FoundDocument, LookDocument};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,12 +77,7 @@ impl ScoresDocument {
 
 /// How the measure of a table is said.
 pub(crate) fn wording(columns: &Columns, better: Direction) -> Wording {
-    Wording::of(&Measure {
-        name: columns.primary.clone(),
-        direction: better,
-        unit: Unit::own(0),
-        split: None,
-    })
+    Wording::of(&Measure::named(&columns.primary).towards(better))
 }
 
 /// `width 16, depth 2`; empty where a verdict is made at one combination alone.

@@ -2,7 +2,7 @@
 //! of them; `reference.py` beside it says how.
 
 use gelu_compare::comparison::{Contrast, Found, Rules, Verdict, Wording};
-use gelu_compare::measure::{Direction, Looks, Measure, Split, Unit};
+use gelu_compare::measure::{Looks, Measure, Unit};
 use gelu_compare::report::FoundDocument;
 use serde::Deserialize;
 
@@ -56,10 +56,9 @@ fn judged(case: &Case) -> Vec<FoundDocument> {
         negligible: case.negligible,
     };
     let wording = Wording::of(&Measure {
-        name: "test error".to_owned(),
-        direction: Direction::Lower,
+        words: "test error".to_owned(),
         unit: Unit::points(),
-        split: Some(Split::Test),
+        ..Measure::named("test_error")
     });
     let found = |arm: usize| {
         let pair = |seed: usize| {

@@ -8,8 +8,7 @@ use crate::comparison::ComparisonReader;
 use crate::measure::seconds;
 use crate::recipe::Recipe;
 use crate::runs::Comparison;
-use crate::training::Cores;
-use crate::worker::last_complaint;
+use crate::worker::{Cores, last_complaint};
 use crate::{Error, Result};
 use indicatif::HumanBytes;
 use std::path::Path;
@@ -156,7 +155,7 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     command.env("RAYON_NUM_THREADS", threads.to_string());
     let output = command.stdin(Stdio::null()).output().map_err(Error::io("start", &program))?;
     if !output.status.success() {
-        let said = last_complaint(&output.stderr[..]);
+        let said = last_complaint("gelu", &output.stderr[..]);
         let said = said.unwrap_or_else(|| format!("it ended by {}", output.status));
         let problem = format!("the run that was to be timed failed: {said}");
         return Err(Error::Failed(problem));

@@ -1,12 +1,12 @@
 use super::print;
 use crate::comparison::{ComparisonReader, label};
 use crate::device::DeviceName;
-use crate::measure::{Criterion, LossKind, NoiseMetrics, Primary, check_outcomes};
+use crate::measure::{Criterion, NoiseMetrics, check_outcomes};
 use crate::recipe::limits;
 use crate::report::table::number_table;
 use crate::runs::{
-    ClaimedRun, Comparison, ComparisonFolder, RunFolder, RunSnapshot, RunSpec, RunStatus, Stage,
-    Watch,
+    ClaimedRun, Comparison, ComparisonFolder, Experiment, RunFolder, RunSnapshot, RunSpec,
+    RunStatus, Spec, Stage, Watch,
 };
 use crate::training::{
     LearnedGelu, Network, Splits, Spread, evaluate_split, examine, learned_gelus, load_model,
@@ -71,9 +71,11 @@ impl Eval {
         let runs = finished_runs(&self.folder)?;
         let criterion = self.outcomes.then(|| criterion(&self.folder)).transpose()?;
         // What is kept with a run has to be of this version, as the run.
-        let spec_of = |run: &RunFolder| match self.noise.is_empty() && criterion.is_none() {
-            true => run.spec_of_any_version(),
-            false => run.spec(),
+        let spec_of = |run: &RunFolder| -> Result<RunSpec> {
+            match self.noise.is_empty() && criterion.is_none() {
+                true => run.spec_of_any_version(),
+                false => run.spec(),
+            }
         };
         let device = self.device.map_or_else(DeviceName::default_device, Ok)?;
         device.check()?;
@@ -187,12 +189,11 @@ fn criterion(folder: &Path) -> Result<Criterion> {
         true => folder.join("../.."),
         false => folder.to_path_buf(),
     };
-    let criterion = ComparisonFolder::open(&comparison)?.comparison()?.recipe.criterion();
-    match criterion.primary {
-        Primary::TrainLoss => Err(Error::Usage(format!(
-            "{} is decided by the {}, which is no mean over test examples; there is nothing to keep",
-            comparison.display(),
-            criterion.primary.words(LossKind::default())
+    let criterion = ComparisonFolder::open(&comparison)?.comparison()?.recipe.design().criterion();
+    match criterion.primary.as_str() {
+        "train-loss" => Err(Error::Usage(format!(
+            "{} is decided by the training loss, which is no mean over test examples; there is nothing to keep",
+            comparison.display()
         ))),
         _ => Ok(criterion),
     }
@@ -205,7 +206,7 @@ fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
         false => {
             let mut reader = ComparisonReader::open_any_version(folder)?;
             let snapshot = reader.snapshot();
-            super::complain(&super::warnings(&snapshot));
+            super::complain(&gelu_compare::cli::warnings("gelu", &snapshot));
             let of_run = |run: &RunSnapshot| reader.folder().runs().join(&run.folder);
             snapshot.runs.iter().map(|run| RunFolder::at(&of_run(run))).collect()
         }

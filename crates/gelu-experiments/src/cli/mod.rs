@@ -5,27 +5,23 @@ mod data;
 mod devices;
 mod dry_run;
 mod eval;
-mod export;
-mod listing;
 mod program;
 #[cfg(test)]
 mod quoted;
 mod recipe;
-mod report;
-mod runs;
 mod selection;
 mod submit;
 mod suggested;
 mod train;
-mod watch;
 mod work;
 
 use crate::Error;
 use crate::comparison::label;
 use crate::output::{complain, print};
-use crate::runs::{ComparisonFolder, ComparisonSnapshot};
+use crate::recipe::Recipe;
+use crate::report::own_figures;
 use clap::{CommandFactory, Parser, Subcommand};
-use gelu_compare::cli::{Completions, Man, Verdict};
+use gelu_compare::cli::{Completions, Man, Report, Runs, Verdict, Watch};
 use std::process::ExitCode;
 
 pub use program::Program;
@@ -49,13 +45,10 @@ enum Command {
     Train(train::Train),
     /// Measure trained networks on every split of their data
     Eval(eval::Eval),
-    /// Show the dashboard of a comparison that another process makes, or that is finished
-    Watch(watch::Watch),
+    Watch(Watch),
     Verdict(Verdict),
-    /// Write the table, figures and data of a comparison's finished runs again
-    Report(report::Report),
-    /// List the runs of a comparison: what there is, how it ended, how long it took
-    Runs(runs::Runs),
+    Report(Report),
+    Runs(Runs),
     /// List the built-in experiments, or print one as a recipe to change
     Recipe(recipe::RecipeCommand),
     /// List, fetch, check and generate data sets
@@ -86,10 +79,10 @@ fn run() -> ExitCode {
         Command::Compare(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Eval(command) => command.run(),
-        Command::Watch(command) => command.run(),
+        Command::Watch(command) => command.run::<Recipe>(),
         Command::Verdict(command) => command.run(label),
-        Command::Report(command) => command.run(),
-        Command::Runs(command) => command.run(),
+        Command::Report(command) => command.run::<Recipe>(own_figures),
+        Command::Runs(command) => command.run::<Recipe>(),
         Command::Recipe(command) => command.run(),
         Command::Completions(completions) => completions.run(command()),
         Command::Man(man) => man.run(command()),
@@ -110,24 +103,6 @@ fn refuse(error: &Error) -> ExitCode {
 /// The command line as clap knows it, for completions and the manual.
 fn command() -> clap::Command {
     Arguments::command()
-}
-
-/// What could not be read of a comparison, a line each.
-fn warnings(snapshot: &ComparisonSnapshot) -> String {
-    let of_runs = snapshot.runs.iter().flat_map(|run| &run.warnings);
-    let all = snapshot.warnings.iter().chain(of_runs);
-    all.map(|warning| format!("gelu: warning: {warning}\n")).collect()
-}
-
-/// Says so where everybody on the machine may change what is in a folder.
-fn warn_of_open_folder(folder: &ComparisonFolder) {
-    if folder.is_open_to_all() {
-        complain(&format!(
-            "gelu: warning: everybody on this machine may write into {}, so its results are as good \
-             as theirs\n",
-            folder.path().display()
-        ));
-    }
 }
 
 #[cfg(test)]

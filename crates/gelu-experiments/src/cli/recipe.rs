@@ -1,9 +1,9 @@
-use super::listing::listing;
 use super::suggested::Suggested;
 use super::{dry_run, print};
 use crate::Result;
 use crate::recipe::Recipe;
 use clap::{Args, Subcommand};
+use gelu_compare::cli::listing;
 use std::process::ExitCode;
 
 /// Built-in experiments.

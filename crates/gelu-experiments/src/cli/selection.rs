@@ -113,7 +113,7 @@ impl Selected {
     pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
         let (folder, _) =
             ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_looked)?;
-        super::warn_of_open_folder(&folder);
+        gelu_compare::cli::warn_of_open_folder(&folder);
         Ok(folder)
     }
 

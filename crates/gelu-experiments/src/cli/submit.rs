@@ -1,10 +1,10 @@
 use super::compare::Varied;
 use super::print;
 use super::selection::{Selected, Selection};
-use crate::cluster::{self, SlurmJob, TimeLimit};
-use crate::{Error, Result};
+use crate::Result;
+use crate::cluster::{self, SlurmJob};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use gelu_compare::cli::{Batch, absolute};
 use std::process::ExitCode;
 
 /// Workers on a cluster.
@@ -24,43 +24,11 @@ pub(super) struct Submit {
     batch: Batch,
 }
 
-/// What is asked of Slurm.
-#[derive(Debug, Args)]
-struct Batch {
-    /// Workers: jobs of the array
-    #[arg(long, value_name = "N", default_value_t = 4,
-          value_parser = clap::value_parser!(u16).range(1..))]
-    workers: u16,
-    /// Processor cores of each worker
-    #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..))]
-    cpus: u16,
-    /// Time limit of a job, as Slurm writes it: 30, 1:00:00, 2-12; before it, a job queues itself again
-    #[arg(long, value_name = "TIME")]
-    time: Option<TimeLimit>,
-    /// Memory of each worker, as Slurm writes it: 4G
-    #[arg(long, value_name = "SIZE")]
-    mem: Option<String>,
-    /// GPUs of each worker: 1, or a100:1
-    #[arg(long, value_name = "GPUS")]
-    gpus: Option<String>,
-    /// Partition to run in
-    #[arg(long, value_name = "NAME")]
-    partition: Option<String>,
-    /// Account to charge
-    #[arg(long, value_name = "NAME")]
-    account: Option<String>,
-    /// Seconds before the time limit at which a worker finishes its epoch: more than one takes
-    #[arg(long, value_name = "SECONDS", default_value_t = 120,
-          value_parser = clap::value_parser!(u16).range(1..))]
-    notice: u16,
-}
-
 impl Submit {
     pub(super) fn run(self) -> Result<ExitCode> {
         let Self { selection, varied, slurm, dry_run, batch } = self;
         let (selected, comparison) = varied.select(selection)?;
-        let job = slurm.then(|| batch.job(&selected)).transpose()?;
+        let job = slurm.then(|| Self::job(batch, &selected)).transpose()?;
         // What Slurm cannot be told is refused before anything is made.
         let script = job.as_ref().map(SlurmJob::script).transpose()?;
         if let (true, Some(script)) = (dry_run, script) {
@@ -82,31 +50,12 @@ impl Submit {
     }
 }
 
-impl Batch {
-    fn job(self, selected: &Selected) -> Result<SlurmJob> {
-        let Self { workers, cpus, time, mem: memory, gpus, partition, account, notice } = self;
+impl Submit {
+    fn job(batch: Batch, selected: &Selected) -> Result<SlurmJob> {
         let mut arguments = vec!["--device".into(), selected.devices[0].to_string().into()];
         if let Some(data) = &selected.data_folder {
             arguments.extend(["--data".into(), absolute(data)?.into()]);
         }
-        Ok(SlurmJob {
-            name: selected.recipe.name.clone(),
-            tool: "gelu".to_owned(),
-            folder: absolute(&selected.out)?,
-            program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
-            workers,
-            arguments,
-            cpus,
-            time,
-            memory,
-            gpus,
-            partition,
-            account,
-            notice,
-        })
+        batch.job("gelu", &selected.recipe.name, &selected.out, arguments)
     }
-}
-
-fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(Error::io("find", path))
 }

@@ -3,13 +3,14 @@ use super::selection::Selection;
 use super::suggested::Suggested;
 use crate::activation::NamedActivation;
 use crate::comparison::ComparisonReader;
-use crate::environment::Environment;
+use crate::recipe::{measures, setting};
 use crate::runs::{
-    ClaimedRun, ComparisonFolder, Holder, RunFolder, RunKey, RunSpec, RunStatus, Stage, Watch,
+    ClaimedRun, ComparisonFolder, Experiment, Holder, RunFolder, RunKey, RunStatus, Spec, Stage,
+    Watch,
 };
 use crate::signals::Signals;
-use crate::training::{Control, Cores, Display, Splits, train};
-use crate::worker::{Redirected, panic_message};
+use crate::training::{Display, Splits, train};
+use crate::worker::{Control, Cores, Redirected, panic_message};
 use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -28,7 +29,7 @@ pub(super) struct Train {
     activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u64).range(..=RunSpec::LARGEST_SEED))]
+          value_parser = clap::value_parser!(u64).range(..=crate::runs::RunSpec::LARGEST_SEED))]
     seed: u64,
     /// Initial learning rate [default: the experiment's first]
     #[arg(long, value_name = "RATE")]
@@ -54,9 +55,11 @@ impl Train {
         })?;
         let varied = &selected.recipe.comparison;
         let key = RunKey {
-            activation: varied.activations[0].to_string(),
-            learning_rate: varied.learning_rates[0],
-            dropout: varied.dropout[0],
+            setting: setting(
+                &varied.activations[0].to_string(),
+                varied.learning_rates[0],
+                varied.dropout[0],
+            ),
             seed,
             stage: Stage::Only,
         };
@@ -76,9 +79,9 @@ impl Train {
         let opened = device.open();
         let splits = Splits::new(&selected.data, &spec, &opened)?;
         let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
-        let environment = Environment::here(device, threads);
+        let environment = crate::environment::here(device, threads);
         let status = apart_from_the_terminal(&run, &signals, || {
-            let criterion = comparison.recipe.criterion();
+            let criterion = comparison.recipe.design().criterion();
             train(&run, &splits, &criterion, &opened, &control, &environment, Display::Burn)
         })?;
         conclude(&run, comparison.silence(), &status)
@@ -142,9 +145,13 @@ fn stop_when(signals: Signals, control: Control, keep_going: bool) {
 fn conclude(run: &ClaimedRun, silence: Duration, status: &RunStatus) -> Result<ExitCode> {
     let (folder, spec) = (run.folder(), run.spec());
     let snapshot = folder.snapshot(spec, silence);
-    let mut lines = format!("{}: {status}\n", snapshot.key);
+    let mut lines = format!("{}: {status}\n", snapshot.name);
     if let Some(reported) = spec.reported_epoch(&snapshot.epochs) {
-        lines.push_str(&crate::dashboard::epoch_line(reported, snapshot.epochs_planned));
+        lines.push_str(&crate::dashboard::epoch_line(
+            &measures(spec.network.loss()),
+            reported,
+            snapshot.epochs_planned,
+        ));
         if let Some(selection) = spec.best_by {
             let of = snapshot.epochs.len();
             lines.push_str(&format!("  (of {of}, the best by {selection})"));

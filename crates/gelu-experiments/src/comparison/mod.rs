@@ -1,24 +1,17 @@
-//! Many runs beside each other: what is wanted, what is there, and summing it up.
+//! Many runs beside each other, of this program's recipes.
 
-mod difference;
-mod difference_curve;
-mod headings;
 mod label;
-pub mod plan;
-mod reader;
-mod summary;
-mod wording;
 
-pub use difference::{
-    Difference, FurtherSeeds, differences, further_seeds, looked_at, noisy_test_error,
-};
-pub use difference_curve::{DifferenceCurve, difference_curves};
 pub use gelu_compare::comparison::{
-    ALPHA, Contrast, Found, Rgb, Rules, Ruling, Verdict, Wording, colour, details, lighter,
-    sentence, statistics,
+    ALPHA, Contrast, Difference, DifferenceCurve, Found, FurtherSeeds, Group, Headings, Rgb, Rules,
+    Ruling, Verdict, Wording, best_groups, colour, details, difference_curves, differences,
+    further_seeds, groups, lighter, looked_at, noisy_test_error, plan, reported_epoch, sentence,
+    statistics,
 };
-pub use headings::Headings;
 pub use label::label;
-pub use reader::ComparisonReader;
-pub use summary::{Group, best_groups, groups, reported_epoch};
-pub use wording::wording;
+
+/// Reads a comparison's folder again and again.
+pub type ComparisonReader = gelu_compare::comparison::ComparisonReader<crate::recipe::Recipe>;
+
+#[cfg(test)]
+mod tests;

@@ -2,13 +2,11 @@ use super::inputs::Pixels;
 use crate::measure::TestGroups;
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::Examples;
+use super::{DataSource, Examples};
 
 /// Pictures of one size, each with its class. Bytes on the host, no tensors.
 ///
@@ -104,36 +102,6 @@ pub struct ImageSet {
     pub classes: usize,
     /// Where it is from.
     pub source: DataSource,
-}
-
-/// Where a data set is from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DataSource {
-    /// Its name: `mnist`, `digits`.
-    pub name: String,
-    /// The folder it was read from; `None` for built-in data.
-    pub location: Option<PathBuf>,
-    /// Whether it was generated rather than collected.
-    pub synthetic: bool,
-    /// SHA-256 of its content: tells data sets apart, whatever they are called.
-    pub fingerprint: String,
-}
-
-impl DataSource {
-    /// Describes data by name, place and the fingerprint of its content, given piece by piece.
-    pub fn new(
-        name: &str,
-        location: Option<PathBuf>,
-        synthetic: bool,
-        content: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    ) -> Self {
-        let mut digest = Sha256::new();
-        for piece in content {
-            digest.update(piece);
-        }
-        let fingerprint = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { name: name.to_owned(), location, synthetic, fingerprint }
-    }
 }
 
 impl ImageSet {

@@ -23,7 +23,8 @@ pub mod tweets;
 mod windows;
 
 pub use catalogue::{Availability, DataKind, DataSetInfo, catalogue, load};
-pub use dataset::{DataSource, ImageSet, Images};
+pub use dataset::{ImageSet, Images};
+pub use gelu_compare::runs::DataSource;
 pub use home::data_home;
 pub use inputs::{Augmentation, Normalisation, Pixels};
 pub use loader::{BatchLoader, Examples, Order};

@@ -1,3 +1,4 @@
+use super::{Direction, Measure, Split, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -36,6 +37,30 @@ pub enum Metric {
 impl Metric {
     /// All of them, in the order they are shown.
     pub const ALL: [Self; 2] = [Self::Loss, Self::Error];
+}
+
+impl Metric {
+    /// As what is measured of every epoch on a part of the data; errors are said in points.
+    pub fn on(self, split: Split, loss: LossKind) -> Measure {
+        let (heading, unit) = match self {
+            Self::Loss => (loss.heading(), Unit::own(4)),
+            Self::Error => ("error", Unit::points()),
+        };
+        let words = match split {
+            Split::Train => format!("training {heading}"),
+            _ => format!("{split} {heading}"),
+        };
+        Measure {
+            name: format!("{split}-{self}"),
+            column: format!("{split}_{self}"),
+            words,
+            heading: format!("{split} {heading}"),
+            quantity: self.to_string(),
+            split: Some(split),
+            direction: Direction::Lower,
+            unit,
+        }
+    }
 }
 
 impl fmt::Display for Metric {

@@ -35,14 +35,28 @@ impl Primary {
         matches!(self, Self::TestError | Self::NoisyTestError)
     }
 
-    /// As what is compared: errors are said in points.
-    pub fn measure(self, loss: LossKind) -> Measure {
-        Measure {
-            name: self.words(loss),
-            direction: Direction::Lower,
-            unit: if self.is_error() { Unit::points() } else { Unit::own(4) },
-            split: Some(self.by_epoch().1),
+    /// As recipes and documents name it: `test-error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TestError => "test-error",
+            Self::TestLoss => "test-loss",
+            Self::TrainLoss => "train-loss",
+            Self::NoisyTestError => "noisy-test-error",
         }
+    }
+
+    /// As what is compared, where it is none of an epoch's measures.
+    pub(crate) fn under_noise(self, loss: LossKind) -> Option<Measure> {
+        (self == Self::NoisyTestError).then(|| Measure {
+            name: self.name().to_owned(),
+            column: "noisy_test_error".to_owned(),
+            words: self.words(loss),
+            heading: "noisy error".to_owned(),
+            quantity: Metric::Error.to_string(),
+            split: Some(Split::Test),
+            direction: Direction::Lower,
+            unit: Unit::points(),
+        })
     }
 
     /// In sentences: `test error`, `test loss`, `training MSE`, `test error under noise`.

@@ -96,11 +96,6 @@ impl Recipe {
     }
 }
 
-/// What was cut, as a sentence; `None` where nothing was.
-pub fn cuts(cut_down: &[String]) -> Option<String> {
-    (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
-}
-
 fn joined(values: &[impl ToString]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
@@ -132,9 +127,9 @@ mod tests {
             "gelu compare digits --activations 'mine=max(x,0)' --learning-rates 0.001,0.0001 \
              --epochs 2 --train-limit 600"
         );
-        let said = cuts(&recipe.cut_down()).unwrap();
+        let said = crate::report::cuts(&recipe.cut_down()).unwrap();
         assert_eq!(said, "Cut down: 2 epochs instead of 20; 600 training examples alone.");
-        assert_eq!(cuts(&[]), None);
+        assert_eq!(crate::report::cuts(&[]), None);
         recipe.training.epochs = 1;
         assert_eq!(recipe.cut_down()[0], "1 epoch instead of 20");
     }

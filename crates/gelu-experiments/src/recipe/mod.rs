@@ -5,6 +5,7 @@
 
 mod command;
 mod data;
+mod design;
 mod figure;
 pub(crate) mod limits;
 mod network;
@@ -12,8 +13,8 @@ mod training;
 mod validate;
 
 pub use crate::data::{Augmentation, Normalisation, Pixels};
-pub use command::cuts;
 pub use data::DataRecipe;
+pub(crate) use design::{ACTIVATION, measures, setting};
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Order};
 pub use training::{
@@ -22,7 +23,7 @@ pub use training::{
 
 use crate::activation::NamedActivation;
 use crate::files::read_text;
-use crate::measure::{Criterion, Looks, Primary, Reported, Selection, UntilDecided};
+use crate::measure::{Looks, Primary, Reported, Selection, UntilDecided};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -175,7 +176,7 @@ impl NoiseRecipe {
     }
 
     /// The amplitudes above 0, each once, ascending.
-    fn disturbing(&self) -> Vec<f64> {
+    pub(super) fn disturbing(&self) -> Vec<f64> {
         let mut amplitudes: Vec<f64> =
             self.amplitudes.iter().copied().filter(|&amplitude| amplitude > 0.0).collect();
         amplitudes.sort_by(f64::total_cmp);
@@ -185,29 +186,6 @@ impl NoiseRecipe {
 }
 
 impl Recipe {
-    /// What the comparison is decided by.
-    ///
-    /// # Panics
-    ///
-    /// If there are no activations, which [`validate`](Self::validate) refuses.
-    pub fn criterion(&self) -> Criterion {
-        let varied = &self.comparison;
-        let named = varied.baseline.as_deref().and_then(|name| varied.named(name));
-        let baseline = named.unwrap_or(&varied.activations[0]);
-        let amplitudes = match (varied.primary, &self.noise) {
-            (Primary::NoisyTestError, Some(noise)) => noise.disturbing(),
-            _ => Vec::new(),
-        };
-        Criterion {
-            primary: varied.primary,
-            amplitudes,
-            negligible: varied.negligible,
-            baseline: baseline.to_string(),
-            comparisons: (varied.activations.len() - 1) * varied.dropout.len(),
-            looks: varied.looks(),
-        }
-    }
-
     /// Names of the built-in recipes.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, _)| *name).collect()
@@ -302,7 +280,7 @@ mod tests {
     fn noise_that_a_verdict_goes_by_has_to_be_there() {
         let text = Recipe::text("mnist-robustness").unwrap();
         let recipe = Recipe::parse(text, "mine.toml").unwrap();
-        let amplitudes = recipe.criterion().amplitudes;
+        let amplitudes = gelu_compare::runs::Experiment::design(&recipe).amplitudes;
         assert_eq!((amplitudes.len(), amplitudes[0]), (15, 0.2), "0 is no noise");
         let (before, _) = text.split_once("[noise]").unwrap();
         for noise in ["", "[noise]\namplitudes = [0.0]"] {

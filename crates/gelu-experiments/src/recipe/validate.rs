@@ -100,7 +100,9 @@ impl Recipe {
                  test-loss or train-loss",
             );
         }
-        if varied.primary == Primary::NoisyTestError && self.criterion().amplitudes.is_empty() {
+        if varied.primary == Primary::NoisyTestError
+            && self.noise.as_ref().is_none_or(|noise| noise.disturbing().is_empty())
+        {
             return refuse(
                 "comparison.primary is noisy-test-error, and there is no noise; noise.amplitudes has \
                  to have one above 0",

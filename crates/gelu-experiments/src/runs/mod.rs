@@ -1,39 +1,22 @@
-//! What a run leaves on disk, and finding it again.
-//!
-//! A *run* is one network trained once: one activation, learning rate, dropout rate and seed.
-//! A *comparison* is a recipe and its runs, in one folder. This module knows the folders and files,
-//! and who may write to them; it trains nothing.
+//! The runs of the paper's experiments on disk: what one is made from. The folders and files, and who may
+//! write to them, are those of any comparison.
 
-mod canonical;
-mod checkpoint;
-mod claimed_run;
-mod comparison_folder;
-mod folder;
-mod key;
-mod lease;
-mod outcomes;
-mod progress;
-mod provenance;
-mod snapshot;
 mod spec;
-mod status;
-mod tables;
 #[cfg(test)]
 mod tests;
-mod widening;
 
-pub use checkpoint::Checkpoint;
-pub use claimed_run::ClaimedRun;
-pub use comparison_folder::{AddedLook, Comparison, ComparisonFolder, LookedAt};
-pub use folder::RunFolder;
-pub use key::{RunId, RunKey, Stage};
-pub use lease::{Holder, Lease, Watch};
-pub use outcomes::{outcomes_to_bytes, parse_outcomes};
-pub use progress::{Phase, Progress};
-pub use provenance::Provenance;
-pub use snapshot::{ComparisonSnapshot, RunSnapshot};
+pub use gelu_compare::runs::{
+    AddedLook, Checkpoint, ComparisonSnapshot, DataSource, Environment, Experiment, Holder, Lease,
+    LookedAt, Phase, Progress, Provenance, RunFolder, RunKey, RunSnapshot, RunStatus, Spec, Stage,
+    StatusFile, Watch, outcomes_to_bytes, parse_outcomes,
+};
 pub use spec::RunSpec;
-pub use status::{RunStatus, StatusFile};
 
-/// What a worker says while it works on a run.
-const LOG: &str = "worker.log";
+use crate::recipe::Recipe;
+
+/// What `comparison.toml` holds.
+pub type Comparison = gelu_compare::runs::Comparison<Recipe>;
+/// The folder of a comparison.
+pub type ComparisonFolder = gelu_compare::runs::ComparisonFolder<Recipe>;
+/// A run that this process holds.
+pub type ClaimedRun = gelu_compare::runs::ClaimedRun<RunSpec>;

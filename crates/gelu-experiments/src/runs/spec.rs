@@ -1,10 +1,11 @@
-use super::canonical::digest;
-use super::{RunKey, Stage};
+use super::{RunKey, Spec, Stage};
 use crate::Result;
 use crate::activation::NamedActivation;
 use crate::measure::{EpochMetrics, Reported, Selection};
 use crate::names::number;
-use crate::recipe::{DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe, limits};
+use crate::recipe::{
+    DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe, limits, setting,
+};
 use serde::{Deserialize, Serialize};
 
 /// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
@@ -48,9 +49,6 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
-    /// The current [`version`](Self::version).
-    pub const VERSION: u32 = 6;
-
     /// The largest [`seed`](Self::seed): TOML, as which a specification is kept, knows no larger number.
     pub const LARGEST_SEED: u64 = i64::MAX as u64;
 
@@ -65,7 +63,7 @@ impl RunSpec {
         data_fingerprint: &str,
     ) -> Self {
         Self {
-            version: Self::VERSION,
+            version: <Self as Spec>::VERSION,
             experiment: recipe.name.clone(),
             activation: activation.into(),
             seed,
@@ -94,13 +92,22 @@ impl RunSpec {
         }
         self
     }
+}
 
-    /// Checks what is computed from: whoever wrote a specification may be anybody.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
-    pub(super) fn validate(&self) -> Result<()> {
+impl Spec for RunSpec {
+    const VERSION: u32 = 6;
+    const TOOL: &'static str = "gelu";
+    const RESULT: Option<&'static str> = Some("model.bpk");
+
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn at_version(&self, version: u32) -> Self {
+        Self { version, ..self.clone() }
+    }
+
+    fn validate(&self) -> Result<()> {
         limits::learning_rate(self.learning_rate)?;
         limits::dropout(self.dropout)?;
         self.data.validate()?;
@@ -109,43 +116,49 @@ impl RunSpec {
         self.noise.as_ref().map_or(Ok(()), NoiseRecipe::validate)
     }
 
-    /// What tells it from the other runs of its comparison.
-    pub fn key(&self) -> RunKey {
+    fn key(&self) -> RunKey {
         RunKey {
-            activation: self.activation.to_string(),
-            learning_rate: self.learning_rate,
-            dropout: self.dropout,
+            setting: setting(&self.activation.to_string(), self.learning_rate, self.dropout),
             seed: self.seed,
             stage: self.stage,
         }
     }
 
-    /// Of the run's finished epochs, that whose network is kept and whose measures are reported: the
-    /// last, or the best so far. `None` before there is any.
-    pub fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
-        match self.best_by {
-            Some(selection) => Reported::BestEpoch.epoch_of(selection, epochs),
-            None => epochs.last(),
-        }
+    /// A formula is called by its name alone.
+    fn name(&self) -> String {
+        let (name, rate, dropout) = (self.activation.name(), self.learning_rate, self.dropout);
+        RunKey { setting: setting(name, rate, dropout), ..self.key() }.to_string()
     }
 
-    /// Name of its folder: readable, short, and unique through the first 8 hex digits of the SHA-256
-    /// of the specification in a form that depends on no library:
-    /// `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
-    pub fn folder_name(&self) -> String {
+    fn folder_prefix(&self) -> String {
         // The colon of `elu:0.5` is no part of a file name everywhere, and the name of an activation
         // that this program does not know may be any text.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let activation: String = self.activation.name().chars().take(64).map(plain).collect();
         let activation = activation.trim_start_matches('.');
         let (rate, dropout) = (number(self.learning_rate), number(self.dropout));
-        let (seed, tag) = (self.seed, &digest(self)[..8]);
-        format!("{activation}-lr{rate}-dropout{dropout}-seed{seed}-{tag}")
+        format!("{activation}-lr{rate}-dropout{dropout}-seed{}", self.seed)
     }
 
-    /// The specification as the text of `run.toml`.
-    pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a specification holds plain values alone")
+    fn epochs(&self) -> Option<usize> {
+        Some(self.training.epochs)
+    }
+
+    fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
+        match self.best_by {
+            Some(selection) => {
+                Reported::BestEpoch.epoch_of(&selection.by(self.network.loss()), epochs)
+            }
+            None => epochs.last(),
+        }
+    }
+
+    /// Losses and learning rates are finite, since a run ends where they are not, and errors are shares.
+    fn is_possible(&self, column: &str, value: f64) -> bool {
+        match column.ends_with("_error") {
+            true => (0.0..=1.0).contains(&value),
+            false => value.is_finite(),
+        }
     }
 }
 

@@ -105,9 +105,8 @@ impl<M: Trainable> EpochByEpoch<M> {
             return Ok(Next::End(RunStatus::Interrupted));
         }
         let metrics = self.measure(epoch, trained, events, learner)?;
-        let losses = [metrics.batch_loss, metrics.train_loss].map(Some);
-        let mut losses = losses.into_iter().chain([metrics.valid_loss, metrics.test_loss]);
-        if losses.any(|loss| loss.is_some_and(|loss| !loss.is_finite())) {
+        let is_lost = |(name, loss): (&str, f64)| name.ends_with("_loss") && !loss.is_finite();
+        if metrics.measured().any(is_lost) {
             return Ok(Next::End(RunStatus::Diverged { epoch }));
         }
         self.show_train(events, LearnerEvent::EndEpoch(epoch))?;
@@ -206,17 +205,15 @@ impl<M: Trainable> EpochByEpoch<M> {
             }
         };
         let (loss, error) = (|s: Score| s.loss, |s: Score| s.error);
-        Ok(EpochMetrics {
-            epoch,
-            learning_rate: learner.lr_current().base(),
-            batch_loss: trained.loss,
-            train_loss: train.map_or(trained.loss, loss),
-            train_error: train.map_or(trained.error, error),
-            valid_loss: valid.map(loss),
-            valid_error: valid.and_then(error),
-            test_loss: test.map(loss),
-            test_error: test.and_then(error),
-        })
+        Ok(EpochMetrics::new(epoch)
+            .with("learning_rate", learner.lr_current().base())
+            .with("batch_loss", trained.loss)
+            .with("train_loss", train.map_or(trained.loss, loss))
+            .with("train_error", train.map_or(trained.error, error))
+            .with("valid_loss", valid.map(loss))
+            .with("valid_error", valid.and_then(error))
+            .with("test_loss", test.map(loss))
+            .with("test_error", test.and_then(error)))
     }
 
     /// Tells Burn's metrics, where Burn's display shows them.

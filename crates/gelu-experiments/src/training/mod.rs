@@ -6,7 +6,6 @@
 //! with one atomic checkpoint.
 
 mod checkpoint;
-mod control;
 mod epochs;
 mod evaluate;
 mod learned;
@@ -15,23 +14,19 @@ mod noise;
 mod optimizer;
 mod outcomes;
 mod presentation;
-mod progress;
 mod run;
 mod schedule;
 mod session;
 mod silent;
 mod splits;
 mod tally;
-mod threads;
 #[cfg(test)]
 mod twins;
 
-pub use control::Control;
 pub use evaluate::{Score, evaluate_split};
 pub use learned::{LearnedGelu, Spread, learned_gelus};
 pub use network::{BatchOutput, Network};
 pub use noise::{UnderNoise, measure_noise};
 pub use outcomes::{Examined, examine};
-pub use run::{Display, fail, load_model, train};
+pub use run::{Display, load_model, train};
 pub use splits::Splits;
-pub use threads::Cores;

@@ -3,7 +3,7 @@ use super::network::Network;
 use super::noise::{UnderNoise, measure_noise};
 use super::splits::Splits;
 use crate::Result;
-use crate::measure::{Bits, Criterion, EpochMetrics, NoiseMetrics, Outcomes, Primary};
+use crate::measure::{Bits, Criterion, EpochMetrics, NoiseMetrics, Outcomes};
 use crate::runs::{RunSpec, Stage};
 use burn::tensor::Device;
 
@@ -36,19 +36,19 @@ pub fn examine(
     let amplitudes = spec.noise.as_ref().map_or(&[][..], |noise| &noise.amplitudes);
     let under_noise = measure_noise(model, spec, splits, amplitudes, device)?;
     let (epoch, groups) = (reported.epoch, splits.test_groups.clone());
-    let outcomes = match criterion.primary {
+    let outcomes = match criterion.primary.as_str() {
         _ if spec.stage == Stage::Tuning => None,
-        Primary::TrainLoss => None,
-        Primary::TestError => {
+        "test-error" => {
             let (_, wrong) = evaluate_each(model, &spec.network, &splits.test)?;
             wrong.map(|wrong| Outcomes::of_errors(epoch, groups, wrong))
         }
-        Primary::TestLoss => {
+        "test-loss" => {
             let losses = each_loss(model, &spec.network, &splits.test)?;
             Some(Outcomes::of_losses(epoch, groups, losses))
         }
-        Primary::NoisyTestError => wrong_at(&under_noise, &criterion.amplitudes)
+        "noisy-test-error" => wrong_at(&under_noise, &criterion.amplitudes)
             .map(|wrong| Outcomes::of_noise(epoch, groups, wrong)),
+        _ => None,
     };
     Ok(Examined { noise: under_noise.into_iter().map(|noisy| noisy.metrics).collect(), outcomes })
 }

@@ -1,22 +1,19 @@
 use super::checkpoint::{EveryEpoch, PartCheckpointer, Parts, model_bytes, verify};
-use super::control::Control;
 use super::epochs::{EpochByEpoch, Measuring};
 use super::evaluate::measuring_loader;
 use super::network::Network;
 use super::optimizer::optimizer;
 use super::outcomes::examine;
-use super::progress::ProgressSink;
 use super::schedule::Schedule;
 use super::session::Session;
 use super::silent::Silent;
 use super::splits::Splits;
-use super::threads::pool;
 use crate::data::{BatchLoader, Order};
-use crate::environment::Environment;
 use crate::error::Place;
 use crate::measure::{Criterion, LossKind, check_outcomes};
 use crate::output::complain;
-use crate::runs::{Checkpoint, ClaimedRun, RunFolder, RunSpec, RunStatus};
+use crate::runs::{Checkpoint, ClaimedRun, Environment, RunFolder, RunSpec, RunStatus, Spec};
+use crate::worker::Control;
 use crate::{Error, Result};
 use burn::module::Module;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
@@ -25,6 +22,8 @@ use burn::tensor::Device;
 use burn::train::logger::InMemoryMetricLogger;
 use burn::train::metric::{AccuracyMetric, LossMetric};
 use burn::train::{Learner, SupervisedTraining, TrainingStrategy};
+use gelu_compare::runs::ProgressSink;
+use gelu_compare::worker::conclude;
 use rayon::ThreadPool;
 use std::path::Path;
 use std::sync::Arc;
@@ -75,10 +74,10 @@ pub fn train(
     let session = Arc::new(session);
     let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
     if done < session.spec().training.epochs {
-        carry_out(&session, splits, device, checkpoint, display, pool(environment.threads)?);
+        carry_out(&session, splits, device, checkpoint, display, pool(threads(environment))?);
     }
     // Other threads than before: a display of Burn's that was left behind holds those.
-    pool(environment.threads)?.install(|| finish(&session, splits, criterion, device))
+    pool(threads(environment))?.install(|| finish(&session, splits, criterion, device))
 }
 
 /// The newest checkpoint that can be gone on from. Damaged ones that are newer are removed.
@@ -171,7 +170,7 @@ fn launch(
     .with_interrupter(session.interrupter.clone())
     .with_checkpointing_strategy(EveryEpoch)
     .with_custom_checkpointers(model, optimizer_part, scheduler)
-    .label(&spec.key().to_string());
+    .label(&spec.name());
     training = match (display, spec.network.loss()) {
         (Display::Folder, _) => training.renderer(Box::new(Silent)),
         (Display::Burn, LossKind::LogLoss) => {
@@ -214,51 +213,29 @@ fn finish(
     criterion: &Criterion,
     device: &Device,
 ) -> Result<RunStatus> {
-    let run = &session.run;
-    let (outcome, seconds, epochs) = session.outcome();
+    let (outcome, seconds) = session.outcome();
     let outcome = outcome.and_then(|status| {
         if status == RunStatus::Finished {
             keep_results(session, splits, criterion, device)?;
         }
-        if status.is_complete() {
-            run.keep_metrics(&session.metrics())?;
-        }
-        run.set_status(status.clone(), seconds)?;
-        if status.is_complete() {
-            run.clear_checkpoints()?;
-        }
-        run.end_session(&status, epochs)?;
         Ok(status)
     });
-    match outcome {
-        Ok(_) | Err(Error::LeaseLost { .. }) => outcome,
-        Err(error) => match fail(run, &error.to_string(), seconds, epochs) {
-            Ok(status) if status.is_complete() => Ok(status),
-            // On a full disk that may fail too; the error itself still reaches the caller.
-            _ => Err(error),
-        },
-    }
+    conclude(&session.run, outcome, &session.metrics(), seconds)
 }
 
-/// Records that a run failed, and says how it stands now: one that is complete stays so, whatever went
-/// wrong afterwards, and that is a warning in its log.
-///
-/// # Errors
-///
-/// When a failure cannot be written.
-pub fn fail(run: &ClaimedRun, reason: &str, seconds: f64, epochs: usize) -> Result<RunStatus> {
-    let complete = run.status().status;
-    if complete.is_complete() {
-        log(&format!("warning: the run is {complete}; afterwards: {reason}"));
-        if let Err(error) = run.end_troubled_session(&complete, epochs) {
-            log(&format!("warning: {error}"));
-        }
-        return Ok(complete);
-    }
-    let status = RunStatus::Failed { reason: crate::names::printable_in_one_line(reason) };
-    run.end_troubled_session(&status, epochs)?;
-    run.set_status(status.clone(), seconds)?;
-    Ok(status)
+/// The threads that a run may use.
+fn threads(environment: &Environment) -> usize {
+    let threads = environment.0.get("threads").and_then(serde_json::Value::as_u64);
+    threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(1)
+}
+
+/// Threads that a run's kernels share.
+fn pool(threads: usize) -> Result<ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|index| format!("kernels-{index}"))
+        .build();
+    pool.map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))
 }
 
 /// The trained network, what it achieves under noise, and what it makes of each test example.
@@ -299,7 +276,7 @@ fn keep_results(
 ///
 /// When the run is not finished, or its model cannot be read.
 pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Result<Network> {
-    let spec = folder.spec_of_any_version()?;
+    let spec: RunSpec = folder.spec_of_any_version()?;
     let path = folder.file("model.bpk");
     if !path.exists() {
         let problem = match folder.status()?.status {
@@ -334,7 +311,7 @@ mod tests {
         let silence = Duration::from_secs(60);
         let run = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), silence);
         let run = run.unwrap().unwrap();
-        let here = Environment::here(&"flex".parse().unwrap(), 1);
+        let here = crate::environment::here(&"flex".parse().unwrap(), 1);
         let failed = RunStatus::Failed { reason: "one: two".to_owned() };
         for (status, expected, said) in [
             (RunStatus::Running, failed, "failed"),
@@ -343,7 +320,7 @@ mod tests {
         ] {
             run.begin_session(&here, 0).unwrap();
             run.set_status(status, 1.0).unwrap();
-            assert_eq!(fail(&run, "one:\n  two", 1.0, 0).unwrap(), expected);
+            assert_eq!(crate::worker::fail(&run, "one:\n  two", 1.0, 0).unwrap(), expected);
             assert_eq!(folder.status().unwrap().status, expected);
             assert_eq!(folder.provenance().unwrap()[0].outcome.as_deref(), Some(said));
         }

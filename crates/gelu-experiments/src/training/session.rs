@@ -1,12 +1,12 @@
 use super::checkpoint::keep_best;
-use super::control::Control;
-use super::progress::ProgressSink;
 use crate::measure::EpochMetrics;
 use crate::randomness::{Purpose, device_seed};
-use crate::runs::{ClaimedRun, RunSpec, RunStatus};
+use crate::runs::{ClaimedRun, RunSpec, RunStatus, Spec};
+use crate::worker::Control;
 use crate::{Error, Result};
 use burn::tensor::Device;
 use burn::train::Interrupter;
+use gelu_compare::runs::ProgressSink;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ pub(super) struct Session {
     pub(super) control: Control,
     /// Burn's own way to stop, by a key in its display or by an error.
     pub(super) interrupter: Interrupter,
-    pub(super) progress: Arc<ProgressSink>,
+    pub(super) progress: Arc<ProgressSink<RunSpec>>,
     state: Mutex<State>,
 }
 
@@ -31,7 +31,7 @@ impl Session {
     pub(super) fn new(
         run: Arc<ClaimedRun>,
         control: Control,
-        progress: Arc<ProgressSink>,
+        progress: Arc<ProgressSink<RunSpec>>,
         metrics: Vec<EpochMetrics>,
         seconds: f64,
     ) -> Self {
@@ -96,8 +96,8 @@ impl Session {
         self.state().outcome.is_some()
     }
 
-    /// How the session ended, the seconds of its epochs, and how many are finished.
-    pub(super) fn outcome(&self) -> (Result<RunStatus>, f64, usize) {
+    /// How the session ended, and the seconds of its epochs.
+    pub(super) fn outcome(&self) -> (Result<RunStatus>, f64) {
         let mut state = self.state();
         let outcome = match (state.outcome.take(), self.interrupter.error()) {
             _ if self.run.lease().is_marked_lost() => {
@@ -110,7 +110,7 @@ impl Session {
             }
             (None, None) => Ok(RunStatus::Interrupted),
         };
-        (outcome, state.seconds, state.metrics.len())
+        (outcome, state.seconds)
     }
 
     pub(super) fn metrics(&self) -> Vec<EpochMetrics> {

@@ -1,22 +1,10 @@
-//! A worker: a process that claims runs of a comparison's folder, one after the other.
-//!
-//! It needs nothing but the folder. `gelu compare` starts some on its own machine
-//! ([`WorkerPool`]), a cluster's engine starts the same on its nodes, and they share the work by the
-//! leases of the runs.
+//! What trains the runs of recipes in a worker's process.
 
-mod complaint;
-mod log;
-mod pool;
 mod prepared;
-mod work;
+mod recipes;
 
-pub(crate) use complaint::last_complaint;
-pub(crate) use log::Redirected;
-pub use pool::{PoolOptions, WorkerFailure, WorkerPool};
-pub(crate) use work::panic_message;
-pub use work::{Outcome, Worker, take_up_failed};
-
-/// What a worker is told on its standard input, to end after the epoch under way.
-pub const STOP_AFTER_EPOCH: &str = "stop";
-/// What a worker is told on its standard input, to end after the batch under way.
-pub const STOP_NOW: &str = "now";
+pub use gelu_compare::worker::{
+    Control, Cores, Outcome, PoolOptions, Redirected, Worker, WorkerFailure, WorkerPool, fail,
+    last_complaint, panic_message, take_up_failed,
+};
+pub use recipes::Recipes;

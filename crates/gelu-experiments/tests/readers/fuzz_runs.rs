@@ -9,12 +9,13 @@ use gelu_experiments::comparison::{ComparisonReader, plan};
 use gelu_experiments::dashboard::{PlainReporter, picture};
 use gelu_experiments::data::DataSource;
 use gelu_experiments::device::DeviceName;
-use gelu_experiments::environment::Environment;
+use gelu_experiments::environment;
 use gelu_experiments::measure::{EpochMetrics, NoiseMetrics};
 use gelu_experiments::recipe::{NoiseRecipe, Recipe};
-use gelu_experiments::report::{Document, csv, figures, html, runs_csv, svg, table};
+use gelu_experiments::report::{Document, csv, figures, html, own_figures, runs_csv, svg, table};
 use gelu_experiments::runs::{
-    ClaimedRun, Comparison, ComparisonFolder, ComparisonSnapshot, Phase, Progress, RunStatus, Watch,
+    ClaimedRun, Comparison, ComparisonFolder, ComparisonSnapshot, Experiment, Phase, Progress,
+    RunStatus, Watch,
 };
 use std::collections::HashSet;
 use std::fs;
@@ -121,13 +122,13 @@ impl Folder {
             (RunStatus::Running, 2),
         ];
         let mut claimed = None;
-        for (key, (status, done)) in plan::grid(&comparison.recipe).iter().zip(statuses) {
+        for (key, (status, done)) in plan::grid(&comparison.recipe.design()).iter().zip(statuses) {
             let spec = comparison.spec(key).unwrap();
             let run = folder.run(&spec).unwrap();
             runs.push(run.path().to_path_buf());
             let run = ClaimedRun::claim(&run, &spec, &mut Watch::default(), SILENCE);
             let run = run.unwrap().unwrap();
-            run.begin_session(&Environment::here(&device, 1), 0).unwrap();
+            run.begin_session(&environment::here(&device, 1), 0).unwrap();
             run.publish_metrics(&epochs(done)).unwrap();
             run.set_status(status.clone(), 12.5).unwrap();
             if status.is_complete() {
@@ -197,8 +198,10 @@ fn show(snapshot: &ComparisonSnapshot, comparison: &Comparison) {
     let _ = plan::next(comparison, snapshot);
     let document = Document::of(snapshot);
     serde_json::from_str::<serde_json::Value>(&document.to_json()).unwrap();
-    let pictures: Vec<(String, String)> =
-        figures(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure))).collect();
+    let pictures: Vec<(String, String)> = figures(snapshot, own_figures(snapshot))
+        .into_iter()
+        .map(|(name, figure)| (name, svg(&figure)))
+        .collect();
     for shown in [
         table::text(&document),
         table::markdown(&document),
@@ -214,16 +217,16 @@ fn show(snapshot: &ComparisonSnapshot, comparison: &Comparison) {
 }
 
 fn epochs(count: usize) -> Vec<EpochMetrics> {
-    let epoch = |epoch| EpochMetrics {
-        epoch,
-        learning_rate: 1e-3,
-        batch_loss: 1.0 / epoch as f64,
-        train_loss: 0.9 / epoch as f64,
-        train_error: Some(0.25),
-        valid_loss: Some(0.5),
-        valid_error: Some(0.125),
-        test_loss: Some(0.75),
-        test_error: Some(0.1),
+    let epoch = |epoch| {
+        EpochMetrics::new(epoch)
+            .with("learning_rate", 1e-3)
+            .with("batch_loss", 1.0 / epoch as f64)
+            .with("train_loss", 0.9 / epoch as f64)
+            .with("train_error", 0.25)
+            .with("valid_loss", 0.5)
+            .with("valid_error", 0.125)
+            .with("test_loss", 0.75)
+            .with("test_error", 0.1)
     };
     (1..=count).map(epoch).collect()
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "every test file is a crate that uses a part of it")]
 
+pub mod document;
 #[path = "../../../gelu-compare/tests/support/outcome.rs"]
 mod outcome;
 

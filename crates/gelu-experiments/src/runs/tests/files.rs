@@ -1,6 +1,6 @@
 use super::*;
 use crate::Error;
-use crate::environment::Environment;
+use crate::environment::here;
 use crate::measure::{NoiseMetrics, Outcomes, TestGroups};
 use std::fs;
 
@@ -48,7 +48,7 @@ fn outcomes(epoch: usize, wrong: usize) -> Outcomes {
 fn finished(folder: &RunFolder) -> usize {
     let planned = spec().training.epochs;
     let mut epochs = epochs(planned);
-    epochs.iter_mut().for_each(|epoch| epoch.test_error = Some(0.25));
+    epochs.iter_mut().for_each(|epoch| epoch.set("test_error", 0.25));
     let run = claim(folder);
     run.keep_metrics(&epochs).unwrap();
     run.set_status(RunStatus::Finished, 9.0).unwrap();
@@ -300,7 +300,7 @@ fn a_specification_that_nothing_can_be_computed_from_is_refused() {
     ] {
         assert!(text.contains(honest), "{honest}: {text}");
         fs::write(folder.file("run.toml"), text.replace(honest, evil)).unwrap();
-        let error = folder.spec().unwrap_err().to_string();
+        let error = folder.spec::<RunSpec>().unwrap_err().to_string();
         assert!(error.contains("run.toml: "), "{evil}: {error}");
     }
 }
@@ -343,7 +343,7 @@ fn a_finished_run_that_lost_epochs_is_not_counted_as_finished() {
 #[test]
 fn every_session_says_what_it_ran_on_and_how_it_ended() {
     let (_parent, folder) = folder();
-    let here = Environment::here(&"flex".parse().unwrap(), 1);
+    let here = here(&"flex".parse().unwrap(), 1);
     let run = claim(&folder);
     run.begin_session(&here, 0).unwrap();
     assert_eq!(folder.provenance().unwrap()[0].outcome, None);

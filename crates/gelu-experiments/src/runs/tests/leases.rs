@@ -218,7 +218,7 @@ fn what_a_dead_worker_left_half_done_is_gone_and_its_last_words_are_kept() {
 #[test]
 fn deaths_without_progress_are_counted_until_somebody_takes_the_run_up_again() {
     let (_parent, folder) = folder();
-    let here = crate::environment::Environment::here(&"flex".parse().unwrap(), 1);
+    let here = crate::environment::here(&"flex".parse().unwrap(), 1);
     let mut watch = Watch::default();
     for deaths in 0..4 {
         // Silent from the first moment on, as no living process is.

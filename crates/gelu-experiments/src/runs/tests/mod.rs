@@ -1,7 +1,9 @@
 //! What must hold of a run's folder, whoever reads and writes it.
 
 mod files;
+mod folders;
 mod leases;
+mod widening;
 
 use super::*;
 use crate::measure::EpochMetrics;
@@ -29,16 +31,16 @@ fn claim(folder: &RunFolder) -> ClaimedRun {
 }
 
 fn epochs(count: usize) -> Vec<EpochMetrics> {
-    let epoch = |epoch| EpochMetrics {
-        epoch,
-        learning_rate: 1e-3,
-        batch_loss: 0.1 + 0.2,
-        train_loss: 1.0 / 3.0,
-        train_error: Some(f64::MIN_POSITIVE),
-        valid_loss: None,
-        valid_error: Some(0.25),
-        test_loss: Some(2.0),
-        test_error: None,
+    let epoch = |epoch| {
+        EpochMetrics::new(epoch)
+            .with("learning_rate", 1e-3)
+            .with("batch_loss", 0.1 + 0.2)
+            .with("train_loss", 1.0 / 3.0)
+            .with("train_error", f64::MIN_POSITIVE)
+            .with("valid_loss", None)
+            .with("valid_error", 0.25)
+            .with("test_loss", 2.0)
+            .with("test_error", None)
     };
     (1..=count).map(epoch).collect()
 }

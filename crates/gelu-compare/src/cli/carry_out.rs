@@ -1,0 +1,250 @@
+use super::{export, warnings};
+use crate::comparison::{ComparisonReader, plan};
+use crate::dashboard::{self, Mode, PlainReporter, Request};
+use crate::export::Target;
+use crate::output::{complain, print};
+use crate::report::{self, Document, Named, table};
+use crate::runs::{ComparisonSnapshot, Experiment, RunStatus, Spec};
+use crate::signals::Signals;
+use crate::worker::{PoolOptions, WorkerPool, take_up_failed};
+use crate::{Error, Result};
+use clap::Args;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How often the folders are looked at while lines are printed.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// What is shown while a comparison is carried out, and what becomes of its results, as flags.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Shown {
+    /// Export the results in the end: tensorboard, tensorboard=DIR, mlflow=URL; may be given several
+    /// times
+    #[arg(long, value_name = "TARGET")]
+    export: Vec<Target>,
+    /// Print a line per epoch instead of the dashboard
+    #[arg(long)]
+    pub plain: bool,
+    /// Print the results as one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    pub json: bool,
+    /// Go on without a display when the terminal goes away
+    #[arg(long)]
+    keep_going: bool,
+}
+
+/// How a comparison was carried out.
+#[derive(Debug)]
+pub struct CarriedOut {
+    /// What there is now.
+    pub snapshot: ComparisonSnapshot,
+    /// Whether nothing is wanted any more.
+    pub done: bool,
+    /// How many runs failed, or files could not be written.
+    pub troubles: usize,
+    /// Whether it was asked to stop.
+    stopped: bool,
+    out: PathBuf,
+}
+
+impl CarriedOut {
+    /// 0 where all is done, 1 where something went wrong.
+    ///
+    /// # Errors
+    ///
+    /// That it was interrupted, where it was.
+    pub fn exit_code(&self) -> Result<ExitCode> {
+        match (self.done, self.troubles) {
+            (false, _) if self.stopped => Err(Error::Interrupted { out: self.out.clone() }),
+            (true, 0) => Ok(ExitCode::SUCCESS),
+            _ => Ok(ExitCode::FAILURE),
+        }
+    }
+}
+
+impl Shown {
+    /// Carries out the comparison in a folder by workers of this machine, each told what stands in one of
+    /// `places`, shows it, and reports in the end, with the figures that the experiment draws itself.
+    ///
+    /// # Errors
+    ///
+    /// When there is no comparison in the folder, or no worker can be started.
+    pub fn carry_out<E: Experiment>(
+        &self,
+        folder: &Path,
+        places: impl Iterator<Item = Vec<OsString>>,
+        own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
+    ) -> Result<CarriedOut> {
+        let signals = Signals::listen()?;
+        let mut reader = ComparisonReader::<E>::open(folder)?;
+        take_up_failed(&mut reader)?;
+        let before = reader.snapshot();
+        let most = plan::most_at_once(reader.comparison(), &before);
+        let pool = WorkerPool::start(PoolOptions {
+            program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
+            tool: E::Spec::TOOL.to_owned(),
+            folder: folder.to_path_buf(),
+            places: places.take(most).collect(),
+        })?;
+        let mut running = Running { reader, pool, signals, keep_going: self.keep_going };
+        if !self.plain && !self.json && std::io::stdout().is_terminal() {
+            running.with_dashboard()?;
+        } else {
+            running.with_lines(PlainReporter::after(&before), self.json)?;
+        }
+        running.conclude(self, own)
+    }
+}
+
+/// Workers at work, and what is shown of it.
+struct Running<E: Experiment> {
+    reader: ComparisonReader<E>,
+    pool: WorkerPool,
+    signals: Signals,
+    keep_going: bool,
+}
+
+impl<E: Experiment> Running<E> {
+    fn with_dashboard(&mut self) -> Result<()> {
+        let Self { reader, pool, signals, .. } = self;
+        let pool = std::cell::RefCell::new(pool);
+        let left = dashboard::run(
+            || Ok((reader.snapshot(), pool.borrow_mut().is_finished())),
+            |request| match request {
+                Request::StopAfterEpoch => pool.borrow_mut().stop_after_epoch(),
+                Request::Quit => pool.borrow_mut().stop_now(),
+            },
+            Mode::Owning,
+            signals,
+        );
+        match left {
+            Ok(dashboard::Outcome::HungUp) => {
+                self.without_display();
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.without_display();
+                Err(error)
+            }
+        }
+    }
+
+    fn with_lines(&mut self, mut reporter: PlainReporter, quiet_output: bool) -> Result<()> {
+        let mut stops = Stops::default();
+        loop {
+            let finished = self.pool.is_finished();
+            let lines = reporter.lines(&self.reader.snapshot());
+            match quiet_output {
+                true => complain(&lines),
+                false => print(&lines)?,
+            }
+            if finished {
+                return Ok(());
+            }
+            stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
+            self.wait();
+        }
+    }
+
+    /// Waits until it is time to look again, or the workers have ended.
+    fn wait(&mut self) {
+        let mut left = INTERVAL;
+        while left > Duration::ZERO && !self.pool.is_finished() {
+            let step = left.min(Duration::from_millis(10));
+            std::thread::sleep(step);
+            left -= step;
+        }
+    }
+
+    /// Waits for the workers where there is nobody to show anything to.
+    fn without_display(&mut self) {
+        let mut stops = Stops::default();
+        if !self.keep_going {
+            self.pool.stop_after_epoch();
+            stops.passed_on = 1;
+        }
+        while !self.pool.is_finished() {
+            stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
+            std::thread::sleep(INTERVAL);
+        }
+    }
+
+    /// Reports what there is.
+    fn conclude(
+        mut self,
+        shown: &Shown,
+        own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
+    ) -> Result<CarriedOut> {
+        let (tool, snapshot) = (E::Spec::TOOL, self.reader.snapshot());
+        let out = self.reader.folder().path().to_path_buf();
+        let document = Document::of(&snapshot);
+        let recipe = &self.reader.comparison().recipe;
+        let written = report::write(&snapshot, recipe, own(&snapshot), &out);
+        match shown.json {
+            true => print(&document.to_json())?,
+            false => print(&summary(&document, &out, &written.files))?,
+        }
+        let troubles = self.complain(&snapshot) + written.failures.len();
+        for error in &written.failures {
+            complain(&format!("{tool}: {error}\n"));
+        }
+        let exported = export::all(tool, &shown.export, &snapshot, &out, shown.json)?;
+        let wanted = plan::next(self.reader.comparison(), &snapshot);
+        Ok(CarriedOut {
+            done: wanted.is_empty(),
+            troubles: troubles + usize::from(!exported),
+            stopped: self.pool.was_stopped(),
+            snapshot,
+            out,
+        })
+    }
+
+    /// Says what failed and what could not be read; how much failed.
+    fn complain(&self, snapshot: &ComparisonSnapshot) -> usize {
+        let tool = E::Spec::TOOL;
+        let mut failures = Vec::new();
+        for run in &snapshot.runs {
+            if let RunStatus::Failed { reason } = &run.status {
+                failures.push(format!("{tool}: {} failed: {reason}\n", run.name));
+            }
+        }
+        if failures.is_empty() {
+            failures.extend(self.pool.failures().iter().map(|f| format!("{tool}: {}\n", f.0)));
+        }
+        complain(&warnings(tool, snapshot));
+        complain(&failures.concat());
+        failures.len()
+    }
+}
+
+/// Requests to stop that were passed on to the workers.
+#[derive(Default)]
+struct Stops {
+    passed_on: usize,
+}
+
+impl Stops {
+    fn pass_on(&mut self, signals: &Signals, pool: &mut WorkerPool, keep_going: bool) {
+        let hang_up = usize::from(signals.hung_up() && !keep_going);
+        let asked = signals.requests() + hang_up;
+        if asked > self.passed_on {
+            self.passed_on = asked;
+            match asked {
+                1 => pool.stop_after_epoch(),
+                _ => pool.stop_now(),
+            }
+        }
+    }
+}
+
+fn summary(document: &Document, out: &Path, written: &[std::path::PathBuf]) -> String {
+    let names: Vec<String> = written
+        .iter()
+        .filter_map(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
+        .collect();
+    format!("\n{}\nResults in {}: {}\n", table::text(document), out.display(), names.join(", "))
+}

@@ -1,0 +1,60 @@
+use super::{export, warnings};
+use crate::Result;
+use crate::comparison::ComparisonReader;
+use crate::export::Target;
+use crate::output::{complain, print};
+use crate::report::{self, Document, Named, table};
+use crate::runs::{ComparisonSnapshot, Experiment, Spec};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write the table, figures and data of a comparison's finished runs again
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A comparison's folder
+    folder: PathBuf,
+    /// Folder to write to [default: the comparison's]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Export the results: tensorboard, tensorboard=DIR, mlflow=URL; may be given several times
+    #[arg(long, value_name = "TARGET")]
+    export: Vec<Target>,
+    /// Print the results as one JSON document on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+impl Report {
+    /// Writes the report, with the figures that the experiment draws itself.
+    ///
+    /// # Errors
+    ///
+    /// When there is no comparison in the folder, or nothing can be written.
+    pub fn run<E: Experiment>(
+        self,
+        own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
+    ) -> Result<ExitCode> {
+        let mut reader = ComparisonReader::<E>::open_any_version(&self.folder)?;
+        let (tool, snapshot) = (E::Spec::TOOL, reader.snapshot());
+        complain(&warnings(tool, &snapshot));
+        let document = Document::of(&snapshot);
+        let out = self.out.unwrap_or_else(|| self.folder.clone());
+        std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
+        let written = report::write(&snapshot, &reader.comparison().recipe, own(&snapshot), &out);
+        let paths: Vec<String> =
+            written.files.iter().map(|path| path.display().to_string()).collect();
+        print(&match self.json {
+            true => document.to_json(),
+            false => format!("{}\n{}\n", table::text(&document), paths.join("\n")),
+        })?;
+        for error in &written.failures {
+            complain(&format!("{tool}: {error}\n"));
+        }
+        let exported = export::all(tool, &self.export, &snapshot, &self.folder, self.json)?;
+        match written.failures.is_empty() && exported {
+            true => Ok(ExitCode::SUCCESS),
+            false => Ok(ExitCode::FAILURE),
+        }
+    }
+}

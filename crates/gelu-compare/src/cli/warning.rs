@@ -1,0 +1,21 @@
+use crate::output::complain;
+use crate::runs::{ComparisonFolder, ComparisonSnapshot, Experiment, Spec};
+
+/// What could not be read of a comparison, a line each.
+pub fn warnings(tool: &str, snapshot: &ComparisonSnapshot) -> String {
+    let of_runs = snapshot.runs.iter().flat_map(|run| &run.warnings);
+    let all = snapshot.warnings.iter().chain(of_runs);
+    all.map(|warning| format!("{tool}: warning: {warning}\n")).collect()
+}
+
+/// Says so where everybody on the machine may change what is in a folder.
+pub fn warn_of_open_folder<E: Experiment>(folder: &ComparisonFolder<E>) {
+    if folder.is_open_to_all() {
+        complain(&format!(
+            "{}: warning: everybody on this machine may write into {}, so its results are as good as \
+             theirs\n",
+            E::Spec::TOOL,
+            folder.path().display()
+        ));
+    }
+}

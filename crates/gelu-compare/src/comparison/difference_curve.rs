@@ -1,0 +1,101 @@
+use super::difference::sides;
+use super::statistics::{Mean, Pairs};
+use super::summary::{best_groups, value_at};
+use crate::runs::{ComparisonSnapshot, RunSnapshot};
+use crate::setting::Setting;
+
+/// How an arm differs from the baseline by what every epoch measures of the primary measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferenceCurve {
+    /// The arm.
+    pub arm: Setting,
+    /// The arm that it is compared with.
+    pub baseline: Setting,
+    /// What this holds at.
+    pub context: Setting,
+    /// Pairs of complete runs.
+    pub pairs: usize,
+    /// The level of the comparison's last look, which its intervals are made of.
+    pub level: f64,
+    /// The mean of arm − baseline after every epoch that all pairs have: epochs from the
+    /// first in which a run diverged on are left out.
+    pub points: Vec<(usize, Mean)>,
+}
+
+/// The curves of a comparison: contexts ascending, arms in the order asked for. Only
+/// pairs of complete runs count, so that an epoch is not that of fewer than the one before.
+pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
+    let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
+    let measure = snapshot.primary_by_epoch();
+    let rules = snapshot.criterion.rules();
+    let level = rules.level(rules.looks.last());
+    let at = |epoch| {
+        let measure = &measure;
+        move |run: &RunSnapshot| value_at(run, epoch, measure)
+    };
+    let curve = |side: &super::difference::Side<'_>| {
+        let of_baseline = |seed| side.baseline.runs.iter().find(|run| run.key.seed == seed);
+        let pairs: Vec<[&RunSnapshot; 2]> = side
+            .arm
+            .runs
+            .iter()
+            .filter_map(|run| Some([*run, *of_baseline(run.key.seed)?]))
+            .collect();
+        let epochs = pairs.iter().flatten().map(|run| run.epochs.len()).max().unwrap_or(0);
+        let mean = |epoch: usize| {
+            let pair = |[a, b]: &[&RunSnapshot; 2]| Some([at(epoch)(a)?, at(epoch)(b)?]);
+            let values: Option<Vec<[f64; 2]>> = pairs.iter().map(pair).collect();
+            let values = Pairs::new(values?);
+            Some((epoch, values.mean()?))
+        };
+        DifferenceCurve {
+            arm: side.arm.arm.clone(),
+            baseline: side.baseline.arm.clone(),
+            context: side.arm.context.clone(),
+            pairs: pairs.len(),
+            level,
+            points: (1..=epochs).filter_map(mean).collect(),
+        }
+    };
+    sides(snapshot, &best).iter().map(curve).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::example;
+    use crate::runs::RunStatus;
+
+    #[test]
+    fn the_last_point_is_the_difference_that_is_reported() {
+        let snapshot = example();
+        let (curves, differences) =
+            (difference_curves(&snapshot), super::super::differences(&snapshot));
+        assert_eq!(curves.len(), 2);
+        for (curve, difference) in curves.iter().zip(&differences) {
+            assert_eq!((curve.pairs, curve.points.len()), (3, 12));
+            assert_eq!(curve.points.last().map(|point| point.1), difference.found.mean());
+        }
+    }
+
+    #[test]
+    fn curves_end_where_a_run_diverged_and_leave_unfinished_runs_out() {
+        let mut snapshot = example();
+        let run = snapshot
+            .runs
+            .iter_mut()
+            .find(|run| run.key.setting.text("activation") == "relu")
+            .unwrap();
+        run.status = RunStatus::Diverged { epoch: 5 };
+        run.epochs.truncate(4);
+        assert_eq!(difference_curves(&snapshot)[0].points.len(), 4);
+        let run = snapshot
+            .runs
+            .iter_mut()
+            .find(|run| run.key.setting.text("activation") == "relu")
+            .unwrap();
+        run.status = RunStatus::Running;
+        let curve = &difference_curves(&snapshot)[0];
+        assert_eq!((curve.pairs, curve.points.len()), (2, 12));
+    }
+}

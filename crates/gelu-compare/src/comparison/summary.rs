@@ -1,0 +1,323 @@
+use super::statistics::median;
+use crate::measure::{EpochMetrics, Measure, Reported};
+use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use crate::setting::{Role, Setting};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// The runs of a comparison that differ by seed alone.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// What is compared.
+    pub arm: Setting,
+    /// What was tuned.
+    pub tuned: Setting,
+    /// What the verdict holds at.
+    pub context: Setting,
+    /// What they are for.
+    pub stage: Stage,
+    /// Whether the plan has them; what was trained beside it is shown, and judged by nothing.
+    pub planned: bool,
+    /// One run a seed, in plan order.
+    pub runs: Vec<&'a RunSnapshot>,
+}
+
+impl<'a> Group<'a> {
+    /// The same with its complete runs alone, finished and diverged: those that count.
+    pub fn complete(&self) -> Self {
+        self.filtered(|run| run.status.is_complete())
+    }
+
+    /// The complete runs; before there is any, those under way as they stand.
+    pub fn so_far(&self) -> Self {
+        let complete = self.complete();
+        match complete.runs.is_empty() {
+            true => self.filtered(|run| !matches!(run.status, RunStatus::Failed { .. })),
+            false => complete,
+        }
+    }
+
+    fn filtered(&self, wanted: impl Fn(&RunSnapshot) -> bool) -> Self {
+        let runs = self.runs.iter().copied().filter(|run| wanted(run)).collect();
+        Self { runs, ..self.clone() }
+    }
+
+    /// The median over seeds at every epoch that any of the runs has come to: `(epoch, value)`.
+    ///
+    /// A diverged run counts as infinitely bad from the epoch it diverged in, so the median does
+    /// not improve by losing it; runs that have not come so far are left out.
+    pub fn median_curve(&self, measure: &Measure) -> Vec<(usize, f64)> {
+        let last = self.runs.iter().map(|run| run.epochs.len()).max().unwrap_or(0);
+        (1..=last)
+            .filter_map(|epoch| {
+                let values = self.runs.iter().filter_map(|run| value_at(run, epoch, measure));
+                median(values).map(|value| (epoch, value))
+            })
+            .collect()
+    }
+
+    /// What the complete runs measured at `reported`, one value a run: an infinite one of a diverged
+    /// run, so that it counts as the worst. None where the comparison has no such measure.
+    pub fn values(
+        &self,
+        snapshot: &ComparisonSnapshot,
+        reported: Reported,
+        measure: &Measure,
+    ) -> Vec<f64> {
+        if !snapshot.has(&measure.column) {
+            return Vec::new();
+        }
+        let selection = snapshot.selection();
+        let value = |run: &&RunSnapshot| match run.status {
+            RunStatus::Diverged { .. } => Some(measure.direction.worst()),
+            RunStatus::Finished => reported.epoch_of(&selection, &run.epochs)?.get(&measure.column),
+            _ => None,
+        };
+        self.runs.iter().filter_map(value).collect()
+    }
+
+    /// How it stands by a measure: the median over the complete runs, or before there is any over
+    /// those under way, at the epoch that would be reported of each.
+    pub fn standing(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> Option<f64> {
+        let so_far = self.so_far();
+        median(so_far.runs.iter().filter_map(|run| match run.status {
+            RunStatus::Diverged { .. } => {
+                snapshot.has(&measure.column).then_some(measure.direction.worst())
+            }
+            _ => reported_epoch(snapshot, run)?.get(&measure.column),
+        }))
+    }
+
+    /// What is tuned is chosen by it, as a cost: the median over its complete runs of the selection
+    /// measure at the epoch that is reported; `None` before any is complete. The seeds of the first
+    /// look choose, once and for all; where runs only tune, all of them.
+    pub fn score(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
+        let measure = snapshot.selection();
+        let first = snapshot.criterion.looks.first().seeds;
+        let choosing = self.filtered(|run| run.key.seed <= first || run.key.stage == Stage::Tuning);
+        let values = choosing.values(snapshot, snapshot.reported, &measure);
+        median(values.into_iter().map(|value| measure.cost(value)))
+    }
+}
+
+/// The epoch of a run that its results are those of.
+pub fn reported_epoch<'a>(
+    snapshot: &ComparisonSnapshot,
+    run: &'a RunSnapshot,
+) -> Option<&'a EpochMetrics> {
+    snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs)
+}
+
+pub(super) fn value_at(run: &RunSnapshot, epoch: usize, measure: &Measure) -> Option<f64> {
+    match run.status {
+        RunStatus::Diverged { epoch: diverged } if epoch >= diverged => {
+            Some(measure.direction.worst())
+        }
+        _ => run.epochs.get(epoch - 1)?.get(&measure.column),
+    }
+}
+
+/// The runs grouped by everything but the seed, in plan order; those beside the plan apart from
+/// those of it.
+pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places: HashMap<(&Setting, Stage, bool), usize> = HashMap::new();
+    for run in &snapshot.runs {
+        let key = &run.key;
+        let kind = (&key.setting, key.stage, run.planned);
+        match places.get(&kind) {
+            Some(&place) => groups[place].runs.push(run),
+            None => {
+                places.insert(kind, groups.len());
+                let part = |role| key.setting.of_role(&snapshot.axes, role);
+                groups.push(Group {
+                    arm: part(Role::Compared),
+                    tuned: part(Role::Tuned),
+                    context: part(Role::Each),
+                    stage: key.stage,
+                    planned: run.planned,
+                    runs: vec![run],
+                });
+            }
+        }
+    }
+    groups
+}
+
+/// For every arm and context, the group whose tuned setting scores best, in plan order. Groups without a complete run are chosen only where no other is left, and groups beside
+/// the plan only where there is none of it. Where there are final runs, they are the best: what
+/// they were tuned to was chosen by the tuning ones.
+pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
+    let score = |group: &Group<'_>| group.score(snapshot).unwrap_or(f64::INFINITY);
+    let rank = |group: &Group<'_>| (group.planned, group.stage == Stage::Final);
+    let mut best: Vec<Group<'_>> = Vec::new();
+    for group in groups(snapshot) {
+        let setting = |b: &Group<'_>| b.arm == group.arm && b.context == group.context;
+        let Some(rival) = best.iter_mut().find(|b| setting(b)) else {
+            best.push(group);
+            continue;
+        };
+        let better = match rank(&group).cmp(&rank(rival)) {
+            Ordering::Greater => true,
+            Ordering::Less => false,
+            Ordering::Equal => score(&group) < score(rival),
+        };
+        if better {
+            *rival = group;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Looks;
+    use crate::report::snapshot_example::{example, setting};
+
+    #[test]
+    fn groups_differ_by_everything_but_the_seed() {
+        let snapshot = example();
+        let groups = groups(&snapshot);
+        assert_eq!(groups.len(), 2 * 2 * 2);
+        assert!(groups.iter().all(|group| group.runs.len() == 3));
+    }
+
+    #[test]
+    fn best_learning_rate_is_chosen_by_validation_for_each_dropout_rate() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            if run.key.setting.text("activation") == "relu"
+                && run.key.setting.number("dropout") == 0.5
+                && run.key.setting.number("lr") == 1e-3
+            {
+                run.epochs.iter_mut().for_each(|epoch| epoch.set("valid_loss", 9.0));
+            }
+        }
+        let chosen: Vec<_> =
+            best_groups(&snapshot).iter().map(|g| g.runs[0].key.setting.to_string()).collect();
+        let expected = [
+            "gelu lr 0.001 dropout 0",
+            "relu lr 0.001 dropout 0",
+            "gelu lr 0.001 dropout 0.5",
+            "relu lr 0.0001 dropout 0.5",
+        ];
+        assert_eq!(chosen, expected);
+    }
+
+    #[test]
+    fn final_runs_stand_for_their_activation_whatever_tuning_runs_score() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.key.stage = Stage::Tuning;
+        }
+        let mut last = snapshot.runs[0].clone();
+        last.key.stage = Stage::Final;
+        last.epochs.iter_mut().for_each(|epoch| epoch.set("valid_loss", None));
+        snapshot.runs.push(last);
+        let best = best_groups(&snapshot);
+        let stages: Vec<_> = best.iter().map(|g| (g.arm.canonical(), g.stage)).collect();
+        let expected = [("gelu", Stage::Final), ("relu", Stage::Tuning)];
+        assert_eq!(stages[..2], expected.map(|(name, stage)| (name.to_owned(), stage)));
+        assert_eq!(best[0].runs.len(), 1);
+    }
+
+    #[test]
+    fn a_diverged_run_counts_as_the_worst() {
+        let snapshot = example();
+        let groups = groups(&snapshot);
+        let group = groups
+            .iter()
+            .find(|g| g.arm.canonical() == "relu" && g.tuned.number("lr") == 1e-4)
+            .unwrap();
+        let curve = group.median_curve(&snapshot.measure("valid_loss"));
+        let sound = |epoch: usize| -> Vec<f64> {
+            group.runs[..2].iter().map(|r| r.epochs[epoch - 1].get("valid_loss").unwrap()).collect()
+        };
+        // Of two sound runs and an infinitely bad one, the worse sound one is the median.
+        let worse = sound(6).into_iter().fold(0.0, f64::max);
+        assert_eq!(curve[5], (6, worse));
+        assert_eq!(curve.len(), 12);
+    }
+
+    #[test]
+    fn best_epoch_is_chosen_by_the_selection_not_by_the_measure_shown() {
+        let mut snapshot = example();
+        let run = &mut snapshot.runs[0];
+        run.epochs[3].set("valid_loss", 0.0);
+        run.epochs[3].set("test_error", 0.77);
+        let best = Reported::BestEpoch;
+        let shown = groups(&snapshot)[0].values(&snapshot, best, &snapshot.measure("test_error"));
+        assert_eq!(shown[0], 0.77);
+    }
+
+    #[test]
+    fn a_learning_rate_is_scored_at_the_epoch_that_is_reported() {
+        let mut snapshot = example();
+        // In passing, the slower rate was once the best of all.
+        for run in snapshot.runs.iter_mut().filter(|run| run.key.setting.number("lr") == 1e-4) {
+            run.epochs[2].set("valid_loss", 0.0);
+        }
+        let rates = |snapshot: &ComparisonSnapshot| -> Vec<f64> {
+            best_groups(snapshot).iter().map(|group| group.tuned.number("lr")).collect()
+        };
+        assert_eq!(rates(&snapshot), [1e-3; 4]);
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(rates(&snapshot), [1e-4; 4]);
+    }
+
+    #[test]
+    fn only_complete_runs_count_and_diverged_ones_are_the_worst() {
+        let mut snapshot = example();
+        snapshot.runs[0].status = RunStatus::Interrupted;
+        snapshot.runs[0].epochs.truncate(2);
+        let values = |snapshot: &ComparisonSnapshot, activation, rate| {
+            let groups = groups(snapshot);
+            let group =
+                groups.iter().find(|g| g.runs[0].key.setting == setting(activation, rate, 0.0));
+            let last = Reported::LastEpoch;
+            group.unwrap().values(snapshot, last, &snapshot.measure("test_loss"))
+        };
+        assert_eq!(values(&snapshot, "gelu", 1e-3).len(), 2);
+        let diverged = values(&snapshot, "relu", 1e-4);
+        assert_eq!((diverged.len(), diverged[2]), (3, f64::INFINITY));
+        assert!(values(&example(), "gelu", 1e-3).len() == 3);
+    }
+
+    #[test]
+    fn seeds_after_the_first_look_choose_no_learning_rate() {
+        let mut snapshot = example();
+        snapshot.criterion.looks = Looks::until_decided(20);
+        let mut late = snapshot.runs[2].clone();
+        assert_eq!(late.key.setting.number("lr"), 1e-4);
+        for seed in 11..=20 {
+            late.key.seed = seed;
+            late.epochs.iter_mut().for_each(|epoch| epoch.set("valid_loss", 0.0));
+            snapshot.runs.push(late.clone());
+        }
+        assert_eq!(best_groups(&snapshot)[0].tuned.number("lr"), 1e-3);
+    }
+
+    #[test]
+    fn runs_beside_the_plan_choose_nothing_and_stand_apart() {
+        let mut snapshot = example();
+        let before: Vec<f64> =
+            best_groups(&snapshot).iter().map(|g| g.tuned.number("lr")).collect();
+        let mut beside = snapshot.runs[0].clone();
+        beside.planned = false;
+        beside.epochs.iter_mut().for_each(|epoch| epoch.set("valid_loss", 0.0));
+        let mut silu = beside.clone();
+        silu.key.setting.set("activation", "silu");
+        beside.key.setting.set("lr", 0.5);
+        let further = crate::runs::RunSnapshot { planned: false, ..snapshot.runs[0].clone() };
+        snapshot.runs.extend([beside, further, silu]);
+        let best = best_groups(&snapshot);
+        let rates: Vec<f64> = best[..4].iter().map(|g| g.tuned.number("lr")).collect();
+        assert_eq!((rates, best[0].runs.len()), (before, 3));
+        assert_eq!(
+            (best.len(), best[4].arm.canonical().as_str()),
+            (5, "silu"),
+            "shown all the same"
+        );
+    }
+}

@@ -1,0 +1,205 @@
+use crate::comparison::{Headings, Verdict, differences, sentence};
+use crate::measure::{EpochMetrics, Measure};
+use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus};
+use crate::setting::Setting;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+/// Tells a comparison in lines: one when a run begins or goes on, one per finished epoch, one when
+/// it ends. Given successive snapshots, it says everything once.
+#[derive(Debug, Default)]
+pub struct PlainReporter {
+    told: HashMap<RunKey, Told>,
+    /// Arms and contexts whose verdict was told.
+    decided: HashSet<(Setting, Setting)>,
+    /// Complete runs when verdicts were looked at.
+    complete: usize,
+}
+
+/// What was told of a run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    begun: bool,
+    epochs: usize,
+    ended: bool,
+}
+
+impl PlainReporter {
+    /// A reporter that will tell everything from the beginning.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A reporter that takes what is there already as told.
+    pub fn after(snapshot: &ComparisonSnapshot) -> Self {
+        let told = |run: &RunSnapshot| {
+            let ended = run.status.is_over();
+            (run.key.clone(), Told { begun: ended, epochs: run.epochs.len(), ended })
+        };
+        let told = snapshot.runs.iter().map(told).collect();
+        let mut reporter = Self { told, ..Self::default() };
+        reporter.verdicts(snapshot);
+        reporter
+    }
+
+    /// What is new since the last call, as whole lines.
+    pub fn lines(&mut self, snapshot: &ComparisonSnapshot) -> String {
+        let (mut lines, count) = (String::new(), snapshot.runs.len());
+        for (index, run) in snapshot.runs.iter().enumerate() {
+            let told = self.told.entry(run.key.clone()).or_default();
+            let head =
+                format!("[{:>width$}/{count}] {}", index + 1, run.name, width = digits(count));
+            if run.status == RunStatus::Running && !told.begun {
+                let epochs = match run.epochs.len() {
+                    0 if run.epochs_planned == 0 => "begins".to_owned(),
+                    0 => format!("begins, {} epochs", run.epochs_planned),
+                    done => format!("goes on after epoch {done}/{}", run.epochs_planned),
+                };
+                writeln!(lines, "{head}  {epochs}").expect("writing to memory cannot fail");
+                told.begun = true;
+            }
+            for epoch in run.epochs.iter().skip(told.epochs) {
+                let line = epoch_line(&snapshot.measures, epoch, run.epochs_planned);
+                writeln!(lines, "{head}  {line}").expect("writing to memory cannot fail");
+            }
+            told.epochs = told.epochs.max(run.epochs.len());
+            let ended = match &run.status {
+                RunStatus::Finished if run.seconds > 0.0 => {
+                    let pace = run.seconds / run.epochs.len().max(1) as f64;
+                    Some(format!("finished, {pace:.2} s an epoch"))
+                }
+                status if status.is_over() => Some(status.to_string()),
+                _ => None,
+            };
+            // A run that failed before is taken up again.
+            told.ended &= run.status.is_over();
+            if let Some(ended) = ended.filter(|_| !told.ended) {
+                writeln!(lines, "{head}  {ended}").expect("writing to memory cannot fail");
+                told.ended = true;
+            }
+        }
+        lines + &self.verdicts(snapshot)
+    }
+
+    /// What has been decided since the last call, where it is looked at more than once.
+    fn verdicts(&mut self, snapshot: &ComparisonSnapshot) -> String {
+        let complete = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
+        if snapshot.criterion.looks.iter().count() == 1 || complete == self.complete {
+            return String::new();
+        }
+        self.complete = complete;
+        let wording = snapshot.wording();
+        let mut lines = String::new();
+        let differences = differences(snapshot);
+        let headings = Headings::of(&snapshot.axes, differences.iter().map(|d| &d.context));
+        for difference in &differences {
+            let key = (difference.arm.clone(), difference.context.clone());
+            if difference.found.ruling.verdict != Verdict::Undecided && self.decided.insert(key) {
+                let said =
+                    headings.head(&difference.context, &sentence(&difference.found, &wording));
+                writeln!(lines, "[decided] {said}").expect("writing to memory cannot fail");
+            }
+        }
+        lines
+    }
+}
+
+/// One finished epoch in words: `epoch  3/10  train loss 0.1234  valid loss 0.1321  …`.
+pub fn epoch_line(measures: &[Measure], epoch: &EpochMetrics, planned: usize) -> String {
+    let planned = planned.max(epoch.epoch);
+    let mut line = format!("epoch {:>width$}/{planned}", epoch.epoch, width = digits(planned));
+    let fraction = |measure: &&Measure| measure.unit.factor != 1.0;
+    // Losses first; how well training examples are classified says little that their loss does not.
+    let losses = measures.iter().filter(|measure| !fraction(measure));
+    let trained = |measure: &&Measure| measure.split != Some(crate::measure::Split::Train);
+    let shares = measures.iter().filter(|measure| fraction(measure) && trained(measure));
+    for measure in losses.chain(shares) {
+        if let Some(value) = epoch.get(&measure.column) {
+            let name = measure.column.replace('_', " ");
+            line.push_str(&format!("  {name} {}", measure.unit.shown(value)));
+        }
+    }
+    line
+}
+
+fn digits(number: usize) -> usize {
+    number.to_string().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Looks;
+    use crate::report::snapshot_example::{example, without_epochs};
+
+    #[test]
+    fn every_epoch_and_every_end_is_told_once() {
+        let snapshot = example();
+        let mut reporter = PlainReporter::new();
+        let mut half = snapshot.clone();
+        for run in &mut half.runs {
+            run.epochs.truncate(3);
+            run.status = RunStatus::Running;
+        }
+        let mut begun = half.clone();
+        begun.runs.iter_mut().for_each(|run| run.epochs.clear());
+        let mut text = reporter.lines(&begun);
+        assert!(text.starts_with("[ 1/24] gelu lr 0.001 dropout 0 seed 1  begins, 12 epochs\n"));
+        text += &reporter.lines(&half);
+        text += &reporter.lines(&half);
+        text += &reporter.lines(&snapshot);
+        text += &reporter.lines(&snapshot);
+        let epochs: usize = snapshot.runs.iter().map(|run| run.epochs.len()).sum();
+        assert_eq!(text.matches("  epoch ").count(), epochs);
+        assert_eq!(text.matches("finished, 2.00 s an epoch").count(), 22);
+        assert_eq!(text.matches("diverged in epoch 5").count(), 2);
+        assert_eq!(text.matches("begins").count(), 24);
+        let first =
+            "[ 1/24] gelu lr 0.001 dropout 0 seed 1  epoch  1/12  train loss 0.4559  valid loss";
+        assert!(text.contains(first), "{text}");
+    }
+
+    #[test]
+    fn a_verdict_is_told_once_when_it_is_made() {
+        let mut snapshot = example();
+        let pattern = snapshot.runs.swap_remove(0);
+        snapshot.criterion.looks = Looks::until_decided(20);
+        snapshot.runs.clear();
+        let mut reporter = PlainReporter::new();
+        for seed in 1..=10 {
+            assert!(!reporter.lines(&snapshot).contains("[decided]"), "before seed {seed}");
+            for (activation, error) in [("gelu", 0.02), ("relu", 0.03 + 1e-4 * seed as f64)] {
+                let mut run = pattern.clone();
+                run.key.setting.set("activation", activation);
+                run.key.seed = seed;
+                run.epochs.last_mut().unwrap().set("test_error", error);
+                snapshot.runs.push(run);
+            }
+        }
+        let lines = reporter.lines(&snapshot);
+        assert!(lines.contains("[decided] GELU beats ReLU by 1.0"), "{lines}");
+        assert_eq!(reporter.lines(&snapshot), "");
+        assert_eq!(PlainReporter::after(&snapshot).lines(&snapshot), "");
+    }
+
+    #[test]
+    fn a_run_taken_up_again_is_told_with_where_it_was() {
+        let mut snapshot = example();
+        snapshot.runs.truncate(1);
+        snapshot.runs[0].epochs.truncate(3);
+        snapshot.runs[0].status = RunStatus::Interrupted;
+        let mut reporter = PlainReporter::after(&snapshot);
+        snapshot.runs[0].status = RunStatus::Running;
+        let line = "[1/1] gelu lr 0.001 dropout 0 seed 1  goes on after epoch 3/12\n";
+        assert_eq!(reporter.lines(&snapshot), line);
+        assert_eq!(reporter.lines(&snapshot), "");
+    }
+
+    #[test]
+    fn what_was_there_before_is_not_told() {
+        let snapshot = example();
+        assert_eq!(PlainReporter::after(&snapshot).lines(&snapshot), "");
+        let all = PlainReporter::after(&without_epochs()).lines(&snapshot);
+        assert!(all.contains("[12/24]"), "{all}");
+    }
+}

@@ -1,0 +1,252 @@
+use super::chart::key;
+use super::colours::colour_of;
+use crate::comparison::{Difference, Headings, Verdict, Wording, differences, sentence};
+use crate::report::{ForestPanel, Mark, cuts, forest, strip};
+use crate::runs::ComparisonSnapshot;
+use crate::setting::Role;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Paragraph, Table, Widget, Wrap};
+
+/// Every comparison with the baseline: one line each, and as sentences where there is room.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct VerdictsView {
+    heading: String,
+    /// Names of what verdicts are made at each of.
+    contexts: Vec<String>,
+    rows: Vec<VerdictRow>,
+    panels: Vec<ForestPanel>,
+    /// What was cut, then what is said of each comparison.
+    sentences: Vec<String>,
+}
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq)]
+struct VerdictRow {
+    position: usize,
+    name: String,
+    contexts: Vec<String>,
+    effect: String,
+    interval: String,
+    pairs: String,
+    verdict: Verdict,
+    further: String,
+}
+
+impl VerdictsView {
+    pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
+        let differences = differences(snapshot);
+        let wording = snapshot.wording();
+        let measure = wording.measure();
+        let unit = wording.unit().trim_start();
+        let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
+        let baseline = snapshot.label(&snapshot.criterion.baseline);
+        let better = if wording.higher_is_better() { "above" } else { "below" };
+        let headings = Headings::of(&snapshot.axes, differences.iter().map(|d| &d.context));
+        let said = |d: &Difference| headings.head(&d.context, &sentence(&d.found, &wording));
+        Self {
+            heading: format!("{measure} − that of {baseline}{unit}; {better} 0: better"),
+            contexts: Role::Each.of(&snapshot.axes).map(|axis| axis.name.clone()).collect(),
+            rows: differences.iter().map(|d| row(snapshot, d, &wording)).collect(),
+            panels: forest(snapshot).map_or_else(Vec::new, |forest| forest.panels),
+            sentences: cuts(&snapshot.cut_down)
+                .into_iter()
+                .chain(differences.iter().map(said))
+                .collect(),
+        }
+    }
+
+    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer) {
+        let table_height = self.rows.len() as u16 + 1;
+        let forest_height = self.forest_height();
+        let [heading, table, forest, sentences] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Length(table_height),
+            Constraint::Length(forest_height),
+            Constraint::Fill(1),
+        ])
+        .areas(area);
+        Line::from(self.heading.as_str()).render(heading, buffer);
+        if self.rows.is_empty() {
+            Paragraph::new("There is one arm, and nothing to compare it with.")
+                .render(table, buffer);
+            return;
+        }
+        let contexts = self.contexts.iter().map(String::as_str);
+        let header: Vec<&str> = ["", ""]
+            .into_iter()
+            .chain(contexts)
+            .chain(["effect", "interval", "seeds", "verdict", "to decide"])
+            .collect();
+        let of_contexts = self.contexts.iter().map(|name| name.chars().count().max(5) as u16);
+        let widths: Vec<Constraint> = [1, 14]
+            .into_iter()
+            .chain(of_contexts)
+            .chain([8, 18, 5, 9, 13])
+            .map(Constraint::Length)
+            .collect();
+        let rows = self.rows.iter().map(cells);
+        let header = header.into_iter().map(|text| Cell::from(text).dim());
+        let shown = Table::new(rows, widths).header(header.collect());
+        Widget::render(shown, table, buffer);
+        self.render_forest(forest, buffer);
+        let lines: Vec<Line<'_>> = self.sentences.iter().map(|text| text.as_str().into()).collect();
+        let text = Paragraph::new(lines).wrap(Wrap { trim: true });
+        let [_, below] =
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(sentences);
+        text.dim().render(below, buffer);
+    }
+}
+
+impl VerdictsView {
+    /// A blank line, and a line a row and panel.
+    fn forest_height(&self) -> u16 {
+        let lines: usize = self.panels.iter().map(|panel| panel.rows.len()).sum();
+        let titles = self.panels.iter().filter(|panel| !panel.title.is_empty()).count();
+        if lines == 0 { 0 } else { (1 + lines + titles) as u16 }
+    }
+
+    /// The rows as a forest plot in characters, each panel on an axis of its own.
+    fn render_forest(&self, area: Rect, buffer: &mut Buffer) {
+        const LABEL: u16 = 16;
+        let places = usize::from(area.width.saturating_sub(LABEL));
+        let mut lines = vec![Line::default()];
+        for panel in &self.panels {
+            if !panel.title.is_empty() {
+                lines.push(Line::from(panel.title.as_str()).dim());
+            }
+            for row in &panel.rows {
+                let label: String = row.label.chars().take(usize::from(LABEL) - 2).collect();
+                let mut line =
+                    vec![Span::from(format!("{label:width$}", width = usize::from(LABEL)))];
+                line.extend(strip(panel, row, places).into_iter().map(|mark| {
+                    let span = Span::from(mark.symbol().to_string());
+                    match mark {
+                        Mark::Thin | Mark::Bar | Mark::Mean | Mark::Left | Mark::Right => {
+                            span.fg(colour_of(row.position))
+                        }
+                        _ => span.dim(),
+                    }
+                }));
+                lines.push(Line::from(line));
+            }
+        }
+        Paragraph::new(lines).render(area, buffer);
+    }
+}
+
+fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording) -> VerdictRow {
+    let found = &difference.found;
+    let ruling = &found.ruling;
+    let (effect, interval) = match (found.mean(), found.interval()) {
+        (Some(mean), Some([low, high])) => {
+            let effect = wording.of_measure(mean.mean);
+            let ends = wording.ends_of_measure([low, high]);
+            (wording.number(effect, (high - low) / 2.0), wording.interval(ends))
+        }
+        _ if ruling.pairs.any_diverged() => {
+            let [a, b] = ruling.pairs.diverged();
+            ("–".to_owned(), format!("{a} and {b} diverged"))
+        }
+        _ => ("–".to_owned(), "–".to_owned()),
+    };
+    VerdictRow {
+        position: snapshot.position(&difference.arm),
+        name: snapshot.label(&difference.arm),
+        contexts: Role::Each
+            .of(&snapshot.axes)
+            .map(|axis| axis.label_in(&difference.context))
+            .collect(),
+        effect,
+        interval,
+        pairs: ruling.pairs.len().to_string(),
+        verdict: ruling.verdict,
+        further: match (ruling.next, found.forecast()) {
+            (Some(look), _) => format!("at {} seeds", look.seeds),
+            (None, Some(forecast)) => format!("~{} more", forecast.further),
+            (None, None) => String::new(),
+        },
+    }
+}
+
+fn cells(row: &VerdictRow) -> ratatui::widgets::Row<'_> {
+    let verdict = Span::from(row.verdict.to_string());
+    let verdict = match row.verdict {
+        Verdict::Better => verdict.style(Style::new().fg(Color::Indexed(36)).bold()),
+        Verdict::Worse => verdict.style(Style::new().fg(Color::Indexed(166)).bold()),
+        Verdict::Same => verdict.bold(),
+        Verdict::Undecided => verdict.dim(),
+    };
+    let name = [Cell::from(key(row.position)), Cell::from(row.name.as_str())];
+    let contexts = row.contexts.iter().map(|label| Cell::from(label.as_str()));
+    let found = [
+        Cell::from(row.effect.as_str()),
+        Cell::from(row.interval.as_str()),
+        Cell::from(row.pairs.as_str()),
+        Cell::from(verdict),
+        Cell::from(row.further.as_str()),
+    ];
+    name.into_iter().chain(contexts).chain(found).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::{example, without_epochs};
+
+    fn screen(snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        VerdictsView::of(snapshot).render(area, &mut buffer);
+        let lines = buffer.content().chunks(usize::from(width).max(1));
+        let text = lines.map(|cells| cells.iter().map(|cell| cell.symbol()).collect::<String>());
+        text.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn every_comparison_has_a_line_with_its_effect_interval_verdict_and_what_is_missing() {
+        let screen = screen(&example(), 80, 24);
+        assert!(
+            screen.contains("test error − that of GELU, in points; below 0: better"),
+            "{screen}"
+        );
+        let line = screen.lines().find(|line| line.contains("▲ ReLU")).unwrap();
+        for text in ["0.2", " to ", " 3 ", "undecided", "~5 more"] {
+            assert!(line.contains(text), "{text:?} is missing:\n{screen}");
+        }
+        assert!(screen.contains("GELU is ahead by 0.2635"), "{screen}");
+    }
+
+    #[test]
+    fn a_sentence_names_its_dropout_rate_where_there_are_several() {
+        let mut snapshot = example();
+        let both = screen(&snapshot, 100, 24);
+        for rate in ["Dropout 0: ReLU against GELU", "Dropout 0.5: ReLU against GELU"] {
+            assert!(both.contains(rate), "{rate:?} is missing:\n{both}");
+        }
+        snapshot.runs.retain(|run| run.key.setting.number("dropout") == 0.5);
+        let one = screen(&snapshot, 100, 24);
+        assert!(one.contains("\nReLU against GELU") && !one.contains("Dropout"), "{one}");
+    }
+
+    #[test]
+    fn what_was_cut_is_said_first() {
+        let mut snapshot = example();
+        snapshot.cut_down = vec!["2 epochs instead of 20".to_owned()];
+        let screen = screen(&snapshot, 100, 24);
+        assert!(screen.contains("\nCut down: 2 epochs instead of 20."), "{screen}");
+    }
+
+    #[test]
+    fn every_size_and_state_can_be_drawn() {
+        let mut alone = example();
+        alone.runs.retain(|run| run.key.setting.text("activation") == "gelu");
+        for snapshot in [example(), without_epochs(), alone] {
+            for (width, height) in [(0, 0), (1, 1), (20, 5), (80, 24), (200, 60)] {
+                screen(&snapshot, width, height);
+            }
+        }
+    }
+}

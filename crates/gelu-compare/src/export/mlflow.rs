@@ -1,0 +1,256 @@
+//! Runs as MLflow knows them, through its REST interface (mlflow.org/docs/latest/rest-api.html).
+//!
+//! An experiment of MLflow's is a recipe; a run is a run, with the tags `gelu.comparison` (the folder)
+//! and `gelu.run` (the run's folder in it). A finished run that is there already is left alone, another
+//! one is replaced.
+
+use super::reported::reported;
+use crate::measure::EpochMetrics;
+use crate::names::message_lines;
+use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use crate::setting::{Role, Value as Setting};
+use crate::{Error, Result};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What the server takes in one request.
+const METRICS_A_REQUEST: usize = 1_000;
+
+/// What became of the runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) new: usize,
+    pub(super) known: usize,
+}
+
+/// Sends every run that has finished an epoch.
+pub(super) fn send(snapshot: &ComparisonSnapshot, comparison: &Path, url: &str) -> Result<Sent> {
+    let server = Server::new(url);
+    let experiment = server.experiment(&snapshot.experiment)?;
+    let comparison = std::path::absolute(comparison).map_err(Error::io("find", comparison))?;
+    let comparison = comparison.display().to_string();
+    let mut sent = Sent::default();
+    for run in snapshot.runs.iter().filter(|run| !run.epochs.is_empty()) {
+        match server.forget_unfinished(&experiment, &comparison, run)? {
+            true => sent.known += 1,
+            false => {
+                server.send(&experiment, &comparison, snapshot, run)?;
+                sent.new += 1;
+            }
+        }
+    }
+    Ok(sent)
+}
+
+struct Server {
+    agent: ureq::Agent,
+    url: String,
+    token: Option<String>,
+}
+
+impl Server {
+    fn new(url: &str) -> Self {
+        let agent = ureq::Agent::config_builder()
+            .timeout_global(Some(Duration::from_secs(60)))
+            .timeout_connect(Some(Duration::from_secs(10)))
+            // The body of a refusal says what was wrong.
+            .http_status_as_error(false)
+            .build()
+            .into();
+        // As MLflow's own clients read it.
+        let token = std::env::var("MLFLOW_TRACKING_TOKEN").ok();
+        Self { agent, url: url.to_owned(), token }
+    }
+
+    fn failed(&self, what: &str, reason: impl std::fmt::Display) -> Error {
+        Error::Failed(format!("MLflow at {} did not {what}: {reason}", self.url))
+    }
+
+    /// Asks, and gives the status and what was answered.
+    fn ask(&self, what: &str, path: &str, body: &Value) -> Result<(u16, Value)> {
+        let url = format!("{}/api/2.0/mlflow/{path}", self.url);
+        let mut request = self.agent.post(url).header("Content-Type", "application/json");
+        if let Some(token) = &self.token {
+            request = request.header("Authorization", format!("Bearer {token}"));
+        }
+        let mut answer =
+            request.send(body.to_string()).map_err(|error| self.failed(what, error))?;
+        let text = answer.body_mut().read_to_string().map_err(|error| self.failed(what, error))?;
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        Ok((answer.status().as_u16(), value))
+    }
+
+    /// Asks for what has to work.
+    fn demand(&self, what: &str, path: &str, body: &Value) -> Result<Value> {
+        match self.ask(what, path, body)? {
+            (200, value) => Ok(value),
+            (status, value) => {
+                let said = message_lines(value["message"].as_str().unwrap_or("no message"));
+                Err(self.failed(what, format!("{status}, {said}")))
+            }
+        }
+    }
+
+    fn text(&self, what: &str, value: &Value) -> Result<String> {
+        let text = value.as_str().map(str::to_owned);
+        text.ok_or_else(|| self.failed(what, "its answer is not that of an MLflow server"))
+    }
+
+    /// The identity of the experiment of that name, made if it is new.
+    fn experiment(&self, name: &str) -> Result<String> {
+        let what = "find the experiment";
+        // A search is asked for by POST, unlike a look-up by name.
+        let filter = format!("name = '{}'", name.replace('\'', ""));
+        let found = self.demand(
+            what,
+            "experiments/search",
+            &json!({ "filter": filter, "max_results": 1, "view_type": "ACTIVE_ONLY" }),
+        )?;
+        match &found["experiments"][0]["experiment_id"] {
+            Value::String(id) => Ok(id.clone()),
+            _ => {
+                let what = "make the experiment";
+                let made = self.demand(what, "experiments/create", &json!({ "name": name }))?;
+                self.text(what, &made["experiment_id"])
+            }
+        }
+    }
+
+    /// Whether the run is there, finished. Remains of an earlier export of it, before it was finished
+    /// or broken off, are deleted.
+    fn forget_unfinished(
+        &self,
+        experiment: &str,
+        comparison: &str,
+        run: &RunSnapshot,
+    ) -> Result<bool> {
+        let quoted = |text: &str| text.replace('\'', "");
+        let filter = format!(
+            "tags.`gelu.run` = '{}' and tags.`gelu.comparison` = '{}'",
+            quoted(&run.folder),
+            quoted(comparison)
+        );
+        let found = self.demand(
+            "search for a run",
+            "runs/search",
+            &json!({ "experiment_ids": [experiment], "filter": filter, "max_results": 100 }),
+        )?;
+        let mut complete = false;
+        for known in found["runs"].as_array().into_iter().flatten() {
+            let finished = known["info"]["status"] == "FINISHED";
+            if finished && !complete && run.status.is_complete() {
+                complete = true;
+                continue;
+            }
+            let id = known["info"]["run_id"].clone();
+            self.demand("delete a run", "runs/delete", &json!({ "run_id": id }))?;
+        }
+        Ok(complete)
+    }
+
+    fn send(
+        &self,
+        experiment: &str,
+        comparison: &str,
+        snapshot: &ComparisonSnapshot,
+        run: &RunSnapshot,
+    ) -> Result<()> {
+        let ended = milliseconds(SystemTime::now());
+        let began = ended - (run.seconds * 1e3) as i64;
+        let tag = |key: &str, value: &str| json!({ "key": key, "value": value });
+        let made = self.demand(
+            "make a run",
+            "runs/create",
+            &json!({
+                "experiment_id": experiment,
+                "run_name": run.name,
+                "start_time": began,
+                "tags": [
+                    tag("gelu.run", &run.folder),
+                    tag("gelu.comparison", &comparison.replace('\'', "")),
+                    tag("gelu.title", &snapshot.title),
+                    tag("gelu.status", &run.status.to_string()),
+                    tag("gelu.synthetic_data", &snapshot.synthetic.to_string()),
+                ],
+            }),
+        )?;
+        let id = self.text("make a run", &made["run"]["info"]["run_id"])?;
+        self.demand(
+            "take the settings",
+            "runs/log-batch",
+            &json!({ "run_id": id, "params": settings(snapshot, run) }),
+        )?;
+        let an_epoch = run.seconds * 1e3 / run.epochs.len() as f64;
+        let at = |epoch: &EpochMetrics| began + (an_epoch * epoch.epoch as f64) as i64;
+        let of_epoch = |epoch: &EpochMetrics| entries(epoch, by_epoch(epoch), at(epoch));
+        let mut metrics: Vec<Value> = run.epochs.iter().flat_map(of_epoch).collect();
+        if let Some((epoch, reported)) = reported(snapshot, run) {
+            metrics.extend(entries(epoch, reported, at(epoch)));
+        }
+        for part in metrics.chunks(METRICS_A_REQUEST) {
+            let body = json!({ "run_id": id, "metrics": part });
+            self.demand("take the measures", "runs/log-batch", &body)?;
+        }
+        let status = match run.status {
+            RunStatus::Finished | RunStatus::Diverged { .. } => "FINISHED",
+            RunStatus::Failed { .. } => "FAILED",
+            _ => "RUNNING",
+        };
+        let body = json!({ "run_id": id, "status": status, "end_time": ended });
+        self.demand("end a run", "runs/update", &body).map(|_| ())
+    }
+}
+
+fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Value> {
+    let key = &run.key;
+    let mut all: Vec<(String, String)> = Vec::new();
+    for axis in &snapshot.axes {
+        let Some(value) = key.setting.get(&axis.name) else { continue };
+        let column = axis.column().to_owned();
+        match (axis.role, value) {
+            (Role::Compared, Setting::Text(text)) => {
+                all.push((format!("{column}_definition"), text.clone()));
+                all.push((column, axis.label(value)));
+            }
+            _ => all.push((column, value.to_string())),
+        }
+    }
+    let others = [
+        ("seed", key.seed.to_string()),
+        ("stage", key.stage.word().unwrap_or("only").to_owned()),
+        ("data", snapshot.data.clone()),
+        ("device", snapshot.device.clone()),
+        ("epochs", run.epochs_planned.to_string()),
+    ];
+    all.extend(others.map(|(key, value)| (key.to_owned(), value)));
+    let known = all.into_iter().filter(|(_, value)| !value.is_empty());
+    known.map(|(key, value)| json!({ "key": key, "value": value })).collect()
+}
+
+/// What is known of every epoch.
+fn by_epoch(epoch: &EpochMetrics) -> Vec<(String, f64)> {
+    epoch.measured().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Measures of an epoch as the server takes them.
+fn entries(epoch: &EpochMetrics, measures: Vec<(String, f64)>, timestamp: i64) -> Vec<Value> {
+    let one = |(key, value): (String, f64)| json!({ "key": key, "value": value, "timestamp": timestamp, "step": epoch.epoch });
+    measures.into_iter().map(one).collect()
+}
+
+fn milliseconds(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::example;
+
+    #[test]
+    fn server_that_is_down_is_named() {
+        let error = send(&example(), Path::new("."), "http://127.0.0.1:9").unwrap_err().to_string();
+        assert!(error.contains("MLflow at http://127.0.0.1:9 did not find"), "{error}");
+    }
+}

@@ -1,0 +1,100 @@
+//! One event file a run: its measures by epoch, and its settings as hyperparameters.
+
+mod message;
+mod record;
+
+use super::reported::reported;
+use crate::measure::Split;
+use crate::runs::{ComparisonSnapshot, RunSnapshot};
+use crate::setting::Value;
+use crate::{Error, Result};
+use message::{Event, Setting};
+use record::frame;
+use std::fs;
+use std::path::Path;
+
+/// TensorBoard shows the part of a name before the slash as a group.
+fn tag(column: &str) -> String {
+    match (Split::of_name(column), column.strip_prefix("batch_")) {
+        (_, Some(quantity)) => format!("{quantity}/batch"),
+        ((Some(split), quantity), _) => format!("{quantity}/{split}"),
+        ((None, quantity), _) => quantity.to_owned(),
+    }
+}
+
+/// Writes a folder for each run that has finished an epoch, and counts them.
+pub(super) fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Result<usize> {
+    let mut written = 0;
+    for run in snapshot.runs.iter().filter(|run| !run.epochs.is_empty()) {
+        let folder = folder.join(&run.folder);
+        fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+        // One name, so that an export made again replaces the last one.
+        let path = folder.join("events.out.tfevents.0.gelu");
+        crate::files::write_atomically(&path, events(snapshot, run))?;
+        written += 1;
+    }
+    Ok(written)
+}
+
+fn events(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut put = |event: Event| bytes.extend(frame(&event.encoded()));
+    put(Event::version());
+    put(Event::settings(&settings(snapshot, run)));
+    let seconds_an_epoch = run.seconds / run.epochs.len() as f64;
+    let mut scalars = |epoch: usize, scalars: &[(String, f64)]| {
+        put(Event::scalars(seconds_an_epoch * epoch as f64, epoch, scalars));
+    };
+    for epoch in &run.epochs {
+        let all: Vec<(String, f64)> =
+            epoch.measured().map(|(name, value)| (tag(name), value)).collect();
+        scalars(epoch.epoch, &all);
+    }
+    if let Some((epoch, reported)) = reported(snapshot, run) {
+        scalars(epoch.epoch, &reported);
+    }
+    bytes
+}
+
+fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<(String, Setting)> {
+    let key = &run.key;
+    let text = |text: &str| Setting::Text(text.to_owned());
+    let mut all = vec![("experiment".to_owned(), text(&snapshot.experiment))];
+    for axis in &snapshot.axes {
+        let Some(value) = key.setting.get(&axis.name) else { continue };
+        let value = match value {
+            Value::Number(number) => Setting::Number(*number),
+            other => Setting::Text(axis.label(other)),
+        };
+        all.push((axis.column().to_owned(), value));
+    }
+    all.extend([
+        ("seed".to_owned(), Setting::Number(key.seed as f64)),
+        ("stage".to_owned(), text(key.stage.word().unwrap_or("only"))),
+        ("status".to_owned(), text(run.status.word())),
+        ("synthetic_data".to_owned(), Setting::Text(snapshot.synthetic.to_string())),
+    ]);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::example;
+
+    #[test]
+    fn every_run_with_an_epoch_has_its_file_and_a_second_export_replaces_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let snapshot = example();
+        let read = || {
+            fs::read(
+                folder.path().join(&snapshot.runs[0].folder).join("events.out.tfevents.0.gelu"),
+            )
+        };
+        assert_eq!(write(&snapshot, folder.path()).unwrap(), snapshot.runs.len());
+        let first = read().unwrap();
+        write(&snapshot, folder.path()).unwrap();
+        assert_eq!(read().unwrap(), first);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), snapshot.runs.len());
+    }
+}

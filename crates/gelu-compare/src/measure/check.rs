@@ -1,0 +1,113 @@
+//! Outcomes of test examples beside the measures that were counted from them.
+
+use super::{EpochMetrics, Made, NoiseMetrics, Outcomes};
+
+/// Whether they are what the run's measures were counted from: errors to the last one, losses as
+/// far as sums in another order agree.
+///
+/// # Errors
+///
+/// What they are of, and what was measured.
+pub fn check_outcomes(
+    outcomes: &Outcomes,
+    reported: &EpochMetrics,
+    noise: &[NoiseMetrics],
+) -> Result<(), String> {
+    if outcomes.epoch() != reported.epoch {
+        return Err(format!(
+            "holds the outcomes of epoch {}, and epoch {} is reported",
+            outcomes.epoch(),
+            reported.epoch
+        ));
+    }
+    let equal = |what: &str, here: f64, measured: Option<f64>, tolerance: f64| match measured {
+        Some(there) if (here - there).abs() <= tolerance * there.abs() => Ok(()),
+        Some(there) => Err(format!("makes the {what} {here}, and {there} was measured")),
+        None => Err(format!("has a {what}, and none was measured")),
+    };
+    match outcomes.made() {
+        Made::Wrong(bits) => equal("test error", bits.share(), reported.get("test_error"), 0.0),
+        Made::Loss(_) => equal("test loss", outcomes.mean(), reported.get("test_loss"), ROUNDING),
+        Made::WrongUnderNoise(levels) => levels.iter().try_for_each(|(amplitude, bits)| {
+            let point = noise.iter().find(|point| point.amplitude == *amplitude);
+            let measured = point.and_then(|point| point.test_error);
+            let what = format!("test error under noise of amplitude {amplitude}");
+            equal(&what, bits.share(), measured, 0.0)
+        }),
+    }
+}
+
+/// By how much two means of the same losses may differ, relative, one of them summed batch by batch in
+/// f32.
+const ROUNDING: f64 = 1e-4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Bits, Criterion, Looks, TestGroups};
+    use crate::setting::Setting;
+
+    fn bits(text: &str) -> Bits {
+        text.bytes().map(|byte| byte == b'1').collect()
+    }
+
+    fn reported(test_error: Option<f64>, test_loss: f64) -> EpochMetrics {
+        EpochMetrics::new(3).with("test_loss", test_loss).with("test_error", test_error)
+    }
+
+    #[test]
+    fn they_are_of_one_measure() {
+        let criterion = |primary: &str, amplitudes: &[f64]| Criterion {
+            primary: primary.to_owned(),
+            amplitudes: amplitudes.to_vec(),
+            negligible: 0.1,
+            baseline: Setting::default(),
+            comparisons: 1,
+            looks: Looks::once(8),
+        };
+        let groups = TestGroups::singles(2);
+        let errors = Outcomes::of_errors(1, groups.clone(), bits("01"));
+        assert!(errors.are_of(&criterion("test-error", &[])));
+        assert!(!errors.are_of(&criterion("test-loss", &[])));
+        let noisy = Outcomes::of_noise(1, groups, vec![(1.0, bits("01"))]);
+        assert!(noisy.are_of(&criterion("noisy-test-error", &[1.0])));
+        assert!(!noisy.are_of(&criterion("noisy-test-error", &[1.0, 2.0])));
+        assert!(!noisy.are_of(&criterion("test-error", &[])));
+    }
+
+    #[test]
+    fn outcomes_of_anything_else_than_what_was_measured_are_noticed() {
+        let groups = TestGroups::singles(3);
+        let errors = Outcomes::of_errors(3, groups.clone(), bits("100"));
+        assert_eq!(check_outcomes(&errors, &reported(Some(1.0 / 3.0), 1.0), &[]), Ok(()));
+        let said = |found: Result<(), String>| found.unwrap_err();
+        let other = said(check_outcomes(&errors, &reported(Some(2.0 / 3.0), 1.0), &[]));
+        assert!(other.contains("makes the test error 0.333"), "{other}");
+        let epoch = EpochMetrics { epoch: 4, ..reported(Some(1.0 / 3.0), 1.0) };
+        assert!(said(check_outcomes(&errors, &epoch, &[])).contains("epoch 3, and epoch 4"));
+        assert!(
+            said(check_outcomes(&errors, &reported(None, 1.0), &[])).contains("none was measured")
+        );
+
+        let losses = Outcomes::of_losses(3, groups.clone(), vec![0.5, 1.0, 1.5]);
+        assert_eq!(check_outcomes(&losses, &reported(None, 1.000_01), &[]), Ok(()));
+        assert!(said(check_outcomes(&losses, &reported(None, 1.001), &[])).contains("test loss 1"));
+
+        let noisy = Outcomes::of_noise(3, groups, vec![(1.0, bits("100"))]);
+        let point =
+            |amplitude, error| NoiseMetrics { amplitude, test_loss: 1.0, test_error: Some(error) };
+        let measured = reported(Some(0.0), 1.0);
+        assert_eq!(
+            check_outcomes(&noisy, &measured, &[point(0.0, 0.0), point(1.0, 1.0 / 3.0)]),
+            Ok(())
+        );
+        assert!(
+            said(check_outcomes(&noisy, &measured, &[point(1.0, 0.0)]))
+                .contains("amplitude 1 0.333")
+        );
+        assert!(
+            said(check_outcomes(&noisy, &measured, &[point(2.0, 1.0)]))
+                .contains("none was measured")
+        );
+    }
+}

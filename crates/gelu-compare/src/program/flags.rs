@@ -1,0 +1,189 @@
+use super::{Pattern, Study};
+use crate::comparison::ComparisonReader;
+use crate::measure::{Reported, UntilDecided};
+use crate::runs::{Comparison, ComparisonFolder};
+use crate::setting::{Axis, Role, Value};
+use crate::{Error, Result};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// An axis with values, as typed: `lr=1e-3,1e-4`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Values {
+    name: String,
+    values: Vec<Value>,
+}
+
+impl FromStr for Values {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (name, values) =
+            text.split_once('=').ok_or("an axis and its values are written as in lr=1e-3,1e-4")?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(format!("`{name}` cannot name an axis; use letters, digits, - and _"));
+        }
+        let value = |text: &str| text.parse().unwrap_or_else(|never| match never {});
+        Ok(Self { name: name.to_owned(), values: values.split(',').map(value).collect() })
+    }
+}
+
+/// What is varied, and how it is decided, as flags.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Varied {
+    /// Compare these values of an axis, as in lr=1e-3,1e-4; of several axes, all combinations; the first is
+    /// the baseline
+    #[arg(long, value_name = "AXIS=LIST")]
+    compare: Vec<Values>,
+    /// Choose the best of these values for everything that is compared
+    #[arg(long, value_name = "AXIS=LIST")]
+    tune: Vec<Values>,
+    /// Make a verdict at each of these values
+    #[arg(long, value_name = "AXIS=LIST")]
+    each: Vec<Values>,
+    /// Choose what is tuned, and the best epoch, by this measure
+    #[arg(long, value_name = "MEASURE")]
+    select: Option<String>,
+    /// What the others are compared with [default: the first]
+    #[arg(long, value_name = "VALUE")]
+    baseline: Option<String>,
+    #[command(flatten)]
+    pub(super) decided: Decided,
+}
+
+/// How it is decided, as flags.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Decided {
+    /// The measure that decides
+    #[arg(long, visible_alias = "measure", value_name = "MEASURE")]
+    primary: Option<String>,
+    /// Measures of which higher values are better; of others, lower ones are
+    #[arg(long, value_name = "MEASURES", value_delimiter = ',')]
+    higher: Vec<String>,
+    /// Report each run's best epoch instead of the last
+    #[arg(long)]
+    best_epoch: bool,
+    /// A difference that nobody would care about, in the measure's unit; without it nothing is called the
+    /// same
+    #[arg(long, value_name = "DIFFERENCE")]
+    negligible: Option<f64>,
+    /// Runs of each setting, with the seeds 1 to N [default: 8]
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
+    #[arg(long, conflicts_with = "seeds")]
+    until_decided: bool,
+    /// Give up deciding after N seeds [default: 20]
+    #[arg(long, value_name = "N", conflicts_with = "seeds", requires = "until_decided")]
+    max_seeds: Option<u64>,
+    /// Seconds after which another host's worker that shows no sign of life has lost its run
+    /// [default: 60, and 120 on a network file system]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=Comparison::<Study>::LONGEST_LEASE))]
+    lease: Option<u64>,
+    /// Folder for results [default: results/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// What is told of a command, as flags.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Told {
+    /// Read measures from what is printed by a regular expression with named groups, as in
+    /// 'val (?<valid_loss>[0-9.]+)'; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    read: Vec<Pattern>,
+    /// Seconds after which a run has failed that is not done
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
+}
+
+impl Told {
+    pub(super) fn change(self, study: &mut Study) {
+        study.read = self.read;
+        study.timeout = self.timeout;
+    }
+}
+
+impl Varied {
+    pub(super) fn change(self, study: &mut Study) {
+        for (role, all) in
+            [(Role::Compared, self.compare), (Role::Tuned, self.tune), (Role::Each, self.each)]
+        {
+            let mut axes: Vec<Axis> = Vec::new();
+            for Values { name, values } in all {
+                match axes.iter_mut().find(|axis| axis.name == name) {
+                    Some(axis) => axis.values.extend(values),
+                    None => axes.push(Axis::new(name, role, values)),
+                }
+            }
+            for mut axis in axes {
+                let mut kept: Vec<Value> = Vec::new();
+                axis.values.retain(|value| {
+                    let new = !kept.contains(value);
+                    kept.push(value.clone());
+                    new
+                });
+                study.axis(axis);
+            }
+        }
+        study.selection = self.select.or(study.selection.take());
+        study.baseline = self.baseline.or(study.baseline.take());
+    }
+}
+
+impl Decided {
+    pub(super) fn change(&self, study: &mut Study) {
+        study.primary = self.primary.clone().unwrap_or_else(|| study.primary.clone());
+        study.higher.extend(self.higher.iter().cloned());
+        if self.best_epoch {
+            study.reported = Reported::BestEpoch;
+        }
+        study.negligible = self.negligible.unwrap_or(study.negligible);
+        study.seeds = self.seeds.unwrap_or(study.seeds);
+        study.until_decided = match (self.seeds, self.until_decided) {
+            (Some(_), _) => None,
+            (None, true) => Some(UntilDecided::default()),
+            (None, false) => study.until_decided,
+        };
+        if let (Some(until), Some(max_seeds)) = (&mut study.until_decided, self.max_seeds) {
+            until.max_seeds = max_seeds;
+        }
+    }
+
+    /// Makes the comparison's folder, or joins the one that is there.
+    pub(super) fn make_folder(&self, study: &Study) -> Result<ComparisonFolder<Study>> {
+        let out = self.out(study);
+        let (folder, _) = ComparisonFolder::create(
+            &out,
+            &self.comparison(study, &out),
+            ComparisonReader::has_looked,
+        )?;
+        crate::cli::warn_of_open_folder(&folder);
+        Ok(folder)
+    }
+
+    pub(super) fn out(&self, study: &Study) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&study.name))
+    }
+
+    fn comparison(&self, study: &Study, out: &Path) -> Comparison<Study> {
+        let data = crate::runs::DataSource::default();
+        let mut comparison = Comparison::new(study.clone(), data, "", "");
+        let default = Comparison::<Study>::default_lease(out);
+        comparison.lease_seconds = self.lease.unwrap_or(default);
+        comparison
+    }
+}
+
+/// Refuses what no measure was named for.
+pub(super) fn needs_measure(study: &Study) -> Result<()> {
+    match study.primary.is_empty() {
+        true => Err(Error::Usage(
+            "which measure decides? name it as the program prints it, as in --primary test_error"
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
+}

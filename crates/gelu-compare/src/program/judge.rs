@@ -1,0 +1,96 @@
+use super::flags::{Decided, Told, needs_measure};
+use super::{Study, Template};
+use crate::cli::Shown;
+use crate::comparison::{Verdict, differences, sentence};
+use crate::output::{complain, print};
+use crate::runs::{ComparisonSnapshot, Experiment, RunStatus};
+use crate::setting::{Axis, Role};
+use crate::{Error, Result};
+use clap::Args;
+use sha2::{Digest, Sha256};
+use std::process::ExitCode;
+
+/// Says which of two commands is better
+///
+/// Exit codes: 0 B is better, 10 it is worse, 11 they are the same, 12 undecided, 1 a run failed, 2 wrong
+/// usage, 130 interrupted (the same command goes on).
+#[derive(Debug, Args)]
+pub struct Judge {
+    /// What is compared with: a command, in which {seed} is the seed
+    #[arg(value_name = "A")]
+    a: String,
+    /// What may be better
+    #[arg(value_name = "B")]
+    b: String,
+    #[command(flatten)]
+    told: Told,
+    #[command(flatten)]
+    decided: Decided,
+    #[command(flatten)]
+    shown: Shown,
+    /// Runs at the same time [default: 1]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+}
+
+impl Judge {
+    /// Runs both with as many seeds as it takes, and says which is better.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be run, and what cannot be written.
+    pub fn run(self) -> Result<ExitCode> {
+        let Self { a, b, told, decided, shown, jobs } = self;
+        if a == b {
+            return Err(Error::Usage(
+                "both commands are the same; nothing can be told apart".into(),
+            ));
+        }
+        for command in [&a, &b] {
+            Template::parse(command)?.check(&[], false)?;
+        }
+        let mut study = Study::new(&name(&a, &b), "");
+        study.axis(Axis::new(Study::COMMAND, Role::Compared, [a, b]));
+        told.change(&mut study);
+        decided.change(&mut study);
+        needs_measure(&study)?;
+        study.validate()?;
+        let folder = decided.make_folder(&study)?;
+        let places = std::iter::repeat_n(Vec::new(), usize::from(jobs));
+        let done = shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?;
+        // Failed runs and interruptions come before verdicts.
+        let code = done.exit_code()?;
+        if !done.done || done.troubles > 0 {
+            return Ok(code);
+        }
+        conclude(&done.snapshot, shown.json)
+    }
+}
+
+/// A name for the comparison of two commands: the same for the same.
+fn name(a: &str, b: &str) -> String {
+    let digest = Sha256::digest(format!("{a}\n{b}"));
+    let tag: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("judge-{tag}")
+}
+
+/// The sentence, and the exit code that a script acts on.
+fn conclude(snapshot: &ComparisonSnapshot, json: bool) -> Result<ExitCode> {
+    if snapshot.runs.iter().any(|run| matches!(run.status, RunStatus::Failed { .. })) {
+        return Ok(ExitCode::FAILURE);
+    }
+    let Some(difference) = differences(snapshot).into_iter().next() else {
+        return Ok(ExitCode::FAILURE);
+    };
+    let said = format!("{}\n", sentence(&difference.found, &snapshot.wording()));
+    match json {
+        true => complain(&said),
+        false => print(&said)?,
+    }
+    Ok(ExitCode::from(match difference.found.ruling.verdict {
+        Verdict::Better => 0,
+        Verdict::Worse => 10,
+        Verdict::Same => 11,
+        Verdict::Undecided => 12,
+    }))
+}

@@ -1,0 +1,136 @@
+use super::flags::{Decided, Told, Varied, needs_measure};
+use super::shared::{Shared, Submission, said};
+use super::{Processes, Study, Template};
+use crate::cli::{Shown, Workforce};
+use crate::runs::Experiment;
+use crate::{Error, Result};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Says which setting of a program is better, from its results over seeds.
+///
+/// Exit codes: 0 done, 1 a run failed or was refused, 2 wrong usage, 130 interrupted (everything
+/// finished so far is on disk, and the same command goes on from there).
+#[derive(Debug, Parser)]
+#[command(name = "gelu-compare", version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Compare(Compare),
+    Submit(Submit),
+    /// Work on a comparison's folder, beside any number of other workers
+    Work(Workforce),
+    #[command(flatten)]
+    Shared(Shared),
+}
+
+/// A command and what is varied of it.
+#[derive(Debug, Args)]
+struct Varying {
+    /// The command, with {AXIS} and {seed} where values belong: 'python train.py --lr {lr} --seed {seed}'
+    #[arg(value_name = "COMMAND")]
+    command: String,
+    #[command(flatten)]
+    varied: Varied,
+    #[command(flatten)]
+    told: Told,
+    /// The program reads its values from $GELU_SETTING, which holds them as JSON
+    #[arg(long)]
+    environment: bool,
+    /// What the comparison is called [default: as the program]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+impl Varying {
+    fn study(self) -> Result<(Study, Decided)> {
+        let Self { command, varied, told, environment, name } = self;
+        let name = match name {
+            Some(name) => name,
+            None => Template::parse(&command)?.name(),
+        };
+        let mut study = Study::new(&name, "");
+        study.command = Some(command);
+        study.environment = environment;
+        told.change(&mut study);
+        let decided = varied.decided.clone();
+        decided.change(&mut study);
+        varied.change(&mut study);
+        needs_measure(&study)?;
+        study.validate()?;
+        Ok((study, decided))
+    }
+}
+
+/// Run a command at all settings and seeds, and say which is better
+#[derive(Debug, Args)]
+struct Compare {
+    #[command(flatten)]
+    varying: Varying,
+    #[command(flatten)]
+    shown: Shown,
+    /// Runs at the same time [default: 1]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+}
+
+/// Hand a comparison to a cluster, whose engine starts workers on its folder
+#[derive(Debug, Args)]
+struct Submit {
+    #[command(flatten)]
+    varying: Varying,
+    #[command(flatten)]
+    submission: Submission,
+}
+
+impl Command {
+    fn run(self) -> Result<ExitCode> {
+        match self {
+            Self::Compare(Compare { varying, shown, jobs }) => {
+                let (study, decided) = varying.study()?;
+                let folder = decided.make_folder(&study)?;
+                let places = std::iter::repeat_n(Vec::new(), usize::from(jobs));
+                shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?.exit_code()
+            }
+            Self::Submit(Submit { varying, submission }) => {
+                let (study, decided) = varying.study()?;
+                submission.run("gelu-compare", &study, &decided)
+            }
+            Self::Work(workforce) => workforce.work::<Processes>(|reader| {
+                match reader.comparison().recipe.has_commands() {
+                    true => Ok(Processes),
+                    false => Err(Error::Usage(format!(
+                        "the comparison in {} is that of a program of its own; start its workers",
+                        reader.folder().path().display()
+                    ))),
+                }
+            }),
+            Self::Shared(shared) => shared.run(Arguments::command()),
+        }
+    }
+}
+
+/// The command line of `gelu-compare` as clap knows it.
+#[cfg(test)]
+pub(crate) fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// The program `gelu-compare`: parses the command line, carries it out, and says how it went.
+pub fn compare_processes() -> ExitCode {
+    said("gelu-compare", Arguments::parse().command.run())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,88 @@
+use super::Pattern;
+use crate::Result;
+use crate::measure::{Direction, EpochMetrics, Measure, Reported};
+use crate::runs::{RunKey, Spec, Stage};
+use crate::setting::{Setting, Value};
+use serde::{Deserialize, Serialize};
+
+/// What a run of a [`Study`](super::Study) is made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudyRun {
+    pub(super) version: u32,
+    /// Name of the study.
+    pub experiment: String,
+    /// The command, where it is not what is compared, nor a loop of the program itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Patterns that measures are read by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<Pattern>,
+    /// Its seed.
+    pub seed: u64,
+    #[serde(default, skip_serializing_if = "Stage::is_only")]
+    pub(super) stage: Stage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) best_by: Option<BestBy>,
+    /// A value for each axis.
+    pub setting: Setting,
+}
+
+/// What the best epoch is chosen by, where that is the one that is reported.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BestBy {
+    pub(super) measure: String,
+    pub(super) direction: Direction,
+}
+
+impl Spec for StudyRun {
+    const VERSION: u32 = 1;
+    const TOOL: &'static str = "gelu-compare";
+
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn at_version(&self, version: u32) -> Self {
+        Self { version, ..self.clone() }
+    }
+
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn key(&self) -> RunKey {
+        RunKey { setting: self.setting.clone(), seed: self.seed, stage: self.stage }
+    }
+
+    fn folder_prefix(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let mut prefix = String::new();
+        for (name, value) in self.setting.iter() {
+            let value = value.to_string();
+            let name = if matches!(value.parse(), Ok(Value::Text(_))) { "" } else { name };
+            let part: String = name.chars().chain(value.chars()).take(40).map(plain).collect();
+            prefix.push_str(part.trim_matches(['-', '.']));
+            prefix.push('-');
+        }
+        let prefix: String = prefix.chars().take(120).collect();
+        let prefix = prefix.trim_start_matches(['.', '-']).trim_end_matches('-');
+        let dash = if prefix.is_empty() { "" } else { "-" };
+        format!("{prefix}{dash}seed{}", self.seed)
+    }
+
+    fn epochs(&self) -> Option<usize> {
+        None
+    }
+
+    fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
+        match &self.best_by {
+            Some(by) => {
+                let measure = Measure::named(&by.measure).towards(by.direction);
+                Reported::BestEpoch.epoch_of(&measure, epochs)
+            }
+            None => epochs.last(),
+        }
+    }
+}

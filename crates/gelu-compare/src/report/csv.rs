@@ -1,0 +1,109 @@
+use crate::comparison::reported_epoch;
+use crate::runs::{ComparisonSnapshot, RunSnapshot, Stage};
+use crate::setting::Value;
+use serde::Serialize;
+
+/// What stands behind the measures of an epoch.
+#[derive(Serialize)]
+struct Rest<'a> {
+    experiment: &'a str,
+    data: &'a str,
+    synthetic: bool,
+    device: &'a str,
+    folder: &'a str,
+}
+
+/// Every epoch of every run as tidy CSV, one line each; a cell is empty where there is no such measure.
+pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    let measures = snapshot.columns();
+    let settings: Vec<&str> = snapshot.axes.iter().map(|axis| axis.column()).collect();
+    let before = ["seed", "stage", "status", "epoch", "reported"].map(str::to_owned);
+    // What an epoch says of something that runs differ by, a learning rate for example.
+    let current = |name: &&str| match settings.contains(name) {
+        true => format!("current_{name}"),
+        false => (*name).to_owned(),
+    };
+    let behind = ["experiment", "data", "synthetic", "device", "folder"].map(str::to_owned);
+    let header = settings
+        .iter()
+        .map(|name| (*name).to_owned())
+        .chain(before)
+        .chain(measures.iter().map(current))
+        .chain(behind);
+    writer.write_record(header).expect("writing to memory cannot fail");
+    for run in &snapshot.runs {
+        let reported = reported_epoch(snapshot, run).map(|epoch| epoch.epoch);
+        for epoch in &run.epochs {
+            let values: Vec<Option<f64>> = measures.iter().map(|name| epoch.get(name)).collect();
+            let what: (u64, Stage, &str, usize, bool) = (
+                run.key.seed,
+                run.key.stage,
+                run.status.word(),
+                epoch.epoch,
+                reported == Some(epoch.epoch),
+            );
+            let rest = Rest {
+                experiment: &snapshot.experiment,
+                data: &snapshot.data,
+                synthetic: snapshot.synthetic,
+                device: &snapshot.device,
+                folder: &run.folder,
+            };
+            let line = (setting(snapshot, run), what, values, rest);
+            writer.serialize(line).expect("writing to memory cannot fail");
+        }
+    }
+    writer.into_inner().expect("writing to memory cannot fail")
+}
+
+/// A run's value for every axis.
+pub(super) fn setting(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Option<Value>> {
+    snapshot.axes.iter().map(|axis| run.key.setting.get(&axis.name).cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Reported;
+    use crate::report::snapshot_example::example;
+
+    #[test]
+    fn every_epoch_of_every_run_is_a_line() {
+        let snapshot = example();
+        let text = String::from_utf8(csv(&snapshot)).unwrap();
+        let epochs: usize = snapshot.runs.iter().map(|run| run.epochs.len()).sum();
+        assert_eq!(text.lines().count(), epochs + 1);
+        assert!(text.starts_with("activation,learning_rate,dropout,seed,stage,status,epoch,"));
+    }
+
+    #[test]
+    fn the_epoch_that_counts_is_marked() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].set("valid_loss", 0.001);
+        }
+        // The epochs that are marked, one a run.
+        let marked = |snapshot: &ComparisonSnapshot| -> Vec<usize> {
+            let bytes = csv(snapshot);
+            let mut reader = csv::Reader::from_reader(bytes.as_slice());
+            let rows = reader.deserialize::<std::collections::HashMap<String, String>>();
+            let counts = rows.map(Result::unwrap).filter(|row| row["reported"] == "true");
+            counts.map(|row| row["epoch"].parse().unwrap()).collect()
+        };
+        let lengths: Vec<usize> = snapshot.runs.iter().map(|run| run.epochs.len()).collect();
+        assert_eq!(marked(&snapshot), lengths);
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(marked(&snapshot), vec![3; lengths.len()]);
+    }
+
+    #[test]
+    fn tuning_and_final_runs_can_be_told_apart() {
+        let mut snapshot = example();
+        snapshot.runs[0].key.stage = Stage::Tuning;
+        snapshot.runs[1].key.stage = Stage::Final;
+        let text = String::from_utf8(csv(&snapshot)).unwrap();
+        let rows = |stage| text.lines().filter(|line| line.contains(stage)).count();
+        assert_eq!([",1,tuning,", ",1,final,", ",only,"].map(rows)[..2], [12, 12]);
+    }
+}

@@ -1,0 +1,43 @@
+use super::FoundDocument;
+use crate::comparison::Difference;
+use crate::runs::ComparisonSnapshot;
+use crate::setting::Setting;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// An arm beside the baseline. Errors are fractions, losses are in their
+/// own unit; null where there is no such number: with fewer than two pairs, or where a run diverged,
+/// there is no mean.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct DifferenceDocument {
+    /// What is compared, an entry an axis: `"activation": "relu"`.
+    #[serde(flatten)]
+    #[schemars(with = "std::collections::BTreeMap<String, crate::setting::Value>")]
+    pub arm: Setting,
+    /// The arm it is compared with.
+    pub baseline: String,
+    /// What this holds at, an entry an axis: `"dropout": 0.5`.
+    #[serde(flatten)]
+    #[schemars(with = "std::collections::BTreeMap<String, crate::setting::Value>")]
+    pub context: Setting,
+    /// Name of the primary measure.
+    pub metric: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub found: FoundDocument,
+}
+
+impl DifferenceDocument {
+    /// Those of a comparison.
+    pub(super) fn all(snapshot: &ComparisonSnapshot, differences: &[Difference]) -> Vec<Self> {
+        let wording = snapshot.wording();
+        let of = |difference: &Difference| Self {
+            arm: difference.arm.in_columns(&snapshot.axes),
+            baseline: difference.baseline.canonical(),
+            context: difference.context.in_columns(&snapshot.axes),
+            metric: snapshot.criterion.primary.clone(),
+            found: FoundDocument::of(&difference.found, &wording),
+        };
+        differences.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,330 @@
+//! The report as one HTML file: nothing is fetched, nothing runs. Readable on a phone, on paper, on
+//! light and dark screens.
+
+mod curve;
+mod session;
+mod tuning;
+
+use super::{DifferenceDocument, Document, cuts, table};
+use crate::comparison::{Headings, colour, reported_epoch};
+use crate::measure::{Measure, Reported, Split, seconds};
+use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, Spec};
+use crate::setting::{Axis, Role, Setting};
+use curve::Scale;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value};
+use serde::Serialize;
+use session::{Session, sessions};
+use tuning::{Choices, Tuning, choices, tuning};
+
+/// What the template is filled with; whatever is no [`Value::from_safe_string`] is escaped.
+#[derive(Serialize)]
+struct Page<'a> {
+    title: &'a str,
+    experiment: &'a str,
+    data: String,
+    device: &'a str,
+    synthetic: bool,
+    cuts: Option<String>,
+    verdicts: Vec<Said>,
+    figures: Vec<Picture>,
+    results: Results,
+    notes: Vec<String>,
+    selection: String,
+    tuning: Tuning,
+    choices: Vec<Choices>,
+    /// The names of axes that runs differ by, in the order of their cells.
+    axes: Vec<String>,
+    summary: String,
+    curves: String,
+    staged: bool,
+    /// Which epoch the measures of a run are those of.
+    epoch: String,
+    /// Whether it may be another one in every run.
+    best: bool,
+    measures: Vec<String>,
+    runs: Vec<Run>,
+    tool: &'static str,
+    command: Option<String>,
+    recipe: String,
+    sessions: Vec<Session>,
+}
+
+/// What is said of one comparison.
+#[derive(Serialize)]
+struct Said {
+    verdict: String,
+    sentence: String,
+    details: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Picture {
+    name: String,
+    svg: Value,
+}
+
+#[derive(Serialize)]
+struct Results {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct Run {
+    colour: String,
+    labels: Vec<String>,
+    seed: u64,
+    stage: &'static str,
+    status: String,
+    epochs: String,
+    /// The epoch that counts.
+    reported: String,
+    time: String,
+    measures: Vec<String>,
+    curve: Value,
+    link: String,
+    folder: String,
+}
+
+/// The page. `pictures` are the figures with their SVG, `experiment` is what was compared; links lead to the
+/// runs from a page in the comparison's folder.
+pub fn html<E: Experiment>(
+    snapshot: &ComparisonSnapshot,
+    document: &Document,
+    pictures: &[(String, String)],
+    experiment: &E,
+) -> String {
+    let measures = measures(snapshot);
+    let page = Page {
+        title: &snapshot.title,
+        experiment: &snapshot.experiment,
+        data: match &snapshot.data_location {
+            Some(location) => format!("{} from {location}", snapshot.data),
+            None => snapshot.data.clone(),
+        },
+        device: &snapshot.device,
+        synthetic: snapshot.synthetic,
+        cuts: cuts(&document.cut_down),
+        verdicts: verdicts(document),
+        figures: pictures.iter().map(picture).collect(),
+        results: results(document),
+        notes: table::notes(document),
+        selection: selection(snapshot),
+        tuning: tuning(snapshot),
+        choices: choices(snapshot),
+        axes: in_order(&snapshot.axes).map(|axis| axis.name.clone()).collect(),
+        summary: summary(snapshot),
+        curves: Scale::of(snapshot).words(),
+        staged: snapshot.runs.iter().any(|run| !run.key.stage.is_only()),
+        epoch: snapshot.reported.words(&snapshot.selection),
+        best: snapshot.reported == Reported::BestEpoch,
+        measures: measures.iter().map(|measure| measure.column.replace('_', " ")).collect(),
+        runs: runs(snapshot, &measures),
+        tool: E::Spec::TOOL,
+        command: experiment.command(),
+        recipe: toml::to_string(experiment).expect("an experiment holds plain values alone"),
+        sessions: sessions(snapshot),
+    };
+    let mut environment = Environment::new();
+    // A name the template has and the page has not is a mistake, never an empty place.
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment
+        .add_template("page.html", include_str!("page.html"))
+        .expect("the template is well-formed");
+    let template = environment.get_template("page.html").expect("it was added just now");
+    template.render(Serde(&page)).expect("the template names what the page has")
+}
+
+/// Shown of every run: what is measured, but for fractions of what was not held out for the last.
+fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
+    let of_epochs = |measure: &&Measure| {
+        let fraction = measure.unit.factor != 1.0;
+        !(fraction && matches!(measure.split, Some(Split::Train | Split::Valid)))
+            && (snapshot.criterion.amplitudes.is_empty()
+                || measure.name != snapshot.criterion.primary)
+    };
+    snapshot.measures.iter().filter(of_epochs).cloned().collect()
+}
+
+/// Axes as tables have them: what is compared, what that holds at, what is tuned.
+fn in_order(axes: &[Axis]) -> impl Iterator<Item = &Axis> {
+    [Role::Compared, Role::Each, Role::Tuned].into_iter().flat_map(|role| role.of(axes))
+}
+
+fn picture((name, svg): &(String, String)) -> Picture {
+    Picture { name: name.clone(), svg: Value::from_safe_string(svg.clone()) }
+}
+
+fn verdicts(document: &Document) -> Vec<Said> {
+    let contexts = document.differences.iter().map(|d| &d.context);
+    let headings = Headings::of(&document.axes, contexts);
+    let said = |d: &DifferenceDocument| Said {
+        verdict: d.found.verdict.to_string(),
+        sentence: headings.head(&d.context, &d.found.sentence),
+        details: d.found.details.clone(),
+    };
+    document.differences.iter().map(said).collect()
+}
+
+fn results(document: &Document) -> Results {
+    let (header, rows) = table::cells(document);
+    Results { header, rows }
+}
+
+fn selection(snapshot: &ComparisonSnapshot) -> String {
+    let measure = snapshot.selection();
+    let words = match measure.split {
+        Some(Split::Train) => "training ",
+        Some(Split::Valid) => "validation ",
+        Some(Split::Test) => "test ",
+        None => "",
+    };
+    let epoch = match snapshot.reported {
+        Reported::LastEpoch => "at the last epoch",
+        Reported::BestEpoch => "at its best epoch",
+    };
+    format!("{words}{} {epoch}", measure.quantity.replace('_', " "))
+}
+
+fn labels(axes: &[Axis], setting: &Setting, roles: &[Role]) -> Vec<String> {
+    let wanted = in_order(axes).filter(|axis| roles.contains(&axis.role));
+    wanted.map(|axis| axis.label_in(setting)).collect()
+}
+
+fn summary(snapshot: &ComparisonSnapshot) -> String {
+    let over = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
+    let spent = snapshot.runs.iter().map(|run| run.seconds).sum();
+    format!("{over} of {} runs complete, {} of training", snapshot.runs.len(), seconds(spent))
+}
+
+fn runs(snapshot: &ComparisonSnapshot, measures: &[Measure]) -> Vec<Run> {
+    let scale = Scale::of(snapshot);
+    let arms = snapshot.arms();
+    let row = |run| {
+        let arm = run_arm(snapshot, run);
+        let position = arms.iter().position(|other| *other == arm).unwrap_or(0);
+        row(snapshot, run, &scale, position, measures)
+    };
+    snapshot.runs.iter().map(row).collect()
+}
+
+fn run_arm(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Setting {
+    run.key.setting.of_role(&snapshot.axes, Role::Compared)
+}
+
+fn row(
+    snapshot: &ComparisonSnapshot,
+    run: &RunSnapshot,
+    scale: &Scale,
+    position: usize,
+    measures: &[Measure],
+) -> Run {
+    let key = &run.key;
+    let rgb = colour(position);
+    let reported = reported_epoch(snapshot, run);
+    let measure = |measure: &Measure| {
+        let value = reported.and_then(|epoch| epoch.get(&measure.column));
+        value.map_or_else(|| "–".to_owned(), |value| measure.unit.shown(value))
+    };
+    Run {
+        colour: format!("rgb({}, {}, {})", rgb[0], rgb[1], rgb[2]),
+        labels: labels(&snapshot.axes, &key.setting, &[Role::Compared, Role::Each, Role::Tuned]),
+        seed: key.seed,
+        stage: key.stage.word().unwrap_or_default(),
+        status: run.status.to_string(),
+        epochs: format!("{}/{}", run.epochs.len(), run.epochs_planned),
+        reported: reported.map_or_else(|| "–".to_owned(), |epoch| epoch.epoch.to_string()),
+        time: seconds(run.seconds),
+        measures: measures.iter().map(measure).collect(),
+        curve: Value::from_safe_string(scale.svg(run, rgb)),
+        link: format!("runs/{}/", run.folder),
+        folder: run.folder.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::{example, without_epochs};
+
+    fn page(snapshot: &ComparisonSnapshot) -> String {
+        let pictures = [("figure-9".to_owned(), "<svg>drawn</svg>".to_owned())];
+        let page = html(snapshot, &Document::of(snapshot), &pictures, &crate::program::example());
+        // A slash within text is escaped too.
+        page.replace("&#x2f;", "/")
+    }
+
+    #[test]
+    fn page_has_every_part() {
+        let page = page(&example());
+        for expected in [
+            "SYNTHETIC DATA",
+            "<p>Dropout 0.5: ReLU against GELU",
+            "<svg>drawn</svg>",
+            "Chosen by validation loss at the last epoch",
+            "▲ at the largest rate tried",
+            "diverged in epoch 5",
+            "href=\"runs/gelu-lr0.001-dropout0-seed1/\"",
+            "gelu-compare compare",
+        ] {
+            assert!(page.contains(expected), "{expected:?} is missing in:\n{page}");
+        }
+        assert_eq!(page.matches("<polyline").count(), 2 * example().runs.len());
+    }
+
+    #[test]
+    fn a_runs_measures_are_those_of_the_epoch_that_is_reported() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].set("valid_loss", 0.001);
+            run.epochs[2].set("test_error", 0.4321);
+        }
+        let first =
+            |snapshot: &ComparisonSnapshot| runs(snapshot, &measures(snapshot)).swap_remove(0);
+        let last = snapshot.runs[0].epochs[11].get("test_error").unwrap();
+        let shown = first(&snapshot);
+        assert_eq!(shown.measures[3], format!("{:.2} %", last * 100.0));
+        assert_eq!(shown.reported, "12");
+        let last = page(&snapshot);
+        assert!(last.contains("Measures are those of the last epoch."), "{last}");
+        assert!(!last.contains("<th>reported</th>"), "{last}");
+        snapshot.reported = Reported::BestEpoch;
+        let shown = first(&snapshot);
+        assert_eq!((shown.measures[1].as_str(), shown.measures[3].as_str()), ("0.0010", "43.21 %"));
+        assert_eq!(shown.reported, "3");
+        let page = page(&snapshot);
+        assert!(page.contains("those of the epoch that was best by valid-loss."), "{page}");
+        assert!(page.contains("<td>12/12</td><td>3</td>"), "{page}");
+    }
+
+    #[test]
+    fn text_is_escaped_wherever_it_stands() {
+        let mut snapshot = example();
+        let hostile = "<script src='http://evil.example'>\"&".to_owned();
+        snapshot.title.clone_from(&hostile);
+        snapshot.data.clone_from(&hostile);
+        snapshot.device.clone_from(&hostile);
+        for run in &mut snapshot.runs {
+            run.status = crate::runs::RunStatus::Failed { reason: hostile.clone() };
+            run.folder = format!("{hostile}{}", run.folder);
+            run.key.setting.set("activation", hostile.clone());
+        }
+        let page = page(&snapshot);
+        assert!(!page.contains("<script") && page.contains("&lt;script"), "{page}");
+    }
+
+    #[test]
+    fn nothing_in_the_page_leads_outside() {
+        let page = page(&example());
+        let namespace = "http://www.w3.org/2000/svg";
+        assert!(!page.replace(namespace, "").contains("://"), "{page}");
+        assert!(page.contains("default-src 'none'"));
+    }
+
+    #[test]
+    fn unfinished_comparison_has_a_page_too() {
+        let page = page(&without_epochs());
+        assert!(page.contains("0 of 12 runs complete"), "{page}");
+    }
+}

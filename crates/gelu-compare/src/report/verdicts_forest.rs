@@ -1,0 +1,52 @@
+//! The forest plot of a comparison.
+
+use super::captions::data_of;
+use super::{Compared, Forest};
+use crate::comparison::differences;
+use crate::runs::ComparisonSnapshot;
+
+/// Name of the figure's file.
+pub(super) const NAME: &str = "forest";
+
+/// The forest plot of a comparison; `None` before a pair is complete.
+pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
+    let wording = snapshot.wording();
+    let differences = differences(snapshot);
+    let several = differences.iter().any(|other| other.context != differences[0].context);
+    let mut compared = Vec::new();
+    for difference in &differences {
+        let context = difference.context.context(&snapshot.axes);
+        let panel = if several { context } else { String::new() };
+        let position = snapshot.position(&difference.arm);
+        compared.push(Compared { panel, position, found: &difference.found });
+    }
+    Forest::of(format!("{}: verdicts", snapshot.title), &data_of(snapshot), &compared, &wording)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::{example, without_epochs};
+
+    #[test]
+    fn every_comparison_is_a_row_with_its_seeds_and_its_verdict() {
+        let snapshot = example();
+        let forest = forest(&snapshot).unwrap();
+        let titles: Vec<&str> = forest.panels.iter().map(|panel| panel.title.as_str()).collect();
+        assert_eq!(titles, ["dropout 0", "dropout 0.5"]);
+        let row = &forest.panels[0].rows[0];
+        let difference = &differences(&snapshot)[0];
+        assert_eq!((row.label.as_str(), row.dots.len(), row.decided), ("ReLU", 3, false));
+        assert_eq!(row.mean, difference.found.mean().map(|mean| mean.mean * 100.0));
+        assert!(row.words.starts_with("undecided: 0.26"), "{}", row.words);
+        assert!(row.words.ends_with("), 3 seeds"), "{}", row.words);
+        assert!(forest.axis.contains("test error − that of GELU, points; left: better"));
+        assert!(forest.caption.contains("SYNTHETIC DATA"));
+        assert!((forest.panels[0].margin - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn before_a_pair_there_is_none() {
+        assert_eq!(forest(&without_epochs()), None);
+    }
+}

@@ -1,0 +1,73 @@
+use super::{
+    Document, Figure, csv, curves, difference, forest, forest_svg, html, png, robustness, runs_csv,
+    svg, table, verdicts_forest,
+};
+use crate::Error;
+use crate::files::write_atomically;
+use crate::runs::{ComparisonSnapshot, Experiment};
+use std::path::{Path, PathBuf};
+
+/// What became of a report.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The files that are there now.
+    pub files: Vec<PathBuf>,
+    /// What could not be made, and why.
+    pub failures: Vec<Error>,
+}
+
+/// A figure with the name of its file.
+pub type Named = (String, Figure);
+
+/// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
+/// `runs.csv`, `report.html` and, once a run is complete, the figures as SVG and PNG, the forest plot
+/// first, then those of the experiment's `own`. Each file is replaced as a whole, and each is made by
+/// itself: one that fails takes no other with it. The page says from the `experiment` how to repeat it.
+pub fn write<E: Experiment>(
+    snapshot: &ComparisonSnapshot,
+    experiment: &E,
+    own: Vec<Named>,
+    folder: &Path,
+) -> Written {
+    let mut written = Written::default();
+    let mut put = |name: String, content: Result<Vec<u8>, Error>| {
+        let path = folder.join(name);
+        match content.and_then(|content| write_atomically(&path, content)) {
+            Ok(()) => written.files.push(path),
+            Err(error) => written.failures.push(error),
+        }
+    };
+    let document = Document::of(snapshot);
+    put("results.json".to_owned(), Ok(document.to_json().into_bytes()));
+    put("results.csv".to_owned(), Ok(csv(snapshot)));
+    put("runs.csv".to_owned(), Ok(runs_csv(snapshot)));
+    put("table.md".to_owned(), Ok(table::markdown(&document).into_bytes()));
+    let forest =
+        forest(snapshot).map(|drawn| (verdicts_forest::NAME.to_owned(), forest_svg(&drawn)));
+    let figures = figures(snapshot, own).into_iter().map(|(name, figure)| (name, svg(&figure)));
+    let pictures: Vec<(String, String)> = forest.into_iter().chain(figures).collect();
+    let page = html(snapshot, &document, &pictures, experiment);
+    put("report.html".to_owned(), Ok(page.into_bytes()));
+    for (name, picture) in pictures {
+        put(format!("{name}.png"), png(&picture));
+        put(format!("{name}.svg"), Ok(picture.into_bytes()));
+    }
+    written
+}
+
+/// Every figure of a comparison, with the name of its file: those of the experiment's `own`, the measures
+/// by epoch, the difference from the baseline, and one of robustness where noise was measured.
+pub fn figures(snapshot: &ComparisonSnapshot, own: Vec<Named>) -> Vec<Named> {
+    let all = [
+        (curves::name(snapshot), curves::figure(snapshot)),
+        (difference::NAME.to_owned(), difference::figure(snapshot)),
+        (robustness::NAME.to_owned(), robustness::figure(snapshot)),
+    ];
+    let all = all.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
+    own.into_iter().chain(all).collect()
+}
+
+/// What was cut, as a sentence; `None` where nothing was.
+pub fn cuts(cut_down: &[String]) -> Option<String> {
+    (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
+}

@@ -1,0 +1,138 @@
+use super::lease;
+use super::{DataSource, Design, Experiment, RunKey, With};
+use crate::measure::{Criterion, Looks};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::Duration;
+
+/// What `comparison.toml` holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison<E> {
+    /// Version of this file's layout.
+    pub version: u32,
+    /// Whether every combination of the recipe is wanted. A folder that `gelu train` has made holds
+    /// the runs that were trained, and nothing else is planned.
+    pub planned: bool,
+    /// The device it was made for, as `--device` names it; empty where none was named.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub device: String,
+    /// Name of the backend: results of two backends differ in their last digits.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub backend: String,
+    /// Seconds without a heartbeat after which a worker on another host has lost its run.
+    pub lease_seconds: u64,
+    /// What it is trained on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub data: DataSource,
+    /// How many examples the test set has, as far as the recipe uses it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub test_examples: usize,
+    /// Looks that were added after one had been taken, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added_looks: Vec<AddedLook>,
+    /// What is trained, and what is varied.
+    pub recipe: E,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A look that was not planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddedLook {
+    /// After so many seeds.
+    pub seeds: u64,
+    /// When it was asked for, as RFC 3339.
+    pub at: String,
+}
+
+impl<E> Comparison<E> {
+    /// The current version of the layout.
+    pub const VERSION: u32 = 3;
+    /// The most that the seconds of a lease can be: a day.
+    pub const LONGEST_LEASE: u64 = 86_400;
+
+    /// The seconds of a lease where nothing else is asked for: 60, and 120 where the folder is on a
+    /// network file system.
+    pub fn default_lease(folder: &Path) -> u64 {
+        lease::default_seconds(folder)
+    }
+}
+
+impl<E: Experiment> Comparison<E> {
+    /// All combinations of `recipe` on this data and device, in a folder of this machine.
+    pub fn new(recipe: E, data: DataSource, device: &str, backend: &str) -> Self {
+        Self {
+            version: Self::VERSION,
+            planned: true,
+            device: device.to_owned(),
+            backend: backend.to_owned(),
+            lease_seconds: 60,
+            data,
+            test_examples: 0,
+            added_looks: Vec::new(),
+            recipe,
+        }
+    }
+
+    /// When it is looked at, with the looks that were added.
+    pub fn looks(&self) -> Looks {
+        self.looks_of(&self.recipe.design())
+    }
+
+    /// The same of its design, for whoever has that.
+    pub(crate) fn looks_of(&self, design: &Design) -> Looks {
+        design.looks().with_added(self.added_looks.iter().map(|look| look.seeds))
+    }
+
+    /// What it is decided by.
+    pub fn criterion(&self) -> Criterion {
+        let design = self.recipe.design();
+        Criterion { looks: self.looks_of(&design), ..design.criterion() }
+    }
+
+    /// Adds a look that was not planned.
+    pub fn add_look(&mut self, seeds: u64, at: &str) {
+        self.added_looks.push(AddedLook { seeds, at: at.to_owned() });
+    }
+
+    /// Checks every value that a type cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    pub(super) fn validate(&self) -> Result<()> {
+        self.recipe.validate()?;
+        match self.lease_seconds > Self::LONGEST_LEASE {
+            true => Err(Error::Usage(format!(
+                "lease_seconds is {}; it has to be at most {}",
+                self.lease_seconds,
+                Self::LONGEST_LEASE
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// How long a worker on another host may be without a heartbeat.
+    pub fn silence(&self) -> Duration {
+        Duration::from_secs(self.lease_seconds.max(1))
+    }
+
+    /// The specification of a run; `None` where this program can have no such run.
+    pub fn spec(&self, key: &RunKey) -> Option<E::Spec> {
+        self.recipe.spec(&self.with(), key)
+    }
+
+    /// Whether a run is one of this comparison: trained by its recipe, on its data and backend.
+    pub fn includes(&self, spec: &E::Spec) -> bool {
+        self.recipe.includes(&self.with(), spec)
+    }
+
+    fn with(&self) -> With<'_> {
+        With { backend: &self.backend, data_fingerprint: &self.data.fingerprint }
+    }
+}

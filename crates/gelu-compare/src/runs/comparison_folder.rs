@@ -1,0 +1,223 @@
+use super::{Comparison, Experiment, RunFolder, Spec};
+use crate::error::Place;
+use crate::files::{from_toml, problem, read_text, sync_folder};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+/// The folder of a comparison:
+///
+/// ```text
+/// comparison.toml     the recipe, the data and the backend: what its runs are made from
+/// plan/               once that was widened: whether a process is about to do so; see Lease
+/// runs/<run>/         one folder a run; see RunFolder
+/// results.json …      the report, once there is something to report
+/// ```
+///
+/// What is still to be trained follows from the recipe and the runs alone, so any number of
+/// processes can work on it; see [`plan`](crate::comparison::plan).
+#[derive(Clone, Debug)]
+pub struct ComparisonFolder<E> {
+    path: PathBuf,
+    of: PhantomData<E>,
+}
+
+/// Whether a comparison has been looked at: seeds that are added then have their price.
+pub type LookedAt<E> = fn(&ComparisonFolder<E>, &Comparison<E>) -> bool;
+
+impl<E: Experiment> ComparisonFolder<E> {
+    /// The folder of a comparison to work on: made if it is new, joined if it holds the same
+    /// comparison, widened if it holds a part of it.
+    ///
+    /// # Errors
+    ///
+    /// When it holds another comparison, or cannot be made or written to.
+    pub fn create(
+        path: &Path,
+        asked: &Comparison<E>,
+        looked_at: LookedAt<E>,
+    ) -> Result<(Self, Comparison<E>)> {
+        let folder = Self { path: path.to_path_buf(), of: PhantomData };
+        let runs = folder.runs();
+        fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
+        if folder.write_first(asked)? {
+            if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                sync_folder(parent)?;
+            }
+            return Ok((folder, asked.clone()));
+        }
+        let there = folder.comparison()?;
+        let widened = match folder.widened(&there, asked, looked_at)? {
+            same if same == there => same,
+            _ => folder.widen(asked, looked_at)?,
+        };
+        Ok((folder, widened))
+    }
+
+    /// What [`create`](Self::create) would make of the comparison in that folder, which stays as it
+    /// is; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it holds another comparison, or cannot be read.
+    pub fn foresee(
+        path: &Path,
+        asked: &Comparison<E>,
+        looked_at: LookedAt<E>,
+    ) -> Result<Option<(Self, Comparison<E>)>> {
+        let folder = Self { path: path.to_path_buf(), of: PhantomData };
+        if !folder.file().exists() {
+            return Ok(None);
+        }
+        let widened = folder.widened(&folder.comparison()?, asked, looked_at)?;
+        Ok(Some((folder, widened)))
+    }
+
+    pub(super) fn widened(
+        &self,
+        there: &Comparison<E>,
+        asked: &Comparison<E>,
+        looked_at: LookedAt<E>,
+    ) -> Result<Comparison<E>> {
+        there.widened(asked, || looked_at(self, there)).map_err(|difference| {
+            Error::data(
+                &self.path,
+                Place::File,
+                format!("holds another comparison: {difference}"),
+                "name another folder with --out, or delete this one to begin anew",
+            )
+        })
+    }
+
+    /// An existing comparison.
+    ///
+    /// # Errors
+    ///
+    /// When there is none in that folder.
+    pub fn open(path: &Path) -> Result<Self> {
+        let folder = Self { path: path.to_path_buf(), of: PhantomData };
+        folder.comparison()?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where its runs are.
+    pub fn runs(&self) -> PathBuf {
+        self.path.join("runs")
+    }
+
+    /// Where `comparison.toml` is.
+    pub fn file(&self) -> PathBuf {
+        self.path.join("comparison.toml")
+    }
+
+    /// The folder of a run, created if it is new.
+    ///
+    /// # Errors
+    ///
+    /// As [`RunFolder::create`].
+    pub fn run(&self, spec: &E::Spec) -> Result<RunFolder> {
+        RunFolder::create(&self.runs(), spec)
+    }
+
+    /// What is compared.
+    ///
+    /// # Errors
+    ///
+    /// When `comparison.toml` is missing, damaged, or of another version.
+    pub fn comparison(&self) -> Result<Comparison<E>> {
+        #[derive(Default, Deserialize)]
+        struct Versioned {
+            version: Option<u32>,
+        }
+        let path = self.file();
+        let Some(text) = read_text(&path)? else {
+            return Err(Error::data(
+                &self.path,
+                Place::File,
+                "holds no comparison (no comparison.toml)",
+                format!(
+                    "name the folder that `{} compare` wrote, by default results/<experiment>",
+                    E::Spec::TOOL
+                ),
+            ));
+        };
+        let refuse = |problem: String, advice: &str| {
+            Err(Error::data(&path, Place::File, problem, advice.to_owned()))
+        };
+        let damaged = "restore it, or delete the folder to begin anew";
+        let version = match toml::from_str::<Versioned>(&text) {
+            Ok(versioned) => versioned.version,
+            Err(error) => return refuse(problem(&error), damaged),
+        };
+        match version {
+            Some(there) if there == Comparison::<E>::VERSION => {}
+            Some(newer) if newer > Comparison::<E>::VERSION => {
+                let problem =
+                    format!("was made by a newer version of this program (layout {newer})");
+                return refuse(problem, "use that version");
+            }
+            _ => {
+                let problem = "was made by an older version of this program".to_owned();
+                return refuse(problem, "use that version, or name another folder with --out");
+            }
+        }
+        let comparison: Comparison<E> = match from_toml(&text) {
+            Ok(comparison) => comparison,
+            Err(problem) => return refuse(problem, damaged),
+        };
+        match comparison.validate() {
+            Ok(()) => Ok(comparison),
+            Err(error) => refuse(error.to_string(), damaged),
+        }
+    }
+
+    /// Whether everybody on this machine may write into the folder.
+    pub fn is_open_to_all(&self) -> bool {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let open = |path: &Path| {
+                fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o002 != 0)
+            };
+            open(&self.path) || open(&self.runs())
+        }
+        #[cfg(not(unix))]
+        false
+    }
+
+    /// Writes `comparison.toml` if there is none; of two processes one does.
+    fn write_first(&self, comparison: &Comparison<E>) -> Result<bool> {
+        let path = self.file();
+        if path.exists() {
+            return Ok(false);
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".writing-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(&self.path);
+        let mut file = file.map_err(Error::io("create a file in", &self.path))?;
+        file.write_all(to_toml(comparison).as_bytes()).map_err(Error::io("write", &path))?;
+        file.as_file().sync_all().map_err(Error::io("sync", &path))?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => sync_folder(&self.path).map(|()| true),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(Error::io("write", &path)(error.error)),
+        }
+    }
+}
+
+pub(super) fn to_toml<E: Serialize>(comparison: &Comparison<E>) -> String {
+    toml::to_string(comparison).expect("a comparison holds plain values alone")
+}

@@ -1,0 +1,184 @@
+use crate::measure::{Criterion, Looks, Measure, Reported, UntilDecided};
+use crate::setting::{Axis, Role, Setting};
+use serde_json::{Map, Value as Json};
+
+/// What an experiment compares, and how it is decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Design {
+    /// The name it is called by.
+    pub name: String,
+    /// One line for headings.
+    pub title: String,
+    /// What runs differ by beside their seeds.
+    pub axes: Vec<Axis>,
+    /// Runs of each setting, with the seeds 1, 2, ….
+    pub seeds: u64,
+    /// Where given, seeds are added until every comparison is decided.
+    pub until_decided: Option<UntilDecided>,
+    /// Where given, what is tuned is chosen by so many runs of each setting that do nothing else, and what
+    /// is reported is trained anew.
+    pub tuning_seeds: Option<u64>,
+    /// The arm that every other one is compared with.
+    pub baseline: Setting,
+    /// What is measured.
+    pub measures: Vec<Measure>,
+    /// Whether what is reported beside these measures is shown as measures, too; it is kept in any case.
+    pub open: bool,
+    /// Name of the measure that decides.
+    pub primary: String,
+    /// The amplitudes that it is a mean over, where it is measured under noise.
+    pub amplitudes: Vec<f64>,
+    /// Name of the measure that settings, and best epochs, are chosen by.
+    pub selection: String,
+    /// Which epoch of a run its results are those of.
+    pub reported: Reported,
+    /// A difference of the primary measure that nobody would care about; 0 where none was declared.
+    pub negligible: f64,
+    /// How many epochs a run has, where that is known beforehand.
+    pub epochs: Option<usize>,
+    /// What makes it smaller than it is meant to be, in words.
+    pub cut_down: Vec<String>,
+    /// How its figure is laid out.
+    pub figure: FigureSpec,
+    /// What test examples are called: `pictures`.
+    pub examples: String,
+    /// What else its documents say.
+    pub extra: Map<String, Json>,
+}
+
+impl Design {
+    /// What is decided by one measure at one setting of each axis, once after 8 seeds.
+    pub fn new(name: &str, axes: Vec<Axis>, primary: Measure) -> Self {
+        let first = |axis: &Axis| Some((axis.name.clone(), axis.values.first()?.clone()));
+        Self {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            baseline: Setting::new(Role::Compared.of(&axes).filter_map(first)),
+            axes,
+            seeds: 8,
+            until_decided: None,
+            tuning_seeds: None,
+            primary: primary.name.clone(),
+            selection: primary.name.clone(),
+            measures: vec![primary],
+            open: true,
+            amplitudes: Vec::new(),
+            reported: Reported::LastEpoch,
+            negligible: 0.0,
+            epochs: None,
+            cut_down: Vec::new(),
+            figure: FigureSpec::default(),
+            examples: "examples".to_owned(),
+            extra: Map::new(),
+        }
+    }
+
+    /// When it is looked at: once after its seeds, or until it is decided.
+    pub fn looks(&self) -> Looks {
+        self.until_decided.map_or_else(|| Looks::once(self.seeds), UntilDecided::looks)
+    }
+
+    /// What it is decided by.
+    pub fn criterion(&self) -> Criterion {
+        let count = |role| combinations(&self.axes, role).len();
+        Criterion {
+            primary: self.primary.clone(),
+            amplitudes: self.amplitudes.clone(),
+            negligible: self.negligible,
+            baseline: self.baseline.clone(),
+            comparisons: count(Role::Compared).saturating_sub(1) * count(Role::Each),
+            looks: self.looks(),
+        }
+    }
+
+    /// Every setting: seed by seed, arms follow each other.
+    pub fn settings(&self) -> Vec<Setting> {
+        let [each, tuned, arms] =
+            [Role::Each, Role::Tuned, Role::Compared].map(|role| combinations(&self.axes, role));
+        let mut settings = Vec::with_capacity(each.len() * tuned.len() * arms.len());
+        for each in &each {
+            for tuned in &tuned {
+                for arm in &arms {
+                    let value = |axis: &Axis| {
+                        let parts = [arm, tuned, each].into_iter();
+                        parts.filter_map(|part| part.get(&axis.name)).next().cloned()
+                    };
+                    let pair = |axis: &Axis| Some((axis.name.clone(), value(axis)?));
+                    settings.push(Setting::new(self.axes.iter().filter_map(pair)));
+                }
+            }
+        }
+        settings
+    }
+
+    /// Whether a setting gives every axis one of its values.
+    pub fn includes(&self, setting: &Setting) -> bool {
+        setting.iter().count() == self.axes.len()
+            && self.axes.iter().all(|axis| {
+                setting.get(&axis.name).is_some_and(|value| axis.values.contains(value))
+            })
+    }
+}
+
+/// The combinations of the values of the axes of a role, the first axis the slowest; the empty one alone
+/// where there are none.
+fn combinations(axes: &[Axis], role: Role) -> Vec<Setting> {
+    let mut all = vec![Setting::default()];
+    for axis in role.of(axes) {
+        let with = |setting: &Setting| {
+            let setting = setting.clone();
+            axis.values.iter().map(move |value| {
+                let mut setting = setting.clone();
+                setting.set(&axis.name, value.clone());
+                setting
+            })
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// How the figure of an experiment is laid out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureSpec {
+    /// File name without extension: `figure-2`.
+    pub name: String,
+    /// The quantity that the vertical axis shows; that of the primary measure where empty.
+    pub quantity: String,
+    /// Text of the vertical axis; the quantity where empty.
+    pub axis: String,
+    /// Which splits are drawn: the first as full dark lines, the second as `second` says. Where none are
+    /// named, training and validation, or test where nothing is validated.
+    pub splits: Vec<crate::measure::Split>,
+    /// Whether the second split is a dashed line rather than a lighter one.
+    pub dashed: bool,
+    /// What tells its panels apart.
+    pub panels: Panels,
+    /// Whether the vertical axis is logarithmic.
+    pub logarithmic: bool,
+}
+
+impl Default for FigureSpec {
+    fn default() -> Self {
+        Self {
+            name: "curves".to_owned(),
+            quantity: String::new(),
+            axis: String::new(),
+            splits: Vec::new(),
+            dashed: false,
+            panels: Panels::Each,
+            logarithmic: false,
+        }
+    }
+}
+
+/// What tells the panels of a figure apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Panels {
+    /// One panel; each arm at its best setting.
+    Single,
+    /// One panel at each combination that has a verdict of its own; each arm at its best setting.
+    Each,
+    /// One panel per tuned setting.
+    Tuned,
+}

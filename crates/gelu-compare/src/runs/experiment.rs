@@ -1,0 +1,50 @@
+use super::{Design, RunKey, Spec};
+use crate::Result;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+
+/// What a comparison's folder keeps of what is compared: enough to repeat it.
+pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
+    /// What one of its runs is made from.
+    type Spec: Spec;
+
+    /// Checks every value that a type cannot: whoever wrote it may be anybody.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
+    fn validate(&self) -> Result<()>;
+
+    /// What it compares, and how it is decided.
+    fn design(&self) -> Design;
+
+    /// The specification of a run; `None` where this program cannot have such a run.
+    fn spec(&self, with: &With<'_>, key: &RunKey) -> Option<Self::Spec>;
+
+    /// Whether a run on disk is one of this experiment, were it of this version.
+    fn includes(&self, with: &With<'_>, spec: &Self::Spec) -> bool {
+        self.spec(with, &spec.key()).as_ref() == Some(spec)
+    }
+
+    /// The same with what may be widened taken from another: the values of axes, seeds, looks, and the
+    /// baseline.
+    #[must_use]
+    fn with_grid_of(&self, other: &Self) -> Self;
+
+    /// The same with the seeds and looks of another.
+    #[must_use]
+    fn with_seeds_of(&self, other: &Self) -> Self;
+
+    /// The command that carries it out; `None` where it takes a file.
+    fn command(&self) -> Option<String>;
+}
+
+/// What runs depend on beside their experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct With<'a> {
+    /// Name of the backend: results of two backends differ in their last digits.
+    pub backend: &'a str,
+    /// SHA-256 of the data set's content.
+    pub data_fingerprint: &'a str,
+}

@@ -1,0 +1,51 @@
+//! What a run leaves on disk, and finding it again.
+//!
+//! A *run* is one training: one [setting](crate::setting::Setting) and seed. A *comparison* is an
+//! [experiment](Experiment) and its runs, in one folder. This module knows the folders and files, and who
+//! may write to them; it trains nothing.
+
+mod canonical;
+mod checkpoint;
+mod claimed_run;
+mod comparison;
+mod comparison_folder;
+mod data_source;
+mod design;
+mod environment;
+mod experiment;
+mod folder;
+mod key;
+mod lease;
+mod outcomes;
+mod progress;
+mod progress_sink;
+mod provenance;
+mod snapshot;
+mod spec;
+mod status;
+mod tables;
+mod widened;
+mod widening;
+
+pub use checkpoint::Checkpoint;
+pub use claimed_run::ClaimedRun;
+pub use comparison::{AddedLook, Comparison};
+pub use comparison_folder::{ComparisonFolder, LookedAt};
+pub use data_source::DataSource;
+pub use design::{Design, FigureSpec, Panels};
+pub use environment::Environment;
+pub use experiment::{Experiment, With};
+pub use folder::RunFolder;
+pub use key::{RunKey, Stage};
+pub use lease::{Holder, Lease, Watch};
+pub use outcomes::{outcomes_to_bytes, parse_outcomes};
+pub use progress::{Phase, Progress};
+pub use progress_sink::ProgressSink;
+pub use provenance::Provenance;
+pub use snapshot::{ComparisonSnapshot, Quantity, RunSnapshot};
+pub use spec::Spec;
+pub use status::{RunStatus, StatusFile};
+pub(crate) use tables::columns;
+
+/// What a worker says while it works on a run.
+const LOG: &str = "worker.log";

@@ -1,0 +1,131 @@
+use super::Spec;
+use crate::error::Place;
+use crate::files::{problem, read_bytes};
+use crate::measure::{EpochMetrics, NoiseMetrics};
+use crate::names::number;
+use crate::{Error, Result};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Records as CSV, under their fields' names.
+pub(super) fn to_csv<T: Serialize>(records: &[T]) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in records {
+        writer.serialize(record).expect("writing to memory cannot fail");
+    }
+    writer.into_inner().expect("writing to memory cannot fail")
+}
+
+/// Epochs as CSV: a column for everything that any of them measured, in the order of appearance.
+pub(super) fn epochs_to_csv(epochs: &[EpochMetrics]) -> Vec<u8> {
+    let columns = columns(epochs.iter());
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    if !epochs.is_empty() {
+        let header = std::iter::once("epoch").chain(columns.iter().copied());
+        writer.write_record(header).expect("writing to memory cannot fail");
+    }
+    for epoch in epochs {
+        let values: Vec<Option<f64>> = columns.iter().map(|name| epoch.get(name)).collect();
+        writer.serialize((epoch.epoch, values)).expect("writing to memory cannot fail");
+    }
+    writer.into_inner().expect("writing to memory cannot fail")
+}
+
+/// Everything that epochs have a column for, each once, in the order of appearance.
+pub(crate) fn columns<'a>(epochs: impl Iterator<Item = &'a EpochMetrics>) -> Vec<&'a str> {
+    let mut columns: Vec<&str> = Vec::new();
+    for epoch in epochs {
+        let is_known = epoch.values.len() == columns.len()
+            && epoch.values.iter().zip(&columns).all(|((name, _), known)| name == known);
+        if !is_known {
+            for (name, _) in &epoch.values {
+                if !columns.contains(&name.as_ref()) {
+                    columns.push(name);
+                }
+            }
+        }
+    }
+    columns
+}
+
+/// The finished epochs of a run: in order, without gaps, and with numbers; none where there is no such
+/// file.
+pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(Vec::new()) };
+    let refuse = |line: usize, problem: String| Error::data(path, Place::Line(line), problem, "");
+    let mut reader = csv::Reader::from_reader(bytes.as_slice());
+    let header = reader.headers().map_err(|error| refuse(1, problem(&error)))?.clone();
+    let names: Vec<Cow<'static, str>> =
+        header.iter().skip(1).map(|name| Cow::Owned(crate::names::printable(name))).collect();
+    if header.get(0) != Some("epoch") && !header.is_empty() {
+        return Err(refuse(1, "has no column `epoch` in the first place".to_owned()));
+    }
+    let mut epochs = Vec::new();
+    for (index, record) in reader.records().enumerate() {
+        let line = index + 2;
+        let record = record.map_err(|error| refuse(line, problem(&error)))?;
+        let epoch = record.get(0).unwrap_or_default();
+        match epoch.parse::<usize>() {
+            Ok(epoch) if epoch == index + 1 => {}
+            Ok(epoch) => {
+                let problem = format!("epoch {epoch} stands where {} belongs", index + 1);
+                return Err(refuse(line, problem));
+            }
+            Err(_) => {
+                let epoch = crate::names::printable(epoch);
+                return Err(refuse(line, format!("`{epoch}` is no epoch")));
+            }
+        }
+        let mut values = Vec::with_capacity(names.len());
+        for (name, text) in names.iter().zip(record.iter().skip(1)) {
+            let value = match text {
+                "" => None,
+                text => Some(text.parse::<f64>().map_err(|_| {
+                    let text = crate::names::printable(text);
+                    refuse(line, format!("{name} is `{text}`, which is no number"))
+                })?),
+            };
+            if let Some(value) = value.filter(|value| !value.is_finite()) {
+                return Err(impossible(path, index + 1, name, value));
+            }
+            values.push((name.clone(), value));
+        }
+        epochs.push(EpochMetrics { epoch: index + 1, values });
+    }
+    Ok(epochs)
+}
+
+/// Refuses epochs with a value that nothing of this specification measures.
+pub(super) fn check_metrics(path: &Path, spec: &impl Spec, epochs: &[EpochMetrics]) -> Result<()> {
+    for epoch in epochs {
+        let mut measured = epoch.measured();
+        if let Some((name, value)) = measured.find(|(name, value)| !spec.is_possible(name, *value))
+        {
+            return Err(impossible(path, epoch.epoch, name, value));
+        }
+    }
+    Ok(())
+}
+
+fn impossible(path: &Path, epoch: usize, name: &str, value: f64) -> Error {
+    let problem = format!("{name} cannot be {}", number(value));
+    Error::data(path, Place::Line(epoch + 1), problem, "")
+}
+
+/// What a run achieves under noise; nothing where there is no such file.
+pub(super) fn read_noise(path: &Path) -> Result<Vec<NoiseMetrics>> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(Vec::new()) };
+    let refuse =
+        |index: usize, problem: String| Error::data(path, Place::Line(index + 2), problem, "");
+    let records = csv::Reader::from_reader(bytes.as_slice()).into_deserialize().enumerate();
+    let mut noise = Vec::new();
+    for (index, record) in records {
+        let point: NoiseMetrics = record.map_err(|error| refuse(index, problem(&error)))?;
+        if let Some(problem) = point.impossible() {
+            return Err(refuse(index, problem));
+        }
+        noise.push(point);
+    }
+    Ok(noise)
+}

@@ -1,0 +1,138 @@
+//! What becomes of a comparison when more is asked for.
+
+use super::{Comparison, Design, Experiment};
+use serde::Serialize;
+use serde_json::Value;
+
+impl<E: Experiment> Comparison<E> {
+    /// This comparison widened to what is asked for now: more values of its axes and seeds may be added to a comparison, and nothing else can be changed, since the
+    /// runs that are there would no longer be part of it. Seeds beyond the last look are a new plan
+    /// as long as nobody has looked, and a look that was not planned from then on.
+    ///
+    /// # Errors
+    ///
+    /// What differs, and what it is here and there.
+    pub(super) fn widened(
+        &self,
+        asked: &Self,
+        looked_at: impl FnOnce() -> bool,
+    ) -> std::result::Result<Self, String> {
+        let mut same_grid = asked.clone();
+        // Which comparisons are made may change, but not what they are decided by, nor the looks at
+        // them once they are fixed.
+        same_grid.recipe = asked.recipe.with_grid_of(&self.recipe);
+        let (here, there) = (self.recipe.design(), asked.recipe.design());
+        same_grid.planned = self.planned;
+        same_grid.added_looks = self.added_looks.clone();
+        same_grid.device = self.device.clone();
+        same_grid.lease_seconds = self.lease_seconds;
+        same_grid.data.location = self.data.location.clone();
+        if let Some(difference) = difference("", &to_value(self), &to_value(&same_grid)) {
+            return Err(difference);
+        }
+        if !asked.planned {
+            return Ok(self.clone());
+        }
+        let mut widened = self.clone();
+        (widened.recipe, widened.planned) = (asked.recipe.clone(), true);
+        if self.planned {
+            let missing = |what: &str, value: String| {
+                Err(format!("{what} has {value} there, which is not asked for now"))
+            };
+            for axis in &here.axes {
+                let asked = there.axes.iter().find(|other| other.name == axis.name);
+                let asked = asked.map_or(&[][..], |other| &other.values);
+                if let Some(value) = axis.values.iter().find(|value| !asked.contains(value)) {
+                    return missing(axis.name.as_str(), value.to_string());
+                }
+            }
+            let further = self.further_look(&here, &there, looked_at)?;
+            if further != Further::NewPlan {
+                widened.recipe = asked.recipe.with_seeds_of(&self.recipe);
+            }
+            if let Further::Look { seeds } = further {
+                widened.add_look(seeds, &now());
+            }
+        }
+        Ok(widened)
+    }
+
+    /// What the seeds asked for are to the looks there are.
+    fn further_look(
+        &self,
+        here: &Design,
+        asked: &Design,
+        looked_at: impl FnOnce() -> bool,
+    ) -> std::result::Result<Further, String> {
+        let (looks, seeds) = (self.looks_of(here), asked.looks().last().seeds);
+        let last = looks.last().seeds;
+        let to_be_decided = here.until_decided.is_none() && asked.until_decided.is_some();
+        let known = here.until_decided.is_some() || looks.iter().any(|look| look.seeds == seeds);
+        match seeds {
+            _ if to_be_decided => match looked_at() {
+                false => Ok(Further::NewPlan),
+                true => Err(format!(
+                    "it was looked at after {} seeds already, and the looks of --until-decided are \
+                     planned before the first",
+                    looks.first().seeds
+                )),
+            },
+            _ if seeds > last => match looked_at() {
+                false => Ok(Further::NewPlan),
+                true => Ok(Further::Look { seeds }),
+            },
+            _ if known => Ok(Further::Nothing),
+            _ => Err(format!("comparison.seeds has {last} there, and {seeds} are asked for now")),
+        }
+    }
+}
+
+/// What more seeds are to a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Further {
+    /// It has them.
+    Nothing,
+    /// Nobody has looked yet, so they are planned in place of what was.
+    NewPlan,
+    /// A look that was not planned.
+    Look { seeds: u64 },
+}
+
+/// The time, as RFC 3339.
+fn now() -> String {
+    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
+}
+
+fn to_value<E: Serialize>(comparison: &Comparison<E>) -> Value {
+    serde_json::to_value(comparison).expect("a comparison holds plain values alone")
+}
+
+/// The first place where two values differ: `training.epochs is 20 there and 2 here`.
+fn difference(place: &str, there: &Value, here: &Value) -> Option<String> {
+    match (there, here) {
+        (Value::Object(a), Value::Object(b)) => {
+            let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
+            keys.sort();
+            keys.dedup();
+            keys.into_iter().find_map(|key| {
+                let place = match place {
+                    "" | "recipe" => key.clone(),
+                    place => format!("{place}.{key}"),
+                };
+                let of = |object: &serde_json::Map<String, Value>| {
+                    object.get(key).cloned().unwrap_or(Value::Null)
+                };
+                difference(&place, &of(a), &of(b))
+            })
+        }
+        (a, b) if a == b => None,
+        (a, b) => Some(format!("{place} is {} there and {} here", shown(a), shown(b))),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "absent".to_owned(),
+        other => other.to_string(),
+    }
+}

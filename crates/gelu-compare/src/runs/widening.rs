@@ -1,0 +1,56 @@
+use super::comparison_folder::to_toml;
+use super::lease::{Claim, Durable, Lease, Watch};
+use super::{Comparison, ComparisonFolder, Experiment, LookedAt};
+use crate::error::Place;
+use crate::{Error, Result};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Where the lease is of whoever widens the comparison.
+const PLAN: &str = "plan";
+/// How long to wait between two attempts to take it, and how long it takes at most to write the file.
+const PAUSE: Duration = Duration::from_millis(10);
+const TURN: Duration = Duration::from_secs(60);
+
+impl<E: Experiment> ComparisonFolder<E> {
+    /// Widens the comparison to what is asked for: of several processes one after the other, so that
+    /// none writes over what another has added.
+    pub(super) fn widen(
+        &self,
+        asked: &Comparison<E>,
+        looked_at: LookedAt<E>,
+    ) -> Result<Comparison<E>> {
+        let place = self.path().join(PLAN);
+        fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
+        let (mut watch, began) = (Watch::default(), Instant::now());
+        loop {
+            let there = self.comparison()?;
+            let widened = self.widened(&there, asked, looked_at)?;
+            match Lease::claim(&place, &mut watch, there.silence())? {
+                Claim::Held(lease, _) => {
+                    // Nobody changes it from here on.
+                    let there = self.comparison()?;
+                    let widened = self.widened(&there, asked, looked_at)?;
+                    let text = to_toml(&widened);
+                    if widened == there {
+                        return Ok(there);
+                    }
+                    match lease.place("comparison.toml", &self.file(), text, Durable::Yes) {
+                        // Frozen for so long that another has taken its turn.
+                        Err(_) if lease.is_lost() => {}
+                        placed => return placed.map(|()| widened),
+                    }
+                }
+                Claim::Busy(_) if widened == there => return Ok(there),
+                Claim::Busy(holder) if began.elapsed() > TURN + 2 * there.silence() => {
+                    let who =
+                        holder.map_or_else(|| "another process".to_owned(), |h| h.to_string());
+                    let problem =
+                        format!("{who} is about to widen it, and does not come to an end");
+                    return Err(Error::data(self.path(), Place::File, problem, "stop it"));
+                }
+                Claim::Busy(_) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+use super::{Setting, Value};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Something that runs differ by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// What it is called on the command line and in messages: `lr`.
+    pub name: String,
+    /// What its values are for.
+    pub role: Role,
+    /// In the order asked for.
+    pub values: Vec<Value>,
+    /// How people and files call it, where that is not its name.
+    #[serde(skip)]
+    pub words: Option<Words>,
+}
+
+/// What the values of an axis are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// They are compared: the arms are the combinations of the values of all such axes.
+    Compared,
+    /// The best is chosen for every arm, by the selection measure.
+    Tuned,
+    /// There is a verdict at each of them.
+    Each,
+}
+
+/// How people and files call an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Words {
+    /// The column of files: `learning_rate`.
+    pub column: &'static str,
+    /// One of its values: `learning rate`.
+    pub title: &'static str,
+    /// Several: `learning rates`.
+    pub plural: &'static str,
+    /// Several, in short: `rates`.
+    pub short_plural: &'static str,
+    /// How a value is shown.
+    pub label: Label,
+}
+
+/// How a value is shown.
+#[derive(Clone, Copy)]
+pub struct Label(pub fn(&Value) -> String);
+
+impl fmt::Debug for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Label")
+    }
+}
+
+impl PartialEq for Label {
+    /// An axis has one, whichever that is.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Axis {
+    /// An axis that is called as its name says.
+    pub fn new(
+        name: impl Into<String>,
+        role: Role,
+        values: impl IntoIterator<Item = impl Into<Value>>,
+    ) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        Self { name: name.into(), role, values, words: None }
+    }
+
+    /// The same with words of its own.
+    #[must_use]
+    pub fn with_words(self, words: Words) -> Self {
+        Self { words: Some(words), ..self }
+    }
+
+    /// Its column in files.
+    pub fn column(&self) -> &str {
+        self.words.map_or(&self.name, |words| words.column)
+    }
+
+    /// One of its values: `learning rate`.
+    pub fn title(&self) -> &str {
+        self.words.map_or(&self.name, |words| words.title)
+    }
+
+    /// Several: `learning rates`, `values of width`.
+    pub fn plural(&self) -> String {
+        self.words.map_or_else(|| format!("values of {}", self.name), |w| w.plural.to_owned())
+    }
+
+    /// Several, in short: `rates`, `values`.
+    pub fn short_plural(&self) -> &'static str {
+        self.words.map_or("values", |words| words.short_plural)
+    }
+
+    /// A value as tables show it.
+    pub fn label(&self, value: &Value) -> String {
+        self.words.map_or_else(|| value.to_string(), |words| (words.label.0)(value))
+    }
+
+    /// Its label in a setting; a dash where that has none.
+    pub fn label_in(&self, setting: &Setting) -> String {
+        setting.get(&self.name).map_or_else(|| "–".to_owned(), |value| self.label(value))
+    }
+}
+
+impl Role {
+    /// The axes of this role.
+    pub fn of(self, axes: &[Axis]) -> impl Iterator<Item = &Axis> {
+        axes.iter().filter(move |axis| axis.role == self)
+    }
+}
+
+impl Setting {
+    /// How sentences call an arm: its value's label alone where one axis is compared.
+    pub fn arm_label(&self, axes: &[Axis]) -> String {
+        let compared: Vec<&Axis> = Role::Compared.of(axes).collect();
+        match compared.as_slice() {
+            [axis] => axis.label_in(self),
+            several => {
+                let said = |axis: &&Axis| match self.get(&axis.name) {
+                    Some(Value::Text(_)) => axis.label_in(self),
+                    _ => format!("{} {}", axis.title(), axis.label_in(self)),
+                };
+                several.iter().map(said).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// What a verdict holds at: `dropout 0.5`; empty where no axis has a verdict at each value.
+    pub fn context(&self, axes: &[Axis]) -> String {
+        let said = |axis: &Axis| format!("{} {}", axis.title(), axis.label_in(self));
+        Role::Each.of(axes).map(said).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its values under the names that files have for their axes.
+    pub fn in_columns(&self, axes: &[Axis]) -> Self {
+        let column = |name: &str| {
+            let axis = axes.iter().find(|axis| axis.name == name);
+            axis.map_or_else(|| name.to_owned(), |axis| axis.column().to_owned())
+        };
+        Self::new(self.iter().map(|(name, value)| (column(name), value.clone())))
+    }
+}

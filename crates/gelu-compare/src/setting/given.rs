@@ -1,0 +1,116 @@
+use super::{Axis, Role, Value};
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// A value for each of some axes, in the axes' order; written as a map.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Setting(Vec<(String, Value)>);
+
+impl Setting {
+    /// Of these axes and values.
+    pub fn new<N: Into<String>, V: Into<Value>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// The value of an axis.
+    pub fn get(&self, axis: &str) -> Option<&Value> {
+        self.0.iter().find(|(name, _)| name == axis).map(|(_, value)| value)
+    }
+
+    /// The value of an axis as text; empty where there is none.
+    pub fn text(&self, axis: &str) -> String {
+        self.get(axis).map_or_else(String::new, ToString::to_string)
+    }
+
+    /// The number that an axis has; NaN where it has none.
+    pub fn number(&self, axis: &str) -> f64 {
+        self.get(axis).and_then(Value::as_number).unwrap_or(f64::NAN)
+    }
+
+    /// Gives an axis another value, or one at all.
+    pub fn set(&mut self, axis: &str, value: impl Into<Value>) {
+        let value = value.into();
+        match self.0.iter_mut().find(|(name, _)| name == axis) {
+            Some((_, there)) => *there = value,
+            None => self.0.push((axis.to_owned(), value)),
+        }
+    }
+
+    /// The part of it on the axes of a role.
+    pub fn of_role(&self, axes: &[Axis], role: Role) -> Self {
+        let part = axes.iter().filter(|axis| axis.role == role);
+        Self(
+            part.filter_map(|axis| Some((axis.name.clone(), self.get(&axis.name)?.clone())))
+                .collect(),
+        )
+    }
+
+    /// Whether it gives no axis a value.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Axes and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The value alone where it is one, else `width 16, depth 2`: how documents name an arm.
+    pub fn canonical(&self) -> String {
+        match self.0.as_slice() {
+            [(_, value)] => value.to_string(),
+            several => {
+                let pair = |(name, value): &(String, Value)| format!("{name} {value}");
+                several.iter().map(pair).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    /// `gelu lr 0.001 dropout 0.5`: texts say themselves what they are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, value)) in self.0.iter().enumerate() {
+            let space = if index == 0 { "" } else { " " };
+            match value {
+                Value::Text(text) if !text.is_empty() => write!(f, "{space}{value}")?,
+                _ => write!(f, "{space}{name} {value}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Setting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Setting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Setting;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value for each axis")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Setting, M::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Setting(pairs))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}

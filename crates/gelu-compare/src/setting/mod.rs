@@ -1,0 +1,9 @@
+//! What runs differ by: axes with values, and settings that give each axis one.
+
+mod axis;
+mod given;
+mod value;
+
+pub use axis::{Axis, Label, Role, Words};
+pub use given::Setting;
+pub use value::Value;

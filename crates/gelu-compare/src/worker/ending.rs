@@ -1,0 +1,70 @@
+//! How a session of a run ends.
+
+use crate::measure::EpochMetrics;
+use crate::names::printable_in_one_line;
+use crate::output::complain;
+use crate::runs::{ClaimedRun, RunStatus, Spec};
+use crate::{Error, Result};
+
+/// Records the end of a session in the run's folder: what it came to, or that it failed.
+///
+/// # Errors
+///
+/// That of the outcome, and when the end cannot be written.
+pub fn conclude<S: Spec>(
+    run: &ClaimedRun<S>,
+    outcome: Result<RunStatus>,
+    metrics: &[EpochMetrics],
+    seconds: f64,
+) -> Result<RunStatus> {
+    let epochs = metrics.len();
+    let outcome = outcome.and_then(|status| {
+        if status.is_complete() {
+            run.keep_metrics(metrics)?;
+        }
+        run.set_status(status.clone(), seconds)?;
+        if status.is_complete() {
+            run.clear_checkpoints()?;
+        }
+        run.end_session(&status, epochs)?;
+        Ok(status)
+    });
+    match outcome {
+        Ok(_) | Err(Error::LeaseLost { .. }) => outcome,
+        Err(error) => match fail(run, &error.to_string(), seconds, epochs) {
+            Ok(status) if status.is_complete() => Ok(status),
+            // On a full disk that may fail too; the error itself still reaches the caller.
+            _ => Err(error),
+        },
+    }
+}
+
+/// Records that a run failed, and says how it stands now: one that is complete stays so, whatever went
+/// wrong afterwards, and that is a warning in its log.
+///
+/// # Errors
+///
+/// When a failure cannot be written.
+pub fn fail<S: Spec>(
+    run: &ClaimedRun<S>,
+    reason: &str,
+    seconds: f64,
+    epochs: usize,
+) -> Result<RunStatus> {
+    let complete = run.status().status;
+    if complete.is_complete() {
+        log::<S>(&format!("warning: the run is {complete}; afterwards: {reason}"));
+        if let Err(error) = run.end_troubled_session(&complete, epochs) {
+            log::<S>(&format!("warning: {error}"));
+        }
+        return Ok(complete);
+    }
+    let status = RunStatus::Failed { reason: printable_in_one_line(reason) };
+    run.end_troubled_session(&status, epochs)?;
+    run.set_status(status.clone(), seconds)?;
+    Ok(status)
+}
+
+fn log<S: Spec>(line: &str) {
+    complain(&format!("{}: {line}\n", S::TOOL));
+}

@@ -1,0 +1,46 @@
+use crate::{Error, Result};
+use std::fs::File;
+use std::path::Path;
+
+/// Standard error goes into a run's log for as long as this lives: what a panic, an abort or a
+/// library says last is then found with the run it happened in.
+#[derive(Debug)]
+pub struct Redirected {
+    #[cfg(unix)]
+    before: std::os::fd::OwnedFd,
+}
+
+impl Redirected {
+    /// From now on into that file, which is made where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written, or the system lets nothing be redirected.
+    #[cfg(unix)]
+    pub fn to(path: &Path) -> Result<Self> {
+        let file = File::options().create(true).append(true).open(path);
+        let file = file.map_err(Error::io("create", path))?;
+        let failed = |errno: nix::Error| Error::io("redirect output to", path)(errno.into());
+        let before = nix::unistd::dup(std::io::stderr()).map_err(failed)?;
+        nix::unistd::dup2_stderr(&file).map_err(failed)?;
+        Ok(Self { before })
+    }
+
+    /// There is no such thing here.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    #[cfg(not(unix))]
+    pub fn to(_path: &Path) -> Result<Self> {
+        Ok(Self {})
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Redirected {
+    fn drop(&mut self) {
+        // Where this fails, the log goes on being written to; nothing is lost.
+        let _ = nix::unistd::dup2_stderr(&self.before);
+    }
+}

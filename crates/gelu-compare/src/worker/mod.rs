@@ -1,0 +1,27 @@
+//! A worker: a process that claims runs of a comparison's folder, one after the other.
+//!
+//! It needs nothing but the folder. `compare` starts some on its own machine ([`WorkerPool`]), a cluster's
+//! engine starts the same on its nodes, and they share the work by the leases of the runs.
+
+mod complaint;
+mod control;
+mod ending;
+mod log;
+mod pool;
+mod threads;
+mod trainer;
+mod work;
+
+pub use complaint::last_complaint;
+pub use control::Control;
+pub use ending::{conclude, fail};
+pub use log::Redirected;
+pub use pool::{PoolOptions, WorkerFailure, WorkerPool};
+pub use threads::Cores;
+pub use trainer::{SpecOf, Trainer};
+pub use work::{Outcome, Worker, panic_message, take_up_failed};
+
+/// What a worker is told on its standard input, to end after the epoch under way.
+pub const STOP_AFTER_EPOCH: &str = "stop";
+/// What a worker is told on its standard input, to end after the batch under way.
+pub const STOP_NOW: &str = "now";

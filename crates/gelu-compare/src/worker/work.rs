@@ -1,0 +1,220 @@
+use super::log::Redirected;
+use super::{Control, Trainer, fail};
+use crate::comparison::{ComparisonReader, plan};
+use crate::error::Place;
+use crate::runs::{ClaimedRun, Experiment, Provenance, RunFolder, RunKey, RunStatus, Spec, Watch};
+use crate::{Error, Result};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long to wait where all that is wanted is held by others: at first not for long, since runs that
+/// began together end together.
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
+/// So many processes may crash on a run, one after the other and without finishing an epoch, before
+/// the run is taken for the cause.
+const CRASHES: usize = 3;
+/// So many may vanish without a word. Most of them are killed for reasons of their own: a job that is
+/// pre-empted, a machine that is switched off. But a system that is out of memory leaves no word
+/// either.
+const DEATHS: usize = 25;
+
+/// How a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing is wanted any more.
+    Done,
+    /// It was asked to end, and there is more to do.
+    Interrupted,
+    /// A run panicked, and the process should not be trusted with another. A new one can go on.
+    Panicked,
+}
+
+/// See the [module](super).
+#[derive(Debug)]
+pub struct Worker<T: Trainer> {
+    reader: ComparisonReader<T::Experiment>,
+    trainer: T,
+    watch: Watch,
+    control: Control,
+    /// Runs that this process could not work on, and why. It does not try them again.
+    given_up: HashMap<RunKey, String>,
+}
+
+/// What became of a run that was wanted.
+enum Attempt {
+    /// This worker trained it, or ended it.
+    Worked,
+    /// Others work on it, or have.
+    Passed,
+    Panicked,
+}
+
+impl<T: Trainer> Worker<T> {
+    /// A worker on a comparison.
+    pub fn new(reader: ComparisonReader<T::Experiment>, trainer: T, control: Control) -> Self {
+        Self { reader, trainer, watch: Watch::default(), control, given_up: HashMap::new() }
+    }
+
+    /// Works until nothing is wanted, or until it is asked to stop.
+    ///
+    /// # Errors
+    ///
+    /// When nothing is left but runs that could not be worked on: what was wrong with the first.
+    pub fn work(&mut self) -> Result<Outcome> {
+        let mut pause = PAUSES[0];
+        loop {
+            let snapshot = self.reader.snapshot();
+            let wanted = plan::next(self.reader.comparison(), &snapshot);
+            if wanted.is_empty() {
+                return Ok(Outcome::Done);
+            }
+            let mine = |key: &&RunKey| !self.given_up.contains_key(*key);
+            let mut mine: Vec<RunKey> = wanted.iter().filter(mine).cloned().collect();
+            // Runs that processes have died on come last, so that the others get done.
+            let deaths: HashMap<&RunKey, usize> =
+                snapshot.runs.iter().map(|run| (&run.key, run.deaths())).collect();
+            mine.sort_by_key(|key| deaths.get(key).copied().unwrap_or(0));
+            if mine.is_empty() {
+                return Err(self.trouble());
+            }
+            let mut worked = false;
+            for key in mine {
+                if self.control.wants_stop() {
+                    return Ok(Outcome::Interrupted);
+                }
+                match self.attempt(&key, wanted.len()) {
+                    Ok(Attempt::Worked) => worked = true,
+                    Ok(Attempt::Passed) => {}
+                    Ok(Attempt::Panicked) => return Ok(Outcome::Panicked),
+                    Err(error) => {
+                        self.given_up.insert(key, error.to_string());
+                    }
+                }
+            }
+            pause = match worked {
+                true => PAUSES[0],
+                false => {
+                    self.wait(pause);
+                    PAUSES[1].min(2 * pause)
+                }
+            };
+        }
+    }
+
+    /// Waits for others, but not for longer than it takes to be asked to stop.
+    fn wait(&self, pause: Duration) {
+        let step = pause / 10;
+        for _ in 0..10 {
+            if !self.control.wants_stop() {
+                std::thread::sleep(step);
+            }
+        }
+    }
+
+    fn trouble(&self) -> Error {
+        let first = self.given_up.values().min().cloned().unwrap_or_default();
+        let problem = match self.given_up.len() {
+            1 => first,
+            count => format!("{first} (and {} more runs like that)", count - 1),
+        };
+        Error::data(self.reader.folder().path(), Place::File, problem, "")
+    }
+
+    /// `left` is how many runs are not over, this one among them.
+    fn attempt(&mut self, key: &RunKey, left: usize) -> Result<Attempt> {
+        let spec = self
+            .reader
+            .comparison()
+            .spec(key)
+            .ok_or_else(|| Error::Usage(format!("this program cannot train a run of {key}")))?;
+        // What is not known cannot be trained, and its run gets no folder.
+        self.trainer.check(&spec)?;
+        let folder = self.reader.folder().run(&spec)?;
+        if folder.status().is_ok_and(|file| file.status.is_over() && is_whole(&folder, &spec)) {
+            return Ok(Attempt::Passed);
+        }
+        let silence = self.reader.comparison().silence();
+        let Ok(run) = ClaimedRun::claim(&folder, &spec, &mut self.watch, silence)? else {
+            return Ok(Attempt::Passed);
+        };
+        let before = run.status();
+        if before.status.is_over() {
+            if is_whole(&folder, &spec) {
+                return Ok(Attempt::Passed);
+            }
+            run.set_status(RunStatus::Interrupted, before.seconds)?;
+        }
+        if let Some(reason) = hopeless(&run.deaths_in_this_epoch()?) {
+            run.set_status(RunStatus::Failed { reason }, before.seconds)?;
+            return Ok(Attempt::Worked);
+        }
+        let environment = self.trainer.environment(self.reader.comparison(), left);
+        // Before anything that memory may not suffice for.
+        run.begin_session(&environment, folder.metrics().map_or(0, |epochs| epochs.len()))?;
+        let run = Arc::new(run);
+        let _log = Redirected::to(&run.log_file())?;
+        let trained = catch_unwind(AssertUnwindSafe(|| {
+            let comparison = self.reader.comparison();
+            self.trainer.train(&run, comparison, &environment, &self.control)
+        }));
+        match trained {
+            Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),
+            // The run itself says so, if the disk let it.
+            Ok(Err(error)) => Err(error),
+            Err(panic) => {
+                let reason = format!("panicked: {}", panic_message(panic.as_ref()));
+                let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
+                fail(&run, &reason, run.status().seconds, epochs)?;
+                Ok(Attempt::Panicked)
+            }
+        }
+    }
+}
+
+/// Whether a finished run has all its epochs: one whose table was cut short is trained again.
+fn is_whole(folder: &RunFolder, spec: &impl Spec) -> bool {
+    let finished = folder.status().is_ok_and(|file| file.status == RunStatus::Finished);
+    let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
+    !finished || spec.epochs().is_none_or(|planned| epochs == planned)
+}
+
+/// Why a run is given up after these deaths, if it is.
+fn hopeless(deaths: &[Provenance]) -> Option<String> {
+    let crashes = deaths.iter().filter(|session| !session.log.is_empty()).count();
+    if crashes < CRASHES && deaths.len() < DEATHS {
+        return None;
+    }
+    let last = deaths.iter().rev().find_map(|session| session.log.last());
+    let said = last.map_or_else(String::new, |line| format!("; the last words: {line}"));
+    Some(format!("{} processes died in the same epoch{said}", deaths.len()))
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "without a message".to_owned())
+}
+
+/// Takes up again what failed before: it is wanted once more.
+///
+/// # Errors
+///
+/// When a run's folder cannot be read or written.
+pub fn take_up_failed<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result<()> {
+    let mut watch = Watch::default();
+    for run in reader.snapshot().runs {
+        let RunStatus::Failed { .. } = run.status else { continue };
+        let Some(spec) = reader.comparison().spec(&run.key) else { continue };
+        let folder = reader.folder().run(&spec)?;
+        let silence = reader.comparison().silence();
+        // Where somebody works on it, it has been taken up already.
+        if let Ok(claimed) = ClaimedRun::claim(&folder, &spec, &mut watch, silence)? {
+            claimed.forget_deaths()?;
+            claimed.set_status(RunStatus::Interrupted, run.seconds)?;
+        }
+    }
+    Ok(())
+}

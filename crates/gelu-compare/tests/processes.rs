@@ -1,0 +1,366 @@
+//! `gelu-compare compare` and `judge`: programs of any language, as their users start them.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "support/outcome.rs"]
+mod outcome;
+
+use outcome::Outcome;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder that is gone after the test, and the program started in it.
+struct Sandbox(tempfile::TempDir);
+
+impl Sandbox {
+    /// With a script `train.sh` in it.
+    fn new(script: &str) -> Self {
+        let sandbox = Self(tempfile::tempdir().unwrap());
+        fs::write(sandbox.path("train.sh"), script).unwrap();
+        sandbox
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gelu-compare"));
+        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Outcome {
+        Outcome(self.command(arguments).output().unwrap())
+    }
+
+    /// The document of a comparison that has to succeed.
+    fn document(&self, arguments: &[&str]) -> Value {
+        let text = self.run(&[arguments, &["--json"]].concat()).success();
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+/// Prints an error that depends on the seed, and on what is its second argument in thousandths.
+const PRINTS_ERRORS: &str = r#"echo "begins"
+awk -v seed="$1" -v worse="$2" 'BEGIN { for (e = 1; e <= 2; e++)
+    printf "{\"epoch\": %d, \"valid_loss\": %f, \"error\": %f}\n", e, 1 / e,
+        0.2 / e + 0.001 * ((seed * 7) % 5) + 0.001 * worse + 0.0001 * ((seed * (worse + 3)) % 7) }'
+"#;
+
+fn judged(a: &str, b: &str, more: &[&str]) -> Outcome {
+    let sandbox = Sandbox::new(PRINTS_ERRORS);
+    let command = |worse: &str| format!("sh train.sh {{seed}} {worse}");
+    let (a, b) = (command(a), command(b));
+    sandbox.run(&[&["judge", &a, &b, "--measure", "error", "--plain"], more].concat())
+}
+
+#[test]
+fn a_judge_ends_with_a_sentence_and_a_code_that_scripts_act_on() {
+    let last = |outcome: &Outcome| outcome.stdout().lines().last().unwrap_or_default().to_owned();
+    let better = judged("20", "0", &[]);
+    assert_eq!(better.code(), 0, "{}{}", better.stdout(), better.stderr());
+    let said = last(&better);
+    assert!(said.starts_with("sh train.sh {seed} 0 beats sh train.sh {seed} 20 by 0.0"), "{said}");
+    assert_eq!(judged("0", "20", &[]).code(), 10);
+    let same = judged("0", "1", &["--negligible", "0.5"]);
+    assert_eq!(same.code(), 11, "{}", same.stdout());
+    let undecided = judged("20", "0", &["--seeds", "3"]);
+    assert_eq!(undecided.code(), 12);
+    assert!(last(&undecided).contains("undecided"), "{}", last(&undecided));
+    assert_eq!(judged("20", "0", &["--until-decided"]).code(), 0);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_or_has_failed() {
+    judged("1", "1", &[]).refused(2, "both commands are the same");
+    let sandbox = Sandbox::new("exit 3");
+    let judge = |a: &str, b: &str, more: &[&str]| {
+        sandbox.run(&[&["judge", a, b, "--plain", "--seeds", "1"], more].concat())
+    };
+    judge("sh a", "sh b", &[]).refused(2, "which measure decides?");
+    judge("sh {x}", "sh b", &["--measure", "e"]).refused(2, "the command has {x}, and no axis");
+    judge("sh 'a", "sh b", &["--measure", "e"]).refused(2, "a quote that is not closed");
+    judge("./none-such", "sh b", &["--measure", "e"]).refused(1, "cannot start `./none-such`");
+    let failed = judge("sh train.sh", "sh train.sh x", &["--measure", "e"]);
+    failed.refused(1, "it ended with exit code 3");
+}
+
+#[test]
+fn settings_are_compared_tuned_and_judged_at_each_of_some_values() {
+    let sandbox = Sandbox::new(
+        r#"case "$2" in relu) worse=9;; *) worse=0;; esac
+loss=$(awk -v lr="$3" 'BEGIN { print ((lr > 0.05) ? 2 : 1) }')
+echo "{\"valid_loss\": $loss, \"accuracy\": 0.$((700 + $1 % 3 + $4 - worse))}"
+"#,
+    );
+    let command = "sh train.sh {seed} {activation} {lr} {width}";
+    let arguments = [
+        "compare",
+        command,
+        "--compare",
+        "activation=gelu,relu",
+        "--tune",
+        "lr=1e-1,1e-2",
+        "--each",
+        "width=16,32",
+        "--select",
+        "valid_loss",
+        "--primary",
+        "accuracy",
+        "--higher",
+        "accuracy",
+        "--jobs",
+        "2",
+    ];
+    let document = sandbox.document(&arguments);
+    assert_eq!(document["runs"].as_array().unwrap().len(), 2 * 2 * 2 * 8);
+    let arms = document["arms"].as_array().unwrap();
+    assert_eq!(arms.len(), 4);
+    for arm in arms {
+        assert_eq!((&arm["best_lr"], &arm["finished"]), (&0.01.into(), &8.into()), "{arm}");
+    }
+    let differences = document["differences"].as_array().unwrap();
+    assert_eq!(differences.len(), 2);
+    for difference in differences {
+        assert_eq!(
+            (&difference["activation"], &difference["verdict"]),
+            (&"relu".into(), &"worse".into())
+        );
+        assert!(difference["sentence"].as_str().unwrap().starts_with("gelu beats relu by 0.009"));
+    }
+    assert_eq!(differences[1]["width"], 32.0);
+    // The same command has nothing left to do, and another comparison is not mixed into it.
+    assert_eq!(sandbox.document(&arguments), document);
+    let changed =
+        ["compare", "sh train.sh {seed} {activation}", "--compare", "activation=gelu,relu"];
+    sandbox
+        .run(&[&changed[..], &["--primary", "accuracy"]].concat())
+        .refused(1, "holds another comparison");
+    let listed = sandbox.run(&["runs", "results/train"]).success();
+    assert!(listed.contains("64 runs: 64 finished"), "{listed}");
+    let report = sandbox.run(&["report", "results/train"]).success();
+    assert!(report.contains("Values of lr are chosen by valid_loss."), "{report}");
+    let page = fs::read_to_string(sandbox.path("results/train/report.html")).unwrap();
+    assert!(page.contains("Values of lr") && !page.contains("activations"), "the page is general");
+}
+
+#[test]
+fn measures_are_read_by_patterns_and_settings_from_the_environment() {
+    let sandbox = Sandbox::new(
+        r#"echo "$GELU_SETTING" >> "$GELU_RUN/settings"
+echo "[epoch 1] val 2.5"
+echo "[epoch 2] val 1.5 acc=0.$GELU_SEED"
+echo '{"accuracy": 7}' >&2
+"#,
+    );
+    let document = sandbox.document(&[
+        "compare",
+        "sh train.sh",
+        "--environment",
+        "--compare",
+        "width=16,32",
+        "--compare",
+        "name=a b,true",
+        "--read",
+        r"epoch (?<epoch>\d+)\] val (?<valid_loss>[0-9.]+)",
+        "--read",
+        "acc=(?<accuracy>[0-9.]+)",
+        "--primary",
+        "accuracy",
+        "--higher",
+        "accuracy",
+        "--seeds",
+        "1",
+    ]);
+    let runs = document["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 4, "the arms are the combinations");
+    let epochs = &runs[0]["epochs"];
+    assert_eq!(epochs[0]["valid_loss"], 2.5);
+    assert_eq!((&epochs[1]["valid_loss"], &epochs[1]["accuracy"]), (&1.5.into(), &0.1.into()));
+    assert_eq!(document["criterion"]["baseline"], "width 16, name a b");
+    let mut settings: Vec<String> = run_folders(&sandbox.path("results/train"))
+        .iter()
+        .map(|run| fs::read_to_string(run.join("kept/settings")).unwrap())
+        .collect();
+    settings.sort();
+    let first: Value = serde_json::from_str(&settings[0]).unwrap();
+    assert_eq!((&first["width"], &first["name"]), (&16.into(), &"a b".into()), "{settings:?}");
+    assert!(settings[0].contains("\"width\":16") && settings[3].contains("\"name\":true"));
+}
+
+fn run_folders(comparison: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(comparison.join("runs")).unwrap();
+    let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    runs.sort();
+    runs
+}
+
+#[test]
+fn wrong_usage_is_told_to_the_person_who_can_put_it_right() {
+    let sandbox = Sandbox::new(PRINTS_ERRORS);
+    let refused = |more: &[&str], text: &str| {
+        let arguments = [&["compare", "sh train.sh {seed} {worse}"], more].concat();
+        sandbox.run(&arguments).refused(2, text);
+    };
+    refused(&["--primary", "error"], "nothing is compared; name an axis");
+    let unknown = ["--primary", "error", "--compare", "lr=1,2"];
+    refused(&unknown, "the command has {worse}, and no axis of that name; there are: lr, seed");
+    let axes = ["--compare", "worse=1,2", "--primary", "error"];
+    refused(&[&axes[..], &["--compare", "lr=1,2"]].concat(), "does not use the axis lr");
+    refused(&["--compare", "worse=1,2"], "which measure decides?");
+    refused(&["--compare", "worse=1", "--primary", "error"], "nothing to compare it with");
+    refused(&["--each", "worse=1,2", "--primary", "error"], "nothing is compared");
+    refused(&["--compare", "worse"], "written as in lr=1e-3,1e-4");
+    refused(&[&axes[..], &["--baseline", "7"]].concat(), "worse is one of 1, 2");
+    refused(&[&axes[..], &["--read", "("]].concat(), "cannot be read");
+    refused(&[&axes[..], &["--read", "x"]].concat(), "names no measure");
+    let tuned = ["--compare", "seed2=1,2", "--tune", "worse=1,2", "--primary", "error"];
+    let arguments = [&["compare", "sh train.sh {seed2} {worse}"], &tuned[..]].concat();
+    sandbox.run(&arguments).refused(2, "would be judged by what it was chosen for");
+    assert!(!sandbox.path("results").exists(), "what is refused leaves nothing");
+}
+
+/// A comparison of two settings with one seed, by a script.
+fn compared(script: &str, more: &[&str]) -> (Sandbox, Outcome) {
+    let sandbox = Sandbox::new(script);
+    let arguments = ["compare", "sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
+    let outcome = sandbox.run(&[&arguments[..], &["--primary", "error", "--plain"], more].concat());
+    (sandbox, outcome)
+}
+
+#[test]
+fn runs_that_fail_say_what_the_program_said_last() {
+    let (_, died) = compared("echo one; echo 'no such data' >&2; exit 7", &[]);
+    let said = died.refused(1, "it ended with exit code 7; it said last:");
+    assert!(said.contains("no such data"), "{said}");
+    let (_, killed) = compared("kill -9 $$", &[]);
+    killed.refused(1, "it ended with signal 9");
+    let (_, silent) = compared("echo '{\"loss\": 1}'; echo '{\"accuracy\": 1}'", &[]);
+    silent.refused(1, "it never told error: it told loss, accuracy");
+    let (_, nothing) = compared("true", &[]);
+    nothing.refused(1, "it told no measure at all; print a line such as {\"error\": 0.5}");
+    let began = Instant::now();
+    let (_, late) = compared("sleep 60 & sleep 60", &["--timeout", "1"]);
+    late.refused(1, "it was not done after 1 s (--timeout)");
+    assert!(began.elapsed() < Duration::from_secs(20), "the program and its children are ended");
+}
+
+#[test]
+fn a_failed_run_is_tried_again_by_the_same_command() {
+    let script = "echo x >> tries; [ $(wc -l < tries) -gt 1 ] || exit 1; echo '{\"error\": 1}'";
+    let (sandbox, first) = compared(script, &[]);
+    first.refused(1, "exit code 1");
+    let command = "sh train.sh {x} {seed}";
+    let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--primary", "error"];
+    sandbox.run(&[&again[..], &["--plain"]].concat()).success();
+    assert_eq!(fs::read_to_string(sandbox.path("tries")).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn what_is_no_number_is_a_run_that_diverged() {
+    let script = r#"echo '{"epoch": 1, "error": 0.5}'
+[ $1 = 1 ] || echo '{"epoch": 2, "error": NaN}'
+sleep $(($1 * 30 - 30))"#;
+    let began = Instant::now();
+    let (sandbox, outcome) = compared(script, &[]);
+    outcome.success();
+    assert!(began.elapsed() < Duration::from_secs(20), "it is not waited for");
+    let text = fs::read_to_string(sandbox.path("results/train/results.json")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let run = &document["runs"][1];
+    assert_eq!((&run["status"], &run["diverged_in_epoch"]), (&"diverged".into(), &2.into()));
+    assert_eq!(run["epochs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_program_may_print_whatever_it_likes() {
+    let script = r#"seq 1000000
+head -c 5000000 /dev/zero | tr '\0' 'x'
+printf '\n\033[31m{"error": 2}\n{"error": 0.25}'"#;
+    let (sandbox, outcome) = compared(script, &[]);
+    outcome.success();
+    let table = fs::read_to_string(sandbox.path("results/train/table.md")).unwrap();
+    assert!(table.contains("0.2500 (1)"), "{table}");
+}
+
+/// Ends a worker without a word.
+fn kill(worker: &mut std::process::Child) {
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_whose_worker_was_killed_is_ended_before_its_run_begins_anew() {
+    // What it has saved after the first epoch it goes on from.
+    let script = r#"cd "$GELU_RUN"
+[ -e saved ] || echo '{"epoch": 1, "error": 0.7}'
+touch saved
+echo '{"epoch": 2, "error": 0.5}'
+sleep 0.1
+echo $$ >> sessions
+while [ $1 = 1 ] && [ ! -e ../../../../../go ]; do sleep 0.05; done"#;
+    let sandbox = Sandbox::new(script);
+    let arguments = ["sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
+    sandbox.run(&[&["submit"], &arguments[..], &["--primary", "error"]].concat()).success();
+    let worker = || sandbox.command(&["work", "results/train"]).spawn().unwrap();
+    let sessions = || -> Vec<String> {
+        let all = run_folders(&sandbox.path("results/train")).into_iter();
+        let texts = all.filter_map(|run| fs::read_to_string(run.join("kept/sessions")).ok());
+        texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+    };
+    let until = Instant::now() + Duration::from_secs(60);
+    let wait = |count: usize| {
+        while sessions().len() < count {
+            assert!(Instant::now() < until, "session {count} begins");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let mut first = worker();
+    wait(1);
+    kill(&mut first);
+    let orphan = format!("/proc/{}/stat", sessions()[0]);
+    // Nobody may have asked yet how it ended.
+    let goes_on = || fs::read_to_string(&orphan).is_ok_and(|text| !text.contains(") Z "));
+    assert!(goes_on(), "it goes on alone");
+    let mut second = worker();
+    wait(2);
+    assert!(!goes_on());
+    fs::write(sandbox.path("go"), "").unwrap();
+    assert!(second.wait().unwrap().success());
+    sandbox.run(&["report", "results/train"]).success();
+    let text = fs::read_to_string(sandbox.path("results/train/results.json")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    for run in document["runs"].as_array().unwrap() {
+        let errors: Vec<f64> = run["epochs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|e| e["error"].as_f64().unwrap())
+            .collect();
+        assert_eq!(errors, [0.7, 0.5], "the epoch before is kept: {run}");
+    }
+}
+
+#[test]
+fn two_workers_share_a_comparison_that_was_made_for_another_engine() {
+    let sandbox = Sandbox::new(PRINTS_ERRORS);
+    let command = "sh train.sh {seed} {worse}";
+    let arguments = [command, "--compare", "worse=0,20", "--primary", "error"];
+    let made = sandbox.run(&[&["submit"], &arguments[..]].concat()).success();
+    assert!(made.contains("gelu-compare work results/train"), "{made}");
+    let worker = || sandbox.command(&["work", "results/train"]).spawn().unwrap();
+    let workers = [worker(), worker()];
+    for mut worker in workers {
+        assert!(worker.wait().unwrap().success());
+    }
+    let report = sandbox.run(&["report", "results/train"]).success();
+    assert!(report.contains("0 beats 20 by 0.0"), "{report}");
+    let script = sandbox.run(&[&["submit"], &arguments[..], &["--slurm", "--dry-run"]].concat());
+    assert!(script.success().contains("#SBATCH --array"));
+}

@@ -1,0 +1,201 @@
+//! A recipe as an experiment: its axes, its measures, its runs.
+
+use super::{FigureSpec, Panels, Recipe, SecondSplit};
+use crate::Result;
+use crate::activation::NamedActivation;
+use crate::comparison::label;
+use crate::data::DataSetInfo;
+use crate::measure::{LossKind, Measure, Metric, Primary, Split};
+use crate::runs::{RunKey, RunSpec};
+use gelu_compare::runs::{Design, Experiment, With};
+use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
+use serde_json::{Map, Value as Json};
+
+/// Names of the axes.
+pub(crate) const ACTIVATION: &str = "activation";
+const LEARNING_RATE: &str = "lr";
+const DROPOUT: &str = "dropout";
+
+const ACTIVATIONS: Words = Words {
+    column: "activation",
+    title: "activation",
+    plural: "activations",
+    short_plural: "activations",
+    label: Label(|value| label(value.as_text().unwrap_or_default())),
+};
+
+const LEARNING_RATES: Words = Words {
+    column: "learning_rate",
+    title: "learning rate",
+    plural: "learning rates",
+    short_plural: "rates",
+    label: Label(|value| match value {
+        Value::Number(rate) => format!("{rate:e}"),
+        other => other.to_string(),
+    }),
+};
+
+const DROPOUT_RATES: Words = Words {
+    column: "dropout",
+    title: "dropout",
+    plural: "dropout rates",
+    short_plural: "rates",
+    label: Label(ToString::to_string),
+};
+
+/// The setting of an activation and two rates.
+pub(crate) fn setting(activation: &str, learning_rate: f64, dropout: f64) -> Setting {
+    Setting::new([
+        (ACTIVATION, Value::from(activation)),
+        (LEARNING_RATE, learning_rate.into()),
+        (DROPOUT, dropout.into()),
+    ])
+}
+
+/// What runs of this program differ by.
+fn axes(
+    activations: impl IntoIterator<Item = impl Into<Value>>,
+    learning_rates: impl IntoIterator<Item = f64>,
+    dropout: impl IntoIterator<Item = f64>,
+) -> Vec<Axis> {
+    vec![
+        Axis::new(ACTIVATION, Role::Compared, activations).with_words(ACTIVATIONS),
+        Axis::new(LEARNING_RATE, Role::Tuned, learning_rates).with_words(LEARNING_RATES),
+        Axis::new(DROPOUT, Role::Each, dropout).with_words(DROPOUT_RATES),
+    ]
+}
+
+/// What every epoch measures, in the order of files.
+pub(crate) fn measures(loss: LossKind) -> Vec<Measure> {
+    let on = |split| Metric::ALL.map(|metric: Metric| metric.on(split, loss));
+    Split::ALL.into_iter().flat_map(on).collect()
+}
+
+impl Experiment for Recipe {
+    type Spec = RunSpec;
+
+    fn validate(&self) -> Result<()> {
+        Self::validate(self)
+    }
+
+    fn design(&self) -> Design {
+        let varied = &self.comparison;
+        let loss = self.network.loss();
+        let named = varied.baseline.as_deref().and_then(|name| varied.named(name));
+        let baseline = named.or(varied.activations.first()).map(ToString::to_string);
+        let mut measures = measures(loss);
+        measures.extend(varied.primary.under_noise(loss));
+        let activations = varied.activations.iter().map(ToString::to_string);
+        Design {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            axes: axes(
+                activations,
+                varied.learning_rates.iter().copied(),
+                varied.dropout.iter().copied(),
+            ),
+            seeds: varied.seeds,
+            until_decided: varied.until_decided,
+            tuning_seeds: varied.retrain.map(|retrain| retrain.tuning_seeds),
+            baseline: Setting::new(baseline.map(|name| (ACTIVATION, name))),
+            measures,
+            open: false,
+            primary: varied.primary.name().to_owned(),
+            amplitudes: match (varied.primary, &self.noise) {
+                (Primary::NoisyTestError, Some(noise)) => noise.disturbing(),
+                _ => Vec::new(),
+            },
+            selection: varied.selection.to_string(),
+            reported: varied.reported,
+            negligible: varied.negligible,
+            epochs: Some(self.training.epochs),
+            cut_down: self.cut_down(),
+            figure: self.figure.as_ref().map_or_else(|| default_figure(loss), FigureSpec::layout),
+            examples: DataSetInfo::named(&self.data.set)
+                .map_or_else(|_| "examples".to_owned(), |info| info.examples.to_owned()),
+            extra: extra(loss),
+        }
+    }
+
+    fn spec(&self, with: &With<'_>, key: &RunKey) -> Option<RunSpec> {
+        let name = key.setting.text(ACTIVATION);
+        let of_recipe = self.comparison.activations.iter();
+        let activation = of_recipe
+            .clone()
+            .find(|activation| activation.to_string() == name)
+            .cloned()
+            .or_else(|| name.parse().ok())?;
+        Some(RunSpec::of_key(self, activation, key, with))
+    }
+
+    fn includes(&self, with: &With<'_>, spec: &RunSpec) -> bool {
+        use gelu_compare::runs::Spec;
+        RunSpec::of_key(self, spec.activation.clone(), &spec.key(), with) == *spec
+    }
+
+    fn with_grid_of(&self, other: &Self) -> Self {
+        let mut same = self.with_seeds_of(other);
+        let (grid, there) = (&mut same.comparison, &other.comparison);
+        grid.activations.clone_from(&there.activations);
+        grid.learning_rates.clone_from(&there.learning_rates);
+        grid.dropout.clone_from(&there.dropout);
+        grid.baseline.clone_from(&there.baseline);
+        same
+    }
+
+    fn with_seeds_of(&self, other: &Self) -> Self {
+        let mut same = self.clone();
+        same.comparison.seeds = other.comparison.seeds;
+        same.comparison.until_decided = other.comparison.until_decided;
+        same
+    }
+
+    fn command(&self) -> Option<String> {
+        Self::command(self)
+    }
+}
+
+fn extra(loss: LossKind) -> Map<String, Json> {
+    let loss = serde_json::to_value(loss).unwrap_or_default();
+    [("loss".to_owned(), loss)].into_iter().collect()
+}
+
+fn default_figure(loss: LossKind) -> gelu_compare::runs::FigureSpec {
+    gelu_compare::runs::FigureSpec {
+        quantity: Metric::Loss.to_string(),
+        axis: match loss {
+            LossKind::LogLoss => "log loss".to_owned(),
+            LossKind::SquaredError => "mean squared error".to_owned(),
+        },
+        ..gelu_compare::runs::FigureSpec::default()
+    }
+}
+
+impl FigureSpec {
+    /// As reports lay it out.
+    pub(crate) fn layout(&self) -> gelu_compare::runs::FigureSpec {
+        gelu_compare::runs::FigureSpec {
+            name: self.name.clone(),
+            quantity: self.metric.to_string(),
+            axis: self.axis.clone(),
+            splits: self.splits.clone(),
+            dashed: self.second == SecondSplit::Dashed,
+            panels: match self.panels {
+                Panels::Single => gelu_compare::runs::Panels::Single,
+                Panels::Dropout => gelu_compare::runs::Panels::Each,
+                Panels::LearningRate => gelu_compare::runs::Panels::Tuned,
+            },
+            logarithmic: self.logarithmic,
+        }
+    }
+}
+
+impl RunSpec {
+    fn of_key(recipe: &Recipe, activation: NamedActivation, key: &RunKey, with: &With<'_>) -> Self {
+        let rate = |axis| key.setting.number(axis);
+        let (learning_rate, dropout) = (rate(LEARNING_RATE), rate(DROPOUT));
+        let With { backend, data_fingerprint } = *with;
+        Self::new(recipe, activation, learning_rate, dropout, key.seed, backend, data_fingerprint)
+            .of_stage(key.stage)
+    }
+}

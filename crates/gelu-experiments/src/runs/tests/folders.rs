@@ -1,0 +1,132 @@
+//! What must hold of a comparison's folder.
+
+use super::*;
+use crate::recipe::ComparisonRecipe;
+use std::fs;
+
+fn comparison() -> Comparison {
+    let recipe = Recipe::named("mnist-classifier").unwrap();
+    let data = DataSource::new("mnist", Some("somewhere".into()), false, [b"content"]);
+    Comparison::new(recipe, data, "flex", "flex")
+}
+
+/// What becomes of a comparison in a folder when another is asked for in it.
+fn widened(there: &Comparison, asked: &Comparison, looked_at: bool) -> crate::Result<Comparison> {
+    let out = tempfile::tempdir().unwrap();
+    let path = out.path();
+    ComparisonFolder::create(path, there, |_, _| false).unwrap();
+    let looked: LookedAt<Recipe> = if looked_at { |_, _| true } else { |_, _| false };
+    Ok(ComparisonFolder::create(path, asked, looked)?.1)
+}
+
+fn refused(path: &Path, change: impl Fn(&mut Comparison)) -> String {
+    let mut asked = comparison();
+    change(&mut asked);
+    ComparisonFolder::create(path, &asked, |_, _| false).unwrap_err().to_string()
+}
+
+#[test]
+fn the_same_comparison_is_joined_and_another_refused() {
+    let out = tempfile::tempdir().unwrap();
+    ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
+    let (folder, joined) =
+        ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
+    assert_eq!((&joined, joined.clone()), (&comparison(), folder.comparison().unwrap()));
+    let before = fs::read(folder.file()).unwrap();
+    let epochs = refused(out.path(), |c| c.recipe.training.epochs = 7);
+    assert!(epochs.contains("training.epochs is 50 there and 7 here"), "{epochs}");
+    assert!(epochs.contains("--out"), "{epochs}");
+    let backend = refused(out.path(), |c| c.backend = "vulkan".to_owned());
+    assert!(backend.contains("backend is \"flex\" there"), "{backend}");
+    let data = refused(out.path(), |c| c.data.fingerprint = "other".to_owned());
+    assert!(data.contains("data.fingerprint"), "{data}");
+    let fewer = refused(out.path(), |c| c.recipe.comparison.learning_rates = vec![1e-3]);
+    assert!(fewer.contains("lr has 0.0001 there"), "{fewer}");
+    assert_eq!(fs::read(folder.file()).unwrap(), before, "what is refused changes nothing");
+}
+
+#[test]
+fn a_comparison_can_be_widened() {
+    let out = tempfile::tempdir().unwrap();
+    ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
+    let mut wider = comparison();
+    wider.recipe.comparison.seeds += 3;
+    wider.recipe.comparison.activations.push(gelu_core::Activation::Silu.into());
+    wider.device = "flex:1".to_owned();
+    let (folder, widened) = ComparisonFolder::create(out.path(), &wider, |_, _| false).unwrap();
+    assert_eq!(widened.recipe, wider.recipe);
+    assert_eq!(folder.comparison().unwrap(), widened);
+}
+
+#[test]
+fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it() {
+    let of = |change: &dyn Fn(&mut ComparisonRecipe)| {
+        let mut asked = comparison();
+        asked.recipe.comparison.seeds = 8;
+        change(&mut asked.recipe.comparison);
+        asked
+    };
+    let widen = |there: &Comparison, change: &dyn Fn(&mut ComparisonRecipe), looked_at| {
+        widened(there, &of(change), looked_at)
+    };
+    let until = |max_seeds| Some(crate::measure::UntilDecided { max_seeds });
+    let seeds = |comparison: &Comparison| -> Vec<(u64, bool)> {
+        comparison.looks().iter().map(|look| (look.seeds, look.planned)).collect()
+    };
+    let fixed = of(&|_| ());
+    let replanned = widen(&fixed, &|r| r.seeds = 20, false).unwrap();
+    assert_eq!(seeds(&replanned), [(20, true)]);
+    let added = widen(&fixed, &|r| r.seeds = 20, true).unwrap();
+    assert_eq!(seeds(&added), [(8, true), (20, false)]);
+    assert!(added.added_looks[0].at.ends_with('Z'));
+    // Whoever goes on, by the recipe's seeds or by the new ones, changes nothing.
+    assert_eq!(widen(&added, &|_| (), true).unwrap(), added);
+    assert_eq!(widen(&added, &|r| r.seeds = 20, true).unwrap(), added);
+    let refused = widen(&added, &|r| r.seeds = 12, true).unwrap_err().to_string();
+    assert!(refused.contains("has 20 there, and 12 are asked for"), "{refused}");
+    let again = widen(&added, &|r| r.seeds = 40, true).unwrap();
+    assert_eq!(seeds(&again), [(8, true), (20, false), (40, false)]);
+    // Looks until it is decided are planned before the first.
+    let sequential = widen(&fixed, &|r| r.until_decided = until(20), false).unwrap();
+    assert_eq!(seeds(&sequential).len(), 3);
+    let late = widen(&fixed, &|r| r.until_decided = until(20), true).unwrap_err().to_string();
+    assert!(late.contains("looked at after 8 seeds already"), "{late}");
+    assert_eq!(widen(&sequential, &|_| (), true).unwrap(), sequential);
+    for change in [&|r: &mut ComparisonRecipe| r.until_decided = until(40), &|r| r.seeds = 40]
+        as [&dyn Fn(&mut ComparisonRecipe); 2]
+    {
+        let longer = widen(&sequential, change, true).unwrap();
+        assert_eq!(seeds(&longer)[2..], [(20, true), (40, false)]);
+    }
+    let replanned = widen(&sequential, &|r| r.until_decided = until(30), false).unwrap();
+    assert_eq!(replanned.looks().planned(), 5);
+}
+
+#[test]
+fn runs_of_the_recipe_belong_to_it_whatever_their_seed() {
+    let comparison = comparison();
+    let key =
+        RunKey { setting: crate::recipe::setting("silu", 0.5, 0.0), seed: 77, stage: Stage::Only };
+    let spec = comparison.spec(&key).unwrap();
+    assert!(comparison.includes(&spec));
+    let mut other = spec;
+    other.training.batch_size += 1;
+    assert!(!comparison.includes(&other));
+}
+
+#[test]
+fn folders_that_hold_no_comparison_or_another_version_say_so() {
+    let out = tempfile::tempdir().unwrap();
+    let problem = || ComparisonFolder::open(out.path()).unwrap_err().to_string();
+    assert!(problem().contains("no comparison"), "{}", problem());
+    let (folder, _) = ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
+    let text = fs::read_to_string(folder.file()).unwrap();
+    let with = |version: &str| {
+        fs::write(folder.file(), text.replace("version = 3\n", version)).unwrap();
+        problem()
+    };
+    assert!(with("version = 4\n").contains("newer version"), "{}", problem());
+    assert!(with("").contains("older version"), "{}", problem());
+    fs::write(folder.file(), &text[..text.len() / 2]).unwrap();
+    assert!(problem().contains("comparison.toml"), "{}", problem());
+}

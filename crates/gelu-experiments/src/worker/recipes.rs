@@ -1,0 +1,83 @@
+use super::prepared::Prepared;
+use crate::comparison::ComparisonReader;
+use crate::device::DeviceName;
+use crate::recipe::Recipe;
+use crate::runs::{ClaimedRun, Comparison, Environment, Experiment, RunSpec, RunStatus};
+use crate::training::{Display, train};
+use crate::worker::{Control, Cores};
+use crate::{Error, Result, environment};
+use burn::tensor::Device;
+use gelu_compare::worker::Trainer;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Trains the runs of recipes on a device.
+#[derive(Debug)]
+pub struct Recipes {
+    device: Device,
+    device_name: DeviceName,
+    cores: Cores,
+    prepared: Prepared,
+}
+
+impl Recipes {
+    /// For a comparison, on the device that it was made for where no other is named. `data` is where its
+    /// data is, if not where the comparison says; `slots` is how many workers share this processor, itself
+    /// among them.
+    ///
+    /// # Errors
+    ///
+    /// When it is a comparison for another backend, or the device does not compute.
+    pub fn new(
+        reader: &ComparisonReader,
+        device: Option<DeviceName>,
+        data: Option<PathBuf>,
+        slots: usize,
+    ) -> Result<Self> {
+        let comparison = reader.comparison();
+        let device_name = match device {
+            Some(device) => device,
+            None => comparison.device.parse()?,
+        };
+        let backend = &comparison.backend;
+        if backend != device_name.backend() {
+            return Err(Error::Usage(format!(
+                "the comparison in {} is trained on {backend}, and results of two backends differ; \
+                 name a device of {backend}, not {device_name}",
+                reader.folder().path().display()
+            )));
+        }
+        device_name.check()?;
+        Ok(Self {
+            device: device_name.open(),
+            device_name,
+            cores: Cores::here(slots),
+            prepared: Prepared::new(data),
+        })
+    }
+}
+
+impl Trainer for Recipes {
+    type Experiment = Recipe;
+
+    fn check(&self, spec: &RunSpec) -> Result<()> {
+        spec.activation.activation().map(|_| ())
+    }
+
+    fn environment(&self, comparison: &Comparison, left: usize) -> Environment {
+        let useful = comparison.recipe.comparison.threads;
+        environment::here(&self.device_name, self.cores.share(left, useful))
+    }
+
+    fn train(
+        &mut self,
+        run: &Arc<ClaimedRun>,
+        comparison: &Comparison,
+        environment: &Environment,
+        control: &Control,
+    ) -> Result<RunStatus> {
+        let splits = self.prepared.splits(comparison, run.spec(), &self.device)?;
+        let criterion = comparison.recipe.design().criterion();
+        train(run, &splits, &criterion, &self.device, control, environment, Display::Folder)
+    }
+}

@@ -1,0 +1,96 @@
+//! The JSON document of a comparison as a program outside reads it.
+
+#![allow(dead_code, unreachable_pub, reason = "every test file is a crate that uses a part of it")]
+
+use gelu_experiments::comparison::Verdict;
+use gelu_experiments::measure::{LossKind, NoiseMetrics, Reported};
+use gelu_experiments::report::Edge;
+use gelu_experiments::runs::Stage;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Document {
+    pub schema: String,
+    pub data: Data,
+    pub loss: LossKind,
+    pub reported: Reported,
+    pub looks: Vec<Look>,
+    pub runs: Vec<Run>,
+    pub activations: Vec<Activation>,
+    pub differences: Vec<Difference>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Data {
+    pub synthetic: bool,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Look {
+    pub seeds: u64,
+    pub level: f64,
+    pub planned: bool,
+    pub added_at: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Run {
+    pub activation: String,
+    pub learning_rate: f64,
+    pub dropout: f64,
+    pub seed: u64,
+    pub stage: Stage,
+    pub planned: bool,
+    pub status: String,
+    pub reason: Option<String>,
+    pub diverged_in_epoch: Option<usize>,
+    #[serde(default)]
+    pub arithmetics: Vec<String>,
+    pub reported_epoch: Option<usize>,
+    pub epochs: Vec<EpochMetrics>,
+    #[serde(default)]
+    pub noise: Vec<NoiseMetrics>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpochMetrics {
+    pub epoch: usize,
+    pub learning_rate: f64,
+    pub batch_loss: f64,
+    pub train_loss: f64,
+    pub train_error: Option<f64>,
+    pub valid_loss: Option<f64>,
+    pub valid_error: Option<f64>,
+    pub test_loss: Option<f64>,
+    pub test_error: Option<f64>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Activation {
+    pub activation: String,
+    pub dropout: f64,
+    pub best_learning_rate: f64,
+    pub edge: Option<Edge>,
+    pub finished: usize,
+    pub diverged: usize,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Difference {
+    pub activation: String,
+    pub baseline: String,
+    pub dropout: f64,
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Found {
+    pub runs: usize,
+    pub mean: Option<f64>,
+    pub p: Option<f64>,
+    pub level: f64,
+    pub look: Option<u64>,
+    pub verdict: Verdict,
+    pub sentence: String,
+}
