@@ -49,7 +49,7 @@ pub struct RunSpec {
 
 impl RunSpec {
     /// The current [`version`](Self::version).
-    pub const VERSION: u32 = 6;
+    pub const VERSION: u32 = 7;
 
     /// The largest [`seed`](Self::seed): TOML, as which a specification is kept, knows no larger number.
     pub const LARGEST_SEED: u64 = i64::MAX as u64;
