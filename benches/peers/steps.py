@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Times training steps of the paper's networks in PyTorch and here, in turns, and prints the ratios.
 
-usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [--fused] [NETWORK ...]
+usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [--fused]
+                                     [--channels-last] [--compile] [NETWORK ...]
 
 Needs torch. Networks, batches, dropout and optimisers are those of the recipes. PyTorch's optimisers
-are made with their defaults, or with `--fused`, which few programs ask for, in one pass. Builds and starts `steps`, whose process and this one
+are made with their defaults, or with `--fused`, which few programs ask for, in one pass; `--channels-last`
+and `--compile` are its faster forms of convolutional networks. Builds and starts `steps`, whose process and this one
 take turns of a few steps. Times are milliseconds, medians over all steps; a ratio is PyTorch's time
 over ours, so above 1 this code is faster.
 """
@@ -86,7 +88,7 @@ def sgd(model, fused):
     )
 
 
-def pytorch(name, fused):
+def pytorch(name, fused=None, channels_last=False, compiled=False):
     """A function that makes a step and gives the milliseconds of its parts."""
     gelu = nn.GELU()
     if name == "classifier":
@@ -111,6 +113,11 @@ def pytorch(name, fused):
     x, labels = torch.rand(shape), torch.randint(classes or 2, (shape[0],))
     if name == "gpt":
         x, labels = torch.randint(65, shape), torch.randint(65, (12 * 64,))
+    if channels_last:
+        model.to(memory_format=torch.channels_last)
+        x = x.to(memory_format=torch.channels_last) if x.dim() == 4 else x
+    if compiled:
+        model.compile()
 
     def step():
         start = time.perf_counter()
@@ -156,6 +163,8 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--fused", action="store_true", default=None)
+    parser.add_argument("--channels-last", action="store_true")
+    parser.add_argument("--compile", action="store_true")
     parser.add_argument("networks", nargs="*", default=list(NETWORKS))
     arguments = parser.parse_args()
     build = ["cargo", "build", "--quiet", "--release", "--bin", "steps"]
@@ -169,7 +178,8 @@ def main():
             torch.set_num_threads(threads)
             torch.manual_seed(1)
             steps, rounds = NETWORKS[name]
-            ours, theirs = Ours(name, threads), pytorch(name, arguments.fused)
+            forms = arguments.fused, arguments.channels_last, arguments.compile
+            ours, theirs = Ours(name, threads), pytorch(name, *forms)
             ours.steps(2), [theirs() for _ in range(2)]
             here, there = [], []
             for _ in range(arguments.rounds or rounds):

@@ -8,14 +8,19 @@ use std::fs;
 use support::{Sandbox, small};
 
 #[test]
-fn instructions_that_are_not_there_are_refused_before_anything_is_made() {
-    let sandbox = Sandbox::new();
-    let mut command = sandbox.command(&["compare", "--out", "out"]);
-    let output = command.env("GELU_SIMD", "avx3").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.starts_with("gelu: GELU_SIMD=avx3 names no instruction set"), "{said}");
-    assert!(!sandbox.path("out").exists());
+fn instructions_and_methods_that_are_not_there_are_refused_before_anything_is_made() {
+    for (variable, value, refusal) in [
+        ("GELU_SIMD", "avx3", "names no instruction set"),
+        ("GELU_CONVOLUTION", "fft", "names no way to compute convolutions"),
+    ] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.command(&["compare", "--out", "out"]);
+        let output = command.env(variable, value).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.starts_with(&format!("gelu: {variable}={value} {refusal}")), "{said}");
+        assert!(!sandbox.path("out").exists());
+    }
 }
 
 #[test]

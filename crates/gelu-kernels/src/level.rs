@@ -35,6 +35,25 @@ pub trait Work {
     fn run<const FUSED: bool>(self) -> Self::Output;
 }
 
+/// [`Work`] on tiles of a product: `ROWS` rows of two vectors of `LANES` numbers, as
+/// [`Level::tile`] says.
+pub(crate) trait Tiled {
+    type Output;
+
+    fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) -> Self::Output;
+}
+
+struct Shaped<W, const ROWS: usize, const LANES: usize>(W);
+
+impl<W: Tiled, const ROWS: usize, const LANES: usize> Work for Shaped<W, ROWS, LANES> {
+    type Output = W::Output;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> W::Output {
+        self.0.run::<FUSED, ROWS, LANES>()
+    }
+}
+
 impl Level {
     /// All that this processor has, the best first.
     pub fn available() -> Vec<Self> {
@@ -113,6 +132,36 @@ impl Level {
     /// Whether a multiply-add is one instruction.
     pub fn fuses(self) -> bool {
         self.0 != Set::Portable
+    }
+
+    /// Rows of a tile, and half its columns: what the registers of this level hold of a product, beside
+    /// what goes into it.
+    pub(crate) fn tile(self) -> [usize; 2] {
+        match self.0 {
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Set::Avx512 => [12, 16],
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Set::Avx2 => [6, 8],
+            #[cfg(all(
+                feature = "std",
+                any(
+                    target_arch = "aarch64",
+                    target_feature = "fma",
+                    target_feature = "relaxed-simd"
+                )
+            ))]
+            Set::Fused => [6, 8],
+            Set::Portable => [2, 8],
+        }
+    }
+
+    /// Does the work in code compiled for this level and its tiles.
+    pub(crate) fn run_tiled<W: Tiled>(self, work: W) -> W::Output {
+        match self.tile() {
+            [12, 16] => self.run(Shaped::<W, 12, 16>(work)),
+            [6, 8] => self.run(Shaped::<W, 6, 8>(work)),
+            _ => self.run(Shaped::<W, 2, 8>(work)),
+        }
     }
 
     /// Does the work in code compiled for this level.

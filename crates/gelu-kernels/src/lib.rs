@@ -53,6 +53,10 @@ pub mod arithmetic;
 #[cfg(feature = "std")]
 pub mod batch_norm;
 #[cfg(feature = "gemm")]
+#[allow(
+    unsafe_code,
+    reason = "threads write parts of one slice, and tiles are read without checks"
+)]
 pub mod convolution;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod disjoint;
@@ -89,6 +93,8 @@ mod subnormal;
 mod sum;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod threads;
+#[cfg(feature = "gemm")]
+mod tile;
 
 pub use activation::{backward, forward, gelu};
 pub use adam::{AdamStep, EpsilonPlace, WeightDecay, adam, amsgrad};

@@ -66,16 +66,6 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// # Panics
-    ///
-    /// If `data` ends before the matrix does.
-    pub(crate) fn of_rows(data: &'a mut [f32], rows: usize, columns: usize, stride: usize) -> Self {
-        assert!(reach(rows, columns, stride, 1) <= data.len(), "the matrix lies within its data");
-        Self { start: data.as_mut_ptr(), rows, columns, stride, _data: PhantomData }
-    }
-}
-
-impl<'a> Place<'a> {
     /// A part of a larger matrix, whose rows are `stride` long.
     ///
     /// # Safety

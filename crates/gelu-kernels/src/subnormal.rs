@@ -26,6 +26,12 @@ fn is_subnormal(number: f32) -> bool {
     (number.to_bits() & MAGNITUDE).wrapping_sub(1) < FIRST_NORMAL - 1
 }
 
+/// The number, or 0 for one that is subnormal.
+#[inline(always)]
+pub(crate) fn unless_subnormal(number: f32) -> f32 {
+    if is_subnormal(number) { 0.0 } else { number }
+}
+
 /// Whether any of the numbers is subnormal.
 struct Any<'a>(&'a [f32]);
 
@@ -49,7 +55,7 @@ impl Work for Replaced<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Vec<f32> {
-        self.0.iter().map(|&x| if is_subnormal(x) { 0.0 } else { x }).collect()
+        self.0.iter().map(|&x| unless_subnormal(x)).collect()
     }
 }
 

@@ -4,6 +4,8 @@
 #[cfg(feature = "gemm")]
 use crate::disjoint::Disjoint;
 use alloc::vec::Vec;
+#[cfg(feature = "gemm")]
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// Numbers that a thread works on at a time: four slices of them fit the second cache level. A multiple
@@ -14,8 +16,17 @@ const CHUNK: usize = 1 << 14;
 /// (`cargo bench --bench kernels`).
 const PARALLEL: usize = 1 << 16;
 
+/// Multiplications from which on a product uses several threads: below, waking them takes longer than they
+/// save.
+#[cfg(feature = "gemm")]
+pub(crate) const PARALLEL_PRODUCT: usize = 1 << 22;
+
 /// What `work` gives for each of `0..count`, in their order, on several threads if that `pays`.
-fn each<T: Send>(count: usize, pays: bool, work: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {
+pub(crate) fn each<T: Send>(
+    count: usize,
+    pays: bool,
+    work: impl Fn(usize) -> T + Send + Sync,
+) -> Vec<T> {
     #[cfg(feature = "rayon")]
     if pays && count > 1 && rayon::current_num_threads() > 1 {
         use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -63,6 +74,37 @@ pub(crate) fn for_each_part(
     });
 }
 
+/// Calls `work` with some channels of a picture's result, for all pictures and channels of `[channels,
+/// plane]`: the picture, the channels, and the numbers to write. They begin at multiples of `rows`; all
+/// channels of a picture are one part, unless there are few pictures. Each number is worth `depth` operations.
+#[cfg(feature = "gemm")]
+pub(crate) fn for_each_channel_part(
+    results: &mut [MaybeUninit<f32>],
+    [channels, plane]: [usize; 2],
+    rows: usize,
+    depth: usize,
+    work: impl Fn(usize, Range<usize>, &mut [MaybeUninit<f32>]) + Send + Sync,
+) {
+    /// Parts there should be for a few threads to share out.
+    const ENOUGH: usize = 8;
+    if results.is_empty() {
+        return;
+    }
+    let (length, size) = (results.len(), channels * plane);
+    let pays = length.saturating_mul(depth) >= PARALLEL_PRODUCT;
+    let pictures = length / size;
+    let parts = if pays { ENOUGH.div_ceil(pictures).min(channels.div_ceil(rows)) } else { 1 };
+    let border = |part: usize| (part * channels.div_ceil(rows) / parts * rows).min(channels);
+    let whole = Disjoint::of_unwritten(results);
+    each(pictures * parts, pays, |index| {
+        let (picture, part) = (index / parts, index % parts);
+        let channels = border(part)..border(part + 1);
+        let range = picture * size + channels.start * plane..picture * size + channels.end * plane;
+        // SAFETY: the parts of different pictures or channels do not overlap.
+        work(picture, channels, unsafe { whole.unwritten_part(range) });
+    });
+}
+
 /// Calls `work` with each block of a matrix of `size`, its rows and its columns: all of `side` rows and
 /// columns at most, and as equal as they get. Several threads are used if `operations` are worth them.
 #[cfg(feature = "gemm")]
@@ -72,14 +114,12 @@ pub(crate) fn for_each_block(
     operations: usize,
     work: impl Fn(Range<usize>, Range<usize>) + Send + Sync,
 ) {
-    /// Below, waking the threads takes longer than they save.
-    const PARALLEL: usize = 1 << 22;
     let counts = size.map(|length| length.div_ceil(side));
     let range = |axis: usize, index: usize| {
         let [start, end] = [index, index + 1].map(|index| index * size[axis] / counts[axis]);
         start..end
     };
-    each(counts[0] * counts[1], operations >= PARALLEL, |index| {
+    each(counts[0] * counts[1], operations >= PARALLEL_PRODUCT, |index| {
         work(range(0, index / counts[1]), range(1, index % counts[1]));
     });
 }

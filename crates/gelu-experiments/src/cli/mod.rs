@@ -75,6 +75,10 @@ fn run() -> ExitCode {
     if let Err(refusal) = gelu_kernels::Level::chosen() {
         return refuse(&Error::Usage(refusal));
     }
+    #[cfg(feature = "flex")]
+    if let Err(refusal) = gelu_kernels::convolution::Method::chosen() {
+        return refuse(&Error::Usage(refusal));
+    }
     let outcome = match arguments.command {
         Command::Compare(command) => command.run(),
         Command::Train(command) => command.run(),

@@ -95,7 +95,7 @@ impl RunSpec {
 }
 
 impl Spec for RunSpec {
-    const VERSION: u32 = 6;
+    const VERSION: u32 = 7;
     const TOOL: &'static str = "gelu";
     const RESULT: Option<&'static str> = Some("model.bpk");
 

@@ -1,4 +1,8 @@
-use std::ops::Range;
+use super::axis::Axis;
+use super::correlation::{Correlation, Results};
+use super::frame::Frame;
+use super::winograd::{Squares, Winograd};
+use std::vec::Vec;
 
 /// The sizes of a two-dimensional convolution. Pairs are of height and width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,65 +46,117 @@ impl Geometry {
         self.channels[1] * self.output_plane()
     }
 
-    /// Numbers of a picture that one number of the result depends on: a column of its patches.
+    /// Numbers of a picture that one number of the result depends on: rows of weights.
     pub(super) fn depth(&self) -> usize {
         self.channels[0] * self.kernel[0] * self.kernel[1]
     }
 
-    /// Whether the pictures are their own patches.
-    pub(super) fn is_pointwise(&self) -> bool {
-        self.kernel == [1, 1]
-            && self.stride == [1, 1]
-            && self.padding == [0, 0]
-            && self.input == self.output
+    /// From a number of the result, times the stride, to what it depends on, for each place of the kernel
+    /// along an axis.
+    fn shifts(&self, axis: usize) -> Vec<isize> {
+        let shift = |place| (place * self.dilation[axis]) as isize - self.padding[axis] as isize;
+        (0..self.kernel[axis]).map(shift).collect()
     }
 
-    /// Which channel of the picture, and which row and column of the kernel, a row of the patches is.
-    pub(super) fn place(&self, row: usize) -> [usize; 3] {
+    /// The frame that the convolution reads its pictures by.
+    pub(super) fn frame(&self) -> Frame {
+        Frame::new([0, 1].map(|axis| {
+            Axis::new(self.input[axis], self.output[axis], self.stride[axis], &self.shifts(axis))
+        }))
+    }
+
+    /// Where in a channel of a frame each place of the kernel begins.
+    pub(super) fn taps(&self, frame: &Frame) -> Vec<usize> {
         let [height, width] = self.kernel;
-        [row / (height * width), row / width % height, row % width]
+        let line = |y| (0..width).map(move |x| frame.tap([y, x]));
+        (0..height).flat_map(line).collect()
     }
 
-    /// How far a kernel's row or column reaches past the output's, and for which outputs that is
-    /// inside of the picture.
-    pub(super) fn reach(&self, axis: usize, kernel: usize) -> (isize, Range<usize>) {
-        let (stride, length) = (self.stride[axis] as isize, self.input[axis] as isize);
-        let shift = (kernel * self.dilation[axis]) as isize - self.padding[axis] as isize;
-        let count = self.output[axis] as isize;
-        // o·stride + shift ≥ 0 and < length.
-        let first = (-shift).max(0).div_ceil_by(stride).min(count);
-        let end = (length - shift).max(0).div_ceil_by(stride).clamp(first, count);
-        (shift, first as usize..end as usize)
+    /// The convolution as a correlation.
+    pub(super) fn forward(&self) -> Correlation {
+        let frame = self.frame();
+        Correlation {
+            taps: self.taps(&frame),
+            frame,
+            source: [self.channels[0], self.input[0], self.input[1]],
+            results: Results {
+                channels: self.channels[1],
+                count: self.output,
+                size: self.output,
+                start: [0, 0],
+                step: [1, 1],
+            },
+        }
     }
 
-    /// Rows of the result to be worked on together, so that their patches stay in the second cache
-    /// level.
-    pub(super) fn tiles(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        /// Numbers in the patches of a tile.
-        const PATCHES: usize = 1 << 18;
-        /// Fewer pixels than these waste the registers.
-        const LEAST: usize = 96;
-        let [rows, width] = self.output;
-        let pixels = (PATCHES / self.depth().max(1)).max(LEAST);
-        let each = (pixels / width.max(1)).clamp(1, rows.max(1));
-        // As equal as they get.
-        let count = rows.div_ceil(each);
-        (0..count).map(move |tile| tile * rows / count..(tile + 1) * rows / count)
+    /// Whether it is one of 3×3 weights and stride 1.
+    pub(super) fn has_squares(&self) -> bool {
+        (self.kernel, self.stride, self.dilation) == ([3, 3], [1, 1], [1, 1])
     }
 
-    /// The most pixels that a tile has.
-    pub(super) fn largest_tile(&self) -> usize {
-        self.tiles().map(|rows| rows.len()).max().unwrap_or(0) * self.output[1]
+    /// The convolution by squares.
+    pub(super) fn forward_squares(&self) -> Winograd {
+        let padding = self.padding.map(|padding| padding as isize);
+        let source = [self.channels[0], self.input[0], self.input[1]];
+        let squares = Squares::new(source, self.output, padding);
+        Winograd::new(squares, [self.channels[1], self.output[0], self.output[1]])
     }
-}
 
-/// Division that rounds up, of a number that is not negative.
-trait DivCeil {
-    fn div_ceil_by(self, divisor: Self) -> Self;
-}
+    /// The input's gradient by squares of the output's, with weights turned by half a circle.
+    pub(super) fn backward_squares(&self) -> Winograd {
+        let padding = self.padding.map(|padding| 2 - padding as isize);
+        let source = [self.channels[1], self.output[0], self.output[1]];
+        let squares = Squares::new(source, self.input, padding);
+        Winograd::new(squares, [self.channels[0], self.input[0], self.input[1]])
+    }
 
-impl DivCeil for isize {
-    fn div_ceil_by(self, divisor: Self) -> Self {
-        (self + divisor - 1) / divisor
+    /// The input's gradient as correlations of the output's, one for each pair of phases of the stride,
+    /// and the places of the kernel that have a share in each.
+    pub(super) fn backward(&self) -> Vec<(Correlation, Vec<usize>)> {
+        let mut all = Vec::new();
+        for y in 0..self.stride[0] {
+            for x in 0..self.stride[1] {
+                let phases = [y, x];
+                let counts = [0, 1].map(|axis| {
+                    self.input[axis].saturating_sub(phases[axis]).div_ceil(self.stride[axis])
+                });
+                // Output o has its share in input o·stride + shift: input i in turn comes of output
+                // (i − shift) / stride, where that is whole.
+                let parts = [0, 1].map(|axis| self.sources(axis, phases[axis]));
+                let frame = Frame::new([0, 1].map(|axis| {
+                    let shifts: Vec<isize> = parts[axis].iter().map(|&(_, shift)| shift).collect();
+                    Axis::new(self.output[axis], counts[axis], 1, &shifts)
+                }));
+                let (mut taps, mut places) = (Vec::new(), Vec::new());
+                for (down, (row, _)) in parts[0].iter().enumerate() {
+                    for (right, (column, _)) in parts[1].iter().enumerate() {
+                        taps.push(frame.tap([down, right]));
+                        places.push(row * self.kernel[1] + column);
+                    }
+                }
+                let results = Results {
+                    channels: self.channels[0],
+                    count: counts,
+                    size: self.input,
+                    start: phases,
+                    step: self.stride,
+                };
+                let source = [self.channels[1], self.output[0], self.output[1]];
+                all.push((Correlation { frame, source, taps, results }, places));
+            }
+        }
+        all
+    }
+
+    /// The places of the kernel along an axis that take part in every stride-th number of the input from
+    /// `phase` on, and how far from the number of the output each is.
+    fn sources(&self, axis: usize, phase: usize) -> Vec<(usize, isize)> {
+        let stride = self.stride[axis] as isize;
+        let away = |shift: isize| phase as isize - shift;
+        let places = self.shifts(axis).into_iter().enumerate();
+        places
+            .filter(|&(_, shift)| away(shift).rem_euclid(stride) == 0)
+            .map(|(place, shift)| (place, away(shift).div_euclid(stride)))
+            .collect()
     }
 }

@@ -53,8 +53,7 @@ pub(super) fn forward(
     let [x, weight] = [x, weight].map(contiguous);
     let bias = bias.map(contiguous);
     let bias = bias.as_ref().map_or(&[][..], elements);
-    let mut output = vec![0.0; batch * outputs * height * width];
-    convolution::convolve(geometry, elements(&x), elements(&weight), bias, &mut output);
+    let output = convolution::convolve(geometry, elements(&x), elements(&weight), bias);
     tensor(output, Shape::from([batch, outputs, height, width]))
 }
 
@@ -65,8 +64,7 @@ pub(super) fn input_gradient(
     gradient: FlexTensor,
 ) -> FlexTensor {
     let [weight, gradient] = [weight, gradient].map(contiguous);
-    let mut result = vec![0.0; x.layout().num_elements()];
-    convolution::input_gradient(geometry, elements(&weight), elements(&gradient), &mut result);
+    let result = convolution::input_gradient(geometry, elements(&weight), elements(&gradient));
     tensor(result, x.layout().shape().clone())
 }
 

@@ -1,0 +1,183 @@
+//! The gradient for the weight by definition: pictures times gradients, summed over pixels. Threads share
+//! out channels and groups of pictures; each has sums of its own, which are added up in one order.
+
+use super::Geometry;
+use super::frame::Frame;
+use super::panels::Panels;
+use crate::level::{Level, Tiled};
+use crate::scratch::with_scratch;
+use crate::threads::{PARALLEL_PRODUCT, each, for_each_part};
+use crate::tile::product;
+use std::ops::Range;
+use std::vec;
+use std::vec::Vec;
+
+/// Channels of a part.
+const CHANNELS: usize = 32;
+/// As many parts as there should be for threads to share out, as long as each has some work.
+const PARTS: usize = 16;
+/// Pixels that are summed over before a tile's sums are added to the part's: their gradients stay in the
+/// first cache level.
+const PIXELS: usize = 256;
+
+/// See [`weight_gradient`](super::weight_gradient).
+pub(super) fn gradient(
+    geometry: &Geometry,
+    level: Level,
+    input: &[f32],
+    gradient: &[f32],
+) -> Vec<f32> {
+    let [channels, outputs] = geometry.channels;
+    let frame = geometry.frame();
+    let taps = geometry.taps(&frame);
+    let depth = channels * taps.len();
+    let channel_parts = channels.div_ceil(CHANNELS).max(1);
+    let groups = PARTS.div_ceil(channel_parts).min(geometry.batch).max(1);
+    let share =
+        |index: usize, of: usize, count: usize| index * count / of..(index + 1) * count / of;
+    let columns = outputs.next_multiple_of(2 * level.tile()[1]);
+    let operations = geometry.batch * geometry.output_plane() * outputs * depth;
+    // By part, channel, tap and output.
+    let sums = each(channel_parts * groups, operations >= PARALLEL_PRODUCT, |part| {
+        let channels = share(part / groups, channel_parts, channels);
+        let pictures = share(part % groups, groups, geometry.batch);
+        Part { geometry, frame: &frame, taps: &taps, channels, level }
+            .sums(columns, pictures, input, gradient)
+    });
+    let mut result = vec![0.0; outputs * depth];
+    /// Outputs that are gathered together: a cache line's.
+    const OUTPUTS: usize = 16;
+    for_each_part(&mut result, OUTPUTS * depth, |index, result| {
+        let first = index * OUTPUTS;
+        let rows = result.len() / depth;
+        for (parts, sums) in sums.chunks_exact(groups).enumerate() {
+            let channels = share(parts, channel_parts, channels);
+            let start = channels.start * taps.len();
+            for k in 0..channels.len() * taps.len() {
+                let mut total = [0.0; OUTPUTS];
+                for sums in sums {
+                    let sums = &sums[k * columns + first..][..rows];
+                    total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+                }
+                for (row, total) in total.iter().take(rows).enumerate() {
+                    result[row * depth + start + k] = *total;
+                }
+            }
+        }
+    });
+    result
+}
+
+/// What one thread works on.
+struct Part<'a> {
+    geometry: &'a Geometry,
+    frame: &'a Frame,
+    taps: &'a [usize],
+    channels: Range<usize>,
+    level: Level,
+}
+
+impl Part<'_> {
+    /// Sums over some pictures, `columns` for each channel and tap.
+    fn sums(
+        &self,
+        columns: usize,
+        pictures: Range<usize>,
+        input: &[f32],
+        gradient: &[f32],
+    ) -> Vec<f32> {
+        let Self { geometry, frame, taps, level, .. } = self;
+        let channel = |channel| taps.iter().map(move |tap| channel * frame.channel() + tap);
+        let rows: Vec<usize> = (0..self.channels.len()).flat_map(channel).collect();
+        let mut sums = vec![0.0; rows.len() * columns];
+        let size = frame.size(self.channels.len(), 0);
+        let plane = geometry.output_plane();
+        with_scratch(size + columns * plane, |scratch| {
+            let (numbers, panels) = scratch.split_at_mut(size);
+            for picture in pictures {
+                let gradient = &gradient[picture * geometry.output_size()..];
+                let gradient = &gradient[..geometry.output_size()];
+                let picture = &input[picture * geometry.input_size()..][..geometry.input_size()];
+                frame.fill(
+                    *level,
+                    picture,
+                    geometry.input,
+                    self.channels.clone(),
+                    frame.lines(),
+                    numbers,
+                );
+                level.run_tiled(Panels { planes: gradient, plane, panels });
+                level.run_tiled(Picture {
+                    numbers,
+                    rows: &rows,
+                    size: geometry.output,
+                    line: frame.line(),
+                    panels,
+                    columns,
+                    sums: &mut sums,
+                });
+            }
+        });
+        sums
+    }
+}
+
+/// The sums over one picture.
+struct Picture<'a> {
+    numbers: &'a [f32],
+    rows: &'a [usize],
+    size: [usize; 2],
+    /// From one line to the next.
+    line: usize,
+    panels: &'a [f32],
+    columns: usize,
+    sums: &'a mut [f32],
+}
+
+impl Tiled for Picture<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
+        let Self { numbers, rows, size: [lines, width], line, panels, columns, sums } = self;
+        let both = 2 * LANES;
+        let plane = lines * width;
+        let last = rows.iter().max().copied().unwrap_or(0);
+        let reach = last + lines.saturating_sub(1) * line + width;
+        assert!(reach <= numbers.len() || plane == 0, "every line lies within the frame");
+        let each = (PIXELS / width.max(1)).max(1);
+        for first in (0..lines).step_by(each) {
+            let count = each.min(lines - first);
+            for column in (0..columns).step_by(both) {
+                let panel =
+                    &panels[column * plane + first * width * both..][..count * width * both];
+                for row in (0..rows.len()).step_by(ROWS) {
+                    let starts: [usize; ROWS] = std::array::from_fn(|index| {
+                        rows[(row + index).min(rows.len() - 1)] + first * line
+                    });
+                    let tile = product::<FUSED, ROWS, LANES>(
+                        [count, width],
+                        // SAFETY: no row's line reaches further than asserted.
+                        |y, x, row| unsafe { *numbers.get_unchecked(starts[row] + y * line + x) },
+                        // SAFETY: the panel has two vectors for each pixel.
+                        |y, x| unsafe {
+                            panel
+                                .as_ptr()
+                                .add((y * width + x) * both)
+                                .cast::<[[f32; LANES]; 2]>()
+                                .read()
+                        },
+                    );
+                    let sums = sums[row * columns..].chunks_exact_mut(columns);
+                    for (sums, tile) in sums.zip(&tile) {
+                        let to = &mut sums[column..column + both];
+                        for lane in 0..LANES {
+                            to[lane] += tile[0][lane];
+                            to[LANES + lane] += tile[1][lane];
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
