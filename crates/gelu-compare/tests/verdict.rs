@@ -119,7 +119,8 @@ fn block(language: &str) -> String {
 fn the_readmes_quick_start_prints_what_stands_there() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.path("scores.csv"), block("csv")).unwrap();
-    let command = include_str!("../README.md").lines().find(|l| l.starts_with("gelu-compare "));
-    let words: Vec<&str> = command.unwrap().split(' ').skip(1).collect();
+    let mut lines = include_str!("../README.md").lines();
+    let command = lines.find(|line| line.starts_with("gelu-compare verdict ")).unwrap();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
     assert_eq!(sandbox.run(&words).success(), block("text"));
 }

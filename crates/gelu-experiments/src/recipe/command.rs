@@ -64,7 +64,7 @@ impl Recipe {
     }
 
     /// What makes this recipe smaller than the built-in one of its name, or leaves out a part of the
-    /// data set, in words; empty where nothing does. [`cuts`] makes a sentence of it.
+    /// data set, in words; empty where nothing does. [`cuts`](crate::report::cuts) makes a sentence of it.
     pub fn cut_down(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         let built_in = Self::named(&self.name).ok();

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct Document {
     pub schema: String,
+    pub device: String,
     pub data: Data,
     pub loss: LossKind,
     pub reported: Reported,

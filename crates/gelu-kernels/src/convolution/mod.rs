@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_as_wide_as_a_networks_errs_by_no_more_than_pytorch() {
+    fn a_layer_as_wide_as_a_networks_errs_in_the_seventh_digit() {
         let geometry = Geometry {
             batch: 1,
             channels: [192, 192],
@@ -258,9 +258,9 @@ mod tests {
         let w: Vec<f32> = w.iter().map(|w| w / (geometry.depth() as f32).sqrt()).collect();
         let dy = drawn(geometry.output_size(), 3);
         let expected = defined(&geometry, &x, &w, &dy);
-        // PyTorch 2.15's own f32 of such a layer beside its f64, in root mean squares. (Of the input's
-        // gradient, which it sums in another order than the result, it has 2.2e-7.)
-        let pytorch = [7.2e-7, 7.2e-7, 5.5e-7];
+        // PyTorch 2.15's f32 of such a layer beside its f64 has 7.2e-7, 2.2e-7 and 5.5e-7 in root mean
+        // squares: less only in the input's gradient.
+        let limits = [4.6e-7, 4.6e-7, 3.2e-7];
         for method in [Method::Direct, Method::Winograd] {
             let level = Level::best();
             let found = [
@@ -277,8 +277,8 @@ mod tests {
                 (error / all).sqrt()
             });
             std::println!("{method:?}: {errors:?}");
-            for (error, limit) in errors.iter().zip(pytorch) {
-                assert!(*error <= limit, "{method:?} {errors:?}, PyTorch {pytorch:?}");
+            for (error, limit) in errors.iter().zip(limits) {
+                assert!(*error <= limit, "{method:?} {errors:?}, at most {limits:?}");
             }
         }
     }
