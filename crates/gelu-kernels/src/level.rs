@@ -37,14 +37,17 @@ pub trait Work {
 
 /// [`Work`] on tiles of a product: `ROWS` rows of two vectors of `LANES` numbers, as
 /// [`Level::tile`] says.
+#[cfg(feature = "gemm")]
 pub(crate) trait Tiled {
     type Output;
 
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) -> Self::Output;
 }
 
+#[cfg(feature = "gemm")]
 struct Shaped<W, const ROWS: usize, const LANES: usize>(W);
 
+#[cfg(feature = "gemm")]
 impl<W: Tiled, const ROWS: usize, const LANES: usize> Work for Shaped<W, ROWS, LANES> {
     type Output = W::Output;
 
@@ -136,6 +139,7 @@ impl Level {
 
     /// Rows of a tile, and half its columns: what the registers of this level hold of a product, beside
     /// what goes into it.
+    #[cfg(feature = "gemm")]
     pub(crate) fn tile(self) -> [usize; 2] {
         match self.0 {
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -156,6 +160,7 @@ impl Level {
     }
 
     /// Does the work in code compiled for this level and its tiles.
+    #[cfg(feature = "gemm")]
     pub(crate) fn run_tiled<W: Tiled>(self, work: W) -> W::Output {
         match self.tile() {
             [12, 16] => self.run(Shaped::<W, 12, 16>(work)),
