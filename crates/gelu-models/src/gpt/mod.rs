@@ -123,7 +123,7 @@ fn normal(std: f64) -> Initializer {
 /// assert_eq!(llama_like.init(&device).forward(tokens).dims(), [2, 64, 65]);
 /// ```
 ///
-/// nanoGPT's checkpoints, trained with `bias=False`, load by
+/// nanoGPT's names, of a network with `bias=False`, are translated by
 ///
 /// ```no_run
 /// # use burn::tensor::Device;
