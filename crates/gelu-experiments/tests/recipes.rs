@@ -24,6 +24,7 @@ const LEFT: &[(&str, &[&str], usize)] = &[
     ("tweet-tagger", &["tweets"], 20),
     ("timit-frames", &["figure-5"], 2),
     ("spoken-digits", &["spoken-digits"], 4),
+    ("char-gpt", &["curves"], 3),
     ("cifar10-cnn", &["figure-6"], 4),
     ("cifar10-cnn-narrow", &["curves"], 1),
     ("cifar100-wrn", &["figure-7"], 1),
@@ -177,6 +178,61 @@ fn spoken_digits() {
     let short = ["--epochs", "3", "--batch-size", "2", "--train-limit", "12", "--test-limit", "4"];
     let short = [&short[..], &["--learning-rates", "1e-3", "--dropout", "0"]].concat();
     assert_learns(&compared("spoken-digits", &["--train", "1"], &short));
+}
+
+#[test]
+fn char_gpt() {
+    let short = ["--epochs", "2", "--batches", "4", "--batch-size", "2", "--test-limit", "200"];
+    let short = [&short[..], &["--learning-rates", "1e-3"]].concat();
+    let synth = ["--train", "9000", "--test", "500"];
+    let document = compared("char-gpt", &synth, &short);
+    assert_learns(&document);
+    let drawn = document.runs.iter().map(|run| run.epochs[0].train_loss);
+    assert!(drawn.into_iter().all(|loss| loss > 3.0), "untrained, 31 characters are alike");
+}
+
+/// A text of one's own, gated units beside plain ones, and what the networks write.
+#[test]
+fn a_text_of_ones_own_and_gated_units() {
+    let sandbox = Sandbox::new();
+    let text: String = (0..400).map(|i| format!("line {} of a text. Größe!\n", i % 37)).collect();
+    std::fs::write(sandbox.path("own.txt"), text).unwrap();
+    let short = ["--epochs", "1", "--batches", "2", "--batch-size", "2", "--seeds", "1", "--json"];
+    let compare = |more: &[&str]| {
+        let all = ["compare", "char-gpt", "--data", "own.txt", "--learning-rates", "1e-3"];
+        sandbox.run(&[&all[..], &short, more].concat())
+    };
+    let document: Document =
+        serde_json::from_str(&compare(&["--activations", "gelu,geglu,gated:tanh"]).success())
+            .unwrap();
+    assert_eq!((document.data.source.as_str(), document.data.synthetic), ("own.txt", false));
+    let mut arms: Vec<&str> = document.runs.iter().map(|run| run.activation.as_str()).collect();
+    arms.sort_unstable();
+    assert_eq!(arms, ["gated:tanh", "geglu", "gelu"]);
+
+    let eval = |more: &[&str]| {
+        let all = ["eval", "results/char-gpt", "--data", "own.txt"];
+        sandbox.run(&[&all[..], more].concat())
+    };
+    let written = eval(&["--write", "20", "--prompt", "Größe", "--json"]).success();
+    let written: serde_json::Value = serde_json::from_str(&written).unwrap();
+    for run in written.as_array().unwrap() {
+        let text = run["written"].as_str().unwrap();
+        assert!(text.starts_with("Größe") && text.chars().count() == 25, "{text}");
+        let (loss, bits) = (run["test_loss"].as_f64(), run["test_bits_per_byte"].as_f64());
+        // Two of every 25 characters have two bytes.
+        let ratio = loss.unwrap() / bits.unwrap() / std::f64::consts::LN_2;
+        assert!((1.05..1.1).contains(&ratio), "{ratio} bytes a character");
+    }
+    for (more, said) in [
+        (["--write", "5", "--prompt", "日"], "does not occur in own.txt"),
+        (["--write", "5", "--temperature", "-1"], "it is 0 or more"),
+        (["--noise", "0.5", "--write", "5"], "a text has none"),
+    ] {
+        eval(&more).refused(2, said);
+    }
+    let gates = sandbox.run(&["compare", "--activations", "gelu,swiglu"]);
+    gates.refused(2, "only networks of kind gpt have");
 }
 
 #[test]

@@ -56,4 +56,6 @@ mod optimizer;
 
 pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep, WeightDecay};
 pub use ops::TrainingOps;
-pub use optimizer::{Adam, AdamConfig, AdamState, AdamWConfig, Sgd, SgdConfig, SgdState};
+pub use optimizer::{
+    Adam, AdamConfig, AdamState, AdamWConfig, Sgd, SgdConfig, SgdState, clip_by_global_norm,
+};

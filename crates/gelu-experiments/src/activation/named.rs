@@ -8,7 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// An activation as recipes, the command line and run folders name it: a built-in one (`gelu`), a
-/// formula with a name (`mine=x*tanh(x)`), or a registered one ([`register`](super::register)).
+/// formula with a name (`mine=x*tanh(x)`), a registered one ([`register`](super::register)), or the gate of
+/// a gated unit (`geglu`, `swiglu`, `reglu`, `gated:tanh`), which networks with such units have.
 ///
 /// Its text says all that a run depends on, and parses to an equal one.
 #[derive(Clone, Debug)]
@@ -22,6 +23,7 @@ enum Meaning {
     BuiltIn(Activation),
     Formula(Activation),
     Registered(Activation),
+    Gate(Activation),
     /// Read from a folder that a program with more activations made.
     Unknown,
 }
@@ -40,12 +42,20 @@ impl NamedActivation {
     /// [`Error::Usage`] when this program does not know it.
     pub fn activation(&self) -> Result<&Activation> {
         match &self.meaning {
-            Meaning::BuiltIn(it) | Meaning::Formula(it) | Meaning::Registered(it) => Ok(it),
+            Meaning::BuiltIn(it)
+            | Meaning::Formula(it)
+            | Meaning::Registered(it)
+            | Meaning::Gate(it) => Ok(it),
             // Parsed again for what is wrong with it.
             Meaning::Unknown => {
                 Err(self.text.parse::<Self>().err().unwrap_or_else(|| unknown(&self.text)))
             }
         }
+    }
+
+    /// Whether it is what a gated unit `f(gate(x))·up(x)` passes its gate through.
+    pub fn is_gate(&self) -> bool {
+        matches!(self.meaning, Meaning::Gate(_))
     }
 
     /// Everything that defines it: `gelu`, `mine=x*tanh(x)`.
@@ -62,6 +72,10 @@ impl NamedActivation {
     pub fn label(&self) -> Cow<'_, str> {
         match &self.meaning {
             Meaning::BuiltIn(activation) => activation.label(),
+            Meaning::Gate(activation) => match GATES.iter().find(|(name, ..)| *name == self.text) {
+                Some((.., label)) => (*label).into(),
+                None => format!("gated {}", activation.label()).into(),
+            },
             _ => self.name().into(),
         }
     }
@@ -108,12 +122,35 @@ impl FromStr for NamedActivation {
                 meaning: Meaning::Formula(Activation::custom(name, function)),
             });
         }
+        if let Some(function) = gate(text) {
+            let activation = function.parse::<Activation>().map_err(|_| unknown(function))?;
+            let named = GATES.iter().find(|(_, of, _)| *of == activation.name());
+            let text = match named {
+                Some((name, ..)) => (*name).to_owned(),
+                None => format!("{GATED}{}", activation.name()),
+            };
+            return Ok(Self { text, meaning: Meaning::Gate(activation) });
+        }
         match (find(text), text.parse::<Activation>()) {
             (Some(own), _) => Ok(Self { text: text.to_owned(), meaning: Meaning::Registered(own) }),
             (None, Ok(activation)) => Ok(activation.into()),
             (None, Err(_)) => Err(unknown(text)),
         }
     }
+}
+
+/// Gated units with names of their own (Shazeer, arXiv 2002.05202), the functions of their gates, and as
+/// people write them.
+const GATES: [(&str, &str, &str); 3] =
+    [("geglu", "gelu", "GEGLU"), ("swiglu", "silu", "SwiGLU"), ("reglu", "relu", "ReGLU")];
+/// What stands before the function of any other.
+const GATED: &str = "gated:";
+
+/// The function of the gate that a text names.
+fn gate(text: &str) -> Option<&str> {
+    let lower = text.to_ascii_lowercase();
+    let known = GATES.iter().find(|(name, ..)| *name == lower).map(|(_, function, _)| *function);
+    known.or_else(|| text.strip_prefix(GATED))
 }
 
 fn unknown(text: &str) -> Error {
@@ -209,5 +246,23 @@ mod tests {
         let unknown = NamedActivation::read("unheard-of");
         assert_eq!((unknown.text(), unknown.label().as_ref()), ("unheard-of", "unheard-of"));
         assert!(unknown.activation().unwrap_err().to_string().contains("unknown activation"));
+    }
+
+    #[test]
+    fn gates_have_their_names_and_functions() {
+        for (text, name, label, function) in [
+            ("geglu", "geglu", "GEGLU", Activation::Gelu),
+            ("SwiGLU", "swiglu", "SwiGLU", Activation::Silu),
+            ("gated:relu", "reglu", "ReGLU", Activation::Relu),
+            ("gated:relu2", "gated:squared-relu", "gated squared ReLU", Activation::SquaredRelu),
+        ] {
+            let gate: NamedActivation = text.parse().unwrap();
+            assert_eq!((gate.text(), &*gate.label(), gate.is_gate()), (name, label, true));
+            assert_eq!(gate.activation().unwrap(), &function);
+            assert_eq!(name.parse::<NamedActivation>().unwrap(), gate);
+        }
+        assert!(!"gelu".parse::<NamedActivation>().unwrap().is_gate());
+        let error = "gated:gulu".parse::<NamedActivation>().unwrap_err().to_string();
+        assert!(error.contains("unknown activation"), "{error}");
     }
 }

@@ -1,5 +1,7 @@
 use super::print;
+use super::written::Writing;
 use crate::comparison::{ComparisonReader, label};
+use crate::data::DataSet;
 use crate::device::DeviceName;
 use crate::measure::{Criterion, NoiseMetrics, check_outcomes};
 use crate::recipe::limits;
@@ -16,6 +18,7 @@ use crate::{Error, Result, data};
 use burn::tensor::Device;
 use clap::Args;
 use serde::Serialize;
+use std::f64::consts::LN_2;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,6 +41,8 @@ pub(super) struct Eval {
     /// run has not kept it
     #[arg(long)]
     outcomes: bool,
+    #[command(flatten)]
+    writing: Writing,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -58,6 +63,12 @@ struct Evaluation {
     valid_error: Option<f64>,
     test_loss: f64,
     test_error: Option<f64>,
+    /// Of a text: the test loss in bits a byte of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_bits_per_byte: Option<f64>,
+    /// What the network of a text wrote, where it was asked to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     noise: Vec<NoiseMetrics>,
     /// Of a network whose GELUs are learned.
@@ -83,6 +94,16 @@ impl Eval {
         let first = runs.first().expect("at least one run is finished");
         let first = spec_of(first)?;
         let data = data::load(&first.data.set, self.data.as_deref())?;
+        let text = match &data {
+            DataSet::Text(text) => Some(text),
+            _ => None,
+        };
+        if text.is_some() && !self.noise.is_empty() {
+            return Err(Error::Usage(
+                "noise is added to numbers, and a text has none; leave --noise out".to_owned(),
+            ));
+        }
+        self.writing.check(text)?;
         let mut evaluations = Vec::new();
         for run in &runs {
             let spec = spec_of(run)?;
@@ -113,6 +134,8 @@ impl Eval {
                 valid_error: valid.and_then(|score| score.error),
                 test_loss: test.loss,
                 test_error: test.error,
+                test_bits_per_byte: text.map(|text| test.loss / (LN_2 * text.bytes_a_character())),
+                written: text.and_then(|text| self.writing.write(&model, text, spec.seed)),
                 noise,
                 learned: learned_gelus(&model),
             });
@@ -228,7 +251,8 @@ fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
 }
 
 fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
-    let header = [
+    let is_text = evaluations.iter().any(|e| e.test_bits_per_byte.is_some());
+    let mut header = vec![
         "activation",
         "dropout",
         "lr",
@@ -238,9 +262,10 @@ fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
         "test loss",
         "test error",
     ];
+    header.extend(is_text.then_some("bits a byte"));
     let loss = |loss: f64| format!("{loss:.4}");
     let rows = evaluations.iter().map(|e| {
-        vec![
+        let mut row = vec![
             label(&e.activation),
             e.dropout.to_string(),
             format!("{:e}", e.learning_rate),
@@ -249,10 +274,17 @@ fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
             e.valid_loss.map_or_else(|| "–".to_owned(), loss),
             loss(e.test_loss),
             e.test_error.map_or_else(|| "–".to_owned(), |error| format!("{:.2} %", error * 100.0)),
-        ]
+        ];
+        row.extend(e.test_bits_per_byte.map(loss));
+        row
     });
     let mark = if synthetic { "SYNTHETIC DATA\n" } else { "" };
     let mut text = format!("{mark}{}\n", number_table(&header, rows));
+    for e in evaluations {
+        let Some(written) = &e.written else { continue };
+        let of = format!("{}, lr {:e}, seed {}", label(&e.activation), e.learning_rate, e.seed);
+        text += &format!("\n{of} writes:\n{}\n", written);
+    }
     if let Some(learned) = learned_table(evaluations) {
         text += &format!("\nμ and σ of x·Φ((x − μ)/σ), median [lowest, highest]\n{learned}\n");
     }

@@ -14,6 +14,7 @@ mod submit;
 mod suggested;
 mod train;
 mod work;
+mod written;
 
 use crate::Error;
 use crate::comparison::label;

@@ -29,7 +29,11 @@ pub(super) struct Selection {
     /// Examples in a batch
     #[arg(long, value_name = "N")]
     batch_size: Option<usize>,
-    /// Train on N training examples only (of tweets, sentences, recordings: N of those)
+    /// Batches in an epoch of what is drawn at random, the windows of a text
+    #[arg(long, value_name = "N")]
+    batches: Option<usize>,
+    /// Train on N training examples only (of tweets, sentences, recordings: N of those;
+    /// of a text: N characters)
     #[arg(long, value_name = "N")]
     train_limit: Option<usize>,
     /// Measure on N validation and N test examples only
@@ -41,8 +45,8 @@ pub(super) struct Selection {
     /// Choose learning rates (and the epoch, where the best is reported) by this measure
     #[arg(long, value_name = "MEASURE", value_enum)]
     selection: Option<measure::Selection>,
-    /// Folder that holds the data set's files
-    #[arg(long, value_name = "DIR")]
+    /// Folder that holds the data set's files; for the experiment on a text, any text file too
+    #[arg(long, value_name = "PATH")]
     data: Option<PathBuf>,
     /// Folder for results [default: results/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
@@ -74,6 +78,7 @@ impl Selection {
         let training = &mut recipe.training;
         training.epochs = self.epochs.unwrap_or(training.epochs);
         training.batch_size = self.batch_size.unwrap_or(training.batch_size);
+        training.batches = self.batches.or(training.batches);
         let limits = &mut recipe.data;
         limits.train_limit = self.train_limit.or(limits.train_limit);
         limits.test_limit = self.test_limit.or(limits.test_limit);
@@ -104,7 +109,7 @@ impl Selected {
         source.location = source.location.map(|path| std::path::absolute(&path).unwrap_or(path));
         let (recipe, device) = (self.recipe.clone(), device);
         let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
-        comparison.test_examples = Splits::test_examples(&self.data, &self.recipe.data);
+        comparison.test_examples = Splits::test_examples(&self.data, &self.recipe);
         comparison.lease_seconds = Comparison::default_lease(&self.out);
         comparison
     }

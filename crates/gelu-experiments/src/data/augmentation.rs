@@ -39,7 +39,8 @@ impl Crops {
     /// of them are mirror images.
     pub(super) fn apply(&self, batch: Examples, first: usize, mirrored: &[bool]) -> Examples {
         let ([channels, height, width], count) = (self.picture, batch.len());
-        let device = batch.inputs.device().inner();
+        let pictures = batch.inputs.numbers();
+        let device = pictures.device().inner();
         let pad = self.padding;
         let row_length = width + 2 * pad;
         let places = &self.places[first..first + count];
@@ -55,11 +56,11 @@ impl Crops {
         let wanted = offsets + straight + flips * across;
         let wanted: Tensor<3, Int> = wanted.unsqueeze_dim::<3>(1).repeat_dim(1, channels);
 
-        let pictures = batch.inputs.reshape([count, channels, height, width]);
+        let pictures = pictures.reshape([count, channels, height, width]);
         let padded = pictures.pad((pad, pad, pad, pad), 0.0);
         let padded = padded.reshape([count, channels, row_length * (height + 2 * pad)]);
         let inputs = padded.gather(2, wanted).reshape([count, channels * height * width]);
-        Examples { inputs, labels: batch.labels }
+        Examples { inputs: inputs.into(), labels: batch.labels }
     }
 }
 
@@ -76,7 +77,8 @@ mod tests {
     fn batch(count: usize) -> (Vec<f32>, Examples) {
         let device = Device::default();
         let values: Vec<f32> = (1..=count * 24).map(|v| v as f32).collect();
-        let inputs = Tensor::from_data(TensorData::new(values.clone(), [count, 24]), &device);
+        let inputs = TensorData::new(values.clone(), [count, 24]);
+        let inputs = Tensor::<2>::from_data(inputs, &device).into();
         let labels = Tensor::<1, Int>::zeros([count], &device);
         (values, Examples { inputs, labels })
     }
@@ -108,7 +110,7 @@ mod tests {
         let crops = Crops::of_epoch(augmentation, PICTURE, 60, 7, 3);
         let (values, examples) = batch(20);
         let mirrored: Vec<bool> = (0..20).map(|i| i % 3 == 0).collect();
-        let found = crops.apply(examples, 40, &mirrored).inputs.into_data();
+        let found = crops.apply(examples, 40, &mirrored).inputs.numbers().into_data();
         let found: Vec<f32> = found.iter::<f32>().collect();
         for index in 0..20 {
             let picture = &values[index * 24..(index + 1) * 24];

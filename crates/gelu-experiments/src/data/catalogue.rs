@@ -1,7 +1,7 @@
 use super::audio::Analysis;
 use super::cifar::{self, Cifar};
 use super::prepared::{Key, prepared};
-use super::{DataSet, ImageSet, data_home, digits, mnist, spoken_digits, timit, tweets};
+use super::{DataSet, ImageSet, corpus, data_home, digits, mnist, spoken_digits, timit, tweets};
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,8 @@ pub enum DataKind {
     },
     /// Vectors with their neighbours, in groups.
     Windows,
+    /// Text by characters.
+    Text,
 }
 
 /// Where a data set is found.
@@ -52,7 +54,7 @@ pub enum Availability {
 const GREY: DataKind = DataKind::Pictures { channels: 1, side: 28 };
 const COLOURED: DataKind = DataKind::Pictures { channels: cifar::CHANNELS, side: cifar::SIDE };
 
-const CATALOGUE: [DataSetInfo; 7] = [
+const CATALOGUE: [DataSetInfo; 8] = [
     DataSetInfo {
         name: "digits",
         what: "6,000 + 2,000 drawn digits, 28×28 grey, 10 classes",
@@ -116,6 +118,15 @@ const CATALOGUE: [DataSetInfo; 7] = [
         kind: DataKind::Windows,
         examples: "frames",
     },
+    DataSetInfo {
+        name: "shakespeare",
+        what: "1,115,394 characters of Shakespeare's plays, 65 different ones; or any text file",
+        origin: "github.com/karpathy/char-rnn; the plays are in the public domain",
+        how: "`gelu data fetch shakespeare`",
+        synthetic: false,
+        kind: DataKind::Text,
+        examples: "characters",
+    },
 ];
 
 /// Every data set this program knows.
@@ -146,6 +157,7 @@ impl DataSetInfo {
             "tweets" => tweets::is_present(&folder),
             "timit" => timit::is_present(&folder),
             "spoken-digits" => spoken_digits::is_present(&folder),
+            "shakespeare" => corpus::is_present(&folder),
             _ => mnist::is_present(&folder),
         };
         if present { Availability::Present(folder) } else { Availability::Absent(folder) }
@@ -171,11 +183,18 @@ pub fn load(name: &str, folder: Option<&Path>) -> Result<DataSet> {
     }
     let home = data_home().join(info.name);
     let place = folder.unwrap_or(&home);
-    if info.name != "mnist" && !place.is_dir() {
+    let there = match info.kind {
+        DataKind::Text => place.exists(),
+        _ => info.name == "mnist" || place.is_dir(),
+    };
+    if !there {
         return Err(Error::data(
             place,
             crate::error::Place::File,
-            "there is no such folder",
+            match info.kind {
+                DataKind::Text => "there is no such file or folder",
+                _ => "there is no such folder",
+            },
             format!(
                 "{}, or name another folder with --data DIR; `gelu data synth {name} DIR` writes \
                  generated files of the same format",
@@ -196,6 +215,7 @@ pub fn load(name: &str, folder: Option<&Path>) -> Result<DataSet> {
             let key = Key::new("spoken-digits", Analysis::VERSION).with_files(&root)?;
             prepared(&key, || spoken_digits::read(place))?.into()
         }
+        "shakespeare" => corpus::read(info.name, place)?.into(),
         _ => mnist::read(place)?.into(),
     };
     // What was prepared from the same files may have been read from another place.

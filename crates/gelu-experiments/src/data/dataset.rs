@@ -85,7 +85,7 @@ impl Images {
         let labels: Vec<i32> = self.labels.iter().map(|&label| i32::from(label)).collect();
         let inputs = TensorData::new(inputs, [self.len(), self.features()]);
         Examples {
-            inputs: Tensor::from_data(inputs, device),
+            inputs: Tensor::<2>::from_data(inputs, device).into(),
             labels: Tensor::from_data(TensorData::new(labels, [self.len()]), device),
         }
     }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn pixels_are_scaled_as_the_recipe_says() {
         let device = Device::default();
-        let scaled = |pixels| images(1).to_examples(pixels, &device).inputs.into_data();
+        let scaled = |pixels| images(1).to_examples(pixels, &device).inputs.numbers().into_data();
         let unit = scaled(Pixels::ZeroToOne).try_to_vec::<f32>().unwrap();
         assert_eq!(unit, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
         let signed = scaled(Pixels::MinusOneToOne).try_to_vec::<f32>().unwrap();

@@ -5,6 +5,7 @@ use crate::randomness::{Purpose, generator};
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
 use burn::tensor::{Device, Int, Tensor};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,14 +15,62 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// # Shapes
 ///
-/// - `inputs`: `[examples, features]`
+/// - `inputs`: `[examples, features]`, or tokens `[windows, context]`, of which each is followed by an example
 /// - `labels`: `[examples]`
 #[derive(Clone, Debug)]
 pub struct Examples {
-    /// One row an example.
-    pub inputs: Tensor<2>,
+    /// One row an example, or one a window.
+    pub inputs: BatchInputs,
     /// The class of each.
     pub labels: Tensor<1, Int>,
+}
+
+/// What a network is given.
+#[derive(Clone, Debug)]
+pub enum BatchInputs {
+    /// `[examples, features]`
+    Numbers(Tensor<2>),
+    /// `[windows, context]`: the class of every token is the one that follows it.
+    Tokens(Tensor<2, Int>),
+}
+
+impl BatchInputs {
+    /// The inputs `[examples, features]`.
+    ///
+    /// # Panics
+    ///
+    /// If they are tokens.
+    pub fn numbers(self) -> Tensor<2> {
+        match self {
+            Self::Numbers(numbers) => numbers,
+            Self::Tokens(_) => panic!("a network of numbers was given tokens"),
+        }
+    }
+
+    /// The tokens `[windows, context]`.
+    ///
+    /// # Panics
+    ///
+    /// If they are none.
+    pub fn tokens(self) -> Tensor<2, Int> {
+        match self {
+            Self::Tokens(tokens) => tokens,
+            Self::Numbers(_) => panic!("a network of tokens was given numbers"),
+        }
+    }
+
+    fn autodiff(self) -> Self {
+        match self {
+            Self::Numbers(numbers) => Self::Numbers(numbers.autodiff()),
+            Self::Tokens(tokens) => Self::Tokens(tokens.autodiff()),
+        }
+    }
+}
+
+impl From<Tensor<2>> for BatchInputs {
+    fn from(numbers: Tensor<2>) -> Self {
+        Self::Numbers(numbers)
+    }
 }
 
 impl Examples {
@@ -68,6 +117,8 @@ pub struct BatchLoader {
     batch_size: usize,
     order: Order,
     augmentation: Option<(Augmentation, [usize; 3])>,
+    /// Where a window of a text may begin, where they are drawn.
+    places: Option<Range<i32>>,
     device: Device,
 }
 
@@ -83,7 +134,7 @@ impl BatchLoader {
         assert!(i32::try_from(samples.len()).is_ok(), "{} examples are too many", samples.len());
         let device = samples.device();
         let range = 0..samples.units();
-        Self { samples, range, batch_size, order, augmentation: None, device }
+        Self { samples, range, batch_size, order, augmentation: None, places: None, device }
     }
 
     /// Varies pictures of these channels, height and width in every shuffled pass.
@@ -91,6 +142,17 @@ impl BatchLoader {
         let pictures = self.samples.len();
         self.range = 0..if augmentation.mirrored { 2 * pictures } else { pictures };
         self.augmentation = Some((augmentation, picture));
+        self
+    }
+
+    /// Draws so many batches of windows at random places of a text in every shuffled pass.
+    ///
+    /// # Panics
+    ///
+    /// If the samples are no text.
+    pub fn with_drawn_batches(mut self, batches: usize) -> Self {
+        self.places = Some(self.samples.places().expect("only a text has windows to be drawn"));
+        self.range = 0..batches * self.batch_size;
         self
     }
 
@@ -103,8 +165,13 @@ impl BatchLoader {
     fn next_pass(&self) -> Option<(Vec<i32>, Option<Crops>)> {
         let Order::Shuffled { seed, next_epoch } = &self.order else { return None };
         let epoch = next_epoch.fetch_add(1, Ordering::Relaxed);
+        let mut generator = generator(*seed, Purpose::BatchOrder { epoch });
+        if let Some(places) = &self.places {
+            let place = |_| generator.random_range(places.clone());
+            return Some((self.range.clone().map(place).collect(), None));
+        }
         let mut units: Vec<i32> = (self.range.start as i32..self.range.end as i32).collect();
-        units.shuffle(&mut generator(*seed, Purpose::BatchOrder { epoch }));
+        units.shuffle(&mut generator);
         let crops = self.augmentation.map(|(augmentation, picture)| {
             Crops::of_epoch(augmentation, picture, units.len(), *seed, epoch)
         });
@@ -119,7 +186,7 @@ impl DataLoader<Examples> for BatchLoader {
     }
 
     fn num_items(&self) -> usize {
-        self.range.len()
+        self.range.len() * self.samples.examples_a_window()
     }
 
     fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Examples>> {
@@ -150,6 +217,9 @@ impl Batches<'_> {
             return samples.take(&samples.resolve(&chosen));
         };
         let chosen = order[units.clone()].to_vec();
+        if self.loader.places.is_some() {
+            return samples.take(&Chosen::Places(chosen));
+        }
         let Some(crops) = &self.crops else {
             return samples.take(&samples.resolve(&Chosen::Indices(chosen)));
         };
@@ -181,7 +251,8 @@ impl Iterator for Batches<'_> {
 
 impl DataLoaderIterator<Examples> for Batches<'_> {
     fn progress(&self) -> Progress {
-        Progress::new(self.done, self.loader.range.len(), Some("examples".to_owned()))
+        let done = self.done * self.loader.samples.examples_a_window();
+        Progress::new(done, self.loader.num_items(), Some("examples".to_owned()))
     }
 }
 
@@ -196,7 +267,7 @@ mod tests {
         let values: Vec<f32> = (0..count * 2).map(|v| v as f32).collect();
         let labels: Vec<i32> = (0..count as i32).collect();
         Examples {
-            inputs: Tensor::from_data(TensorData::new(values, [count, 2]), &device),
+            inputs: Tensor::from_data(TensorData::new(values, [count, 2]), &device).into(),
             labels: Tensor::from_data(TensorData::new(labels, [count]), &device),
         }
     }
@@ -221,7 +292,7 @@ mod tests {
         let loader = BatchLoader::new(examples(9), 2, Order::shuffled(3, 1));
         for batch in loader.iter() {
             let batch = batch.unwrap();
-            let inputs: Vec<f32> = batch.inputs.into_data().iter::<f32>().collect();
+            let inputs: Vec<f32> = batch.inputs.numbers().into_data().iter::<f32>().collect();
             let labels: Vec<f32> = batch.labels.into_data().iter::<f32>().collect();
             for (row, label) in inputs.chunks(2).zip(labels) {
                 assert_eq!(row, [label * 2.0, label * 2.0 + 1.0]);
@@ -260,8 +331,8 @@ mod tests {
     fn batches_for_training_are_on_the_autodiff_device() {
         let loader = BatchLoader::new(examples(2), 2, Order::Sequential);
         let training = loader.to_device(&Device::default().autodiff());
-        assert!(training.iter().next().unwrap().unwrap().inputs.is_autodiff());
-        assert!(!loader.iter().next().unwrap().unwrap().inputs.is_autodiff());
+        assert!(training.iter().next().unwrap().unwrap().inputs.numbers().is_autodiff());
+        assert!(!loader.iter().next().unwrap().unwrap().inputs.numbers().is_autodiff());
     }
 
     #[test]
@@ -273,7 +344,7 @@ mod tests {
         let mut seen: Vec<Vec<i64>> = Vec::new();
         for batch in loader.iter() {
             let batch = batch.unwrap();
-            let inputs: Vec<i64> = batch.inputs.int().into_data().iter::<i64>().collect();
+            let inputs: Vec<i64> = batch.inputs.numbers().int().into_data().iter::<i64>().collect();
             seen.extend(inputs.chunks(2).map(<[i64]>::to_vec));
         }
         seen.sort();

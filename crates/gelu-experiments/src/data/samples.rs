@@ -1,5 +1,5 @@
 use super::inputs::Pixels;
-use super::{Examples, Images, Windows};
+use super::{BatchInputs, Examples, Images, Windows};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ enum Inputs {
     Rows(Tensor<2>),
     /// `[rows, width]` and `[examples, window]`
     Windows { table: Tensor<2>, rows: Tensor<2, Int> },
+    /// `[characters]`, in windows of so many.
+    Text { characters: Tensor<1, Int>, context: usize },
 }
 
 /// Which examples make a batch.
@@ -30,6 +32,8 @@ enum Inputs {
 pub(super) enum Chosen {
     Range(Range<usize>),
     Indices(Vec<i32>),
+    /// Windows of a text, by the characters they begin at.
+    Places(Vec<i32>),
 }
 
 impl Samples {
@@ -55,7 +59,22 @@ impl Samples {
         }
     }
 
-    /// The same examples, each standing for itself.
+    /// A text, in windows of `context` characters: an example is a character, from those before it in its
+    /// window. In order, windows do not overlap, and what is left at the end is no example.
+    ///
+    /// # Panics
+    ///
+    /// If the text has not one character more than a window.
+    pub fn of_text(text: &[u32], context: usize, device: &Device) -> Self {
+        assert!(context > 0 && text.len() > context, "{} characters are no window", text.len());
+        let data: Vec<i32> = text.iter().map(|&character| character as i32).collect();
+        let characters = Tensor::<1, Int>::from_data(TensorData::new(data, [text.len()]), device);
+        let windows = (text.len() - 1) / context;
+        let labels = characters.clone().slice([1..windows * context + 1]);
+        Self { inputs: Inputs::Text { characters, context }, labels, groups: None }
+    }
+
+    /// The same examples, each standing for itself; those of a text stay in their windows.
     pub fn ungrouped(self) -> Self {
         Self { groups: None, ..self }
     }
@@ -70,16 +89,38 @@ impl Samples {
         self.len() == 0
     }
 
-    /// How many things a batch is a number of: groups, or examples.
+    /// How many things a batch is a number of: groups, windows of a text, or examples.
     pub fn units(&self) -> usize {
-        self.groups.as_ref().map_or_else(|| self.len(), |groups| groups.len())
+        match &self.groups {
+            Some(groups) => groups.len(),
+            None => self.len() / self.examples_a_window(),
+        }
     }
 
-    /// Numbers of an input.
+    /// How many examples a window of a text has; 1 where there is no text.
+    pub(super) fn examples_a_window(&self) -> usize {
+        match &self.inputs {
+            Inputs::Text { context, .. } => *context,
+            _ => 1,
+        }
+    }
+
+    /// Where a window of a text can begin; `None` where there is no text.
+    pub(super) fn places(&self) -> Option<Range<i32>> {
+        match &self.inputs {
+            Inputs::Text { characters, context } => {
+                Some(0..(characters.dims()[0] - context) as i32)
+            }
+            _ => None,
+        }
+    }
+
+    /// Numbers of an input; of a text, tokens in a window.
     pub fn features(&self) -> usize {
         match &self.inputs {
             Inputs::Rows(rows) => rows.dims()[1],
             Inputs::Windows { table, rows } => table.dims()[1] * rows.dims()[1],
+            Inputs::Text { context, .. } => *context,
         }
     }
 
@@ -95,6 +136,9 @@ impl Samples {
             Inputs::Windows { table, rows } => {
                 Inputs::Windows { table: table.to_device(device), rows: rows.to_device(device) }
             }
+            Inputs::Text { characters, context } => {
+                Inputs::Text { characters: characters.to_device(device), context }
+            }
         };
         Self { inputs, labels: self.labels.clone().to_device(device), groups: self.groups.clone() }
     }
@@ -103,10 +147,10 @@ impl Samples {
     ///
     /// # Panics
     ///
-    /// If `change` returns another number of examples.
+    /// If `change` returns another number of examples, or there are tokens.
     pub fn map_inputs(self, change: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Self {
         let all = self.take(&Chosen::Range(0..self.len()));
-        let inputs = change(all.inputs);
+        let inputs = change(all.inputs.numbers());
         assert_eq!(inputs.dims()[0], self.len(), "every example has its input");
         Self { inputs: Inputs::Rows(inputs), ..self }
     }
@@ -117,6 +161,7 @@ impl Samples {
             return match units {
                 Chosen::Range(range) => Chosen::Range(range.clone()),
                 Chosen::Indices(indices) => Chosen::Indices(indices.clone()),
+                Chosen::Places(places) => Chosen::Places(places.clone()),
             };
         };
         let start = |group: usize| if group == 0 { 0 } else { ends[group - 1] };
@@ -127,36 +172,65 @@ impl Samples {
                 let examples = groups.flat_map(|group| start(group)..ends[group]);
                 Chosen::Indices(examples.map(|example| example as i32).collect())
             }
+            Chosen::Places(_) => unreachable!("a text has no groups"),
         }
     }
 
-    /// Gathers some examples.
+    /// Gathers some examples; of a text, some windows.
     pub(super) fn take(&self, chosen: &Chosen) -> Examples {
-        match chosen {
-            Chosen::Range(range) => {
-                let range = range.clone();
-                let labels = self.labels.clone().slice([range.clone()]);
-                let inputs = match &self.inputs {
-                    Inputs::Rows(rows) => rows.clone().slice([range]),
-                    Inputs::Windows { table, rows } => gather(table, rows.clone().slice([range])),
-                };
-                Examples { inputs, labels }
+        let labels = self.labels.clone();
+        match (&self.inputs, chosen) {
+            (Inputs::Text { characters, context }, chosen) => {
+                windows_of(characters, *context, chosen)
             }
-            Chosen::Indices(indices) => {
-                let data = TensorData::new(indices.clone(), [indices.len()]);
-                let device = self.device().inner();
-                let indices = Tensor::<1, Int>::from_data(data, &device);
-                let labels = self.labels.clone().select(0, indices.clone());
-                let inputs = match &self.inputs {
-                    Inputs::Rows(rows) => rows.clone().select(0, indices),
-                    Inputs::Windows { table, rows } => {
-                        gather(table, rows.clone().select(0, indices))
-                    }
-                };
-                Examples { inputs, labels }
+            (Inputs::Rows(rows), Chosen::Range(range)) => Examples {
+                inputs: rows.clone().slice([range.clone()]).into(),
+                labels: labels.slice([range.clone()]),
+            },
+            (Inputs::Windows { table, rows }, Chosen::Range(range)) => Examples {
+                inputs: gather(table, rows.clone().slice([range.clone()])).into(),
+                labels: labels.slice([range.clone()]),
+            },
+            (Inputs::Rows(rows), Chosen::Indices(indices)) => {
+                let indices = indices_on(indices, &self.device().inner());
+                let inputs = rows.clone().select(0, indices.clone()).into();
+                Examples { inputs, labels: labels.select(0, indices) }
             }
+            (Inputs::Windows { table, rows }, Chosen::Indices(indices)) => {
+                let indices = indices_on(indices, &self.device().inner());
+                let inputs = gather(table, rows.clone().select(0, indices.clone())).into();
+                Examples { inputs, labels: labels.select(0, indices) }
+            }
+            (_, Chosen::Places(_)) => unreachable!("only a text has places"),
         }
     }
+}
+
+fn indices_on(indices: &[i32], device: &Device) -> Tensor<1, Int> {
+    Tensor::from_data(TensorData::new(indices.to_vec(), [indices.len()]), device)
+}
+
+/// Windows of a text: of a range one behind the other, else from the places they begin at.
+fn windows_of(characters: &Tensor<1, Int>, context: usize, chosen: &Chosen) -> Examples {
+    let starts: Vec<i32> = match chosen {
+        Chosen::Range(range) => {
+            let characters = |from: usize| {
+                characters.clone().slice([range.start * context + from..range.end * context + from])
+            };
+            let tokens = characters(0).reshape([range.len(), context]);
+            return Examples { inputs: BatchInputs::Tokens(tokens), labels: characters(1) };
+        }
+        Chosen::Indices(windows) => windows.iter().map(|window| window * context as i32).collect(),
+        Chosen::Places(places) => places.clone(),
+    };
+    let device = characters.device().inner();
+    let taken = |from: i32| {
+        let places = |&start: &i32| start + from..start + from + context as i32;
+        let places: Vec<i32> = starts.iter().flat_map(places).collect();
+        characters.clone().select(0, indices_on(&places, &device))
+    };
+    let tokens = taken(0).reshape([starts.len(), context]);
+    Examples { inputs: BatchInputs::Tokens(tokens), labels: taken(1) }
 }
 
 /// The vectors of windows, one behind the other: `[examples, window · width]`.
@@ -167,7 +241,11 @@ fn gather(table: &Tensor<2>, rows: Tensor<2, Int>) -> Tensor<2> {
 
 impl From<Examples> for Samples {
     fn from(examples: Examples) -> Self {
-        Self { inputs: Inputs::Rows(examples.inputs), labels: examples.labels, groups: None }
+        Self {
+            inputs: Inputs::Rows(examples.inputs.numbers()),
+            labels: examples.labels,
+            groups: None,
+        }
     }
 }
 
@@ -194,10 +272,10 @@ mod tests {
         let samples = Samples::of_windows(&windows, false, &Device::default());
         assert_eq!((samples.len(), samples.units(), samples.features()), (5, 5, 6));
         let batch = samples.take(&Chosen::Range(1..4));
-        assert_eq!(values(batch.inputs), windows.inputs(1..4));
+        assert_eq!(values(batch.inputs.numbers()), windows.inputs(1..4));
         let batch = samples.take(&Chosen::Indices(vec![4, 0]));
         let expected = [windows.inputs(4..5), windows.inputs(0..1)].concat();
-        assert_eq!(values(batch.inputs), expected);
+        assert_eq!(values(batch.inputs.numbers()), expected);
         assert_eq!(batch.labels.into_data().iter::<i64>().collect::<Vec<_>>(), [9, 5]);
     }
 
@@ -210,5 +288,30 @@ mod tests {
         let resolved = samples.resolve(&Chosen::Range(1..3));
         assert!(matches!(&resolved, Chosen::Range(r) if *r == (2..5)), "{resolved:?}");
         assert_eq!(samples.ungrouped().units(), 5, "measured example by example");
+    }
+
+    #[test]
+    fn characters_are_followed_by_their_labels_in_every_kind_of_window() {
+        let text: Vec<u32> = (10..21).collect();
+        let samples = Samples::of_text(&text, 3, &Device::default());
+        assert_eq!((samples.len(), samples.units(), samples.features()), (9, 3, 3));
+        assert_eq!(
+            samples.places(),
+            Some(0..8),
+            "the last begins where its last label is the last character"
+        );
+        let found = |chosen| {
+            let Examples { inputs, labels } = samples.take(&samples.resolve(&chosen));
+            let numbers = |data: TensorData| data.iter::<i64>().collect::<Vec<_>>();
+            let inputs = inputs.tokens();
+            assert_eq!(inputs.dims()[1], 3);
+            (numbers(inputs.into_data()), numbers(labels.into_data()))
+        };
+        let (tokens, labels) = found(Chosen::Range(1..3));
+        assert_eq!((tokens, labels), ((13..19).collect(), (14..20).collect()));
+        let (tokens, labels) = found(Chosen::Places(vec![7, 0]));
+        assert_eq!(tokens, [17, 18, 19, 10, 11, 12]);
+        assert_eq!(labels, [18, 19, 20, 11, 12, 13]);
+        assert_eq!(found(Chosen::Indices(vec![2])).0, [16, 17, 18]);
     }
 }

@@ -1,12 +1,14 @@
-use super::{DataSource, ImageSet, WindowSet};
+use super::{DataSource, ImageSet, TextSet, WindowSet};
 
-/// A data set as it is read: pictures in two parts, or windows over vectors in three.
+/// A data set as it is read: pictures in two parts, windows over vectors or a text in three.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataSet {
     /// Pictures; validation is taken from the training part.
     Pictures(ImageSet),
     /// Words with their neighbours, frames with theirs; with a validation part of their own.
     Windows(WindowSet),
+    /// A text, by characters, in three parts.
+    Text(TextSet),
 }
 
 impl DataSet {
@@ -15,6 +17,7 @@ impl DataSet {
         match self {
             Self::Pictures(set) => &set.source,
             Self::Windows(set) => &set.source,
+            Self::Text(set) => &set.source,
         }
     }
 
@@ -22,22 +25,16 @@ impl DataSet {
         match self {
             Self::Pictures(set) => &mut set.source,
             Self::Windows(set) => &mut set.source,
+            Self::Text(set) => &mut set.source,
         }
     }
 
-    /// Number of classes.
+    /// Number of classes; of a text, how many different characters there are.
     pub fn classes(&self) -> usize {
         match self {
             Self::Pictures(set) => set.classes,
             Self::Windows(set) => set.classes,
-        }
-    }
-
-    /// Numbers of an input.
-    pub fn features(&self) -> usize {
-        match self {
-            Self::Pictures(set) => set.train.features(),
-            Self::Windows(set) => set.train.features(),
+            Self::Text(set) => set.vocabulary.len(),
         }
     }
 
@@ -45,7 +42,7 @@ impl DataSet {
     pub fn picture(&self) -> Option<[usize; 3]> {
         match self {
             Self::Pictures(set) => Some([set.train.channels, set.train.height, set.train.width]),
-            Self::Windows(_) => None,
+            Self::Windows(_) | Self::Text(_) => None,
         }
     }
 
@@ -71,6 +68,13 @@ impl DataSet {
                     set.classes
                 )
             }
+            Self::Text(set) => format!(
+                "{} training, {} validation and {} test characters, {} different ones",
+                set.train.len(),
+                set.validation.len(),
+                set.test.len(),
+                set.vocabulary.len()
+            ),
         }
     }
 }
@@ -78,6 +82,12 @@ impl DataSet {
 impl From<ImageSet> for DataSet {
     fn from(set: ImageSet) -> Self {
         Self::Pictures(set)
+    }
+}
+
+impl From<TextSet> for DataSet {
+    fn from(set: TextSet) -> Self {
+        Self::Text(set)
     }
 }
 

@@ -43,6 +43,9 @@ impl Recipe {
         flag("batch-size", ours.batch_size == theirs.batch_size, ours.batch_size.to_string());
         theirs.epochs = ours.epochs;
         theirs.batch_size = ours.batch_size;
+        let batches = ours.batches.map_or_else(String::new, |batches| batches.to_string());
+        flag("batches", ours.batches == theirs.batches, batches);
+        theirs.batches = ours.batches;
         let (ours, theirs) = (&self.data, &mut built_in.data);
         for (name, ours, theirs) in [
             ("train-limit", ours.train_limit, &mut theirs.train_limit),
@@ -71,11 +74,18 @@ impl Recipe {
         if let Some(built_in) = &built_in {
             let mut fewer = |what: &str, ours: usize, theirs: usize| {
                 if ours < theirs {
-                    let s = if ours == 1 { "" } else { "s" };
-                    cuts.push(format!("{ours} {what}{s} instead of {theirs}"));
+                    let words = match (what, ours) {
+                        (_, 1) => what.to_owned(),
+                        ("batch", _) => "batches".to_owned(),
+                        _ => format!("{what}s"),
+                    };
+                    cuts.push(format!("{ours} {words} instead of {theirs}"));
                 }
             };
             fewer("epoch", self.training.epochs, built_in.training.epochs);
+            let batches = [self, built_in].map(|recipe| recipe.training.batches.unwrap_or(0));
+            // Of an epoch.
+            fewer("batch", batches[0], batches[1]);
             let (ours, theirs) = (&self.comparison, &built_in.comparison);
             if ours.until_decided.is_none() {
                 fewer("seed", ours.seeds as usize, theirs.seeds as usize);

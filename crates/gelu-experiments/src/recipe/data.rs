@@ -23,7 +23,7 @@ pub struct DataRecipe {
     #[serde(default)]
     pub validation: usize,
     /// Use only so many training examples (before validation is set aside from all): the first
-    /// pictures; of tweets, sentences and recordings as many, evenly spread.
+    /// pictures, or characters of a text; of tweets, sentences and recordings as many, evenly spread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train_limit: Option<usize>,
     /// Use only so many validation and test examples, chosen in the same way.

@@ -16,7 +16,7 @@ pub use crate::data::{Augmentation, Normalisation, Pixels};
 pub use data::DataRecipe;
 pub(crate) use design::{ACTIVATION, measures, setting};
 pub use figure::{FigureSpec, Panels, SecondSplit};
-pub use network::{NetworkRecipe, Order};
+pub use network::{NetworkRecipe, Norm, Order};
 pub use training::{
     BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
 };
@@ -38,6 +38,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("tweet-tagger", include_str!("../../recipes/tweet-tagger.toml")),
     ("timit-frames", include_str!("../../recipes/timit-frames.toml")),
     ("spoken-digits", include_str!("../../recipes/spoken-digits.toml")),
+    ("char-gpt", include_str!("../../recipes/char-gpt.toml")),
     ("cifar10-cnn", include_str!("../../recipes/cifar10-cnn.toml")),
     ("cifar10-cnn-narrow", include_str!("../../recipes/cifar10-cnn-narrow.toml")),
     ("cifar100-wrn", include_str!("../../recipes/cifar100-wrn.toml")),

@@ -1,6 +1,7 @@
 use super::limits;
+use crate::activation::NamedActivation;
 use crate::{Error, Result};
-use gelu_models::BlockOrder;
+use gelu_models::{BlockOrder, GptNorm};
 use serde::{Deserialize, Serialize};
 
 /// Layers that nobody can mean to go beyond, and neurons or channels in one.
@@ -42,6 +43,47 @@ pub enum NetworkRecipe {
         /// What stands in a block, and in which order.
         order: Order,
     },
+    /// The small decoder-only transformer of a text's characters, [`gelu_models::Gpt`]; its position-wise
+    /// networks are gated where the activation is a gate.
+    Gpt {
+        /// Blocks.
+        layers: usize,
+        /// Heads of attention in each.
+        heads: usize,
+        /// Features of a character.
+        width: usize,
+        /// Characters that it sees at once.
+        context: usize,
+        /// What is normalised.
+        #[serde(default, skip_serializing_if = "Norm::is_layer")]
+        norm: Norm,
+    },
+}
+
+/// The normalisation of a transformer; see [`GptNorm`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Norm {
+    /// Layer norm.
+    #[default]
+    Layer,
+    /// Root mean square norm.
+    Rms,
+}
+
+impl Norm {
+    fn is_layer(&self) -> bool {
+        *self == Self::Layer
+    }
+}
+
+impl From<Norm> for GptNorm {
+    fn from(norm: Norm) -> Self {
+        match norm {
+            Norm::Layer => Self::Layer,
+            Norm::Rms => Self::Rms,
+        }
+    }
 }
 
 /// The order of a residual block; see [`BlockOrder`].
@@ -99,6 +141,19 @@ impl NetworkRecipe {
                     ))),
                 }
             }
+            Self::Gpt { layers, heads, width, context, .. } => {
+                limits::count("network.layers", *layers as u64, DEEPEST)?;
+                limits::count("network.heads", *heads as u64, WIDEST)?;
+                limits::count("network.width", *width as u64, WIDEST)?;
+                limits::count("network.context", *context as u64, WIDEST)?;
+                match width.is_multiple_of(*heads) {
+                    true => Ok(()),
+                    false => Err(Error::Usage(format!(
+                        "network.width {width} is no multiple of network.heads {heads}; every head has its \
+                         share of the width"
+                    ))),
+                }
+            }
         }?;
         match self.weights() > MOST_WEIGHTS {
             true => Err(Error::Usage(format!(
@@ -121,6 +176,9 @@ impl NetworkRecipe {
             }
             Self::Cnn { widths, .. } => 9 * (2 * square(widths[0]) + 6 * square(widths[1])),
             Self::WideResNet { depth, width, .. } => 3 * *depth as u128 * square(64 * width),
+            Self::Gpt { layers, width, context, .. } => {
+                12 * *layers as u128 * square(*width) + product(*context, *width)
+            }
         }
     }
 
@@ -135,6 +193,29 @@ impl NetworkRecipe {
     /// Whether it names classes, so that there are errors to count.
     pub fn classifies(&self) -> bool {
         !matches!(self, Self::Autoencoder { .. })
+    }
+
+    /// Characters that it sees at once, where it takes a text.
+    pub fn context(&self) -> Option<usize> {
+        match self {
+            Self::Gpt { context, .. } => Some(*context),
+            _ => None,
+        }
+    }
+
+    /// Whether it has what an activation is for: a gate only where there are gated units.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] saying which networks have them.
+    pub(crate) fn check_activation(&self, activation: &NamedActivation) -> Result<()> {
+        match activation.is_gate() && !matches!(self, Self::Gpt { .. }) {
+            true => Err(Error::Usage(format!(
+                "{activation} is the gate of a gated unit, which only networks of kind gpt have; name a \
+                 function of one number"
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Whether it is made of convolutions, and so takes pictures alone.

@@ -14,6 +14,9 @@ pub struct TrainingRecipe {
     /// What a batch is a number of.
     #[serde(default, skip_serializing_if = "BatchUnit::is_example")]
     pub batch_of: BatchUnit,
+    /// Batches in an epoch of what is drawn at random: the windows of a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<usize>,
     /// How the training loss is measured.
     pub train_loss: TrainLoss,
     /// How the learning rate goes on from its initial value.
@@ -32,6 +35,8 @@ impl TrainingRecipe {
     pub(crate) fn validate(&self) -> Result<()> {
         limits::count("the number of epochs", self.epochs as u64, MOST_EPOCHS)?;
         limits::count("the batch size", self.batch_size as u64, MOST_EXAMPLES)?;
+        let batches = self.batches.unwrap_or(1) as u64;
+        limits::count("training.batches", batches, MOST_EXAMPLES / self.batch_size as u64)?;
         self.schedule.validate()?;
         self.optimizer.validate()
     }
@@ -73,6 +78,20 @@ pub enum OptimizerRecipe {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         beta_1_change: Option<BetaChange>,
     },
+    /// AdamW (Loshchilov & Hutter, 2019), on gradients that are clipped together.
+    #[serde(rename = "adamw")]
+    AdamW {
+        /// Decay of the first moment.
+        beta_1: f64,
+        /// Decay of the second moment.
+        beta_2: f64,
+        /// What keeps the divisor, the root of the second moment, from 0.
+        epsilon: f64,
+        /// λ of `w ← (1 − η·λ)·w`, of matrices alone: not of scales and biases.
+        weight_decay: f64,
+        /// The largest norm of all gradients together; larger ones are scaled down to it.
+        clip_norm: f64,
+    },
     /// Stochastic gradient descent with Nesterov's momentum.
     Sgd {
         /// Decay of the velocity.
@@ -84,6 +103,14 @@ pub enum OptimizerRecipe {
 }
 
 impl OptimizerRecipe {
+    /// The largest norm of all gradients together, where they are clipped.
+    pub fn clip_norm(&self) -> Option<f64> {
+        match self {
+            Self::AdamW { clip_norm, .. } => Some(*clip_norm),
+            _ => None,
+        }
+    }
+
     fn validate(&self) -> Result<()> {
         let positive = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
         match self {
@@ -96,6 +123,13 @@ impl OptimizerRecipe {
                     limits::share("optimizer.beta_1_change.after", change.after)?;
                 }
                 Ok(())
+            }
+            Self::AdamW { beta_1, beta_2, epsilon, weight_decay, clip_norm } => {
+                limits::share("optimizer.beta_1", *beta_1)?;
+                limits::share("optimizer.beta_2", *beta_2)?;
+                limits::single("optimizer.epsilon", *epsilon, positive.clone())?;
+                limits::single("optimizer.weight_decay", *weight_decay, 0.0..=f64::from(f32::MAX))?;
+                limits::single("optimizer.clip_norm", *clip_norm, positive)
             }
             Self::Sgd { momentum, l2 } => {
                 limits::share("optimizer.momentum", *momentum)?;
@@ -156,12 +190,25 @@ pub enum ScheduleRecipe {
     /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for
     /// batch t = 0, 1, … of T.
     Cosine,
+    /// From next to nothing up to the initial value in a number of batches, then along half a cosine down
+    /// to a share `floor` of it: η·(t + 1)/(W + 1) for t < W, then
+    /// η·(floor + (1 − floor)·(1 + cos(π(t − W)/(T − W)))/2), as nanoGPT has it.
+    WarmupCosine {
+        /// W.
+        warmup: usize,
+        /// The share.
+        floor: f64,
+    },
 }
 
 impl ScheduleRecipe {
     fn validate(&self) -> Result<()> {
         match self {
             Self::Constant | Self::Cosine => Ok(()),
+            Self::WarmupCosine { warmup, floor } => {
+                limits::count_or_none("schedule.warmup", *warmup as u64, MOST_EXAMPLES)?;
+                limits::share("schedule.floor", *floor)
+            }
             Self::ConstantThenLinear { constant } => limits::share("schedule.constant", *constant),
             Self::Steps { after, factor } => {
                 after.iter().try_for_each(|&step| limits::share("schedule.after", step))?;

@@ -156,10 +156,15 @@ impl Recipe {
 
     fn validate_network(&self) -> Result<()> {
         self.network.validate()?;
+        let named = &self.comparison.activations;
+        named.iter().try_for_each(|activation| self.network.check_activation(activation))?;
         let drops = self.comparison.dropout.iter().any(|&rate| rate != 0.0);
         match self.network {
             NetworkRecipe::Autoencoder { .. } if drops => {
                 refuse("the autoencoder drops nothing; its dropout rate has to be 0")
+            }
+            NetworkRecipe::Gpt { .. } if drops => {
+                refuse("the transformer drops nothing; its dropout rate has to be 0")
             }
             _ => Ok(()),
         }
@@ -169,6 +174,15 @@ impl Recipe {
         self.data.validate()?;
         let info = DataSetInfo::named(&self.data.set)?;
         let name = info.name;
+        let text = info.kind == DataKind::Text;
+        if !text && self.network.context().is_some() {
+            return refuse(format!("{name} is no text, which a network of kind gpt reads"));
+        }
+        if !text && self.training.batches.is_some() {
+            return refuse(
+                "training.batches is for texts; an epoch of other data is each of their examples once",
+            );
+        }
         match info.kind {
             DataKind::Pictures { .. } if self.data.pixels.is_none() => refuse(format!(
                 "data.pixels is missing; {name} are pictures, and it says how bytes become inputs"
@@ -184,7 +198,7 @@ impl Recipe {
                 "data.validation is {}; {name} has a validation part of its own, leave it out",
                 self.data.validation
             )),
-            DataKind::Windows
+            DataKind::Windows | DataKind::Text
                 if self.data.pixels.is_some()
                     || self.data.normalisation.is_some()
                     || self.data.augmentation.is_some() =>
@@ -193,7 +207,21 @@ impl Recipe {
                     "data.pixels, normalisation and augmentation are for pictures; {name} has none"
                 ))
             }
-            DataKind::Windows => Ok(()),
+            DataKind::Text if self.network.context().is_none() => {
+                refuse(format!("{name} is a text, which takes a network of kind gpt"))
+            }
+            DataKind::Text if self.data.validation > 0 => refuse(format!(
+                "data.validation is {}; {name} has a validation part of its own, leave it out",
+                self.data.validation
+            )),
+            DataKind::Text if self.noise.is_some() => {
+                refuse("noise is added to numbers, and a text has none; leave it out")
+            }
+            DataKind::Text if self.training.batches.is_none() => refuse(format!(
+                "training.batches is missing; windows of {name} are drawn at random, and it says how many \
+                 batches of them make an epoch"
+            )),
+            DataKind::Windows | DataKind::Text => Ok(()),
         }
     }
 

@@ -75,7 +75,7 @@ fn values(named: &NamedActivation, x: &[f64]) -> Option<Vec<f64>> {
         let formula = Formula::parse(formula).ok()?;
         return all(&|x| formula.at(x));
     }
-    let activation = named.activation().ok()?;
+    let activation = named.activation().ok().filter(|_| !named.is_gate())?;
     let unit = match activation {
         Activation::Soi | Activation::LearnableGelu => Some(Unit::Gelu),
         _ => activation.unit(),

@@ -112,6 +112,7 @@ impl Spec for RunSpec {
         limits::dropout(self.dropout)?;
         self.data.validate()?;
         self.network.validate()?;
+        self.network.check_activation(&self.activation)?;
         self.training.validate()?;
         self.noise.as_ref().map_or(Ok(()), NoiseRecipe::validate)
     }

@@ -110,12 +110,16 @@ pub(super) fn each_loss(
 }
 
 /// Batches to measure by: of the same size for every run of a kind of network, as large as caches
-/// like, and no larger than memory where every pixel has a hundred channels.
+/// like, and no larger than memory where every pixel has a hundred channels. Those of a text are windows.
 pub(super) fn measuring_loader(
     samples: &Samples,
     recipe: &NetworkRecipe,
 ) -> Arc<dyn DataLoader<Examples>> {
-    let size = if recipe.is_convolutional() { 250 } else { 1000 };
+    let size = match recipe.context() {
+        Some(context) => (4096 / context).max(1),
+        None if recipe.is_convolutional() => 250,
+        None => 1000,
+    };
     // A batch is a number of examples here, or a thousand sentences would lie in memory at once.
     Arc::new(BatchLoader::new(samples.clone().ungrouped(), size, Order::Sequential))
 }

@@ -1,6 +1,6 @@
 use super::evaluate::{Measured, Measurement};
 use super::splits::Splits;
-use crate::data::Examples;
+use crate::data::{BatchInputs, Examples};
 use crate::measure::LossKind;
 use crate::randomness::{Purpose, device_seed};
 use crate::recipe::NetworkRecipe;
@@ -12,17 +12,22 @@ use burn::tensor::{Bool, Device, ExecutionError, Int, Tensor};
 use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
 use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
 use gelu_models::{
-    Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Mlp, MlpConfig, WideResNet, WideResNetConfig,
+    Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Gpt, GptConfig, Mlp, MlpConfig, WideResNet,
+    WideResNetConfig,
 };
+use gelu_training::clip_by_global_norm;
 
-/// Any of the paper's networks, with what it is trained to do: to name the class of its input, by
-/// the log loss; an autoencoder to return its input, by the mean squared error.
+/// Any of the networks, with what it is trained to do: to name the class of its input, or the character
+/// that follows, by the log loss; an autoencoder to return its input, by the mean squared error.
 #[derive(Module, Debug)]
 pub struct Network {
     architecture: Architecture,
     /// Channels, height and width, for networks of pictures.
     #[module(skip)]
     picture: [usize; 3],
+    /// The largest norm of its gradients together.
+    #[module(skip)]
+    clip_norm: Option<f64>,
 }
 
 #[derive(Module, Debug)]
@@ -32,6 +37,7 @@ enum Architecture {
     Autoencoder(Autoencoder),
     Cnn(Cnn),
     WideResNet(WideResNet),
+    Gpt(Gpt),
 }
 
 impl Network {
@@ -81,33 +87,59 @@ impl Network {
                     .with_activation(activation)
                     .init(device),
             ),
+            &NetworkRecipe::Gpt { layers, heads, width, context, norm } => Architecture::Gpt(
+                GptConfig::new(classes)
+                    .with_layers(layers)
+                    .with_heads(heads)
+                    .with_width(width)
+                    .with_context(context)
+                    .with_norm(norm.into())
+                    .with_gated(spec.activation.is_gate())
+                    .with_activation(activation)
+                    .init(device),
+            ),
         };
+        let clip_norm = spec.training.optimizer.clip_norm();
         let picture = splits.picture.unwrap_or([1, 1, features]);
-        Self { architecture, picture }.map(&mut NumberParameters::default())
+        Self { architecture, picture, clip_norm }.map(&mut NumberParameters::default())
     }
 
     /// Outputs, targets and loss of a batch.
     pub fn score(&self, batch: Examples) -> BatchOutput {
         let Examples { inputs, labels } = batch;
-        let pictures = |inputs: Tensor<2>| {
-            let [channels, height, width] = self.picture;
+        let pictures = |inputs: BatchInputs| {
+            let ([channels, height, width], inputs) = (self.picture, inputs.numbers());
             let count = inputs.dims()[0];
             inputs.reshape([count, channels, height, width])
         };
         let logits = match &self.architecture {
             Architecture::Autoencoder(network) => {
+                let inputs = inputs.numbers();
                 let output = network.forward(inputs.clone());
                 let loss = MseLoss::new().forward(output.clone(), inputs, Reduction::Mean);
                 return BatchOutput { loss, output, labels, kind: LossKind::SquaredError };
             }
-            Architecture::Mlp(network) => network.forward(inputs),
+            Architecture::Mlp(network) => network.forward(inputs.numbers()),
             Architecture::Cnn(network) => network.forward(pictures(inputs)),
             Architecture::WideResNet(network) => network.forward(pictures(inputs)),
+            Architecture::Gpt(network) => {
+                let logits = network.forward(inputs.tokens());
+                let [windows, context, vocabulary] = logits.dims();
+                logits.reshape([windows * context, vocabulary])
+            }
         };
         let loss = CrossEntropyLossConfig::new()
             .init(&logits.device())
             .forward(logits.clone(), labels.clone());
         BatchOutput { loss, output: logits, labels, kind: LossKind::LogLoss }
+    }
+
+    /// The transformer, where it is one.
+    pub fn gpt(&self) -> Option<&Gpt> {
+        match &self.architecture {
+            Architecture::Gpt(network) => Some(network),
+            _ => None,
+        }
     }
 
     /// The loss of each example of a batch, `[examples]`: [`score`](Self::score) has their mean.
@@ -117,7 +149,7 @@ impl Network {
         let examples = labels.dims()[0];
         let losses = match kind {
             LossKind::SquaredError => {
-                MseLoss::new().forward_no_reduction(output, inputs).mean_dim(1)
+                MseLoss::new().forward_no_reduction(output, inputs.numbers()).mean_dim(1)
             }
             LossKind::LogLoss => {
                 log_softmax(output, 1).gather(1, labels.reshape([examples, 1])).neg()
@@ -173,7 +205,11 @@ impl TrainStep for Network {
 
     fn step(&self, batch: Examples) -> TrainOutput<BatchOutput> {
         let output = self.score(batch);
-        TrainOutput::new(self, output.loss.backward(), output)
+        let mut output = TrainOutput::new(self, output.loss.backward(), output);
+        if let Some(largest) = self.clip_norm {
+            output.grads = clip_by_global_norm(output.grads, self, largest);
+        }
+        output
     }
 }
 

@@ -2,7 +2,7 @@ use crate::recipe::{BetaChange, EpsilonPlace, OptimizerRecipe};
 use burn::module::ParamGroup;
 use burn::optim::{ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
-use gelu_training::{Adam, AdamConfig, AdamState, SgdConfig};
+use gelu_training::{Adam, AdamConfig, AdamState, AdamWConfig, SgdConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -73,6 +73,16 @@ pub(super) fn optimizer(recipe: &OptimizerRecipe, epochs: usize) -> (ModuleOptim
             let change_after = Some((after * epochs as f64).round() as usize);
             (adam.into(), EpochClock { late, change_after })
         }
+        // Clipped before it gets there, by all gradients together.
+        OptimizerRecipe::AdamW { beta_1, beta_2, epsilon, weight_decay, clip_norm: _ } => {
+            let plain = AdamWConfig::new()
+                .with_beta_1(beta_1)
+                .with_beta_2(beta_2)
+                .with_epsilon(epsilon)
+                .with_weight_decay(0.0);
+            let decayed = plain.clone().with_weight_decay(weight_decay).build();
+            (plain.init().with_group(matrices(), decayed, None), EpochClock::default())
+        }
         OptimizerRecipe::Sgd { momentum, l2 } => {
             let plain = SgdConfig::new().with_momentum(momentum).with_nesterov(true);
             // The gradient of λ·Σw² is 2λ per weight.
@@ -86,6 +96,11 @@ pub(super) fn optimizer(recipe: &OptimizerRecipe, epochs: usize) -> (ModuleOptim
 /// The parameters that the penalty is over: weights and the scales of batch norms.
 fn penalised() -> ParamGroup {
     ParamGroup::from_regex(r"(^|\.)(weight|gamma)$").expect("the pattern is well-formed")
+}
+
+/// The weights of layers and embeddings, of which a decay takes its share.
+fn matrices() -> ParamGroup {
+    ParamGroup::from_regex(r"(^|\.)weight$").expect("the pattern is well-formed")
 }
 
 #[cfg(test)]

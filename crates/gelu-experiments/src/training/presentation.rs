@@ -86,7 +86,7 @@ impl Whitening {
     }
 
     fn fit(pixels: Pixels, regulariser: f64, train: &Images, device: &Device) -> Result<Self> {
-        let inputs = train.to_examples(pixels, device).inputs;
+        let inputs = train.to_examples(pixels, device).inputs.numbers();
         let zca = ZcaConfig::new().with_regulariser(regulariser).fit(&inputs);
         let refuse =
             |error| Error::Usage(format!("the training pictures cannot be whitened: {error}"));

@@ -200,6 +200,9 @@ fn launch(
 fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader {
     let order = Order::shuffled(spec.seed, done + 1);
     let loader = BatchLoader::new(splits.train.clone(), spec.training.batch_size, order);
+    if let Some(batches) = spec.training.batches {
+        return loader.with_drawn_batches(batches);
+    }
     match (spec.data.augmentation, splits.picture) {
         (Some(augmentation), Some(picture)) => loader.with_augmentation(augmentation, picture),
         _ => loader,

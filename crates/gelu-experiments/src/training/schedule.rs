@@ -40,6 +40,15 @@ impl Schedule {
                 let steps = after.iter().filter(|&share| epoch >= (share * epochs).round()).count();
                 self.initial * factor.powi(steps as i32)
             }
+            &ScheduleRecipe::WarmupCosine { warmup, floor } => {
+                let all = (self.epochs * self.batches_per_epoch) as f64;
+                let (done, warmup) = (self.done as f64, warmup as f64);
+                if done < warmup {
+                    return self.initial * (done + 1.0) / (warmup + 1.0);
+                }
+                let share = ((done - warmup) / (all - warmup)).min(1.0);
+                self.initial * (floor + (1.0 - floor) * 0.5 * (1.0 + (PI * share).cos()))
+            }
             ScheduleRecipe::Cosine => {
                 let share = self.done as f64 / (epochs * self.batches_per_epoch as f64);
                 self.initial * 0.5 * (1.0 + (PI * share).cos())
@@ -105,6 +114,19 @@ mod tests {
         let mut schedule = Schedule::new(ScheduleRecipe::Cosine, 0.1, 2, 5);
         let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
         assert!(all.windows(2).all(|pair| pair[1] < pair[0]), "{all:?}");
+    }
+
+    #[test]
+    fn warm_up_rises_to_the_rate_and_the_cosine_falls_to_its_floor() {
+        let recipe = ScheduleRecipe::WarmupCosine { warmup: 3, floor: 0.1 };
+        let mut schedule = Schedule::new(recipe, 1e-3, 2, 5);
+        let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
+        // nanoGPT's `get_lr` with warmup_iters 3, lr_decay_iters 10, min_lr 1e-4.
+        let expected = [2.5e-4, 5e-4, 7.5e-4, 1e-3, 9.554359905560886e-4, 8.305704108364302e-4];
+        for (found, expected) in all.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-15, "{all:?}");
+        }
+        assert!(all[9] > 1e-4 && all[9] < 1.5e-4, "{all:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::presentation::Presentation;
-use crate::data::{DataSet, Images, Samples, WindowSet};
+use crate::data::{DataSet, Images, Samples, TextSet, WindowSet};
 use crate::measure::TestGroups;
-use crate::recipe::{BatchUnit, DataRecipe};
+use crate::recipe::{BatchUnit, Recipe};
 use crate::runs::RunSpec;
 use crate::{Error, Result};
 use burn::tensor::Device;
@@ -40,6 +40,7 @@ impl Splits {
             )));
         }
         let (available, what) = match (data, spec.training.batch_of) {
+            (DataSet::Text(set), _) => return check_text(set, spec),
             (DataSet::Pictures(set), _) => (set.train.len(), "examples"),
             (DataSet::Windows(set), BatchUnit::Examples) => {
                 (limited(set, spec).train.len(), "examples")
@@ -58,7 +59,7 @@ impl Splits {
         let rest = available - recipe.validation;
         let left = match data {
             DataSet::Pictures(_) => recipe.train_limit.map_or(rest, |limit| limit.min(rest)),
-            DataSet::Windows(_) => rest,
+            DataSet::Windows(_) | DataSet::Text(_) => rest,
         };
         if spec.training.batch_size > left {
             return Err(Error::Usage(format!(
@@ -70,11 +71,16 @@ impl Splits {
     }
 
     /// How many test examples a recipe uses of `data`.
-    pub fn test_examples(data: &DataSet, recipe: &DataRecipe) -> usize {
-        let limit = recipe.test_limit.unwrap_or(usize::MAX);
+    pub fn test_examples(data: &DataSet, recipe: &Recipe) -> usize {
+        let limit = recipe.data.test_limit.unwrap_or(usize::MAX);
         match data {
             DataSet::Pictures(set) => set.test.len().min(limit),
             DataSet::Windows(set) => set.test.spread(limit).len(),
+            DataSet::Text(set) => {
+                // Whole windows, and the first character is no label.
+                let context = recipe.network.context().unwrap_or(1);
+                set.test.len().min(limit).saturating_sub(1) / context * context
+            }
         }
     }
 
@@ -96,6 +102,22 @@ impl Splits {
                     test: Samples::of_windows(&set.test, false, device),
                     test_groups: set.test.sampled(),
                     classes: set.classes,
+                    picture: None,
+                })
+            }
+            DataSet::Text(set) => {
+                let [train, validation, test] = text_parts(set, spec);
+                let context =
+                    spec.network.context().expect("a text is checked to have a network for it");
+                let of_text = |part| Samples::of_text(part, context, device);
+                let test = of_text(test);
+                let windows = std::iter::repeat_n(context, test.units());
+                Ok(Self {
+                    train: of_text(train),
+                    valid: Some(of_text(validation)),
+                    test_groups: TestGroups::of_sizes(windows),
+                    test,
+                    classes: set.vocabulary.len(),
                     picture: None,
                 })
             }
@@ -135,6 +157,29 @@ impl Splits {
     /// Numbers of an input.
     pub fn features(&self) -> usize {
         self.train.features()
+    }
+}
+
+/// As many characters of each part as the recipe's limits say, its first ones.
+fn text_parts<'a>(set: &'a TextSet, spec: &RunSpec) -> [&'a [u32]; 3] {
+    let (train, test) = (spec.data.train_limit, spec.data.test_limit);
+    let parts = [(&set.train, train), (&set.validation, test), (&set.test, test)];
+    parts.map(|(part, limit)| &part[..limit.map_or(part.len(), |limit| limit.min(part.len()))])
+}
+
+/// Whether every part of a text holds a window, and the character that follows it.
+fn check_text(set: &TextSet, spec: &RunSpec) -> Result<()> {
+    let name = &set.source.name;
+    let Some(context) = spec.network.context() else {
+        return Err(Error::Usage(format!("{name} is a text, which this network cannot read")));
+    };
+    let shortest = text_parts(set, spec).map(<[u32]>::len).into_iter().min().unwrap_or(0);
+    match shortest > context {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "a part of {name} has {shortest} characters, and the network sees {context} at once and has to \
+             name the one that follows; give it a longer text, or a shorter context"
+        ))),
     }
 }
 

@@ -5,14 +5,14 @@ use super::network::Network;
 use super::optimizer::optimizer;
 use super::schedule::Schedule;
 use super::splits::Splits;
-use crate::data::Examples;
+use crate::data::{BatchInputs, Examples, Samples};
 use crate::measure::TestGroups;
-use crate::recipe::{NetworkRecipe, Order, Recipe};
+use crate::recipe::{NetworkRecipe, Norm, OptimizerRecipe, Order, Recipe, ScheduleRecipe};
 use crate::runs::RunSpec;
 use burn::module::Module;
 use burn::optim::lr_scheduler::LrScheduler;
 use burn::store::{ModuleStore, SafetensorsStore, bridge};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use burn::train::{InferenceStep, TrainStep};
 use gelu_core::Activation;
 use gelu_models::StateDict;
@@ -44,52 +44,77 @@ impl Reference {
         self.data(name).try_into_vec().unwrap()
     }
 
+    /// Classes of the twins of classifiers; the tokens of the transformer.
+    fn classes(&self) -> usize {
+        if self.path.ends_with("gpt.safetensors") { 7 } else { 5 }
+    }
+
     /// The batches, on a device.
     fn batches(&mut self, device: &Device) -> Vec<Examples> {
         let (inputs, targets) = (self.data("inputs"), self.data("targets"));
         let (steps, batch) = (inputs.shape()[0], inputs.shape()[1]);
         let features = inputs.shape()[2..].iter().product::<usize>();
-        let inputs = inputs.try_into_vec::<f32>().unwrap();
         let targets = targets.try_into_vec::<i64>().unwrap();
-        let batches = inputs.chunks(batch * features).zip(targets.chunks(batch));
-        let batches: Vec<Examples> = batches
-            .map(|(inputs, targets)| Examples {
-                inputs: Tensor::from_data(
-                    TensorData::new(inputs.to_vec(), [batch, features]),
-                    device,
-                ),
-                labels: Tensor::from_data(TensorData::new(targets.to_vec(), [batch]), device),
-            })
-            .collect();
+        let size = batch * features;
+        let inputs: Vec<BatchInputs> = match inputs.dtype() == DType::F32 {
+            true => rows::<f32>(inputs, size)
+                .map(|data| {
+                    Tensor::<2>::from_data(TensorData::new(data, [batch, features]), device)
+                })
+                .map(BatchInputs::Numbers)
+                .collect(),
+            false => rows::<i64>(inputs, size)
+                .map(|data| Tensor::from_data(TensorData::new(data, [batch, features]), device))
+                .map(BatchInputs::Tokens)
+                .collect(),
+        };
+        let labels = targets.chunks(targets.len() / steps);
+        let labels = labels.map(|labels| TensorData::new(labels.to_vec(), [labels.len()]));
+        let batches = inputs
+            .into_iter()
+            .zip(labels)
+            .map(|(inputs, labels)| Examples { inputs, labels: Tensor::from_data(labels, device) });
+        let batches: Vec<Examples> = batches.collect();
         assert_eq!(batches.len(), steps);
         batches
     }
 }
 
-/// Trains the network of a recipe, made small, from the twin's weights and on its batches.
-#[track_caller]
-fn assert_trains_as_the_twin(
-    file: &str,
-    experiment: &str,
-    network: NetworkRecipe,
-    rate: f64,
-    picture: Option<[usize; 3]>,
-) {
-    let mut reference = Reference::open(file);
+/// The numbers of some data, so many at a time.
+fn rows<T: Element>(data: TensorData, size: usize) -> impl Iterator<Item = Vec<T>> {
+    let all: Vec<T> = data.try_into_vec().unwrap();
+    let rows: Vec<Vec<T>> = all.chunks(size).map(<[T]>::to_vec).collect();
+    rows.into_iter()
+}
+
+/// The recipe of an experiment with another network.
+fn small(experiment: &str, network: NetworkRecipe) -> Recipe {
     let mut recipe = Recipe::named(experiment).unwrap();
     recipe.network = network;
     recipe.training.epochs = EPOCHS;
-    let spec = RunSpec::new(&recipe, &Activation::Gelu, rate, 0.0, 1, "flex", "");
+    recipe
+}
+
+/// Trains the network of a recipe, made small, from the twin's weights and on its batches.
+#[track_caller]
+fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Option<[usize; 3]>) {
+    let mut reference = Reference::open(file);
+    let spec = RunSpec::new(recipe, &Activation::Gelu, rate, 0.0, 1, "flex", "");
 
     let device = Device::default();
     let batches = reference.batches(&device);
-    let first = batches[0].clone();
+    // What is trained on comes from the reference; of these only the sizes are asked for.
+    let (examples, classes) = (batches[0].len(), reference.classes());
+    let samples = match &batches[0].inputs {
+        BatchInputs::Numbers(_) => Samples::from(batches[0].clone()),
+        BatchInputs::Tokens(_) => Samples::of_text(&[0; 7], 6, &device),
+    };
     let splits = Splits {
-        train: first.clone().into(),
+        train: samples.clone(),
         valid: None,
-        test_groups: TestGroups::singles(first.len()),
-        test: first.into(),
-        classes: 5,
+        test_groups: TestGroups::singles(examples),
+        test: samples,
+        classes,
         picture,
     };
     let training = device.autodiff();
@@ -105,7 +130,10 @@ fn assert_trains_as_the_twin(
     for (step, batch) in batches.iter().enumerate() {
         clock.begin(step / BATCHES + 1);
         let batch = Examples {
-            inputs: batch.inputs.clone().to_device(&training),
+            inputs: match batch.inputs.clone() {
+                BatchInputs::Numbers(numbers) => numbers.to_device(&training).into(),
+                BatchInputs::Tokens(tokens) => BatchInputs::Tokens(tokens.to_device(&training)),
+            },
             labels: batch.labels.clone().to_device(&training),
         };
         let output = TrainStep::step(&network, batch);
@@ -131,23 +159,39 @@ fn assert_trains_as_the_twin(
 #[test]
 fn classifier_trains_as_pytorchs() {
     let network = NetworkRecipe::Classifier { depth: 3, width: 8 };
-    assert_trains_as_the_twin("classifier", "tweet-tagger", network, 1e-2, None);
+    assert_trains_as_the_twin("classifier", &small("tweet-tagger", network), 1e-2, None);
 }
 
 #[test]
 fn autoencoder_trains_as_pytorchs() {
     let network = NetworkRecipe::Autoencoder { encoder: vec![7, 5, 3] };
-    assert_trains_as_the_twin("autoencoder", "mnist-autoencoder", network, 1e-2, None);
+    assert_trains_as_the_twin("autoencoder", &small("mnist-autoencoder", network), 1e-2, None);
 }
 
 #[test]
 fn cnn_trains_as_pytorchs_through_the_change_of_beta_1() {
     let network = NetworkRecipe::Cnn { widths: [3, 4], noise: 0.0 };
-    assert_trains_as_the_twin("cnn", "cifar10-cnn", network, 1e-2, Some([3, 14, 14]));
+    assert_trains_as_the_twin("cnn", &small("cifar10-cnn", network), 1e-2, Some([3, 14, 14]));
 }
 
 #[test]
 fn wide_resnet_trains_as_pytorchs_with_momentum_penalty_and_cosine() {
     let network = NetworkRecipe::WideResNet { depth: 10, width: 1, order: Order::Paper };
-    assert_trains_as_the_twin("wide-resnet", "cifar100-wrn", network, 0.1, Some([3, 8, 8]));
+    assert_trains_as_the_twin("wide-resnet", &small("cifar100-wrn", network), 0.1, Some([3, 8, 8]));
+}
+
+#[test]
+fn transformer_trains_as_pytorchs_with_decay_clipping_and_warm_up() {
+    let (layers, heads, width, context) = (2, 2, 8, 6);
+    let network = NetworkRecipe::Gpt { layers, heads, width, context, norm: Norm::Layer };
+    let mut recipe = small("char-gpt", network);
+    let ScheduleRecipe::WarmupCosine { warmup, .. } = &mut recipe.training.schedule else {
+        panic!("the recipe warms up");
+    };
+    *warmup = 3;
+    let OptimizerRecipe::AdamW { clip_norm, .. } = &mut recipe.training.optimizer else {
+        panic!("the recipe's weights decay");
+    };
+    *clip_norm = 4.0;
+    assert_trains_as_the_twin("gpt", &recipe, 1e-2, None);
 }

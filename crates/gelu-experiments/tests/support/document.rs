@@ -23,6 +23,7 @@ pub struct Document {
 
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct Data {
+    pub source: String,
     pub synthetic: bool,
 }
 

@@ -29,9 +29,12 @@ from torch import nn
 FOLDER = pathlib.Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parents[2] / "gelu-models" / "tests" / "pytorch"))
 
-from generate import Autoencoder, Cnn, Mlp, PaperBlock, WideResNet, save  # noqa: E402
+from generate import (  # noqa: E402
+    NORMS, Autoencoder, Cnn, FeedForward, Gpt, Mlp, PaperBlock, WideResNet, save,
+)
 
 EPOCHS, BATCHES = 4, 2
+CLIP_NORM = 4.0
 
 
 def batch_norm(self, x):
@@ -89,6 +92,15 @@ def sgd(model):
     return torch.optim.SGD(groups, lr=1, momentum=0.9, nesterov=True)
 
 
+def adamw(model):
+    """Matrices decay and scales do not, as in nanoGPT."""
+    groups = [
+        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 0.1},
+        {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, betas=(0.9, 0.99), eps=1e-8)
+
+
 def constant(_step):
     return 1.0
 
@@ -100,6 +112,44 @@ def constant_then_linear(step):
 
 def cosine(step):
     return 0.5 * (1 + math.cos(math.pi * step / (EPOCHS * BATCHES)))
+
+
+def warmup_cosine(step, warmup=3, floor=0.1):
+    if step < warmup:
+        return (step + 1) / (warmup + 1)
+    share = (step - warmup) / (EPOCHS * BATCHES - warmup)
+    return floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * share))
+
+
+def train_gpt():
+    """Its gradients are clipped, in some steps and not in all."""
+    steps, batch, context, vocabulary = EPOCHS * BATCHES, 3, 6, 7
+    model = Gpt(vocabulary, context, 2, 8, 2, NORMS["layer"], FeedForward, nn.GELU())
+    tensors = {f"model.{key}": value.clone() for key, value in model.state_dict().items()}
+    tensors["inputs"] = torch.randint(vocabulary, (steps, batch, context))
+    tensors["targets"] = torch.randint(vocabulary, (steps, batch * context))
+    rates = [1e-2 * warmup_cosine(step) for step in range(steps)]
+    model = model.double()
+    optimizer = adamw(model)
+
+    def loss_of(step):
+        logits = model(tensors["inputs"][step])
+        return nn.functional.cross_entropy(logits, tensors["targets"][step])
+
+    losses, norms = [], []
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = rates[step]
+        optimizer.zero_grad()
+        loss = loss_of(step)
+        loss.backward()
+        norms.append(nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM).item())
+        optimizer.step()
+        losses.append(loss.item())
+    assert min(norms) < CLIP_NORM < max(norms), norms
+    losses.append(loss_of(0).item())
+    tensors |= {"rates": torch.tensor(rates), "losses": torch.tensor(losses)}
+    save(FOLDER / "gpt.safetensors", tensors)
 
 
 def train(name, model, shape, classes, optimizer, rate, schedule, late_beta_1=0.9, evaluate=True):
@@ -146,6 +196,7 @@ def main():
     train("cnn", cnn, (6, 3, 14, 14), 5, adam_inside, 1e-2, schedule, late_beta_1=0.5, evaluate=False)
     wrn = WideResNet(PaperBlock, 1, 16, 1, 5, gelu)
     train("wide-resnet", wrn, (6, 3, 8, 8), 5, sgd, 0.1, cosine)
+    train_gpt()
 
 
 if __name__ == "__main__":

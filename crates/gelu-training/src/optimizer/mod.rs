@@ -2,11 +2,13 @@
 
 mod adam;
 mod adamw;
+mod clip;
 mod moment;
 mod sgd;
 
 pub use adam::{Adam, AdamConfig, AdamState};
 pub use adamw::AdamWConfig;
+pub use clip::clip_by_global_norm;
 pub use sgd::{Sgd, SgdConfig, SgdState};
 
 use burn_optim::ModuleOptimizer;

@@ -1,7 +1,7 @@
 //! What may be fetched, from where, and how it is recognised.
 
 use super::{Archive, Check, RemoteFile};
-use crate::data::mnist;
+use crate::data::{corpus, mnist};
 
 const MNIST: [&str; 2] = [
     "https://ossci-datasets.s3.amazonaws.com/mnist",
@@ -18,6 +18,10 @@ const SPOKEN_DIGITS: &str =
     "https://codeload.github.com/Jakobovski/free-spoken-digit-dataset/tar.gz";
 const SPOKEN_DIGITS_COMMIT: &str = "1306d2c6da002dfb2fd1f113d8596d801648a085";
 
+/// Karpathy's repository, at one commit.
+const SHAKESPEARE: &str = "https://raw.githubusercontent.com/karpathy/char-rnn/\
+    6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e/data/tinyshakespeare";
+
 /// The files of a data set; none where it may not be fetched.
 pub fn files_of(set: &str) -> Vec<RemoteFile> {
     match set {
@@ -33,6 +37,15 @@ pub fn files_of(set: &str) -> Vec<RemoteFile> {
             "cifar-100-binary",
         )],
         "tweets" => tweets(),
+        "shakespeare" => vec![RemoteFile {
+            name: corpus::FILE.to_owned(),
+            mirrors: vec![SHAKESPEARE.to_owned()],
+            check: Check::Sha256(
+                "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+            ),
+            largest: 8 << 20,
+            archive: None,
+        }],
         "spoken-digits" => vec![RemoteFile {
             name: SPOKEN_DIGITS_COMMIT.to_owned(),
             mirrors: vec![SPOKEN_DIGITS.to_owned()],
@@ -108,7 +121,10 @@ mod tests {
             .map(|set| set.name)
             .filter(|name| !files_of(name).is_empty())
             .collect();
-        assert_eq!(fetchable, ["mnist", "cifar10", "cifar100", "tweets", "spoken-digits"]);
+        assert_eq!(
+            fetchable,
+            ["mnist", "cifar10", "cifar100", "tweets", "spoken-digits", "shakespeare"]
+        );
     }
 
     /// A branch moves, and what is fetched from it would change unseen.
@@ -116,7 +132,7 @@ mod tests {
     fn files_of_repositories_are_those_of_one_commit() {
         let is_commit =
             |part: &str| part.len() == 40 && part.chars().all(|c| c.is_ascii_hexdigit());
-        for file in ["tweets", "spoken-digits"].into_iter().flat_map(files_of) {
+        for file in ["tweets", "spoken-digits", "shakespeare"].into_iter().flat_map(files_of) {
             for mirror in &file.mirrors {
                 let url = format!("{mirror}/{}", file.name);
                 assert!(url.split('/').any(is_commit), "{url}");

@@ -1,7 +1,7 @@
 //! Generated sets, written as the files of the real ones.
 
 use super::super::cifar::{self, Cifar};
-use super::super::{digits, mnist, spoken_digits, timit, tweets};
+use super::super::{corpus, digits, mnist, spoken_digits, timit, tweets};
 use super::{begin, pictures, tweets as words};
 use crate::{Error, Result};
 use std::path::Path;
@@ -77,10 +77,16 @@ pub fn write(
             spoken_digits::write_synthetic(folder, VOICES, count)?;
             (train, test, "recordings of each digit by each of three voices")
         }
+        "shakespeare" => {
+            let (train, test) = sizes((180_000, 10_000));
+            // A twentieth each is what is reported on and what is chosen by.
+            corpus::write_synthetic(folder, (train / 9 * 10).max(test.saturating_mul(20)))?;
+            (train, test, "characters, or more,")
+        }
         _ => {
             return Err(Error::Usage(format!(
                 "no data set `{name}` can be generated; there are: digits, mnist, cifar10, \
-                 cifar100, tweets, timit, spoken-digits"
+                 cifar100, tweets, timit, spoken-digits, shakespeare"
             )));
         }
     };
@@ -103,6 +109,7 @@ mod tests {
             let (train, test) = match info.name {
                 "timit" => (Some(1), Some(1)),
                 "spoken-digits" => (Some(1), None),
+                "shakespeare" => (Some(900), Some(50)),
                 _ => (Some(20), Some(6)),
             };
             write(info.name, &folder, train, test).unwrap();

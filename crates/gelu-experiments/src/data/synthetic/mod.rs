@@ -6,6 +6,7 @@
 
 pub mod files;
 pub mod pictures;
+pub mod prose;
 pub mod speech;
 pub mod tweets;
 
