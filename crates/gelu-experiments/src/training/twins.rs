@@ -3,7 +3,6 @@
 
 use super::network::Network;
 use super::optimizer::optimizer;
-use super::schedule::Schedule;
 use super::splits::Splits;
 use crate::data::Examples;
 use crate::measure::TestGroups;
@@ -99,7 +98,7 @@ fn assert_trains_as_the_twin(
     weights.load_into(&mut network).unwrap();
 
     let (mut optimizer, clock) = optimizer(&spec.training.optimizer, EPOCHS);
-    let mut schedule = Schedule::new(spec.training.schedule.clone(), rate, EPOCHS, BATCHES);
+    let mut schedule = spec.training.schedule.clone().rates(rate, EPOCHS, BATCHES);
     let (rates, losses) = (reference.numbers("rates"), reference.numbers("losses"));
     let mut found = Vec::new();
     for (step, batch) in batches.iter().enumerate() {
