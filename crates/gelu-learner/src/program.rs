@@ -88,7 +88,7 @@ impl Body for Learning {
     }
 
     fn trainer<'a>(&'a self, work: Work<'_, Flags>) -> Result<Learner<'a>> {
-        let Work { program, comparison, flags, cores, watched } = work;
+        let Work { program, comparison, flags, cores } = work;
         let (name, backend) = flags.names();
         if comparison.backend != backend {
             return Err(Error::Usage(format!(
@@ -98,7 +98,7 @@ impl Body for Learning {
             )));
         }
         let (program, device) = (program.to_owned(), flags.open()?);
-        Ok(Learner { learning: self, program, device, device_name: name, cores, watched })
+        Ok(Learner { learning: self, program, device, device_name: name, cores })
     }
 }
 
@@ -125,7 +125,6 @@ pub struct Learner<'a> {
     device: Device,
     device_name: String,
     cores: Cores,
-    watched: bool,
 }
 
 impl Trainer for Learner<'_> {
@@ -152,13 +151,13 @@ impl Trainer for Learner<'_> {
             outcomes: study.primary == "test_error",
         };
         let class = Class { run, plan, device: &self.device, environment, control };
-        self.learning.teach.teach(class, self.watched)
+        self.learning.teach.teach(class)
     }
 }
 
 /// Trains a run by a function, whatever its network.
 trait Teach: Send + Sync {
-    fn teach(&self, class: Class<'_, StudyRun>, watched: bool) -> Result<RunStatus>;
+    fn teach(&self, class: Class<'_, StudyRun>) -> Result<RunStatus>;
 }
 
 struct Teacher<F> {
@@ -170,11 +169,10 @@ where
     F: Fn(&Run) -> Result<Training<M>> + Send + Sync + 'static,
     M: Trainable,
 {
-    fn teach(&self, class: Class<'_, StudyRun>, watched: bool) -> Result<RunStatus> {
+    fn teach(&self, class: Class<'_, StudyRun>) -> Result<RunStatus> {
         let (function, device) = (self.function.clone(), class.device.clone());
         let asked = Run::new(class.run.spec().clone(), device.clone());
-        let lesson =
-            move |done: usize| function(&asked)?.lesson(asked.seed(), done, &device, watched);
+        let lesson = move |done: usize| function(&asked)?.lesson(asked.seed(), done, &device);
         learn(class, lesson, keep)
     }
 }

@@ -1,5 +1,5 @@
 use crate::epochs::{Measuring, Trainable};
-use crate::learn::{Lesson, Shown};
+use crate::learn::Lesson;
 use crate::loader::{Items, Order};
 use crate::{Error, Result, Schedule};
 use burn::data::dataloader::DataLoader;
@@ -8,8 +8,7 @@ use burn::data::dataset::Dataset;
 use burn::optim::ModuleOptimizer;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
 use burn::tensor::Device;
-use burn::train::metric::{Adaptor, Metric, Numeric};
-use burn::train::{InferenceStep, TrainStep};
+use burn::train::InferenceStep;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,7 +45,6 @@ pub struct Training<M: Trainable> {
     epochs: usize,
     data: Option<Data<M>>,
     measure_train: bool,
-    shown: Option<Shown<M>>,
 }
 
 /// How the learning rate goes on.
@@ -84,7 +82,6 @@ impl<M: Trainable> Training<M> {
             epochs: 0,
             data: None,
             measure_train: false,
-            shown: None,
         }
     }
 
@@ -118,36 +115,12 @@ impl<M: Trainable> Training<M> {
         self
     }
 
-    /// Shows a metric of Burn's in Burn's own display, while the command `train` trains.
-    pub fn metric<Me>(mut self, metric: Me) -> Self
-    where
-        Me: Metric + Numeric + Send + 'static,
-        <M as TrainStep>::Output: Adaptor<Me::Input>,
-        <M as InferenceStep>::Output: Adaptor<Me::Input>,
-    {
-        let before = self.shown.take();
-        self.shown = Some(Box::new(move |training| {
-            let training = match before {
-                Some(register) => register(training),
-                None => training,
-            };
-            training.metric_train_numeric(metric.clone()).metric_valid_numeric(metric)
-        }));
-        self
-    }
-
     /// All that the loop needs, after so many epochs that are done.
     ///
     /// # Errors
     ///
     /// When there is nothing to train on, or a number makes no sense.
-    pub(crate) fn lesson(
-        self,
-        seed: u64,
-        done: usize,
-        device: &Device,
-        watched: bool,
-    ) -> Result<Lesson<M>> {
+    pub(crate) fn lesson(self, seed: u64, done: usize, device: &Device) -> Result<Lesson<M>> {
         let Some(data) = self.data else { return refuse("there is no data to train on") };
         if self.batch_size == 0 {
             return refuse("a batch is to have 0 examples; it has to be at least 1");
@@ -192,7 +165,7 @@ impl<M: Trainable> Training<M> {
                 test: data.test.map(measured),
             },
             clock: Box::new(|_| ()),
-            shown: self.shown.filter(|_| watched),
+            shown: None,
         })
     }
 }

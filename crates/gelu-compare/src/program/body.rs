@@ -58,8 +58,6 @@ pub struct Work<'a, F> {
     pub flags: &'a F,
     /// The processor's cores, and how many share them.
     pub cores: Cores,
-    /// Whether somebody looks at this process, and not at the folder alone.
-    pub watched: bool,
 }
 
 /// A body that something can be put into: a function of a program's.

@@ -227,7 +227,7 @@ impl<F: Args> OwnWork<F> {
         workforce.work(|reader| {
             let comparison = reader.comparison();
             let flags = &flags;
-            body.trainer(Work { program: name, comparison, flags, cores, watched: false })
+            body.trainer(Work { program: name, comparison, flags, cores })
         })
     }
 }

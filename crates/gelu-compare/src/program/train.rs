@@ -58,8 +58,7 @@ impl<F: Args> Train<F> {
             .spec(&key)
             .ok_or_else(|| Error::Usage(format!("this program cannot train a run of {key}")))?;
         let cores = Cores::here(1);
-        let work =
-            Work { program: &study.name, comparison: &asked, flags: &flags, cores, watched: true };
+        let work = Work { program: &study.name, comparison: &asked, flags: &flags, cores };
         let mut trainer = body.trainer(work)?;
         trainer.check(&spec)?;
         let (folder, comparison) =
