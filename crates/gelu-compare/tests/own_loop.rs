@@ -83,6 +83,25 @@ fn a_run_that_was_stopped_goes_on_to_the_same_numbers() {
     assert_eq!(epochs(&sandbox.path("pieces")), whole);
 }
 
+#[test]
+fn one_run_by_hand_is_that_of_the_comparison() {
+    let sandbox = Sandbox::new();
+    let arguments = ["train", "--set", "step=0.02", "--seed", "3", "--out", "one"];
+    let said = sandbox.run(&arguments).success();
+    assert!(said.contains("epoch 20/20  height -0.2") && said.contains("finished"), "{said}");
+    let again = sandbox.run(&arguments).success();
+    assert!(!again.contains("epoch") && again.contains("finished"), "{again}");
+    sandbox
+        .run(&["compare", "--compare", "step=0.01,0.02", "--seeds", "3", "--out", "all"])
+        .success();
+    let one = fs::read_dir(sandbox.path("one/runs")).unwrap().next().unwrap().unwrap();
+    let same = sandbox.path("all/runs").join(one.file_name()).join("metrics.csv");
+    assert_eq!(fs::read(one.path().join("metrics.csv")).unwrap(), fs::read(same).unwrap());
+    sandbox
+        .run(&["train", "--set", "width=3"])
+        .refused(2, "there is no axis width; there are: step");
+}
+
 /// Makes of a finished run one that was stopped after some epochs, with what it had saved then.
 fn cut(run: &Path, epochs: usize) {
     let text = fs::read_to_string(run.join("metrics.csv")).unwrap();

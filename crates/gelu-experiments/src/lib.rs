@@ -4,11 +4,9 @@
 
 //! Train and compare activation functions on the experiments of the GELU paper.
 
-pub mod activation;
 pub mod cli;
 pub mod comparison;
 pub mod data;
-pub mod device;
 pub mod environment;
 pub mod measure;
 pub mod randomness;
@@ -17,6 +15,8 @@ pub mod report;
 pub mod runs;
 pub mod training;
 pub mod worker;
+
+pub use gelu_learner::{activation, device};
 
 pub use gelu_compare::{
     Error, Result, cluster, dashboard, error, export, files, names, output, scores, signals,

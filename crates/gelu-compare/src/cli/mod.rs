@@ -23,3 +23,4 @@ pub use verdict::Verdict;
 pub use warning::{warn_of_open_folder, warnings};
 pub use watch::Watch;
 pub use workforce::Workforce;
+pub(crate) use workforce::stop_on_signals;

@@ -66,7 +66,7 @@ fn obey(control: Control) {
 }
 
 /// One signal ends the worker after its epoch, a second one now.
-fn stop_on_signals(control: Control, signals: Signals) -> Result<()> {
+pub(crate) fn stop_on_signals(control: Control, signals: Signals) -> Result<()> {
     let watch = move || {
         loop {
             std::thread::sleep(Duration::from_millis(50));

@@ -138,6 +138,39 @@ impl Measure {
         Self { direction, ..self }
     }
 
+    /// The same where higher values are better.
+    #[must_use]
+    pub fn higher(self) -> Self {
+        self.towards(Direction::Higher)
+    }
+
+    /// The same said in another unit.
+    #[must_use]
+    pub fn in_unit(self, unit: Unit) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// The same said in points: for fractions.
+    #[must_use]
+    pub fn points(self) -> Self {
+        self.in_unit(Unit::points())
+    }
+
+    /// The same on a part of the data: `test_error` of `error`.
+    #[must_use]
+    pub fn on(&self, split: Split) -> Self {
+        let column = format!("{split}_{}", self.quantity);
+        let words = column.replace('_', " ");
+        Self {
+            name: column.clone(),
+            heading: words.clone(),
+            words,
+            column,
+            split: Some(split),
+            ..self.clone()
+        }
+    }
+
     /// A value of it as a cost, of which lower is better.
     pub fn cost(&self, value: f64) -> f64 {
         value * self.direction.sign()

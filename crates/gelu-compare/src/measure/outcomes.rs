@@ -42,6 +42,16 @@ impl Bits {
         &self.bytes
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// How many are set.
     fn ones(&self) -> u64 {
         self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
@@ -150,7 +160,9 @@ impl Outcomes {
 
     /// Whether they are of the measure that a comparison is decided by.
     pub fn are_of(&self, criterion: &Criterion) -> bool {
-        self.measure() == criterion.primary && self.amplitudes() == criterion.amplitudes
+        // Recipes write test-error, and programs test_error.
+        self.measure() == criterion.primary.replace('_', "-")
+            && self.amplitudes() == criterion.amplitudes
     }
 
     /// Whether they are outcomes of one kind, under the same noises: those of one measure.

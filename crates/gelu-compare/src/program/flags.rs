@@ -1,4 +1,4 @@
-use super::{Pattern, Study};
+use super::{On, Pattern, Study};
 use crate::comparison::ComparisonReader;
 use crate::measure::{Reported, UntilDecided};
 use crate::runs::{Comparison, ComparisonFolder};
@@ -11,8 +11,8 @@ use std::str::FromStr;
 /// An axis with values, as typed: `lr=1e-3,1e-4`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Values {
-    name: String,
-    values: Vec<Value>,
+    pub(super) name: String,
+    pub(super) values: Vec<Value>,
 }
 
 impl FromStr for Values {
@@ -26,8 +26,21 @@ impl FromStr for Values {
             return Err(format!("`{name}` cannot name an axis; use letters, digits, - and _"));
         }
         let value = |text: &str| text.parse().unwrap_or_else(|never| match never {});
-        Ok(Self { name: name.to_owned(), values: values.split(',').map(value).collect() })
+        Ok(Self { name: name.to_owned(), values: apart(values).map(value).collect() })
     }
+}
+
+/// A list's values; commas in round brackets belong to a value, as in mine=max(x,0).
+fn apart(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    list.split(move |c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
 }
 
 /// What is varied, and how it is decided, as flags.
@@ -153,11 +166,11 @@ impl Decided {
     }
 
     /// Makes the comparison's folder, or joins the one that is there.
-    pub(super) fn make_folder(&self, study: &Study) -> Result<ComparisonFolder<Study>> {
+    pub(super) fn make_folder(&self, study: &Study, on: &On) -> Result<ComparisonFolder<Study>> {
         let out = self.out(study);
         let (folder, _) = ComparisonFolder::create(
             &out,
-            &self.comparison(study, &out),
+            &self.comparison(study, on, &out),
             ComparisonReader::has_looked,
         )?;
         crate::cli::warn_of_open_folder(&folder);
@@ -168,9 +181,9 @@ impl Decided {
         self.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&study.name))
     }
 
-    fn comparison(&self, study: &Study, out: &Path) -> Comparison<Study> {
+    pub(super) fn comparison(&self, study: &Study, on: &On, out: &Path) -> Comparison<Study> {
         let data = crate::runs::DataSource::default();
-        let mut comparison = Comparison::new(study.clone(), data, "", "");
+        let mut comparison = Comparison::new(study.clone(), data, &on.device, &on.backend);
         let default = Comparison::<Study>::default_lease(out);
         comparison.lease_seconds = self.lease.unwrap_or(default);
         comparison
@@ -185,5 +198,18 @@ pub(super) fn needs_measure(study: &Study) -> Result<()> {
                 .to_owned(),
         )),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_in_brackets_belong_to_a_value() {
+        let values: Values = "f=gelu,mine=max(x,0)*min(1,(x)),0.5".parse().unwrap();
+        assert_eq!(values.name, "f");
+        let texts: Vec<String> = values.values.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["gelu", "mine=max(x,0)*min(1,(x))", "0.5"]);
     }
 }

@@ -1,5 +1,5 @@
 use super::flags::{Decided, Told, needs_measure};
-use super::{Study, Template};
+use super::{On, Study, Template};
 use crate::cli::Shown;
 use crate::comparison::{Verdict, differences, sentence};
 use crate::output::{complain, print};
@@ -55,7 +55,7 @@ impl Judge {
         decided.change(&mut study);
         needs_measure(&study)?;
         study.validate()?;
-        let folder = decided.make_folder(&study)?;
+        let folder = decided.make_folder(&study, &On::default())?;
         let places = std::iter::repeat_n(Vec::new(), usize::from(jobs));
         let done = shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?;
         // Failed runs and interruptions come before verdicts.

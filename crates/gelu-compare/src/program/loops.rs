@@ -1,17 +1,53 @@
-use super::{BoxError, Run, Study, StudyRun};
+use super::{Body, BoxError, Holds, Run, Study, StudyRun, Work};
 use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
 use crate::worker::{Control, Cores, Trainer, conclude};
+use clap::Args;
+use std::ffi::OsString;
 use std::sync::Arc;
 
 /// A loop as a program gives it.
-pub(super) type Loop = Box<dyn Fn(&mut Run) -> Result<(), BoxError>>;
+pub struct Loop(Box<dyn Fn(&mut Run) -> Result<(), BoxError>>);
+
+impl std::fmt::Debug for Loop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loop").finish_non_exhaustive()
+    }
+}
+
+/// No flags of its own.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct NoFlags {}
+
+impl<F, E> Holds<F, E> for Loop
+where
+    F: Fn(&mut Run) -> Result<(), E> + 'static,
+    E: Into<BoxError>,
+{
+    fn holding(function: F) -> Self {
+        Self(Box::new(move |run| function(run).map_err(Into::into)))
+    }
+}
+
+impl Body for Loop {
+    type Flags = NoFlags;
+    type Trainer<'a> = Loops<'a>;
+
+    fn words(&self, _: &NoFlags) -> Vec<OsString> {
+        Vec::new()
+    }
+
+    fn trainer<'a>(&'a self, work: Work<'_, NoFlags>) -> Result<Loops<'a>> {
+        Ok(Loops { body: self, program: work.program.to_owned(), cores: work.cores })
+    }
+}
 
 /// Trains by a loop of the program's own.
-pub(super) struct Loops<'a> {
-    pub(super) body: &'a Loop,
-    pub(super) program: String,
-    pub(super) cores: Cores,
+#[derive(Debug)]
+pub struct Loops<'a> {
+    body: &'a Loop,
+    program: String,
+    cores: Cores,
 }
 
 impl Trainer for Loops<'_> {
@@ -37,7 +73,7 @@ impl Trainer for Loops<'_> {
         }
         run.set_status(RunStatus::Running, before.seconds)?;
         let mut of = Run::new(run.clone(), &comparison.recipe, control.clone(), before.seconds);
-        let returned = (self.body)(&mut of);
+        let returned = (self.body.0)(&mut of);
         let (status, metrics, seconds) = of.ended(returned);
         conclude(run, status, &metrics, seconds)
     }

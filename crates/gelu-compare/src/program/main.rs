@@ -1,6 +1,6 @@
 use super::flags::{Decided, Told, Varied, needs_measure};
 use super::shared::{Shared, Submission, said};
-use super::{Processes, Study, Template};
+use super::{On, Processes, Study, Template};
 use crate::cli::{Shown, Workforce};
 use crate::runs::Experiment;
 use crate::{Error, Result};
@@ -92,13 +92,13 @@ impl Command {
         match self {
             Self::Compare(Compare { varying, shown, jobs }) => {
                 let (study, decided) = varying.study()?;
-                let folder = decided.make_folder(&study)?;
+                let folder = decided.make_folder(&study, &On::default())?;
                 let places = std::iter::repeat_n(Vec::new(), usize::from(jobs));
                 shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?.exit_code()
             }
             Self::Submit(Submit { varying, submission }) => {
                 let (study, decided) = varying.study()?;
-                submission.run("gelu-compare", &study, &decided)
+                submission.run("gelu-compare", &study, &decided, &On::default(), Vec::new())
             }
             Self::Work(workforce) => workforce.work::<Processes>(|reader| {
                 match reader.comparison().recipe.has_commands() {

@@ -1,6 +1,7 @@
 //! What is compared where no recipe of gelu-experiments is: programs in any language, and loops of one's
 //! own.
 
+mod body;
 mod command;
 mod flags;
 mod judge;
@@ -15,16 +16,22 @@ mod run;
 mod shared;
 mod study;
 mod study_run;
+mod train;
 
+pub use body::{Body, Holds, On, Work};
 pub use command::Template;
 pub use judge::Judge;
+pub use loops::{Loop, Loops, NoFlags};
 pub use main::compare_processes;
-pub use own::Program;
+pub use own::ProgramOf;
 pub use pattern::Pattern;
 pub use process::Processes;
 pub use run::{Epochs, Run};
 pub use study::Study;
 pub use study_run::StudyRun;
+
+/// A program around a loop of one's own; see [`Run`] for what that has.
+pub type Program = ProgramOf<Loop>;
 
 /// What anything may go wrong with in a user's own code.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

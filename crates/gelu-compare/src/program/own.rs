@@ -1,7 +1,7 @@
-use super::flags::{Varied, needs_measure};
-use super::loops::{Loop, Loops};
+use super::flags::{Decided, Varied, needs_measure};
 use super::shared::{Shared, Submission, said};
-use super::{BoxError, Processes, Run, Study};
+use super::train::Train;
+use super::{Body, Holds, Processes, Study, Work};
 use crate::Result;
 use crate::cli::{Shown, Workforce};
 use crate::runs::{ComparisonFolder, Experiment};
@@ -10,8 +10,8 @@ use crate::worker::Cores;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// A program around a loop of one's own: it compares what the loop measures at some settings, with the
-/// whole command line, and is its own worker.
+/// A program that compares what its runs measure at some settings, with the whole command line, and is its
+/// own worker. [`Program`](crate::Program) is one around a loop of one's own:
 ///
 /// ```no_run
 /// # use gelu_compare::{Program, Result, Run};
@@ -20,26 +20,20 @@ use std::process::ExitCode;
 ///     Program::new("descent", descend).compare("step", [0.01, 0.02, 0.05]).primary("height").main()
 /// }
 /// ```
+#[derive(Debug)]
 #[must_use = "a program does nothing until it is run"]
-pub struct Program {
+pub struct ProgramOf<B> {
     study: Study,
-    body: Loop,
+    body: B,
 }
 
-impl std::fmt::Debug for Program {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program").field("study", &self.study).finish_non_exhaustive()
-    }
-}
-
-impl Program {
-    /// A program of that name around a loop; see [`Run`] for what it has.
-    pub fn new<E: Into<BoxError>>(
-        name: &str,
-        body: impl Fn(&mut Run) -> Result<(), E> + 'static,
-    ) -> Self {
-        let study = Study::new(name, "");
-        Self { study, body: Box::new(move |run| body(run).map_err(Into::into)) }
+impl<B: Body> ProgramOf<B> {
+    /// A program of that name around a function, to which the body gives a [`Run`](crate::Run) or its like.
+    pub fn new<F, Marker>(name: &str, function: F) -> Self
+    where
+        B: Holds<F, Marker>,
+    {
+        Self { study: Study::new(name, ""), body: B::holding(function) }
     }
 
     fn axis(
@@ -106,7 +100,7 @@ impl Program {
     pub fn main(self) -> ExitCode {
         let Self { study, body } = self;
         let name: &'static str = study.name.clone().leak();
-        let command = || OwnArguments::command().name(name).bin_name(name);
+        let command = || OwnArguments::<B::Flags>::command().name(name).bin_name(name);
         let matches = match std::env::args_os().len() {
             1 => command().get_matches_from([name, "compare"]),
             _ => command().get_matches(),
@@ -114,17 +108,10 @@ impl Program {
         let arguments =
             OwnArguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let outcome = match arguments.command {
-            OwnCommand::Compare(compare) => compare.run(study),
-            OwnCommand::Submit(submit) => submit.run(study, name),
-            // What `judge` compares are commands, here as well.
-            OwnCommand::Work(workforce) if has_commands(&workforce) => {
-                workforce.work::<Processes>(|_| Ok(Processes))
-            }
-            OwnCommand::Work(workforce) => {
-                let cores = Cores::here(workforce.slots);
-                let program = study.name.clone();
-                workforce.work(|_| Ok(Loops { body: &body, program, cores }))
-            }
+            OwnCommand::Compare(compare) => compare.run(study, &body),
+            OwnCommand::Submit(submit) => submit.run(study, &body, name),
+            OwnCommand::Train(train) => train.run(study, &body),
+            OwnCommand::Work(work) => work.run(&body, name),
             OwnCommand::Shared(shared) => shared.run(command()),
         };
         said(name, outcome)
@@ -144,78 +131,114 @@ fn has_commands(workforce: &Workforce) -> bool {
 /// finished so far is on disk, and the same command goes on from there).
 #[derive(Debug, Parser)]
 #[command(propagate_version = false)]
-struct OwnArguments {
+struct OwnArguments<F: Args> {
     #[command(subcommand)]
-    command: OwnCommand,
+    command: OwnCommand<F>,
 }
 
 #[derive(Debug, Subcommand)]
-enum OwnCommand {
-    Compare(OwnCompare),
-    Submit(OwnSubmit),
-    /// Work on a comparison's folder, beside any number of other workers
-    Work(Workforce),
+#[allow(clippy::large_enum_variant, reason = "there is one, and it lives as long as the program")]
+enum OwnCommand<F: Args> {
+    Compare(OwnCompare<F>),
+    Submit(OwnSubmit<F>),
+    Train(Train<F>),
+    Work(OwnWork<F>),
     #[command(flatten)]
     Shared(Shared),
 }
 
+/// The study that flags make of a program's own.
+fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, Decided)> {
+    let decided = varied.decided.clone();
+    decided.change(&mut study);
+    varied.change(&mut study);
+    body.declare(&mut study);
+    needs_measure(&study)?;
+    study.validate()?;
+    Ok((study, decided))
+}
+
 /// Run the program at all settings and seeds, and say which is better
 #[derive(Debug, Args)]
-struct OwnCompare {
+struct OwnCompare<F: Args> {
     #[command(flatten)]
     varied: Varied,
     #[command(flatten)]
     shown: Shown,
+    #[command(flatten)]
+    flags: F,
     /// Runs at the same time [default: one a processor core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 }
 
-impl OwnCompare {
-    fn run(self, mut study: Study) -> Result<ExitCode> {
-        let Self { varied, shown, jobs } = self;
-        let decided = varied.decided.clone();
-        decided.change(&mut study);
-        varied.change(&mut study);
-        needs_measure(&study)?;
-        study.validate()?;
-        let folder = decided.make_folder(&study)?;
+impl<F: Args> OwnCompare<F> {
+    fn run<B: Body<Flags = F>>(self, study: Study, body: &B) -> Result<ExitCode> {
+        let Self { varied, shown, flags, jobs } = self;
+        let on = body.on(&flags)?;
+        let (study, decided) = asked(study, varied, body)?;
+        let folder = decided.make_folder(&study, &on)?;
         let jobs = jobs.map_or_else(
             || std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             usize::from,
         );
-        let places = std::iter::repeat_n(Vec::new(), jobs);
+        let places = std::iter::repeat_n(body.words(&flags), jobs);
         shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?.exit_code()
     }
 }
 
 /// Hand a comparison to a cluster, whose engine starts workers on its folder
 #[derive(Debug, Args)]
-struct OwnSubmit {
+struct OwnSubmit<F: Args> {
     #[command(flatten)]
     varied: Varied,
+    #[command(flatten)]
+    flags: F,
     #[command(flatten)]
     submission: Submission,
 }
 
-impl OwnSubmit {
-    fn run(self, mut study: Study, tool: &str) -> Result<ExitCode> {
-        let Self { varied, submission } = self;
-        let decided = varied.decided.clone();
-        decided.change(&mut study);
-        varied.change(&mut study);
-        needs_measure(&study)?;
-        study.validate()?;
-        submission.run(tool, &study, &decided)
+impl<F: Args> OwnSubmit<F> {
+    fn run<B: Body<Flags = F>>(self, study: Study, body: &B, tool: &str) -> Result<ExitCode> {
+        let Self { varied, flags, submission } = self;
+        let on = body.on(&flags)?;
+        let (study, decided) = asked(study, varied, body)?;
+        submission.run(tool, &study, &decided, &on, body.words(&flags))
+    }
+}
+
+/// Work on a comparison's folder, beside any number of other workers
+#[derive(Debug, Args)]
+struct OwnWork<F: Args> {
+    #[command(flatten)]
+    workforce: Workforce,
+    #[command(flatten)]
+    flags: F,
+}
+
+impl<F: Args> OwnWork<F> {
+    fn run<B: Body<Flags = F>>(self, body: &B, name: &str) -> Result<ExitCode> {
+        let Self { workforce, flags } = self;
+        // What `judge` compares are commands, here as well.
+        if has_commands(&workforce) {
+            return workforce.work::<Processes>(|_| Ok(Processes));
+        }
+        let cores = Cores::here(workforce.slots);
+        workforce.work(|reader| {
+            let comparison = reader.comparison();
+            let flags = &flags;
+            body.trainer(Work { program: name, comparison, flags, cores })
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::NoFlags;
 
     #[test]
     fn command_line_is_consistent() {
-        OwnArguments::command().debug_assert();
+        OwnArguments::<NoFlags>::command().debug_assert();
     }
 }

@@ -1,7 +1,6 @@
 use super::{BoxError, Study, StudyRun};
 use crate::measure::EpochMetrics;
 use crate::runs::{ClaimedRun, Phase, Progress, RunStatus};
-use crate::setting::Value;
 use crate::worker::Control;
 use crate::{Error, Result};
 use std::path::Path;
@@ -74,22 +73,7 @@ impl Run {
     ///
     /// [`Error::Usage`] where there is no such axis, or its value is no such thing.
     pub fn get<T: FromStr<Err: std::fmt::Display>>(&self, axis: &str) -> Result<T> {
-        let setting = &self.claimed.spec().setting;
-        let Some(value) = setting.get(axis) else {
-            let names: Vec<&str> = setting.iter().map(|(name, _)| name).collect();
-            return Err(Error::Usage(format!(
-                "this program asks for {axis}, and there is no such axis; there are: {}",
-                names.join(", ")
-            )));
-        };
-        let text = match value {
-            Value::Text(text) => text.clone(),
-            other => other.to_string(),
-        };
-        text.parse().map_err(|error| {
-            let wanted = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
-            Error::Usage(format!("{axis} is {value}, which is no {wanted}: {error}"))
-        })
+        self.claimed.spec().setting.read(axis)
     }
 
     /// What an earlier session saved after its last epoch, read by `read` from its folder; `None` where

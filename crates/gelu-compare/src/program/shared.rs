@@ -1,12 +1,13 @@
 //! The commands that every program has.
 
 use super::flags::Decided;
-use super::{Judge, Study};
+use super::{Judge, On, Study};
 use crate::Result;
 use crate::cli::{Batch, Completions, Man, Report, Runs, Verdict, Watch, absolute};
 use crate::cluster::{self, SlurmJob};
 use crate::output::{complain, print};
 use clap::{Args, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Says what went wrong, if anything did.
@@ -31,9 +32,17 @@ pub(super) struct Submission {
 }
 
 impl Submission {
-    pub(super) fn run(self, tool: &str, study: &Study, decided: &Decided) -> Result<ExitCode> {
+    /// `words` are told to every worker.
+    pub(super) fn run(
+        self,
+        tool: &str,
+        study: &Study,
+        decided: &Decided,
+        on: &On,
+        words: Vec<OsString>,
+    ) -> Result<ExitCode> {
         let out = absolute(&decided.out(study))?;
-        let job = self.batch.job(tool, &study.name, &out, Vec::new());
+        let job = self.batch.job(tool, &study.name, &out, words);
         let job = self.slurm.then_some(job).transpose()?;
         // What Slurm cannot be told is refused before anything is made.
         let script = job.as_ref().map(SlurmJob::script).transpose()?;
@@ -41,7 +50,7 @@ impl Submission {
             print(&script)?;
             return Ok(ExitCode::SUCCESS);
         }
-        decided.make_folder(study)?;
+        decided.make_folder(study, on)?;
         let shown = cluster::quoted(&decided.out(study).display().to_string());
         print(&match job {
             Some(job) => {

@@ -40,6 +40,9 @@ pub struct Study {
     /// Measures of which higher values are better.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub higher: Vec<String>,
+    /// Measures of which more is known than their name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<Measure>,
     /// Which epoch of a run its results are those of.
     #[serde(default)]
     pub reported: Reported,
@@ -73,6 +76,7 @@ impl Study {
             primary: primary.to_owned(),
             selection: None,
             higher: Vec::new(),
+            measures: Vec::new(),
             reported: Reported::LastEpoch,
             negligible: 0.0,
             until_decided: None,
@@ -95,7 +99,10 @@ impl Study {
     }
 
     /// A measure by its name.
-    fn measure(&self, name: &str) -> Measure {
+    pub(super) fn measure(&self, name: &str) -> Measure {
+        if let Some(declared) = self.measures.iter().find(|measure| measure.name == name) {
+            return declared.clone();
+        }
         let higher = self.higher.iter().any(|known| known == name);
         let direction = if higher { Direction::Higher } else { Direction::Lower };
         Measure::named(name).towards(direction)
@@ -210,8 +217,8 @@ impl Experiment for Study {
             design.selection.clone_from(selection);
         }
         let declared = |name: &&String| design.measures.iter().all(|m| m.name != **name);
-        let others: Vec<Measure> =
-            self.higher.iter().filter(declared).map(|name| self.measure(name)).collect();
+        let names = self.measures.iter().map(|measure| &measure.name).chain(&self.higher);
+        let others: Vec<Measure> = names.filter(declared).map(|name| self.measure(name)).collect();
         design.measures.extend(others);
         if let Ok(Some(baseline)) = self.baseline() {
             design.baseline = baseline;
@@ -219,6 +226,8 @@ impl Experiment for Study {
         if let Some(command) = &self.command {
             design.title = crate::names::printable(command);
         }
+        // Where it is known what is measured, what else is reported is no measure: a learning rate.
+        design.open = self.measures.is_empty();
         design.seeds = self.seeds;
         design.until_decided = self.until_decided;
         design.reported = self.reported;

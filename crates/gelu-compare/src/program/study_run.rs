@@ -85,4 +85,8 @@ impl Spec for StudyRun {
             None => epochs.last(),
         }
     }
+
+    fn reports_best_epoch(&self) -> bool {
+        self.best_by.is_some()
+    }
 }

@@ -53,6 +53,9 @@ pub trait Spec:
     /// Of its finished epochs, that which its results are those of. `None` before there is any.
     fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics>;
 
+    /// Whether that is the best of its epochs, and not the last.
+    fn reports_best_epoch(&self) -> bool;
+
     /// Whether a column can have that value in an epoch that has ended.
     fn is_possible(&self, _column: &str, value: f64) -> bool {
         value.is_finite()

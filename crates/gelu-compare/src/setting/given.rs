@@ -1,8 +1,10 @@
 use super::{Axis, Role, Value};
+use crate::{Error, Result as OurResult};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::str::FromStr;
 
 /// A value for each of some axes, in the axes' order; written as a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,6 +29,29 @@ impl Setting {
     /// The number that an axis has; NaN where it has none.
     pub fn number(&self, axis: &str) -> f64 {
         self.get(axis).and_then(Value::as_number).unwrap_or(f64::NAN)
+    }
+
+    /// The value of an axis, as whatever it can be read as.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] where there is no such axis, or its value is no such thing.
+    pub fn read<T: FromStr<Err: fmt::Display>>(&self, axis: &str) -> OurResult<T> {
+        let Some(value) = self.get(axis) else {
+            let names: Vec<&str> = self.iter().map(|(name, _)| name).collect();
+            return Err(Error::Usage(format!(
+                "this program asks for {axis}, and there is no such axis; there are: {}",
+                names.join(", ")
+            )));
+        };
+        let text = match value {
+            Value::Text(text) => text.clone(),
+            other => other.to_string(),
+        };
+        text.parse().map_err(|error| {
+            let wanted = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
+            Error::Usage(format!("{axis} is {value}, which is no {wanted}: {error}"))
+        })
     }
 
     /// Gives an axis another value, or one at all.

@@ -2,7 +2,7 @@
 
 use super::Examples;
 use super::inputs::Augmentation;
-use crate::randomness::{Purpose, generator};
+use crate::randomness;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::RngExt;
 
@@ -28,7 +28,7 @@ impl Crops {
         seed: u64,
         epoch: usize,
     ) -> Self {
-        let mut rng = generator(seed, Purpose::Augmentation { epoch });
+        let mut rng = randomness::generator(seed, randomness::augmentation(epoch));
         let padding = augmentation.crop_padding;
         let mut place = || rng.random_range(0..=2 * padding);
         let places = (0..count).map(|_| [place(), place()]).collect();

@@ -1,15 +1,12 @@
+use super::Order;
 use super::augmentation::Crops;
 use super::inputs::Augmentation;
 use super::samples::{Chosen, Samples};
-use crate::randomness::{Purpose, generator};
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
 use burn::tensor::{Device, Int, Tensor};
-use rand::RngExt;
-use rand::seq::SliceRandom;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Examples and their classes, as tensors on one device: a batch.
 ///
@@ -85,28 +82,6 @@ impl Examples {
     }
 }
 
-/// The order in which batches are drawn.
-#[derive(Clone, Debug)]
-pub enum Order {
-    /// As they stand, for measuring.
-    Sequential,
-    /// Shuffled anew every epoch, for training.
-    Shuffled {
-        /// The order of an epoch is a function of this seed and the epoch's number alone.
-        seed: u64,
-        /// The epoch that the next pass belongs to, from 1; each pass counts it up. Shared by
-        /// the clones that Burn makes of a loader when it moves it to a device.
-        next_epoch: Arc<AtomicUsize>,
-    },
-}
-
-impl Order {
-    /// Shuffled by `seed`, the first pass being that of `epoch`.
-    pub fn shuffled(seed: u64, epoch: usize) -> Self {
-        Self::Shuffled { seed, next_epoch: Arc::new(AtomicUsize::new(epoch)) }
-    }
-}
-
 /// Yields batches of a data set that already lies on the device: a batch is a slice or a gather,
 /// and no example is touched on the host. The last batch holds what is left.
 #[derive(Clone, Debug)]
@@ -163,15 +138,13 @@ impl BatchLoader {
 
     /// The shuffled order of the next pass, and its crops; `None` for a sequential one.
     fn next_pass(&self) -> Option<(Vec<i32>, Option<Crops>)> {
-        let Order::Shuffled { seed, next_epoch } = &self.order else { return None };
-        let epoch = next_epoch.fetch_add(1, Ordering::Relaxed);
-        let mut generator = generator(*seed, Purpose::BatchOrder { epoch });
-        if let Some(places) = &self.places {
-            let place = |_| generator.random_range(places.clone());
-            return Some((self.range.clone().map(place).collect(), None));
-        }
-        let mut units: Vec<i32> = (self.range.start as i32..self.range.end as i32).collect();
-        units.shuffle(&mut generator);
+        let (epoch, units) = match &self.places {
+            Some(places) => {
+                return Some((self.order.next_drawn(self.range.len(), places)?.1, None));
+            }
+            None => self.order.next_pass(self.range.clone())?,
+        };
+        let Order::Shuffled { seed, .. } = &self.order else { return None };
         let crops = self.augmentation.map(|(augmentation, picture)| {
             Crops::of_epoch(augmentation, picture, units.len(), *seed, epoch)
         });

@@ -18,7 +18,7 @@ pub(crate) use design::{ACTIVATION, measures, setting};
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Norm, Order};
 pub use training::{
-    BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, ScheduleRecipe, TrainLoss, TrainingRecipe,
+    BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, TrainLoss, TrainingRecipe,
 };
 
 use crate::activation::NamedActivation;

@@ -1,5 +1,6 @@
 use super::limits::{self, MOST_EPOCHS, MOST_EXAMPLES};
-use crate::{Error, Result};
+use crate::Result;
+use gelu_learner::Schedule;
 use serde::{Deserialize, Serialize};
 
 /// How a network is trained.
@@ -21,7 +22,7 @@ pub struct TrainingRecipe {
     pub train_loss: TrainLoss,
     /// How the learning rate goes on from its initial value.
     #[serde(default)]
-    pub schedule: ScheduleRecipe,
+    pub schedule: Schedule,
     /// The optimiser.
     pub optimizer: OptimizerRecipe,
 }
@@ -31,7 +32,7 @@ impl TrainingRecipe {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming the value, and what it has to be.
+    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
     pub(crate) fn validate(&self) -> Result<()> {
         limits::count("the number of epochs", self.epochs as u64, MOST_EPOCHS)?;
         limits::count("the batch size", self.batch_size as u64, MOST_EXAMPLES)?;
@@ -164,68 +165,6 @@ pub struct BetaChange {
     pub to: f64,
     /// The share of the epochs before it.
     pub after: f64,
-}
-
-/// How the learning rate goes on. Shares are of all epochs, so that a shorter training has the
-/// same course.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum ScheduleRecipe {
-    /// It stays as it is.
-    #[default]
-    Constant,
-    /// It stays for a share `c` of the epochs E and then falls by the same amount every epoch, to
-    /// reach 0 when they are over: η·min(1, (E − e)/(E − cE)) in epoch e = 0, 1, ….
-    ConstantThenLinear {
-        /// c.
-        constant: f64,
-    },
-    /// It is multiplied by a factor after each of some shares of the epochs, to the nearest epoch.
-    Steps {
-        /// The shares, ascending.
-        after: Vec<f64>,
-        /// The factor.
-        factor: f64,
-    },
-    /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for
-    /// batch t = 0, 1, … of T.
-    Cosine,
-    /// From next to nothing up to the initial value in a number of batches, then along half a cosine down
-    /// to a share `floor` of it: η·(t + 1)/(W + 1) for t < W, then
-    /// η·(floor + (1 − floor)·(1 + cos(π(t − W)/(T − W)))/2), as nanoGPT has it.
-    WarmupCosine {
-        /// W.
-        warmup: usize,
-        /// The share.
-        floor: f64,
-    },
-}
-
-impl ScheduleRecipe {
-    fn validate(&self) -> Result<()> {
-        match self {
-            Self::Constant | Self::Cosine => Ok(()),
-            Self::WarmupCosine { warmup, floor } => {
-                limits::count_or_none("schedule.warmup", *warmup as u64, MOST_EXAMPLES)?;
-                limits::share("schedule.floor", *floor)
-            }
-            Self::ConstantThenLinear { constant } => limits::share("schedule.constant", *constant),
-            Self::Steps { after, factor } => {
-                after.iter().try_for_each(|&step| limits::share("schedule.after", step))?;
-                if !after.is_sorted() {
-                    return Err(Error::Usage(format!(
-                        "schedule.after is {after:?}; its shares have to ascend"
-                    )));
-                }
-                match *factor > 0.0 && *factor <= 1.0 {
-                    true => Ok(()),
-                    false => Err(Error::Usage(format!(
-                        "schedule.factor is {factor}; it has to be above 0 and at most 1"
-                    ))),
-                }
-            }
-        }
-    }
 }
 
 /// How the training loss of an epoch is measured.

@@ -145,6 +145,10 @@ impl Spec for RunSpec {
         Some(self.training.epochs)
     }
 
+    fn reports_best_epoch(&self) -> bool {
+        self.best_by.is_some()
+    }
+
     fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
         match self.best_by {
             Some(selection) => {

@@ -1,33 +1,12 @@
-use super::tally::{Tally, unreadable};
 use super::{BatchOutput, Network};
+use crate::Result;
 use crate::data::{BatchLoader, Examples, Order, Samples};
 use crate::measure::Bits;
 use crate::recipe::NetworkRecipe;
-use crate::{Error, Result};
 use burn::data::dataloader::DataLoader;
-use burn::tensor::{Int, Tensor};
-use burn::train::InferenceStep;
+use burn::tensor::Tensor;
+use gelu_learner::{bits, evaluate, unreadable};
 use std::sync::Arc;
-
-/// What one batch tells about a split. The tensors stay on the device until a [`Tally`] reads them.
-#[derive(Clone, Debug)]
-pub(super) struct Measurement {
-    /// How many examples.
-    pub examples: usize,
-    /// Their mean loss, of shape `[1]`.
-    pub loss: Tensor<1>,
-    /// How many were classified wrongly, of shape `[1]`; `None` where nothing is classified.
-    pub wrong: Option<Tensor<1, Int>>,
-}
-
-/// An output of a network that can be scored.
-pub(super) trait Measured {
-    /// The loss alone.
-    fn measure_loss(&self) -> Measurement;
-
-    /// The loss, and how many were classified wrongly where something is classified.
-    fn measure(&self) -> Measurement;
-}
 
 /// What a network achieves on a split.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,27 +17,10 @@ pub struct Score {
     pub error: Option<f64>,
 }
 
-/// Measures `model` on everything `loader` yields. `seen` hears the number of examples of every
-/// batch and its output.
-///
-/// # Errors
-///
-/// When the loader fails, yields nothing, or a result cannot be read back from the device.
-pub(super) fn evaluate<M: InferenceStep<Output: Measured>>(
-    model: &M,
-    loader: &dyn DataLoader<M::Input>,
-    mut seen: impl FnMut(usize, M::Output),
-) -> Result<Score> {
-    let mut tally = Tally::default();
-    for batch in loader.iter() {
-        let batch = batch.map_err(|error| Error::Failed(error.to_string()))?;
-        let output = model.step(batch);
-        let measurement = output.measure();
-        let examples = measurement.examples;
-        tally.push(measurement);
-        seen(examples, output);
+impl From<gelu_learner::Score> for Score {
+    fn from(score: gelu_learner::Score) -> Self {
+        Self { loss: score.loss(), error: score.get(BatchOutput::ERROR) }
     }
-    tally.score()
 }
 
 /// Measures a trained network on one split, with dropout off.
@@ -67,7 +29,8 @@ pub(super) fn evaluate<M: InferenceStep<Output: Measured>>(
 ///
 /// When a result cannot be read back from the device.
 pub fn evaluate_split(model: &Network, recipe: &NetworkRecipe, samples: &Samples) -> Result<Score> {
-    evaluate(model, measuring_loader(samples, recipe).as_ref(), |_, _| ())
+    let loader = measuring_loader(samples, recipe);
+    Ok(evaluate(model, loader.as_ref(), |_, _| Ok(()))?.into())
 }
 
 /// Measures a trained network as [`evaluate_split`] does, and says which examples it classifies
@@ -83,13 +46,12 @@ pub(super) fn evaluate_each(
 ) -> Result<(Score, Option<Bits>)> {
     let mut wrong = Vec::new();
     let loader = measuring_loader(samples, recipe);
-    let note = |_, output: BatchOutput| wrong.extend(output.wrong());
+    let note = |_, output: BatchOutput| {
+        wrong.extend(output.wrong());
+        Ok(())
+    };
     let score = evaluate(model, loader.as_ref(), note)?;
-    if wrong.is_empty() {
-        return Ok((score, None));
-    }
-    let wrong = Tensor::cat(wrong, 0).try_into_data().map_err(unreadable)?;
-    Ok((score, Some(wrong.iter::<bool>().collect())))
+    Ok((score.into(), bits(wrong)?))
 }
 
 /// The loss of every example, with dropout off.

@@ -1,12 +1,8 @@
 //! One run: training a network into its folder, exactly resumable.
 //!
-//! Training goes through Burn's [`Learner`](burn::train::Learner) and
-//! [`SupervisedTraining`](burn::train::SupervisedTraining) with a learning strategy of its own
-//! (`epochs`), which measures every split after an epoch as the recipe says and ends the epoch
-//! with one atomic checkpoint.
+//! The loop is gelu-learner's; here are the paper's networks, optimisers and data, and what is measured
+//! once of a trained network.
 
-mod checkpoint;
-mod epochs;
 mod evaluate;
 mod learned;
 mod network;
@@ -15,11 +11,7 @@ mod optimizer;
 mod outcomes;
 mod presentation;
 mod run;
-mod schedule;
-mod session;
-mod silent;
 mod splits;
-mod tally;
 #[cfg(test)]
 mod twins;
 

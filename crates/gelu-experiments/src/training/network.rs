@@ -1,16 +1,17 @@
-use super::evaluate::{Measured, Measurement};
 use super::splits::Splits;
 use crate::data::{BatchInputs, Examples};
 use crate::measure::LossKind;
-use crate::randomness::{Purpose, device_seed};
+use crate::randomness::device_seed;
 use crate::recipe::NetworkRecipe;
 use crate::runs::RunSpec;
-use burn::module::{Module, ModuleMapper, Param, ParamId};
+use burn::module::Module;
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Bool, Device, ExecutionError, Int, Tensor};
 use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
 use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
+use gelu_learner::randomness::Purpose;
+use gelu_learner::{Measure, Measured, Measurement, numbered};
 use gelu_models::{
     Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Gpt, GptConfig, Mlp, MlpConfig, WideResNet,
     WideResNetConfig,
@@ -101,7 +102,7 @@ impl Network {
         };
         let clip_norm = spec.training.optimizer.clip_norm();
         let picture = splits.picture.unwrap_or([1, 1, features]);
-        Self { architecture, picture, clip_norm }.map(&mut NumberParameters::default())
+        numbered(Self { architecture, picture, clip_norm })
     }
 
     /// Outputs, targets and loss of a batch.
@@ -159,21 +160,6 @@ impl Network {
     }
 }
 
-/// Gives parameters their position as identity. Burn draws identities at random, which would make
-/// the saved files of two equal runs differ.
-#[derive(Default)]
-pub(super) struct NumberParameters {
-    count: u64,
-}
-
-impl ModuleMapper for NumberParameters {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        self.count += 1;
-        let (_, tensor, mapper) = param.consume();
-        Param::from_mapped_value(ParamId::from(self.count), tensor, mapper)
-    }
-}
-
 /// What a network made of a batch.
 #[derive(Debug)]
 pub struct BatchOutput {
@@ -188,6 +174,9 @@ pub struct BatchOutput {
 }
 
 impl BatchOutput {
+    /// The share of examples that are classified wrongly.
+    pub(super) const ERROR: &str = "error";
+
     /// Which examples were classified wrongly, `[examples]`; `None` where nothing is classified.
     pub fn wrong(&self) -> Option<Tensor<1, Bool>> {
         if self.kind == LossKind::SquaredError {
@@ -248,13 +237,19 @@ impl Adaptor<AccuracyInput> for BatchOutput {
 }
 
 impl Measured for BatchOutput {
-    fn measure_loss(&self) -> Measurement {
-        let examples = self.labels.dims()[0];
-        Measurement { examples, loss: self.loss.clone().without_autodiff(), wrong: None }
+    fn measures() -> Vec<Measure> {
+        vec![Measure::named(Self::ERROR).points()]
     }
 
     fn measure(&self) -> Measurement {
-        let wrong = self.wrong().map(|wrong| wrong.int().sum());
-        Measurement { wrong, ..self.measure_loss() }
+        let loss = self.measure_loss();
+        match self.wrong() {
+            Some(wrong) => loss.count(Self::ERROR, wrong.int().sum()),
+            None => loss,
+        }
+    }
+
+    fn measure_loss(&self) -> Measurement {
+        Measurement::new(self.labels.dims()[0], self.loss.clone())
     }
 }

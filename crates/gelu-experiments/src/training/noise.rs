@@ -3,7 +3,7 @@ use super::network::Network;
 use super::splits::Splits;
 use crate::Result;
 use crate::measure::{Bits, NoiseMetrics};
-use crate::randomness::{Purpose, device_seed};
+use crate::randomness::{device_seed, noise};
 use crate::runs::RunSpec;
 use burn::tensor::{Device, Distribution};
 
@@ -34,7 +34,7 @@ pub fn measure_noise(
     device: &Device,
 ) -> Result<Vec<UnderNoise>> {
     let measure = |&amplitude: &f64| {
-        device.seed(device_seed(SEED, Purpose::Noise { amplitude }));
+        device.seed(device_seed(SEED, noise(amplitude)));
         let noisy = match amplitude > 0.0 {
             true => splits.test.clone().map_inputs(|inputs| {
                 let range = Distribution::Uniform(-amplitude, amplitude);

@@ -2,6 +2,7 @@ use crate::recipe::{BetaChange, EpsilonPlace, OptimizerRecipe};
 use burn::module::ParamGroup;
 use burn::optim::{ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
+use gelu_learner::Clock;
 use gelu_training::{Adam, AdamConfig, AdamState, AdamWConfig, SgdConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +13,12 @@ pub(super) struct EpochClock {
     late: Arc<AtomicBool>,
     /// Epochs before the change.
     change_after: Option<usize>,
+}
+
+impl From<EpochClock> for Clock {
+    fn from(clock: EpochClock) -> Self {
+        Box::new(move |epoch| clock.begin(epoch))
+    }
 }
 
 impl EpochClock {

@@ -3,11 +3,10 @@
 
 use super::network::Network;
 use super::optimizer::optimizer;
-use super::schedule::Schedule;
 use super::splits::Splits;
 use crate::data::{BatchInputs, Examples, Samples};
 use crate::measure::TestGroups;
-use crate::recipe::{NetworkRecipe, Norm, OptimizerRecipe, Order, Recipe, ScheduleRecipe};
+use crate::recipe::{NetworkRecipe, Norm, OptimizerRecipe, Order, Recipe};
 use crate::runs::RunSpec;
 use burn::module::Module;
 use burn::optim::lr_scheduler::LrScheduler;
@@ -15,6 +14,7 @@ use burn::store::{ModuleStore, SafetensorsStore, bridge};
 use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use burn::train::{InferenceStep, TrainStep};
 use gelu_core::Activation;
+use gelu_learner::Schedule;
 use gelu_models::StateDict;
 use std::path::PathBuf;
 
@@ -124,7 +124,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
     weights.load_into(&mut network).unwrap();
 
     let (mut optimizer, clock) = optimizer(&spec.training.optimizer, EPOCHS);
-    let mut schedule = Schedule::new(spec.training.schedule.clone(), rate, EPOCHS, BATCHES);
+    let mut schedule = spec.training.schedule.clone().rates(rate, EPOCHS, BATCHES);
     let (rates, losses) = (reference.numbers("rates"), reference.numbers("losses"));
     let mut found = Vec::new();
     for (step, batch) in batches.iter().enumerate() {
@@ -185,7 +185,7 @@ fn transformer_trains_as_pytorchs_with_decay_clipping_and_warm_up() {
     let (layers, heads, width, context) = (2, 2, 8, 6);
     let network = NetworkRecipe::Gpt { layers, heads, width, context, norm: Norm::Layer };
     let mut recipe = small("char-gpt", network);
-    let ScheduleRecipe::WarmupCosine { warmup, .. } = &mut recipe.training.schedule else {
+    let Schedule::WarmupCosine { warmup, .. } = &mut recipe.training.schedule else {
         panic!("the recipe warms up");
     };
     *warmup = 3;

@@ -1,18 +1,20 @@
 //! Checkpoints between Burn, which saves a model, an optimiser and a scheduler separately and in
 //! the background, and a run's folder, which takes all three at once or nothing.
 
-use crate::error::Place;
-use crate::runs::{RunFolder, RunSpec};
 use crate::{Error, Result};
+use burn::module::{Module, ModuleMapper, Param, ParamId};
 use burn::optim::OptimizerRecord;
 use burn::optim::lr_scheduler::LrSchedulerRecord;
 use burn::store::ModuleRecord;
-use burn::tensor::Bytes;
+use burn::tensor::{Bytes, Tensor};
 use burn::train::checkpoint::{
     Checkpoint as Record, Checkpointer, CheckpointerError, CheckpointingAction,
     CheckpointingStrategy,
 };
 use burn::train::metric::store::EventStoreClient;
+use gelu_compare::error::Place;
+use gelu_compare::runs::RunFolder;
+use std::collections::HashMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -24,9 +26,12 @@ const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
 /// The network of the best epoch so far, in runs that report it.
 const BEST: &str = "best.bpk";
 
+/// What the network of the reported epoch makes of each test example, where that is kept.
+const OUTCOMES: &str = "outcomes.bin";
+
 /// Where Burn's background savers put their records, and the training loop picks them up.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     arrived: Mutex<[Option<Result<Bytes, String>>; 3]>,
     more: Condvar,
 }
@@ -58,7 +63,7 @@ impl Parts {
     }
 
     /// Waits for the three records of an epoch and puts them into the run's folder.
-    pub(super) fn write_to(&self, folder: &Path) -> Result<()> {
+    pub(crate) fn write_to(&self, folder: &Path) -> Result<()> {
         for (name, bytes) in PARTS.iter().zip(self.take()?) {
             let path = folder.join(name);
             fs::write(&path, &bytes[..]).map_err(Error::io("write", &path))?;
@@ -69,7 +74,7 @@ impl Parts {
 
 /// A network's record without the identities that Burn draws at random for what a network keeps beside
 /// its parameters, as a batch norm's running mean: the files of two equal runs would differ by them, and
-/// nothing asks for them. Parameters are numbered (see [`Network`](super::Network)).
+/// nothing asks for them. Parameters are numbered (see [`numbered`]).
 fn without_random_identities(record: Bytes) -> Result<Bytes, burn_pack::Error> {
     let mut tensors = burn_pack::Reader::from_bytes(record)?.into_tensors()?;
     let count = tensors.len() as u64;
@@ -79,9 +84,29 @@ fn without_random_identities(record: Bytes) -> Result<Bytes, burn_pack::Error> {
     burn_pack::Writer::new(tensors).into_bytes()
 }
 
+/// Gives parameters numbers as identity, in their order. Burn draws identities at random, which would
+/// make the saved files of two equal runs differ. Parameters that share one go on sharing one.
+pub fn numbered<M: Module>(model: M) -> M {
+    model.map(&mut Numbering::default())
+}
+
+#[derive(Default)]
+struct Numbering {
+    known: HashMap<ParamId, u64>,
+}
+
+impl ModuleMapper for Numbering {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let next = self.known.len() as u64 + 1;
+        let (id, tensor, mapper) = param.consume();
+        let number = *self.known.entry(id).or_insert(next);
+        Param::from_mapped_value(ParamId::from(number), tensor, mapper)
+    }
+}
+
 /// One of the three, as Burn wants it.
 #[derive(Debug)]
-pub(super) struct PartCheckpointer {
+pub(crate) struct PartCheckpointer {
     part: usize,
     parts: Arc<Parts>,
     /// The checkpoint to go on from.
@@ -90,7 +115,7 @@ pub(super) struct PartCheckpointer {
 
 impl PartCheckpointer {
     /// Savers of the model, the optimiser and the scheduler; they restore from `source`.
-    pub(super) fn all(parts: &Arc<Parts>, source: Option<&Path>) -> [Self; 3] {
+    pub(crate) fn all(parts: &Arc<Parts>, source: Option<&Path>) -> [Self; 3] {
         [0, 1, 2].map(|part| Self {
             part,
             parts: parts.clone(),
@@ -134,7 +159,7 @@ impl<R: Record> Checkpointer<R> for PartCheckpointer {
 
 /// A checkpoint after every epoch: what is lost by a kill is the epoch under way.
 #[derive(Debug)]
-pub(super) struct EveryEpoch;
+pub(crate) struct EveryEpoch;
 
 impl CheckpointingStrategy for EveryEpoch {
     fn checkpointing(&mut self, _: usize, _: &EventStoreClient) -> Vec<CheckpointingAction> {
@@ -143,7 +168,7 @@ impl CheckpointingStrategy for EveryEpoch {
 }
 
 /// Makes sure that a checkpoint can be loaded, before Burn, which panics when it cannot.
-pub(super) fn verify(checkpoint: &Path) -> Result<()> {
+pub(crate) fn verify(checkpoint: &Path) -> Result<()> {
     let readable = [
         ModuleRecord::load(checkpoint.join(PARTS[0])).err(),
         OptimizerRecord::load(checkpoint.join(PARTS[1])).err(),
@@ -159,15 +184,20 @@ pub(super) fn verify(checkpoint: &Path) -> Result<()> {
 
 /// The bytes of the network to keep in a checkpoint: the best epoch's where there is one, else
 /// that of the checkpoint's own.
-pub(super) fn model_bytes(checkpoint: &Path, spec: &RunSpec) -> Result<Vec<u8>> {
-    let path = checkpoint.join(if spec.best_by.is_some() { BEST } else { PARTS[0] });
+pub(crate) fn model_bytes(checkpoint: &Path, of_best: bool) -> Result<Vec<u8>> {
+    let path = checkpoint.join(if of_best { BEST } else { PARTS[0] });
     fs::read(&path).map_err(Error::io("read", path))
+}
+
+/// What was kept of each test example in a checkpoint.
+pub(crate) fn outcomes_bytes(checkpoint: &Path) -> Result<Option<Vec<u8>>> {
+    gelu_compare::files::read_bytes(&checkpoint.join(OUTCOMES))
 }
 
 /// Puts the network of the best epoch so far into the checkpoint that is being written after
 /// `epoch`: its own, or that which the checkpoint before holds. So what a run keeps depends on its
 /// epochs alone, however often it was interrupted.
-pub(super) fn keep_best(
+pub(crate) fn keep_best(
     run: &RunFolder,
     checkpoint: &Path,
     epoch: usize,
@@ -177,15 +207,31 @@ pub(super) fn keep_best(
         true => checkpoint.join(PARTS[0]),
         false => run.checkpoint_path(epoch - 1).join(BEST),
     };
-    let copied = fs::copy(&from, checkpoint.join(BEST));
-    copied.map(|_| ()).map_err(Error::io("copy", from))
+    copy(&from, &checkpoint.join(BEST))
+}
+
+/// The same of the outcomes of the reported epoch, which are written where it is this one.
+pub(crate) fn keep_outcomes(
+    run: &RunFolder,
+    checkpoint: &Path,
+    outcomes: &[u8],
+    epoch: usize,
+    reported: usize,
+) -> Result<()> {
+    let path = checkpoint.join(OUTCOMES);
+    match reported == epoch {
+        true => fs::write(&path, outcomes).map_err(Error::io("write", path)),
+        false => copy(&run.checkpoint_path(epoch - 1).join(OUTCOMES), &path),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::network::NumberParameters;
     use super::*;
-    use burn::module::Module;
     use burn::nn::{BatchNorm, BatchNormConfig};
     use burn::store::RecordError;
     use burn::tensor::Device;
@@ -226,9 +272,7 @@ mod tests {
 
     #[test]
     fn records_of_equal_networks_with_batch_norms_are_equal() {
-        let norm = || {
-            BatchNormConfig::new(3).init(&Device::default()).map(&mut NumberParameters::default())
-        };
+        let norm = || numbered(BatchNormConfig::new(3).init(&Device::default()));
         let bytes = || norm().into_record().into_bytes().unwrap();
         let [first, second] = [bytes(), bytes()];
         assert_ne!(first[..], second[..], "Burn draws identities");

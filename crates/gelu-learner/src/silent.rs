@@ -9,7 +9,7 @@ use burn::train::renderer::{
 /// A renderer for Burn's learner that shows nothing: what a run tells stands in its folder, where
 /// the dashboard reads it.
 #[derive(Debug)]
-pub(super) struct Silent;
+pub(crate) struct Silent;
 
 impl MetricsRendererTraining for Silent {
     fn update_train(&mut self, _state: MetricState) {}

@@ -1,0 +1,101 @@
+//! Which activation does my network want? Above the line: what Burn's Learner needs anyway.
+
+use burn::data::dataloader::batcher::Batcher;
+use burn::data::dataset::InMemDataset;
+use burn::module::Module;
+use burn::nn::{Linear, LinearConfig};
+use burn::optim::AdamConfig;
+use burn::tensor::{Device, Tensor, TensorData};
+use burn::train::{InferenceStep, RegressionOutput, TrainOutput, TrainStep};
+use gelu_core::{Activation, ActivationLayer, Channels};
+
+#[derive(Module, Debug)]
+struct Net {
+    first: Linear,
+    second: Linear,
+    output: Linear,
+    activation: ActivationLayer,
+}
+
+impl Net {
+    fn new(activation: &Activation, width: usize, device: &Device) -> Self {
+        let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(device);
+        Self {
+            first: linear(2, width),
+            second: linear(width, width),
+            output: linear(width, 1),
+            activation: activation.init(Channels::Shared, device),
+        }
+    }
+    fn score(&self, Batch { inputs, targets }: Batch) -> RegressionOutput {
+        let x = self.activation.forward(self.first.forward(inputs));
+        let output = self.output.forward(self.activation.forward(self.second.forward(x)));
+        let loss = (output.clone() - targets.clone()).powi_scalar(2).mean();
+        RegressionOutput::new(loss, output, targets)
+    }
+}
+impl TrainStep for Net {
+    type Input = Batch;
+    type Output = RegressionOutput;
+    fn step(&self, batch: Batch) -> TrainOutput<RegressionOutput> {
+        let output = self.score(batch);
+        TrainOutput::new(self, output.loss.backward(), output)
+    }
+}
+impl InferenceStep for Net {
+    type Input = Batch;
+    type Output = RegressionOutput;
+    fn step(&self, batch: Batch) -> RegressionOutput {
+        self.score(batch)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Batch {
+    inputs: Tensor<2>,
+    targets: Tensor<2>,
+}
+#[derive(Clone, Debug)]
+struct Points;
+impl Batcher<[f32; 2], Batch> for Points {
+    fn batch(&self, points: Vec<[f32; 2]>, device: &Device) -> Batch {
+        let targets: Vec<f32> = points.iter().map(|[a, b]| (3.0 * a).sin() * b).collect();
+        let (count, inputs) = (points.len(), points.concat());
+        Batch {
+            inputs: Tensor::from_data(TensorData::new(inputs, [count, 2]), device),
+            targets: Tensor::from_data(TensorData::new(targets, [count, 1]), device),
+        }
+    }
+}
+fn points(count: usize, start: f32) -> InMemDataset<[f32; 2]> {
+    InMemDataset::new(
+        (0..count)
+            .map(|i| {
+                let t = start + i as f32 * 0.618;
+                [(t * 1.7).sin(), (t * 0.9).cos()]
+            })
+            .collect(),
+    )
+}
+
+// ------------------------------------------------------------------------------------------------
+
+use gelu_learner::{Program, Result, Run, Training};
+
+fn training(run: &Run) -> Result<Training<Net>> {
+    let net = Net::new(&run.activation("activation")?, run.get("width")?, run.device());
+    Ok(Training::of(net, AdamConfig::new().init(), run.get("rate")?)
+        .batches(64, Points)
+        .train(points(4096, 0.0))
+        .valid(points(512, 0.3))
+        .test(points(1024, 0.7))
+        .epochs(10))
+}
+
+fn main() -> std::process::ExitCode {
+    Program::new("points", training)
+        .compare("activation", ["gelu", "relu", "tanh"])
+        .tune("rate", [1e-2, 1e-3])
+        .set("width", 32)
+        .main()
+}

@@ -1,0 +1,162 @@
+//! A classifier with attention, an output and a measure of its own, of which higher is better, and a batcher
+//! that draws random numbers: the first letter of a word says which of the others is the answer.
+
+use burn::data::dataloader::batcher::Batcher;
+use burn::data::dataset::InMemDataset;
+use burn::module::Module;
+use burn::nn::attention::{MhaInput, MultiHeadAttention, MultiHeadAttentionConfig};
+use burn::nn::loss::CrossEntropyLossConfig;
+use burn::nn::{Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig};
+use burn::tensor::{Device, Distribution, ExecutionError, Int, Tensor, TensorData};
+use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
+use gelu_core::{Activation, ActivationLayer, Channels};
+use gelu_learner::randomness::{Purpose, generator};
+use gelu_learner::{Measure, Measured, Measurement, Program, Result, Run, Schedule, Training};
+use rand::RngExt;
+
+/// Letters of a word, and how many there are.
+const LENGTH: usize = 9;
+const LETTERS: usize = 8;
+const SIZE: usize = 32;
+
+#[derive(Module, Debug)]
+struct Reader {
+    letters: Embedding,
+    places: Embedding,
+    attention: MultiHeadAttention,
+    norm: LayerNorm,
+    hidden: Linear,
+    activation: ActivationLayer,
+    output: Linear,
+}
+
+impl Reader {
+    fn new(activation: &Activation, device: &Device) -> Self {
+        Self {
+            letters: EmbeddingConfig::new(LETTERS, SIZE).init(device),
+            places: EmbeddingConfig::new(LENGTH, SIZE).init(device),
+            attention: MultiHeadAttentionConfig::new(SIZE, 4).init(device),
+            norm: LayerNormConfig::new(SIZE).init(device),
+            hidden: LinearConfig::new(SIZE, 4 * SIZE).init(device),
+            activation: activation.init(Channels::Shared, device),
+            output: LinearConfig::new(4 * SIZE, LETTERS).init(device),
+        }
+    }
+
+    fn answer(&self, Words { letters, answers }: Words) -> Answers {
+        let [words, length] = letters.dims();
+        let places = Tensor::arange(0..length as i64, &letters.device()).unsqueeze::<2>();
+        let x = self.letters.forward(letters) + self.places.forward(places);
+        let seen = self.attention.forward(MhaInput::self_attn(x.clone())).context;
+        // What the first letter has seen.
+        let first = self.norm.forward(x + seen).narrow(1, 0, 1).reshape([words, SIZE]);
+        let logits = self.output.forward(self.activation.forward(self.hidden.forward(first)));
+        let loss = CrossEntropyLossConfig::new().init(&logits.device());
+        let loss = loss.forward(logits.clone(), answers.clone());
+        Answers { loss, logits, answers }
+    }
+}
+
+/// Burn has one of these, which tells the error; this one tells the accuracy.
+struct Answers {
+    loss: Tensor<1>,
+    logits: Tensor<2>,
+    answers: Tensor<1, Int>,
+}
+
+impl ItemLazy for Answers {
+    fn sync(self) -> std::result::Result<Self, ExecutionError> {
+        Ok(self)
+    }
+}
+
+impl Measured for Answers {
+    fn measures() -> Vec<Measure> {
+        vec![Measure::named("accuracy").higher().points()]
+    }
+
+    fn measure(&self) -> Measurement {
+        let words = self.answers.dims()[0];
+        let said = self.logits.clone().argmax(1).reshape([words]);
+        let right = said.equal(self.answers.clone()).int().sum();
+        Measurement::new(words, self.loss.clone()).count("accuracy", right)
+    }
+}
+
+impl TrainStep for Reader {
+    type Input = Words;
+    type Output = Answers;
+    fn step(&self, words: Words) -> TrainOutput<Answers> {
+        let output = self.answer(words);
+        TrainOutput::new(self, output.loss.backward(), output)
+    }
+}
+
+impl InferenceStep for Reader {
+    type Input = Words;
+    type Output = Answers;
+    fn step(&self, words: Words) -> Answers {
+        self.answer(words)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Words {
+    letters: Tensor<2, Int>,
+    answers: Tensor<1, Int>,
+}
+
+type Word = [i32; LENGTH];
+
+#[derive(Clone, Debug)]
+struct Smudged {
+    share: f64,
+}
+
+impl Batcher<Word, Words> for Smudged {
+    fn batch(&self, words: Vec<Word>, device: &Device) -> Words {
+        let answer = |word: &Word| word[1 + word[0] as usize];
+        let answers: Vec<i32> = words.iter().map(answer).collect();
+        let (count, letters) = (words.len(), words.concat());
+        let letters = Tensor::from_data(TensorData::new(letters, [count, LENGTH]), device);
+        // In training some letters are smudged: drawn on the device, so that a run that was killed draws
+        // them again.
+        let letters = match device.is_autodiff() {
+            true => {
+                let drawn =
+                    Tensor::<2>::random([count, LENGTH], Distribution::Uniform(0.0, 1.0), device);
+                letters.mask_fill(drawn.lower_elem(self.share), 0)
+            }
+            false => letters,
+        };
+        Words { letters, answers: Tensor::from_data(TensorData::new(answers, [count]), device) }
+    }
+}
+
+/// Words of a stream of their own.
+fn words(count: usize, stream: u64) -> InMemDataset<Word> {
+    let mut rng = generator(0, Purpose::Other { stream: 1 << 62 | stream });
+    let mut letter = || rng.random_range(0..LETTERS as i32);
+    InMemDataset::new((0..count).map(|_| std::array::from_fn(|_| letter())).collect())
+}
+
+fn training(run: &Run) -> Result<Training<Reader>> {
+    let reader = Reader::new(&run.activation("activation")?, run.device());
+    let adam = burn::optim::AdamConfig::new().init();
+    Ok(Training::of(reader, adam, run.get("rate")?)
+        .batches(64, Smudged { share: run.get("smudged")? })
+        .train(words(2048, 0))
+        .valid(words(512, 1))
+        .test(words(512, 2))
+        .epochs(run.get("epochs")?)
+        .schedule(Schedule::Cosine))
+}
+
+fn main() -> std::process::ExitCode {
+    Program::new("words", training)
+        .compare("activation", ["relu", "gelu"])
+        .set("rate", 3e-3)
+        .set("smudged", 0.02)
+        .set("epochs", 8)
+        .main()
+}

@@ -1,0 +1,152 @@
+//! What is measured of Burn's standard outputs.
+
+use crate::{Measured, Measurement};
+use burn::tensor::{Bool, Tensor};
+use burn::train::{
+    ClassificationOutput, MultiLabelClassificationOutput, RegressionOutput, SequenceOutput,
+};
+use gelu_compare::measure::Measure;
+
+/// The share that is wrong.
+const ERROR: &str = "error";
+
+fn error() -> Vec<Measure> {
+    vec![Measure::named(ERROR).points()]
+}
+
+/// The share of all that is wrong, where an example is several.
+fn share(loss: Measurement, wrong: Tensor<2, Bool>) -> Measurement {
+    let all = wrong.shape().num_elements() as f32;
+    let all = Tensor::from_floats([all], &wrong.device());
+    loss.ratio(ERROR, wrong.int().sum().float(), all)
+}
+
+/// The loss, and `error`: the share of examples whose largest output is not that of their class.
+impl Measured for ClassificationOutput {
+    fn measures() -> Vec<Measure> {
+        error()
+    }
+
+    fn measure(&self) -> Measurement {
+        let wrong = self.wrong().map(|wrong| wrong.int().sum());
+        let loss = self.measure_loss();
+        wrong.map_or(loss.clone(), |wrong| loss.count(ERROR, wrong))
+    }
+
+    fn measure_loss(&self) -> Measurement {
+        Measurement::new(self.targets.dims()[0], self.loss.clone())
+    }
+
+    fn wrong(&self) -> Option<Tensor<1, Bool>> {
+        let targets = self.targets.clone().without_autodiff();
+        let chosen = self.output.clone().without_autodiff().argmax(1);
+        Some(chosen.reshape([targets.dims()[0]]).not_equal(targets))
+    }
+}
+
+/// The loss.
+impl Measured for RegressionOutput {
+    fn measure(&self) -> Measurement {
+        Measurement::new(self.targets.dims()[0], self.loss.clone())
+    }
+}
+
+/// The loss, and `error`: the share of labels that are wrong, outputs above 0.5 being a yes, as Burn's
+/// `HammingScore` counts them. Outputs that are logits want an output of one's own.
+impl Measured for MultiLabelClassificationOutput {
+    fn measures() -> Vec<Measure> {
+        error()
+    }
+
+    fn measure(&self) -> Measurement {
+        let targets = self.targets.clone().without_autodiff();
+        let said = self.output.clone().without_autodiff().greater_elem(0.5).int();
+        share(self.measure_loss(), said.not_equal(targets))
+    }
+
+    fn measure_loss(&self) -> Measurement {
+        Measurement::new(self.targets.dims()[0], self.loss.clone())
+    }
+}
+
+/// The loss, and `error`: the share of tokens that are wrong, of predictions where there are some, else of
+/// the largest logits.
+impl Measured for SequenceOutput {
+    fn measures() -> Vec<Measure> {
+        error()
+    }
+
+    fn measure(&self) -> Measurement {
+        let targets = self.targets.clone().without_autodiff();
+        let dims = targets.dims();
+        let predicted = match &self.predictions {
+            Some(predictions) => predictions.clone().without_autodiff(),
+            None => self.logits.clone().without_autodiff().argmax(2).reshape(dims),
+        };
+        share(self.measure_loss(), predicted.not_equal(targets))
+    }
+
+    fn measure_loss(&self) -> Measurement {
+        Measurement::new(self.targets.dims()[0], self.loss.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::{Score, Tally};
+    use burn::tensor::{Device, Int};
+
+    fn scored(output: &impl Measured) -> Score {
+        let mut tally = Tally::default();
+        tally.push(output.measure());
+        tally.score().unwrap()
+    }
+
+    fn loss() -> Tensor<1> {
+        Tensor::from_floats([0.25], &Device::default())
+    }
+
+    #[test]
+    fn classes_are_those_of_the_largest_outputs() {
+        let device = Device::default();
+        let output = Tensor::from_floats([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]], &device);
+        let targets = Tensor::<1, Int>::from_ints([1, 1, 0], &device);
+        let output = ClassificationOutput::new(loss(), output, targets);
+        let score = scored(&output);
+        assert_eq!((score.loss(), score.get("error")), (0.25, Some(2.0 / 3.0)));
+        let wrong: Vec<bool> = output.wrong().unwrap().into_data().iter::<bool>().collect();
+        assert_eq!(wrong, [false, true, true]);
+    }
+
+    #[test]
+    fn labels_count_one_by_one() {
+        let device = Device::default();
+        let output = Tensor::from_floats([[0.9, 0.4], [0.6, 0.1]], &device);
+        let targets = Tensor::<2, Int>::from_ints([[1, 1], [0, 0]], &device);
+        let score = scored(&MultiLabelClassificationOutput::new(loss(), output, targets));
+        assert_eq!(score.get("error"), Some(0.5));
+    }
+
+    #[test]
+    fn tokens_count_one_by_one_and_predictions_come_before_logits() {
+        let device = Device::default();
+        let logits =
+            Tensor::<3>::from_floats([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]], &device);
+        let targets = Tensor::<2, Int>::from_ints([[0, 1], [0, 1]], &device);
+        let plain = SequenceOutput::new(loss(), logits.clone(), None, targets.clone());
+        assert_eq!(scored(&plain).get("error"), Some(0.25));
+        let predictions = Some(Tensor::<2, Int>::from_ints([[1, 0], [0, 1]], &device));
+        let told = SequenceOutput::new(loss(), logits, predictions, targets);
+        assert_eq!(scored(&told).get("error"), Some(0.5));
+    }
+
+    #[test]
+    fn a_regression_has_its_loss_alone() {
+        let device = Device::default();
+        let zeros = Tensor::<2>::zeros([4, 1], &device);
+        let score = scored(&RegressionOutput::new(loss(), zeros.clone(), zeros));
+        assert_eq!((score.loss(), score.get("error")), (0.25, None));
+        assert!(RegressionOutput::measures().is_empty());
+    }
+}

@@ -1,0 +1,197 @@
+use crate::epochs::Trainable;
+use crate::flags::Flags;
+use crate::learn::{Class, Learned, learn, log};
+use crate::measurement::LOSS;
+use crate::session::Plan;
+use crate::{Error, Measured, Result, Run, Training, environment};
+use burn::tensor::Device;
+use burn::train::InferenceStep;
+use gelu_compare::measure::{Measure, Split, check_outcomes};
+use gelu_compare::output::complain;
+use gelu_compare::program::{Body, Holds, On, ProgramOf, Study, StudyRun, Work};
+use gelu_compare::runs::{ClaimedRun, Comparison, Environment, RunStatus, Spec, parse_outcomes};
+use gelu_compare::setting::Role;
+use gelu_compare::worker::{Control, Cores, Trainer};
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// A program that compares settings of a network of one's own.
+pub type Program = ProgramOf<Learning>;
+
+/// A function of a program that says, for a run, what is trained and how.
+pub struct Learning {
+    /// What the outputs of its network measure beside the loss.
+    measures: Vec<Measure>,
+    teach: Arc<dyn Teach>,
+}
+
+impl std::fmt::Debug for Learning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Learning").field("measures", &self.measures).finish_non_exhaustive()
+    }
+}
+
+impl<F, M> Holds<F, M> for Learning
+where
+    F: Fn(&Run) -> Result<Training<M>> + Send + Sync + 'static,
+    M: Trainable,
+{
+    fn holding(function: F) -> Self {
+        probe();
+        let measures = <M as InferenceStep>::Output::measures();
+        let teach = Arc::new(Teacher { function: Arc::new(function) });
+        Self { measures, teach }
+    }
+}
+
+impl Learning {
+    /// What is measured of every split.
+    fn measures(&self) -> Vec<Measure> {
+        let all = || std::iter::once(Measure::named(LOSS)).chain(self.measures.iter().cloned());
+        Split::ALL
+            .into_iter()
+            .flat_map(|split| all().map(move |measure| measure.on(split)))
+            .collect()
+    }
+}
+
+impl Body for Learning {
+    type Flags = Flags;
+    type Trainer<'a> = Learner<'a>;
+
+    /// The first measure decides, on the test set, and what is tuned is chosen by the same on the
+    /// validation set.
+    fn declare(&self, study: &mut Study) {
+        let first = self.measures.first().map_or(LOSS, |measure| &measure.name);
+        for measure in self.measures() {
+            if !study.measures.iter().any(|known| known.name == measure.name) {
+                study.measures.push(measure);
+            }
+        }
+        if study.primary.is_empty() {
+            study.primary = format!("test_{first}");
+        }
+        let tuned = Role::Tuned.of(&study.axes).any(|axis| axis.values.len() > 1);
+        if study.selection.is_none() && tuned {
+            let (_, quantity) = Split::of_name(&study.primary);
+            study.selection = Some(format!("valid_{quantity}"));
+        }
+    }
+
+    fn on(&self, flags: &Flags) -> Result<On> {
+        let (device, backend) = flags.names();
+        Ok(On { device, backend })
+    }
+
+    fn words(&self, flags: &Flags) -> Vec<OsString> {
+        flags.words()
+    }
+
+    fn trainer<'a>(&'a self, work: Work<'_, Flags>) -> Result<Learner<'a>> {
+        let Work { program, comparison, flags, cores } = work;
+        let (name, backend) = flags.names();
+        if comparison.backend != backend {
+            return Err(Error::Usage(format!(
+                "the comparison is trained on {}, and results of two backends differ; name a device of \
+                 {0} with --device, not {name}",
+                comparison.backend
+            )));
+        }
+        let (program, device) = (program.to_owned(), flags.open()?);
+        Ok(Learner { learning: self, program, device, device_name: name, cores })
+    }
+}
+
+/// Where a device is asked for in a process of its own, whether it computes: this is it.
+fn probe() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [command, flag, name] = arguments.as_slice() else { return };
+    if command != "devices" || flag != "--probe" {
+        return;
+    }
+    let probed = name.parse::<crate::device::DeviceName>().map_err(|error| error.to_string());
+    if let Err(reason) = probed.and_then(|device| device.probe()) {
+        complain(&format!("{reason}\n"));
+        std::process::exit(1);
+    }
+    std::process::exit(0);
+}
+
+/// Trains the runs of a program.
+#[derive(Debug)]
+pub struct Learner<'a> {
+    learning: &'a Learning,
+    program: String,
+    device: Device,
+    device_name: String,
+    cores: Cores,
+}
+
+impl Trainer for Learner<'_> {
+    type Experiment = Study;
+
+    fn environment(&self, _: &Comparison<Study>, left: usize) -> Environment {
+        let threads = self.cores.share(left, usize::MAX);
+        let mut here = environment::here(&self.device_name, threads);
+        here.0.insert("program".to_owned(), self.program.clone().into());
+        here
+    }
+
+    fn train(
+        &mut self,
+        run: &Arc<ClaimedRun<StudyRun>>,
+        comparison: &Comparison<Study>,
+        environment: &Environment,
+        control: &Control,
+    ) -> Result<RunStatus> {
+        let study = &comparison.recipe;
+        let plan = Plan {
+            epochs: None,
+            required: study.required().map(str::to_owned).collect(),
+            outcomes: study.primary == "test_error",
+        };
+        let class = Class { run, plan, device: &self.device, environment, control };
+        self.learning.teach.teach(class)
+    }
+}
+
+/// Trains a run by a function, whatever its network.
+trait Teach: Send + Sync {
+    fn teach(&self, class: Class<'_, StudyRun>) -> Result<RunStatus>;
+}
+
+struct Teacher<F> {
+    function: Arc<F>,
+}
+
+impl<F, M> Teach for Teacher<F>
+where
+    F: Fn(&Run) -> Result<Training<M>> + Send + Sync + 'static,
+    M: Trainable,
+{
+    fn teach(&self, class: Class<'_, StudyRun>) -> Result<RunStatus> {
+        let (function, device) = (self.function.clone(), class.device.clone());
+        let asked = Run::new(class.run.spec().clone(), device.clone());
+        let lesson = move |done: usize| function(&asked)?.lesson(asked.seed(), done, &device);
+        learn(class, lesson, keep)
+    }
+}
+
+/// Keeps the network of the reported epoch, and what it makes of each test example.
+fn keep(learned: Learned<'_, StudyRun>) -> Result<()> {
+    learned.keep_model()?;
+    let Some(bytes) = learned.outcomes()? else { return Ok(()) };
+    let Some(reported) = learned.run.spec().reported_epoch(&learned.last.metrics) else {
+        return Ok(());
+    };
+    let outcomes = parse_outcomes(&learned.last.path, &bytes)?;
+    match check_outcomes(&outcomes, reported, &[]) {
+        Ok(()) => learned.run.set_outcomes(&outcomes),
+        Err(problem) => {
+            log::<StudyRun>(&format!(
+                "the outcomes of the test examples are not kept: the file {problem}"
+            ));
+            Ok(())
+        }
+    }
+}

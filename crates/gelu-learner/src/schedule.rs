@@ -1,0 +1,212 @@
+use crate::{Error, Result};
+use burn::optim::lr_scheduler::{LrScheduler, LrSchedulerRecord};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+/// How the learning rate goes on. Shares are of all epochs, so that a shorter training has the
+/// same course.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Schedule {
+    /// It stays as it is.
+    #[default]
+    Constant,
+    /// It stays for a share `c` of the epochs E and then falls by the same amount every epoch, to
+    /// reach 0 when they are over: η·min(1, (E − e)/(E − cE)) in epoch e = 0, 1, ….
+    ConstantThenLinear {
+        /// c.
+        constant: f64,
+    },
+    /// It is multiplied by a factor after each of some shares of the epochs, to the nearest epoch.
+    Steps {
+        /// The shares, ascending.
+        after: Vec<f64>,
+        /// The factor.
+        factor: f64,
+    },
+    /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for
+    /// batch t = 0, 1, … of T.
+    Cosine,
+    /// From next to nothing up to the initial value in a number of batches, then along half a cosine down
+    /// to a share `floor` of it: η·(t + 1)/(W + 1) for t < W, then
+    /// η·(floor + (1 − floor)·(1 + cos(π(t − W)/(T − W)))/2), as nanoGPT has it.
+    WarmupCosine {
+        /// W.
+        warmup: usize,
+        /// The share.
+        floor: f64,
+    },
+}
+
+impl Schedule {
+    /// Checks its numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the value, and what it has to be.
+    pub fn validate(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Usage(problem));
+        // Below 1 in single precision, too.
+        let share = |name: &str, share: f64| match share >= 0.0 && (share as f32) < 1.0 {
+            true => Ok(()),
+            false => refuse(format!(
+                "{name} is {}; a share is at least 0 and below 1",
+                gelu_compare::names::number(share)
+            )),
+        };
+        match self {
+            Self::Constant | Self::Cosine => Ok(()),
+            Self::WarmupCosine { floor, .. } => share("schedule.floor", *floor),
+            Self::ConstantThenLinear { constant } => share("schedule.constant", *constant),
+            Self::Steps { after, factor } => {
+                after.iter().try_for_each(|&step| share("schedule.after", step))?;
+                if !after.is_sorted() {
+                    return refuse(format!(
+                        "schedule.after is {after:?}; its shares have to ascend"
+                    ));
+                }
+                match *factor > 0.0 && *factor <= 1.0 {
+                    true => Ok(()),
+                    false => refuse(format!(
+                        "schedule.factor is {factor}; it has to be above 0 and at most 1"
+                    )),
+                }
+            }
+        }
+    }
+
+    /// The rates of a training of so many epochs and batches.
+    pub fn rates(self, initial: f64, epochs: usize, batches_per_epoch: usize) -> Rates {
+        Rates { schedule: self, initial, epochs, batches_per_epoch, done: 0 }
+    }
+}
+
+/// The learning rate as a function of the number of the batch, counted from the beginning of
+/// training. (Burn's own schedulers refuse rates above 1, and none knows epochs.)
+#[derive(Clone, Debug)]
+pub struct Rates {
+    schedule: Schedule,
+    initial: f64,
+    epochs: usize,
+    batches_per_epoch: usize,
+    /// Batches before the next one.
+    done: usize,
+}
+
+/// What the number of batches is saved as.
+const DONE: &str = "done";
+
+impl Rates {
+    fn rate(&self) -> f64 {
+        let epochs = self.epochs as f64;
+        match &self.schedule {
+            Schedule::Constant => self.initial,
+            Schedule::ConstantThenLinear { constant } => {
+                let epoch = (self.done / self.batches_per_epoch) as f64;
+                self.initial * ((epochs - epoch) / (epochs - constant * epochs)).min(1.0)
+            }
+            Schedule::Steps { after, factor } => {
+                let epoch = (self.done / self.batches_per_epoch) as f64;
+                let steps = after.iter().filter(|&share| epoch >= (share * epochs).round()).count();
+                self.initial * factor.powi(steps as i32)
+            }
+            &Schedule::WarmupCosine { warmup, floor } => {
+                let all = (self.epochs * self.batches_per_epoch) as f64;
+                let (done, warmup) = (self.done as f64, warmup as f64);
+                if done < warmup {
+                    return self.initial * (done + 1.0) / (warmup + 1.0);
+                }
+                let share = ((done - warmup) / (all - warmup)).min(1.0);
+                self.initial * (floor + (1.0 - floor) * 0.5 * (1.0 + (PI * share).cos()))
+            }
+            Schedule::Cosine => {
+                let share = self.done as f64 / (epochs * self.batches_per_epoch as f64);
+                self.initial * 0.5 * (1.0 + (PI * share).cos())
+            }
+        }
+    }
+}
+
+impl LrScheduler for Rates {
+    fn step(&mut self) -> f64 {
+        let rate = self.rate();
+        self.done += 1;
+        rate
+    }
+
+    fn to_record(&self) -> LrSchedulerRecord {
+        LrSchedulerRecord::new().with_scalar(DONE, self.done as u64)
+    }
+
+    fn load_record(&mut self, record: LrSchedulerRecord) {
+        self.done = record.scalar::<u64>(DONE).map_or(self.done, |done| done as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rates of the first batch of some epochs, from 0.
+    fn rates(schedule: Schedule, wanted: &[usize]) -> Vec<f64> {
+        let mut rates = schedule.rates(0.1, 200, 3);
+        let all: Vec<f64> = (0..600).map(|_| rates.step()).collect();
+        wanted.iter().map(|epoch| all[epoch * 3]).collect()
+    }
+
+    #[test]
+    fn linear_part_falls_from_the_middle_to_nothing() {
+        let schedule = Schedule::ConstantThenLinear { constant: 0.5 };
+        // η·min(2 − e/100, 1), as the paper's code has it.
+        let found = rates(schedule, &[0, 99, 100, 101, 150, 199]);
+        for (found, expected) in found.iter().zip([0.1, 0.1, 0.1, 0.099, 0.05, 0.001]) {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn steps_are_taken_where_the_original_network_takes_them() {
+        let schedule = Schedule::Steps { after: vec![0.3, 0.6, 0.8], factor: 0.2 };
+        // Zagoruyko & Komodakis, section 3: epochs 60, 120 and 160 of 200.
+        let found = rates(schedule, &[0, 59, 60, 119, 120, 159, 160, 199]);
+        let expected = [0.1, 0.1, 0.02, 0.02, 0.004, 0.004, 0.0008, 0.0008];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn cosine_falls_from_batch_to_batch_without_a_restart() {
+        let found = rates(Schedule::Cosine, &[0, 100, 199]);
+        assert_eq!(found[0], 0.1);
+        assert!((found[1] - 0.05).abs() < 1e-15);
+        assert!(found[2] > 0.0 && found[2] < 1e-4 * 0.1, "{}", found[2]);
+        let mut schedule = Schedule::Cosine.rates(0.1, 2, 5);
+        let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
+        assert!(all.windows(2).all(|pair| pair[1] < pair[0]), "{all:?}");
+    }
+
+    #[test]
+    fn warm_up_rises_to_the_rate_and_the_cosine_falls_to_its_floor() {
+        let mut schedule = Schedule::WarmupCosine { warmup: 3, floor: 0.1 }.rates(1e-3, 2, 5);
+        let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
+        // nanoGPT's `get_lr` with warmup_iters 3, lr_decay_iters 10, min_lr 1e-4.
+        let expected = [2.5e-4, 5e-4, 7.5e-4, 1e-3, 9.554359905560886e-4, 8.305704108364302e-4];
+        for (found, expected) in all.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-15, "{all:?}");
+        }
+        assert!(all[9] > 1e-4 && all[9] < 1.5e-4, "{all:?}");
+    }
+
+    #[test]
+    fn restored_schedule_goes_on_where_it_was() {
+        let mut whole = Schedule::Cosine.rates(0.1, 2, 5);
+        let all: Vec<f64> = (0..10).map(|_| whole.step()).collect();
+        let mut first = Schedule::Cosine.rates(0.1, 2, 5);
+        assert_eq!((0..4).map(|_| first.step()).collect::<Vec<_>>(), all[..4]);
+        let bytes = first.to_record().into_bytes().unwrap();
+        let mut second = Schedule::Cosine.rates(0.1, 2, 5);
+        second.load_record(LrSchedulerRecord::from_bytes(bytes).unwrap());
+        assert_eq!((4..10).map(|_| second.step()).collect::<Vec<_>>(), all[4..]);
+    }
+}

@@ -1,0 +1,186 @@
+use crate::checkpoint::{keep_best, keep_outcomes};
+use crate::randomness::{Purpose, device_seed};
+use crate::{Error, Result};
+use burn::tensor::Device;
+use burn::train::Interrupter;
+use gelu_compare::measure::{Bits, EpochMetrics, Outcomes, TestGroups};
+use gelu_compare::runs::{ClaimedRun, ProgressSink, RunStatus, Spec, outcomes_to_bytes};
+use gelu_compare::worker::Control;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// What the training loop and the code around it share about one session of a run.
+pub(crate) struct Session<S> {
+    pub(crate) run: Arc<ClaimedRun<S>>,
+    pub(crate) control: Control,
+    /// Burn's own way to stop, by a key in its display or by an error.
+    pub(crate) interrupter: Interrupter,
+    pub(crate) progress: Arc<ProgressSink<S>>,
+    plan: Plan,
+    /// How many epochs it is to have, once that is known.
+    epochs: AtomicUsize,
+    state: Mutex<State>,
+}
+
+/// What a run is to have.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// So many epochs, where that is known before its lesson.
+    pub epochs: Option<usize>,
+    /// Measures that every epoch has to have, and that are finite numbers unless the run diverges.
+    pub required: Vec<String>,
+    /// Whether what each test example was made of is kept, where outputs say it.
+    pub outcomes: bool,
+}
+
+struct State {
+    metrics: Vec<EpochMetrics>,
+    seconds: f64,
+    epoch_started: Instant,
+    outcome: Option<Result<RunStatus>>,
+}
+
+impl<S: Spec> Session<S> {
+    pub(crate) fn new(
+        run: Arc<ClaimedRun<S>>,
+        control: Control,
+        metrics: Vec<EpochMetrics>,
+        seconds: f64,
+        plan: Plan,
+    ) -> Self {
+        let state = State { metrics, seconds, epoch_started: Instant::now(), outcome: None };
+        let progress = Arc::new(ProgressSink::new(run.clone()));
+        let interrupter = Interrupter::new();
+        let epochs = AtomicUsize::new(plan.epochs.unwrap_or(usize::MAX));
+        Self { run, control, interrupter, progress, plan, epochs, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn spec(&self) -> &S {
+        self.run.spec()
+    }
+
+    /// How many epochs the run is to have, as its lesson says.
+    pub(crate) fn set_epochs(&self, epochs: usize) {
+        self.epochs.store(epochs, Ordering::SeqCst);
+    }
+
+    pub(crate) fn epochs(&self) -> usize {
+        self.epochs.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Begins an epoch: whatever the network draws in it depends on seed and epoch alone.
+    pub(crate) fn begin_epoch(&self, epoch: usize, device: &Device) {
+        device.seed(device_seed(self.spec().key().seed, Purpose::Training { epoch }));
+        self.state().epoch_started = Instant::now();
+    }
+
+    /// Whether a measure of an epoch that has to be a number is none.
+    ///
+    /// # Errors
+    ///
+    /// When a measure that has to be there is not.
+    pub(crate) fn is_lost(&self, metrics: &EpochMetrics) -> Result<bool> {
+        let has_to = |name: &str| self.plan.required.iter().any(|required| required == name);
+        let lost = |(name, value): (&str, f64)| {
+            (name.ends_with("_loss") || has_to(name)) && !value.is_finite()
+        };
+        if metrics.measured().any(lost) {
+            return Ok(true);
+        }
+        let missing = |name: &&String| metrics.get(name).is_none();
+        match self.plan.required.iter().find(missing) {
+            None => Ok(false),
+            Some(name) => Err(Error::Failed(never_measured(name, metrics))),
+        }
+    }
+
+    /// Ends an epoch: saves it, then makes it visible. `wrong` is what was made of each test example.
+    pub(crate) fn end_epoch(
+        &self,
+        epoch: EpochMetrics,
+        wrong: Option<Bits>,
+        write_parts: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<()> {
+        let mut state = self.state();
+        let number = epoch.epoch;
+        state.metrics.push(epoch);
+        let (spec, folder) = (self.spec(), self.run.folder());
+        let reported = spec.reported_epoch(&state.metrics).map_or(number, |epoch| epoch.epoch);
+        self.run.commit_checkpoint(number, &state.metrics, |scratch| {
+            write_parts(scratch)?;
+            if spec.reports_best_epoch() {
+                keep_best(folder, scratch, number, reported)?;
+            }
+            let Some(wrong) = wrong else { return Ok(()) };
+            let groups = TestGroups::singles(wrong.len());
+            let outcomes = outcomes_to_bytes(&Outcomes::of_errors(number, groups, wrong));
+            keep_outcomes(folder, scratch, &outcomes, number, reported)
+        })?;
+        self.run.publish_metrics(&state.metrics)?;
+        state.seconds += state.epoch_started.elapsed().as_secs_f64();
+        self.run.set_status(RunStatus::Running, state.seconds)
+    }
+
+    /// Whether the run is to end here although epochs are left.
+    pub(crate) fn stops_after_epoch(&self) -> bool {
+        self.control.wants_stop() || self.stops_now()
+    }
+
+    /// Whether the epoch under way is to be given up: because somebody asked for it, because
+    /// something of Burn's failed, or because the run is no longer ours.
+    pub(crate) fn stops_now(&self) -> bool {
+        self.control.wants_stop_now()
+            || self.interrupter.should_stop()
+            || self.run.lease().is_marked_lost()
+    }
+
+    /// Records how the session ended; the first word counts.
+    pub(crate) fn end(&self, outcome: Result<RunStatus>) {
+        self.state().outcome.get_or_insert(outcome);
+    }
+
+    /// Whether the training loop has ended, whatever Burn still does behind it.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state().outcome.is_some()
+    }
+
+    /// How the session ended, and the seconds of its epochs.
+    pub(crate) fn outcome(&self) -> (Result<RunStatus>, f64) {
+        let mut state = self.state();
+        let outcome = match (state.outcome.take(), self.interrupter.error()) {
+            _ if self.run.lease().is_marked_lost() => {
+                Err(Error::LeaseLost { run: self.run.folder().path().to_path_buf() })
+            }
+            (Some(outcome), _) => outcome,
+            (None, Some(error)) => Err(Error::Failed(error.to_string())),
+            (None, None) if state.metrics.len() == self.epochs() => Ok(RunStatus::Finished),
+            (None, None) => Ok(RunStatus::Interrupted),
+        };
+        (outcome, state.seconds)
+    }
+
+    pub(crate) fn metrics(&self) -> Vec<EpochMetrics> {
+        self.state().metrics.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn never_measured(name: &str, metrics: &EpochMetrics) -> String {
+    let there: Vec<&str> = metrics.measured().map(|(name, _)| name).collect();
+    let advice = match name.split('_').next() {
+        Some(split @ ("test" | "valid")) if !there.iter().any(|name| name.starts_with(split)) => {
+            format!("; give it data to measure it on, .{split}(…), or decide by another measure")
+        }
+        _ => "; decide by one of these, or declare and measure it (Measured)".to_owned(),
+    };
+    format!("{name} is never measured; measured are: {}{advice}", there.join(", "))
+}

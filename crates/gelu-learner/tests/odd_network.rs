@@ -1,0 +1,123 @@
+//! A small classifier with which something is wrong, as its axis `fault` says: for the tests.
+
+use burn::data::dataloader::batcher::Batcher;
+use burn::data::dataset::InMemDataset;
+use burn::module::Module;
+use burn::nn::loss::CrossEntropyLossConfig;
+use burn::nn::{Linear, LinearConfig};
+use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLearningRate;
+use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep};
+use gelu_learner::{Program, Result, Run, Training};
+
+#[derive(Module, Debug)]
+struct Odd {
+    linear: Linear,
+    spare: Linear,
+    #[module(skip)]
+    fault: Fault,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    Grows,
+    NoNumber,
+    ManyLosses,
+    None,
+}
+
+impl Odd {
+    fn score(&self, (inputs, classes): Batch) -> ClassificationOutput {
+        let logits = self.linear.forward(inputs);
+        let loss = CrossEntropyLossConfig::new().init(&logits.device());
+        let loss = loss.forward(logits.clone(), classes.clone());
+        let loss = match self.fault {
+            Fault::NoNumber => loss * f32::NAN,
+            Fault::ManyLosses => loss.repeat(&[3]),
+            Fault::Grows | Fault::None => loss,
+        };
+        ClassificationOutput::new(loss, logits, classes)
+    }
+}
+
+type Batch = (Tensor<2>, Tensor<1, Int>);
+
+impl TrainStep for Odd {
+    type Input = Batch;
+    type Output = ClassificationOutput;
+
+    fn step(&self, batch: Batch) -> TrainOutput<ClassificationOutput> {
+        let output = self.score(batch);
+        TrainOutput::new(self, output.loss.clone().sum().backward(), output)
+    }
+
+    fn optimize(
+        self,
+        optimizer: &mut ModuleOptimizer,
+        rate: ModuleLearningRate,
+        gradients: GradientsParams,
+    ) -> Self {
+        let mut after = optimizer.step(rate, self, gradients);
+        if after.fault == Fault::Grows {
+            after.spare = LinearConfig::new(2, 3).init(&after.linear.weight.device());
+        }
+        after
+    }
+}
+
+impl InferenceStep for Odd {
+    type Input = Batch;
+    type Output = ClassificationOutput;
+
+    fn step(&self, batch: Batch) -> ClassificationOutput {
+        self.score(batch)
+    }
+}
+
+struct Classes;
+
+impl Batcher<[f32; 2], Batch> for Classes {
+    fn batch(&self, points: Vec<[f32; 2]>, device: &Device) -> Batch {
+        let classes: Vec<i32> = points.iter().map(|[a, b]| i32::from(a * b > 0.2)).collect();
+        let (count, inputs) = (points.len(), points.concat());
+        (
+            Tensor::from_data(TensorData::new(inputs, [count, 2]), device),
+            Tensor::from_data(TensorData::new(classes, [count]), device),
+        )
+    }
+}
+
+fn points(count: usize) -> InMemDataset<[f32; 2]> {
+    let point = |i: usize| [(i as f32 * 1.7).sin(), (i as f32 * 0.9).cos()];
+    InMemDataset::new((0..count).map(point).collect())
+}
+
+fn training(run: &Run) -> Result<Training<Odd>> {
+    let fault: String = run.get("fault")?;
+    let device = run.device();
+    let linear = |outputs| LinearConfig::new(2, outputs).init(device);
+    let (linear, spare) = (linear(2), linear(2));
+    let kind = match fault.as_str() {
+        "grows" => Fault::Grows,
+        "nan" => Fault::NoNumber,
+        "many-losses" => Fault::ManyLosses,
+        _ => Fault::None,
+    };
+    if fault == "asks" {
+        run.get::<usize>("depth")?;
+    }
+    let count = |of: &str, count: usize| if fault == of { 0 } else { count };
+    let net = Odd { linear, spare, fault: kind };
+    let rate = if fault == "rate" { -1.0 } else { 1e-2 };
+    let data = Training::of(net, AdamConfig::new().init(), rate)
+        .batches(count("batch", 16), Classes)
+        .train(points(count("train", 200)))
+        .valid(points(count("valid", 50)));
+    let data = if fault == "no-test" { data } else { data.test(points(40)) };
+    Ok(data.epochs(count("epochs", run.get("epochs")?)))
+}
+
+fn main() -> std::process::ExitCode {
+    Program::new("odd", training).compare("fault", ["none", "other"]).set("epochs", 3).main()
+}
