@@ -69,7 +69,7 @@ pub(crate) enum Amount {
     /// How many of the examples.
     Count(Tensor<1, Int>),
     /// Two sums, of which it is the ratio.
-    Ratio(Tensor<1>, Tensor<1>),
+    Ratio(Box<[Tensor<1>; 2]>),
 }
 
 /// What the loss is called, behind the name of a split.
@@ -103,7 +103,8 @@ impl Measurement {
     /// tokens over all tokens, or `2·tp` over `2·tp + fp + fn`, which is the F₁ score.
     #[must_use]
     pub fn ratio(self, name: &'static str, of: Tensor<1>, over: Tensor<1>) -> Self {
-        self.with(name, Amount::Ratio(of.without_autodiff(), over.without_autodiff()))
+        let sums = [of, over].map(Tensor::without_autodiff);
+        self.with(name, Amount::Ratio(Box::new(sums)))
     }
 
     fn loss_alone(mut self) -> Self {

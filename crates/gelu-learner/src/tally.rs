@@ -87,7 +87,7 @@ impl Tally {
             match amount {
                 Amount::Mean(mean) => floats.push(mean.clone()),
                 Amount::Count(count) => counts.push(count.clone()),
-                Amount::Ratio(of, over) => floats.extend([of.clone(), over.clone()]),
+                Amount::Ratio(sums) => floats.extend(sums.iter().cloned()),
             }
         }
         let mut floats = read(name, floats)?.into_iter();

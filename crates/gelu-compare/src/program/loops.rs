@@ -7,7 +7,9 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 /// A loop as a program gives it.
-pub struct Loop(Box<dyn Fn(&mut Run) -> Result<(), BoxError>>);
+pub struct Loop(Box<Function>);
+
+type Function = dyn Fn(&mut Run) -> Result<(), BoxError>;
 
 impl std::fmt::Debug for Loop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
