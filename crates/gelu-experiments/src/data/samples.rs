@@ -70,7 +70,7 @@ impl Samples {
         let data: Vec<i32> = text.iter().map(|&character| character as i32).collect();
         let characters = Tensor::<1, Int>::from_data(TensorData::new(data, [text.len()]), device);
         let windows = (text.len() - 1) / context;
-        let labels = characters.clone().slice([1..windows * context + 1]);
+        let labels = characters.clone().narrow(0, 1, windows * context);
         Self { inputs: Inputs::Text { characters, context }, labels, groups: None }
     }
 
@@ -215,7 +215,7 @@ fn windows_of(characters: &Tensor<1, Int>, context: usize, chosen: &Chosen) -> E
     let starts: Vec<i32> = match chosen {
         Chosen::Range(range) => {
             let characters = |from: usize| {
-                characters.clone().slice([range.start * context + from..range.end * context + from])
+                characters.clone().narrow(0, range.start * context + from, range.len() * context)
             };
             let tokens = characters(0).reshape([range.len(), context]);
             return Examples { inputs: BatchInputs::Tokens(tokens), labels: characters(1) };
