@@ -30,7 +30,7 @@ const MOST: usize = 1_000_000;
 
 impl Writing {
     /// Whether anything is to be written.
-    pub(super) fn is_wanted(&self) -> bool {
+    fn is_wanted(&self) -> bool {
         self.write > 0
     }
 

@@ -33,7 +33,7 @@ impl TextSet {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when it has fewer than 1,000 characters.
+    /// [`Error::Usage`] when it has fewer than 1,000 characters, or more than an `i32` counts.
     pub fn new(name: &str, path: Option<PathBuf>, synthetic: bool, text: &str) -> Result<Self> {
         let vocabulary: Vec<char> = text.chars().collect::<BTreeSet<char>>().into_iter().collect();
         let number = |c: char| vocabulary.binary_search(&c).expect("it occurs in the text") as u32;
@@ -45,8 +45,13 @@ impl TextSet {
                  and one to report on it needs at least {FEWEST}"
             )));
         }
-        let mut validation = train.split_off(all / 10 * 9 + all % 10 * 9 / 10);
+        let mut validation = train.split_off(all * 9 / 10);
         let test = validation.split_off(validation.len() / 2);
+        if i32::try_from(all).is_err() {
+            return Err(Error::Usage(format!(
+                "the text {name} has {all} characters, which are more than a tensor can index"
+            )));
+        }
         let source = DataSource::new(name, path, synthetic, [text.as_bytes()]);
         Ok(Self { train, validation, test, vocabulary, source })
     }
@@ -96,7 +101,7 @@ pub fn read(name: &str, place: &Path) -> Result<TextSet> {
     };
     let marked = place.is_dir() && synthetic::is_marked(place);
     TextSet::new(&name, Some(place.to_path_buf()), marked, content)
-        .map_err(|error| Error::data(&path, Place::File, error.to_string(), "name a longer text"))
+        .map_err(|error| Error::data(&path, Place::File, error.to_string(), "name another text"))
 }
 
 /// Writes a generated text of so many characters in each of the two parts, marked synthetic.

@@ -324,4 +324,22 @@ mod tests {
         let both = (0..5).flat_map(|i| [vec![2 * i, 2 * i + 1], vec![2 * i + 1, 2 * i]]);
         assert_eq!(seen, both.collect::<Vec<_>>());
     }
+
+    #[test]
+    fn windows_of_a_text_are_drawn_by_seed_and_epoch() {
+        let text: Vec<u32> = (0..500).collect();
+        let from = |seed, epoch| {
+            let samples = Samples::of_text(&text, 4, &Device::default());
+            BatchLoader::new(samples, 3, Order::shuffled(seed, epoch)).with_drawn_batches(5)
+        };
+        let loader = from(1, 1);
+        assert_eq!((loader.batches(), loader.num_items()), (5, 5 * 3 * 4));
+        let passes: Vec<_> = (0..2).map(|_| pass(&loader)).collect();
+        assert!(passes[0].iter().all(|labels| labels.len() == 3 * 4));
+        assert_eq!(pass(&from(1, 2)), passes[1], "resumed at epoch 2");
+        assert_ne!(passes[0], passes[1], "epochs differ");
+        assert_ne!(pass(&from(2, 1)), passes[0], "seeds differ");
+        let starts: BTreeSet<i64> = passes.concat().iter().map(|labels| labels[0]).collect();
+        assert!(starts.iter().any(|start| start % 4 != 1), "anywhere, not window by window");
+    }
 }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Layers that nobody can mean to go beyond, and neurons or channels in one.
 const DEEPEST: u64 = 10_000;
 const WIDEST: u64 = 1_000_000;
+/// Characters at once: attention has a gigabyte of weights a head, of one window, at so many.
+const LONGEST: u64 = 16_384;
 /// 40 GB of them.
 const MOST_WEIGHTS: u128 = 10_000_000_000;
 
@@ -145,7 +147,7 @@ impl NetworkRecipe {
                 limits::count("network.layers", *layers as u64, DEEPEST)?;
                 limits::count("network.heads", *heads as u64, WIDEST)?;
                 limits::count("network.width", *width as u64, WIDEST)?;
-                limits::count("network.context", *context as u64, WIDEST)?;
+                limits::count("network.context", *context as u64, LONGEST)?;
                 match width.is_multiple_of(*heads) {
                     true => Ok(()),
                     false => Err(Error::Usage(format!(

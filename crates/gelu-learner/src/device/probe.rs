@@ -46,9 +46,12 @@ impl DeviceName {
             return Ok(None);
         }
         let said = String::from_utf8_lossy(&probe.stderr);
-        Ok(Some(match said.trim() {
-            "" => format!("the process that tried it ended with {}", probe.status),
-            said => said.to_owned(),
+        let ended = format!("the process that tried it ended with {}", probe.status);
+        Ok(Some(match (said.trim(), probe.status.code()) {
+            ("", _) => ended,
+            // Killed by a signal: what a driver said before need not be why.
+            (said, None) => format!("{ended}; before, it said: {said}"),
+            (said, Some(_)) => said.to_owned(),
         }))
     }
 
