@@ -364,3 +364,20 @@ fn two_workers_share_a_comparison_that_was_made_for_another_engine() {
     let script = sandbox.run(&[&["submit"], &arguments[..], &["--slurm", "--dry-run"]].concat());
     assert!(script.success().contains("#SBATCH --array"));
 }
+
+/// The program in C that the book has.
+#[test]
+fn a_compiled_program_is_judged() {
+    let sandbox = Sandbox::new("");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/programs/pi.c");
+    // Rust links with it.
+    let compiled = Command::new("cc")
+        .args(["-O2", "-o", "pi", source, "-lm"])
+        .current_dir(&sandbox.0)
+        .status();
+    assert!(compiled.unwrap().success());
+    let judged = ["judge", "./pi anywhere {seed}", "./pi grid {seed}", "--measure", "error"];
+    let text = sandbox.run(&[&judged[..], &["--plain"]].concat()).success();
+    assert!(text.ends_with("./pi grid {seed} beats ./pi anywhere {seed} by 0.0124 of error (interval 0.0058 to 0.0190; 8 seeds; p = 0.0078).\n"), "{text}");
+    assert!(!text.contains("goes on"), "{text}");
+}

@@ -285,3 +285,134 @@ fn results_do_not_depend_on_the_number_of_threads() {
     };
     assert_eq!(trained("1"), trained("3"));
 }
+
+/// Files of one's own, as the guide names them.
+fn write_own_data(sandbox: &Sandbox) {
+    sandbox
+        .run(&["data", "synth", "mnist", "fashion", "--train", "4000", "--test", "60"])
+        .success();
+    std::fs::remove_file(sandbox.path("fashion/SYNTHETIC")).unwrap();
+    for (class, shade) in [("rose", 180), ("tulip", 60)] {
+        let folder = sandbox.path("flowers").join(class);
+        std::fs::create_dir_all(&folder).unwrap();
+        for index in 0..40 {
+            let picture = image::RgbImage::from_fn(40, 30, |x, _| {
+                image::Rgb([shade + index % 20, x as u8, 9])
+            });
+            picture.save(folder.join(format!("{index}.jpg"))).unwrap();
+        }
+    }
+    let rows = (0..300).map(|i| {
+        let length = (i * 37 % 101) as f64 / 100.0;
+        let species = if length > 0.5 { "setosa" } else { "virginica" };
+        format!("{i},{length},{},{species}\n", ["red", "blue"][i % 2])
+    });
+    std::fs::write(
+        sandbox.path("irises.csv"),
+        format!("number,length,colour,species\n{}", rows.collect::<String>()),
+    )
+    .unwrap();
+}
+
+/// The recipe that the guide says to begin with, with each of its `[data]`.
+fn own_recipes() -> Vec<String> {
+    let guide = include_str!("../../../docs/src/guide.md");
+    let (_, section) = guide.split_once("\n## Your own data\n").unwrap();
+    let digits = Recipe::text("digits").unwrap();
+    let (head, rest) = digits.split_once("[data]\n").unwrap();
+    let (_, tail) = rest.split_once("\n\n").unwrap();
+    let data = section.split("```toml\n").skip(1).map(|block| block.split_once("```").unwrap().0);
+    data.map(|data| format!("{head}{data}\n{tail}")).collect()
+}
+
+#[test]
+fn data_of_ones_own_are_compared_on_as_the_guide_says() {
+    let sandbox = Sandbox::new();
+    write_own_data(&sandbox);
+    std::fs::create_dir(sandbox.path("elsewhere")).unwrap();
+    let recipes = own_recipes();
+    let expected = [("fashion", 60), ("flowers", 16), ("irises.csv", 30)];
+    assert_eq!(recipes.len(), expected.len());
+    for (recipe, (name, examples)) in recipes.iter().zip(expected) {
+        std::fs::write(sandbox.path("mine.toml"), recipe).unwrap();
+        let out = format!("results/{name}");
+        // A relative path begins at the recipe, not where one is.
+        let arguments =
+            ["compare", "--recipe", "../mine.toml", "--out", &format!("../{out}"), "--json"];
+        let more = [
+            "--seeds",
+            "1",
+            "--epochs",
+            "4",
+            "--activations",
+            "gelu,relu",
+            "--batch-size",
+            "16",
+            "--dropout",
+            "0",
+        ];
+        let mut command = sandbox.command(&[&arguments[..], &more].concat());
+        let output = command.current_dir(sandbox.path("elsewhere")).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let document: Document = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((document.data.source.as_str(), document.data.synthetic), (name, false));
+        for run in &document.runs {
+            assert!(run.epochs.last().unwrap().train_error.unwrap() < 0.3, "{name}: {run:?}");
+        }
+        assert_outcomes(&sandbox.path(&out), examples);
+
+        let evaluated = sandbox.run(&["eval", &out, "--json"]).success();
+        let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
+        let first = evaluated.as_array().unwrap_or_else(|| panic!("{evaluated}"))[0].clone();
+        let measured = document.runs[0].epochs.last().unwrap().test_loss.unwrap();
+        let found = first["test_loss"].as_f64().unwrap();
+        assert!((found - measured).abs() <= 1e-5 * measured, "{first}");
+
+        let place = sandbox.path(name);
+        std::fs::rename(&place, sandbox.path("moved")).unwrap();
+        sandbox
+            .run(&["eval", &out])
+            .refused(1, "there is nothing; if it was moved, --data names the new place");
+        sandbox.run(&["eval", &out, "--data", "moved"]).success();
+        std::fs::rename(sandbox.path("moved"), place).unwrap();
+    }
+}
+
+#[test]
+fn what_a_recipe_says_of_own_data_is_checked() {
+    let sandbox = Sandbox::new();
+    write_own_data(&sandbox);
+    let table = own_recipes().swap_remove(2);
+    for (instead, code, expected) in [
+        ("set = \"mnist\"\ncsv = \"irises.csv\"", 2, "data names 2 sets"),
+        ("", 2, "data names 0 sets"),
+        ("idx = \"irises.csv\"", 2, "only a table has some"),
+        ("csv = \"nowhere.csv\"", 1, "nowhere.csv: there is nothing"),
+        ("csv = \"flowers\"", 1, "is no file"),
+    ] {
+        let recipe = table.replace("csv = \"irises.csv\"", instead);
+        std::fs::write(sandbox.path("mine.toml"), recipe).unwrap();
+        sandbox.run(&["compare", "--recipe", "mine.toml", "--dry-run"]).refused(code, expected);
+    }
+    let unknown = ["data", "info", "csv", "--data", "irises.csv", "--target", "kind"];
+    sandbox.run(&unknown).refused(1, "there are: `number`, `length`, `colour`, `species`");
+    let told = sandbox.run(&[
+        "data",
+        "info",
+        "csv",
+        "--data",
+        "irises.csv",
+        "--target",
+        "species",
+        "--ignore",
+        "number",
+    ]);
+    assert!(
+        told.success().contains(
+            "240 training, 30 validation and 30 test rows, 3 numbers an input, 2 classes"
+        )
+    );
+    let told = sandbox.run(&["data", "info", "pictures", "--data", "flowers"]).success();
+    assert!(told.contains("64 training and 16 test pictures of 30×40, 2 classes"), "{told}");
+    sandbox.run(&["data", "info", "idx"]).refused(2, "--data DIR");
+}

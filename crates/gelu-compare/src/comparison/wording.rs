@@ -53,6 +53,11 @@ impl Wording {
     /// `resolution` away.
     pub fn number(&self, value: f64, resolution: f64) -> String {
         let unit = &self.measure.unit;
+        // Where all pairs agree, what is left between them is rounding.
+        let resolution = match resolution.is_finite() && resolution != 0.0 {
+            true => resolution.abs().max(1e-5 * value.abs()),
+            false => resolution,
+        };
         let wanted = 1.0 - (resolution * unit.factor).abs().log10().floor();
         let decimals = match wanted.is_finite() {
             true => wanted.clamp(unit.decimals as f64, 8.0) as usize,
@@ -162,6 +167,8 @@ mod tests {
         assert_eq!(accuracy.ends_of_measure([-0.5, -0.25]), [0.25, 0.5]);
         assert_eq!((accuracy.scaled(0.25), accuracy.short(0.1)), (0.25, "0.1".into()));
         assert_eq!(accuracy.number(12.0, 30.0), "12");
+        assert_eq!(accuracy.number(15.0, 1e-15), "15.00000");
+        assert_eq!(accuracy.number(15.0, 0.0), accuracy.number(15.0, f64::NAN));
     }
 
     #[test]

@@ -50,8 +50,9 @@ impl PlainReporter {
             let head =
                 format!("[{:>width$}/{count}] {}", index + 1, run.name, width = digits(count));
             if run.status == RunStatus::Running && !told.begun {
-                let epochs = match run.epochs.len() {
-                    0 if run.epochs_planned == 0 => "begins".to_owned(),
+                // Short runs have finished epochs before they are first seen.
+                let epochs = match told.epochs.min(run.epochs.len()) {
+                    0 if run.epochs_planned <= 1 => "begins".to_owned(),
                     0 => format!("begins, {} epochs", run.epochs_planned),
                     done => format!("goes on after epoch {done}/{}", run.epochs_planned),
                 };
@@ -193,6 +194,23 @@ mod tests {
         let line = "[1/1] gelu lr 0.001 dropout 0 seed 1  goes on after epoch 3/12\n";
         assert_eq!(reporter.lines(&snapshot), line);
         assert_eq!(reporter.lines(&snapshot), "");
+    }
+
+    #[test]
+    fn a_run_that_is_first_seen_with_epochs_has_begun_all_the_same() {
+        let mut snapshot = example();
+        snapshot.runs.truncate(1);
+        snapshot.runs[0].status = RunStatus::Running;
+        let mut fresh = snapshot.clone();
+        fresh.runs[0].epochs.clear();
+        fresh.runs[0].status = RunStatus::Waiting;
+        let mut reporter = PlainReporter::after(&fresh);
+        let lines = reporter.lines(&snapshot);
+        assert!(
+            lines.starts_with("[1/1] gelu lr 0.001 dropout 0 seed 1  begins, 12 epochs\n"),
+            "{lines}"
+        );
+        assert_eq!(lines.matches("  epoch ").count(), 12);
     }
 
     #[test]

@@ -2,7 +2,7 @@ use super::print;
 use super::suggested::Suggested;
 use crate::data::download::{self, Fetched};
 use crate::data::synthetic::files;
-use crate::data::{self, Availability, mnist};
+use crate::data::{self, Asked, Availability, mnist};
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -33,12 +33,14 @@ enum Command {
     },
     /// Read a data set whole, and say what is in it
     Info {
-        /// Name of the data set
+        /// Name of the data set; idx, pictures or csv for your own
         #[arg(value_parser = Suggested::data_sets())]
         name: String,
-        /// Folder that holds its files [default: where experiments look for it]
+        /// Folder that holds its files, or the file of a table [default: where experiments look for it]
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
+        #[command(flatten)]
+        own: Own,
     },
     /// Check the files of MNIST in a folder
     Check {
@@ -62,12 +64,36 @@ enum Command {
     },
 }
 
+/// What is to be known of one's own data beside their place, as a recipe says it.
+#[derive(Debug, Args)]
+struct Own {
+    /// Of a table, the column of the classes
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+    /// Of a table, the column that says train, valid or test
+    #[arg(long, value_name = "COLUMN")]
+    split: Option<String>,
+    /// Of a table, columns that are no inputs
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    ignore: Vec<String>,
+    /// Of pictures in folders, the side that they are scaled to
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    size: Option<u16>,
+}
+
+impl Own {
+    fn asked(self, set: String) -> Asked {
+        let Self { target, split, ignore, size } = self;
+        Asked { set, target, split, ignore, size: size.map(usize::from) }
+    }
+}
+
 impl Data {
     pub(super) fn run(self) -> Result<ExitCode> {
         match self.command {
             Command::List => list(),
             Command::Fetch { name, out, mirrors } => fetch(&name, out, mirrors),
-            Command::Info { name, data } => info(&name, data.as_deref()),
+            Command::Info { name, data, own } => info(&own.asked(name), data.as_deref()),
             Command::Check { folder } => check(&folder),
             Command::Synth { name, out, train, test } => {
                 print(&format!("{}\n", files::write(&name, &out, train, test)?))?;
@@ -93,13 +119,18 @@ fn list() -> Result<ExitCode> {
             info.name, info.what, info.origin
         ));
     }
+    lines.push_str("your own\n");
+    for info in data::own::kinds() {
+        lines.push_str(&format!("  {:<8}  {}\n", info.name, info.what));
+    }
     print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn info(name: &str, folder: Option<&Path>) -> Result<ExitCode> {
+fn info(asked: &Asked, folder: Option<&Path>) -> Result<ExitCode> {
+    let name = &asked.set;
     let info = data::DataSetInfo::named(name)?;
-    let set = data::load(name, folder)?;
+    let set = data::load(asked, folder)?;
     let source = set.source();
     let mark = if source.synthetic { " (SYNTHETIC DATA)" } else { "" };
     let place = match &source.location {
@@ -155,7 +186,7 @@ fn fetch(name: &str, out: Option<PathBuf>, mirrors: Vec<String>) -> Result<ExitC
             print(&format!("{}: SHA-256 {sha256}, and none to compare it with\n", file.name))?;
         }
     }
-    let set = data::load(name, Some(&folder))?;
+    let set = data::load(&name.into(), Some(&folder))?;
     print(&format!("{name} is in {}: {}\n", folder.display(), set.describe()))?;
     Ok(ExitCode::SUCCESS)
 }

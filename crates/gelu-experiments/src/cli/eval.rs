@@ -93,7 +93,8 @@ impl Eval {
         let device = device.open();
         let first = runs.first().expect("at least one run is finished");
         let first = spec_of(first)?;
-        let data = data::load(&first.data.set, self.data.as_deref())?;
+        let place = self.data.clone().or_else(|| location(&self.folder, &first.data.set));
+        let data = data::load(&first.data.asked(), place.as_deref())?;
         let text = match &data {
             DataSet::Text(text) => Some(text),
             _ => None,
@@ -206,12 +207,24 @@ fn claim(run: &RunFolder, spec: &RunSpec) -> Result<ClaimedRun> {
     })
 }
 
-/// What the comparison is decided by that a folder holds, or that a run's folder lies in.
-fn criterion(folder: &Path) -> Result<Criterion> {
-    let comparison = match folder.join("run.toml").exists() {
+/// The comparison's folder: this one, or that in which the folder of a run lies.
+fn comparison_of(folder: &Path) -> PathBuf {
+    match folder.join("run.toml").exists() {
         true => folder.join("../.."),
         false => folder.to_path_buf(),
-    };
+    }
+}
+
+/// Where the comparison's data were read from, if they are still there or have no customary place.
+fn location(folder: &Path, set: &str) -> Option<PathBuf> {
+    let comparison = ComparisonFolder::open(&comparison_of(folder)).ok()?.comparison().ok()?;
+    let is_own = data::own::kinds().iter().any(|kind| kind.name == set);
+    comparison.data.location.filter(|place| is_own || place.exists())
+}
+
+/// What the comparison is decided by.
+fn criterion(folder: &Path) -> Result<Criterion> {
+    let comparison = comparison_of(folder);
     let criterion = ComparisonFolder::open(&comparison)?.comparison()?.recipe.design().criterion();
     match criterion.primary.as_str() {
         "train-loss" => Err(Error::Usage(format!(

@@ -45,7 +45,8 @@ pub(super) struct Selection {
     /// Choose learning rates (and the epoch, where the best is reported) by this measure
     #[arg(long, value_name = "MEASURE", value_enum)]
     selection: Option<measure::Selection>,
-    /// Folder that holds the data set's files; for the experiment on a text, any text file too
+    /// Folder that holds the data set's files; for the experiment on a text, any text file too, and
+    /// the file of a table
     #[arg(long, value_name = "PATH")]
     data: Option<PathBuf>,
     /// Folder for results [default: results/EXPERIMENT]
@@ -94,9 +95,10 @@ impl Selection {
     pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe)) -> Result<Selected> {
         let recipe = self.recipe(vary)?;
         let devices = devices(self.device)?;
-        let data = data::load(&recipe.data.set, self.data.as_deref())?;
+        let place = self.data.or_else(|| recipe.data.place.clone());
+        let data = data::load(&recipe.data.asked(), place.as_deref())?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
-        Ok(Selected { recipe, devices, data, data_folder: self.data, out })
+        Ok(Selected { recipe, devices, data, data_folder: place, out })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! LeCun, Cortes and Burges; CC BY-SA 3.0. Any other set in the same layout reads too.
 
-use super::{ImageSet, Images, idx};
+use super::{ImageSet, Images, idx, own};
 use crate::error::Place;
 use crate::{Error, Result};
 use md5::Md5;
@@ -65,14 +65,15 @@ impl MnistFile {
     }
 
     fn require(&self, folder: &Path) -> Result<PathBuf> {
-        self.find(folder).ok_or_else(|| {
+        let path = self.find(folder).ok_or_else(|| {
             let problem = match folder.is_dir() {
                 true => format!("{} is not in it (nor .gz, nor spelt with .idx)", self.name),
                 false => "there is no such folder".to_owned(),
             };
             let advice = "`gelu data fetch mnist` downloads MNIST; --data DIR names another folder";
             Error::data(folder, Place::File, problem, advice)
-        })
+        })?;
+        own::check_file(&path).map(|()| path)
     }
 }
 
@@ -87,17 +88,38 @@ pub fn is_present(folder: &Path) -> bool {
 ///
 /// When one is missing or damaged; see [`idx::read`].
 pub fn read(folder: &Path) -> Result<ImageSet> {
+    let [train, test] = parts(folder, CLASSES)?;
+    let synthetic = folder.join(SYNTHETIC_MARK).exists();
+    ImageSet::new("mnist", Some(folder.to_path_buf()), synthetic, CLASSES, train, test)
+}
+
+/// Reads pictures of one's own in files of these names: a set called as its folder, with as many classes as the
+/// largest label says.
+///
+/// # Errors
+///
+/// As [`read`], and when there is one class.
+pub fn read_own(folder: &Path) -> Result<ImageSet> {
+    let [train, test] = parts(folder, own::MOST_CLASSES)?;
+    let classes = [&train, &test].into_iter().flat_map(|part| &part.labels).max();
+    let classes = classes.map_or(0, |&label| usize::from(label) + 1);
+    own::check_classes(folder, classes)?;
+    let synthetic = folder.join(SYNTHETIC_MARK).exists();
+    let name = own::name_of(folder);
+    ImageSet::new(&name, Some(folder.to_path_buf()), synthetic, classes, train, test)
+}
+
+/// The two parts that the four files hold.
+fn parts(folder: &Path, classes: usize) -> Result<[Images; 2]> {
     let [train_images, train_labels, test_images, test_labels] = &FILES;
     let part = |images: &MnistFile, labels: &MnistFile| -> Result<Images> {
-        idx::read(&images.require(folder)?, &labels.require(folder)?, CLASSES)
+        idx::read(&images.require(folder)?, &labels.require(folder)?, classes)
     };
     let (train, test) = std::thread::scope(|scope| {
         let test = scope.spawn(|| part(test_images, test_labels));
         (part(train_images, train_labels), test.join())
     });
-    let (train, test) = (train?, test.unwrap_or_else(|panic| resume_unwind(panic))?);
-    let synthetic = folder.join(SYNTHETIC_MARK).exists();
-    ImageSet::new("mnist", Some(folder.to_path_buf()), synthetic, CLASSES, train, test)
+    Ok([train?, test.unwrap_or_else(|panic| resume_unwind(panic))?])
 }
 
 /// What is to be said about one file of a folder.

@@ -1,4 +1,4 @@
-use super::{DataSource, ImageSet, TextSet, WindowSet};
+use super::{DataSource, ImageSet, TextSet, WindowSet, Windows};
 
 /// A data set as it is read: pictures in two parts, windows over vectors or a text in three.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +57,18 @@ impl DataSet {
                 set.train.width,
                 set.classes
             ),
+            Self::Windows(set)
+                if set.train.window() == 1 && set.train.groups() == set.train.len() =>
+            {
+                let [train, validation, test] =
+                    [&set.train, &set.validation, &set.test].map(Windows::len);
+                format!(
+                    "{train} training, {validation} validation and {test} test rows, {} numbers an \
+                     input, {} classes",
+                    set.train.features(),
+                    set.classes
+                )
+            }
             Self::Windows(set) => {
                 let parts = [&set.train, &set.validation, &set.test];
                 let [train, validation, test] =

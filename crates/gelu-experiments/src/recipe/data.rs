@@ -1,14 +1,45 @@
 use super::limits::{self, MOST_EXAMPLES};
-use crate::Result;
-use crate::data::{Augmentation, Normalisation, Pixels};
+use crate::data::{Asked, Augmentation, Normalisation, Pixels};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Sides that pictures may be scaled to.
+const LARGEST_SIDE: u64 = 1024;
 
 /// Which data, and how it is presented.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataRecipe {
-    /// Name of the data set, as `gelu data list` shows it.
+    /// Name of the data set, as `gelu data list` shows it; `idx`, `pictures` or `csv` for one's own.
+    #[serde(default)]
     pub set: String,
+    /// Pictures of one's own, in the four files of MNIST: short for `set = "idx"` and where they are. A
+    /// relative path begins at the recipe's file. So do the next two.
+    #[serde(default, skip_serializing)]
+    idx: Option<PathBuf>,
+    /// A folder with a folder of pictures a class.
+    #[serde(default, skip_serializing)]
+    pictures: Option<PathBuf>,
+    /// A table.
+    #[serde(default, skip_serializing)]
+    csv: Option<PathBuf>,
+    /// Where data of one's own are.
+    #[serde(skip)]
+    pub place: Option<PathBuf>,
+    /// Of a table, the column of the classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Of a table, the column that says `train`, `valid` or `test`; without, out of ten rows eight are trained
+    /// on, one chooses and one is reported on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
+    /// Of a table, columns that are no inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// Of a folder of pictures, the side of the square that the middle of each is scaled to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
     /// How bytes become inputs; absent for data that are no pictures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pixels: Option<Pixels>,
@@ -43,6 +74,53 @@ impl DataRecipe {
         {
             limits::count(what, limit.unwrap_or(1) as u64, MOST_EXAMPLES)?;
         }
-        limits::count_or_none("data.validation", self.validation as u64, MOST_EXAMPLES)
+        limits::count("data.size", self.size.unwrap_or(1) as u64, LARGEST_SIDE)?;
+        limits::count_or_none("data.validation", self.validation as u64, MOST_EXAMPLES)?;
+        let for_tables = self.target.is_some() || self.split.is_some() || !self.ignore.is_empty();
+        let refuse = |problem: &str| Err(Error::Usage(problem.to_owned()));
+        match self.set.as_str() {
+            "csv" if self.target.is_none() => {
+                refuse("data.target is missing; it says which column of the table is the class")
+            }
+            set if for_tables && set != "csv" => refuse(
+                "data.target, data.split and data.ignore name columns, and only a table has some (`csv = FILE`)",
+            ),
+            set if self.size.is_some() && set != "pictures" => {
+                refuse("data.size is for pictures in folders (`pictures = DIR`)")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes of `idx = DIR`, `pictures = DIR` or `csv = FILE` the name of the set and its place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] unless one set is named.
+    pub(super) fn settle(&mut self, base: &Path) -> Result<()> {
+        let own = [
+            ("idx", self.idx.take()),
+            ("pictures", self.pictures.take()),
+            ("csv", self.csv.take()),
+        ];
+        let named = own.iter().filter(|(_, place)| place.is_some()).count()
+            + usize::from(!self.set.is_empty());
+        if named != 1 {
+            return Err(Error::Usage(format!(
+                "data names {named} sets; it has to be one of `set = NAME`, `idx = DIR`, `pictures = DIR` and \
+                 `csv = FILE`"
+            )));
+        }
+        if let Some((set, Some(place))) = own.into_iter().find(|(_, place)| place.is_some()) {
+            self.set = set.to_owned();
+            self.place = Some(base.join(place));
+        }
+        Ok(())
+    }
+
+    /// The set as it is loaded.
+    pub fn asked(&self) -> Asked {
+        let Self { set, target, split, ignore, size, .. } = self.clone();
+        Asked { set, target, split, ignore, size }
     }
 }

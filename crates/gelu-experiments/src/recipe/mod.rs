@@ -225,13 +225,19 @@ impl Recipe {
     pub fn from_file(path: &Path) -> Result<Self> {
         let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
         let text = read_text(path)?.ok_or_else(|| Error::io("read", path)(missing()))?;
-        Self::parse(&text, &path.display().to_string())
+        let base = path.parent().unwrap_or(Path::new(""));
+        Self::parse_in(base, &text, &path.display().to_string())
     }
 
     fn parse(text: &str, origin: &str) -> Result<Self> {
+        Self::parse_in(Path::new(""), text, origin)
+    }
+
+    fn parse_in(base: &Path, text: &str, origin: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Usage(format!("recipe {origin}: {problem}"));
         let mut recipe: Self = toml::from_str(text)
             .map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
+        recipe.data.settle(base).map_err(|problem| refuse(problem.to_string()))?;
         recipe.comparison.without_repetition();
         let known = |activation: &NamedActivation| activation.activation().map(|_| ());
         recipe

@@ -66,7 +66,7 @@ impl Recipe {
         let selection = self.comparison.selection;
         let (metric, split) = selection.measure();
         let info = DataSetInfo::named(&self.data.set)?;
-        let pictures = matches!(info.kind, DataKind::Pictures { .. });
+        let pictures = info.kind == DataKind::Pictures;
         if metric == Metric::Error && !self.network.classifies() {
             return refuse(format!(
                 "there is nothing to choose by: selection is {selection}, and this network \
@@ -184,13 +184,10 @@ impl Recipe {
             );
         }
         match info.kind {
-            DataKind::Pictures { .. } if self.data.pixels.is_none() => refuse(format!(
+            DataKind::Pictures if self.data.pixels.is_none() => refuse(format!(
                 "data.pixels is missing; {name} are pictures, and it says how bytes become inputs"
             )),
-            DataKind::Pictures { side, .. } if self.network.is_convolutional() && side < 12 => {
-                refuse(format!("the pictures of {name} are too small for this network"))
-            }
-            DataKind::Pictures { .. } => Ok(()),
+            DataKind::Pictures => Ok(()),
             DataKind::Windows if self.network.is_convolutional() => {
                 refuse(format!("{name} holds no pictures, which this network needs"))
             }

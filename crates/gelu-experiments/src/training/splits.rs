@@ -6,6 +6,9 @@ use crate::runs::RunSpec;
 use crate::{Error, Result};
 use burn::tensor::Device;
 
+/// What convolutions and pooling leave a pixel of.
+const SMALLEST: usize = 12;
+
 /// A data set as a run uses it: split, scaled, on the device.
 #[derive(Clone, Debug)]
 pub struct Splits {
@@ -37,6 +40,15 @@ impl Splits {
         if data.source().fingerprint != spec.data_fingerprint {
             return Err(Error::Usage(format!(
                 "the run was made with another content of {name}; name the data it was made with"
+            )));
+        }
+        if let Some([_, height, width]) = data.picture()
+            && spec.network.is_convolutional()
+            && height.min(width) < SMALLEST
+        {
+            return Err(Error::Usage(format!(
+                "the pictures of {name} have {height}×{width} pixels, too few for this network, which needs \
+                 {SMALLEST}×{SMALLEST}"
             )));
         }
         let (available, what) = match (data, spec.training.batch_of) {

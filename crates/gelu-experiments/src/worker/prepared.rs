@@ -44,7 +44,7 @@ impl Prepared {
             Some(data) => data,
             None => {
                 let location = self.location.as_deref().or(comparison.data.location.as_deref());
-                data::load(&spec.data.set, location)?
+                data::load(&spec.data.asked(), location)?
             }
         };
         let splits = Splits::new(&data, spec, device);

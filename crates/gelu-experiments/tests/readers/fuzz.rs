@@ -12,9 +12,10 @@ use bolero::check;
 use flate2::{Compression, write::GzEncoder};
 use gelu_experiments::data::audio::{Analysis, Recording, phn, sphere, wav};
 use gelu_experiments::data::cifar::{self, Cifar};
+use gelu_experiments::data::own::{self, table};
 use gelu_experiments::data::synthetic::{self, pictures};
 use gelu_experiments::data::tweets::{TAGS, WordVectors, parse_tweets};
-use gelu_experiments::data::{idx, spoken_digits, timit};
+use gelu_experiments::data::{Asked, idx, spoken_digits, timit};
 use gelu_experiments::measure::{Outcomes, TestGroups};
 use gelu_experiments::runs::{outcomes_to_bytes, parse_outcomes};
 use gelu_experiments::{Error, Result};
@@ -105,6 +106,45 @@ fn png() {
     let valid: Vec<Vec<u8>> = pictures.pixels.chunks(cifar::PICTURE).map(cifar::encode).collect();
     fuzz(&valid, |path, bytes| {
         assert_eq!(cifar::decode(path, bytes)?.len(), cifar::PICTURE);
+        Ok(())
+    });
+}
+
+#[test]
+fn pictures_of_ones_own() {
+    let picture = image::RgbImage::from_fn(9, 7, |x, y| image::Rgb([x as u8, y as u8, 200]));
+    let formats = [image::ImageFormat::Png, image::ImageFormat::Jpeg];
+    let valid = formats.map(|format| {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    });
+    fuzz(&valid, |path, bytes| {
+        let picture = own::pictures::decode(path, bytes)?.into_rgb8();
+        assert_eq!(
+            picture.as_raw().len() as u64,
+            3 * u64::from(picture.width()) * u64::from(picture.height())
+        );
+        Ok(())
+    });
+}
+
+#[test]
+fn tables() {
+    let rows: String =
+        (0..12).map(|i| format!("{i},{},t{},{}\n", i * i, i % 2, ["x", "y"][i % 2])).collect();
+    let valid = [
+        format!("a,b,c,class\n{rows}"),
+        format!("class,\"b \"\"1\"\"\"\r\n{}", "x,1e30\r\ny,-.5\r\n".repeat(6)),
+    ];
+    let asked = Asked { target: Some("class".into()), ..Asked::from("csv") };
+    fuzz(&valid.map(String::into_bytes), |path, bytes| {
+        let set = table::parse(&asked, path, bytes)?;
+        for part in [&set.train, &set.validation, &set.test] {
+            assert!(!part.is_empty() && part.features() == set.train.features());
+            assert!(part.table().iter().all(|number| number.is_finite()));
+            assert!(part.labels().iter().all(|&label| usize::from(label) < set.classes));
+        }
         Ok(())
     });
 }

@@ -8,7 +8,7 @@
 //! Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
 
 mod binary;
-mod picture_folder;
+pub(super) mod picture_folder;
 
 pub use binary::{Records, parse, read_file, to_bytes, write_synthetic};
 pub use picture_folder::{decode, encode};

@@ -89,7 +89,7 @@ fn class_folders(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
 }
 
 /// Names in a folder, sorted; hidden ones are left out.
-fn entries(folder: &Path, folders: bool) -> Result<Vec<String>> {
+pub(in crate::data) fn entries(folder: &Path, folders: bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let entry = entry.map_err(Error::io("list", folder))?;

@@ -113,7 +113,7 @@ mod tests {
                 _ => (Some(20), Some(6)),
             };
             write(info.name, &folder, train, test).unwrap();
-            let set = load(info.name, Some(&folder)).unwrap();
+            let set = load(&info.name.into(), Some(&folder)).unwrap();
             assert!(set.source().synthetic, "{}", info.name);
             assert_eq!(set.source().name, info.name);
         }
