@@ -22,6 +22,8 @@
 //! ```
 
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 mod activation;
 mod arithmetic;
@@ -36,6 +38,8 @@ mod graph;
 mod nn;
 mod ops;
 pub mod random;
+#[cfg(feature = "std")]
+mod watch;
 
 pub use activation::{Activation, CustomActivation, NoCounterpart, UnknownActivation};
 #[doc(hidden)]
@@ -53,6 +57,8 @@ pub use nn::{
     HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, StochasticGelu, Unfused,
 };
 pub use ops::ActivationOps;
+#[cfg(feature = "std")]
+pub use watch::{Watched, watch};
 
 /// The code of the README, compiled with the documentation's tests.
 #[cfg(all(doctest, feature = "flex"))]

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "program/support/mod.rs"]
 mod support;
 
 use support::document::Document;

@@ -60,6 +60,14 @@ impl ActivationLayer {
     ///
     /// - input and output: any, or what [`Channels`] says where the activation has parameters
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        #[cfg(feature = "std")]
+        if crate::watch::is_watching() {
+            return crate::watch::through(input, |input| self.apply(input));
+        }
+        self.apply(input)
+    }
+
+    fn apply<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Unit(unit) => functional::unit(input, *unit),
             Self::Custom(function) => function.forward(input),
@@ -96,6 +104,16 @@ impl ActivationLayer {
             Self::Unit(unit) => Some(*unit),
             _ => None,
         }
+    }
+
+    /// The same for a layer that makes one pass of it and of what comes before: none while the network is
+    /// [watched](crate::watch()), since an activation's input would then not be seen.
+    pub fn fusible(&self) -> Option<Unit> {
+        #[cfg(feature = "std")]
+        if crate::watch::is_watching() {
+            return None;
+        }
+        self.unit()
     }
 }
 

@@ -157,7 +157,7 @@ impl GatedFeedForward {
     ///
     /// If the last dimension of the input is odd.
     pub fn gated<const D: usize>(&self, gate_up: Tensor<D>) -> Tensor<D> {
-        if let Some(unit) = self.activation.unit() {
+        if let Some(unit) = self.activation.fusible() {
             return functional::gated(gate_up, unit, self.gate);
         }
         let [first, last] = gate_up

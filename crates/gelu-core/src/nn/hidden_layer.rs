@@ -143,7 +143,7 @@ pub(super) fn neurons<const D: usize>(
     );
     let mask = DropoutMask::due(dropout, &input);
     let bias = linear.bias.as_ref().map(|bias| bias.val());
-    if let (Some(unit), Some(bias)) = (activation.unit(), &bias) {
+    if let (Some(unit), Some(bias)) = (activation.fusible(), &bias) {
         let product = burn_core::tensor::module::linear(input, weight, None);
         return functional::bias_activation_dropout(product, bias.clone(), unit, mask);
     }

@@ -50,7 +50,7 @@ pub fn batch_norm_activation<const D: usize>(
     activation: &ActivationLayer,
     input: Tensor<D>,
 ) -> Tensor<D> {
-    match activation.unit() {
+    match activation.fusible() {
         Some(unit) => norm(layer, input, unit),
         None => activation.forward(batch_norm(layer, input)),
     }

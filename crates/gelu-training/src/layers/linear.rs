@@ -75,7 +75,7 @@ fn activated<const D: usize>(
     mask: Option<DropoutMask>,
     input: Tensor<D>,
 ) -> Tensor<D> {
-    match (activation.unit(), &layer.bias) {
+    match (activation.fusible(), &layer.bias) {
         (Some(unit), Some(bias)) => rows(input, |input| {
             functional::bias_activation_dropout(product(layer, input), bias.val(), unit, mask)
         }),

@@ -1,11 +1,7 @@
 //! Workers under faults drawn at random. `GELU_FAULT_ROUNDS=200` makes it long, `GELU_FAULT_SEED`
 //! repeats one; `GELU_MANY_RUNS=1000` measures what a run costs besides its epochs.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-#![cfg(unix)]
-
-mod support;
-
+use crate::support::{PROGRAM, Sandbox, results_of, runs_in};
 use gelu_experiments::runs::RunFolder;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +11,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{PROGRAM, Sandbox, results_of, runs_in};
 
 /// Six runs of many short epochs.
 fn arguments(out: &str) -> Vec<&str> {

@@ -1,11 +1,7 @@
 //! Wrong input: a clear message, the right exit code, nothing lost.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::{Sandbox, small};
 use std::fs;
-use support::{Sandbox, small};
 
 #[test]
 fn instructions_and_methods_that_are_not_there_are_refused_before_anything_is_made() {
@@ -116,7 +112,7 @@ fn numbers_that_nobody_can_mean_are_refused_before_anything_is_made() {
 #[test]
 fn a_recipe_with_numbers_that_nobody_can_mean_is_wrong_usage_too() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     for (key, value) in [
         ("seeds", "9223372036854775807"),
         ("seeds", "0"),
@@ -210,7 +206,7 @@ fn files_that_cannot_be_used_are_named() {
 #[test]
 fn recipes_from_strangers_write_nowhere_else() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     for (honest, evil) in [
         ("name = \"digits\"", "name = \"../../evil\""),
         ("name = \"curves\"", "name = \"../../evil\""),
@@ -315,7 +311,7 @@ fn what_slurm_cannot_be_told_is_refused_before_anything_is_made() {
 #[test]
 fn recipe_with_an_unknown_key_is_refused_with_its_line() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml").replace("batch_size", "batchsize");
+    let recipe = include_str!("../../recipes/digits.toml").replace("batch_size", "batchsize");
     fs::write(sandbox.path("mine.toml"), recipe).unwrap();
     let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(2, "batchsize");
     assert!(said.contains("mine.toml") && said.contains("line"), "{said}");

@@ -1,14 +1,10 @@
 //! `gelu compare` from one end to the other, by the real program.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::document::{Document, EpochMetrics};
+use crate::support::{Sandbox, results_of, small};
 use gelu_experiments::comparison::Verdict;
 use gelu_experiments::measure::NoiseMetrics;
 use std::fs;
-use support::document::{Document, EpochMetrics};
-use support::{Sandbox, results_of, small};
 
 /// Both activations for three epochs.
 fn both<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -71,7 +67,7 @@ fn activations_with_one_seed_start_from_the_same_weights() {
     let sandbox = Sandbox::new();
     // With a learning rate that falls to nothing before the first batch, the first epoch leaves the
     // weights as they were drawn.
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let falling = "schedule = { kind = \"steps\", after = [0.0], factor = 1e-60 }\noptimizer = ";
     fs::write(sandbox.path("frozen.toml"), recipe.replace("optimizer = ", falling)).unwrap();
     sandbox.run(&small("gelu,relu", "1", &["--recipe", "frozen.toml", "--dropout", "0"])).success();
@@ -243,7 +239,7 @@ fn eval_adds_noise_to_what_was_measured_before() {
 #[test]
 fn noise_is_a_function_of_the_amplitude_alone() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let noisy = format!("{recipe}\n[noise]\namplitudes = [1.0, 0.3]\n");
     fs::write(sandbox.path("noisy.toml"), noisy).unwrap();
     let recipe = ["--recipe", "noisy.toml", "--dropout", "0", "--json"];
@@ -316,7 +312,7 @@ fn train_makes_the_same_run_as_compare() {
 #[test]
 fn train_says_what_the_epoch_measured_that_counts() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let best = "selection = \"valid-error\"\nreported = \"best-epoch\"";
     fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
         .unwrap();
@@ -339,7 +335,7 @@ fn train_says_what_the_epoch_measured_that_counts() {
 #[test]
 fn recipes_can_be_files() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml").replace("depth = 8", "depth = 2");
+    let recipe = include_str!("../../recipes/digits.toml").replace("depth = 8", "depth = 2");
     fs::write(sandbox.path("mine.toml"), recipe.replace("name = \"digits\"", "name = \"mine\""))
         .unwrap();
     let text = sandbox.run(&both(&["--recipe", "mine.toml"])).success();

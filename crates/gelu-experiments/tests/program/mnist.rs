@@ -1,13 +1,9 @@
 //! The road from real MNIST files to a result. Skipped, and said so, where they are not.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::document::Document;
+use crate::support::{Sandbox, small};
 use gelu_experiments::data::{idx, mnist};
 use std::path::{Path, PathBuf};
-use support::document::Document;
-use support::{Sandbox, small};
 
 /// The folder of MNIST: in `$GELU_TEST_DATA`, or in `shared/data` beside the repository.
 fn mnist_folder() -> Option<PathBuf> {

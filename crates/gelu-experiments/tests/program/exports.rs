@@ -1,16 +1,12 @@
 //! Results in other tools, read back by the real ones: Python's `tensorboard` and `mlflow`, of the
 //! interpreter that `$PYTHON` names, or `python3`.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::document::Document;
+use crate::support::{Sandbox, small};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::document::Document;
-use support::{Sandbox, small};
 
 fn python() -> Command {
     Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()))
@@ -38,7 +34,7 @@ fn ask(script: &str, arguments: &[&str]) -> serde_json::Value {
 
 /// The built-in digits, of which the epoch with the lowest validation error counts.
 fn reporting_the_best(sandbox: &Sandbox) -> &'static str {
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let best = "selection = \"valid-error\"\nreported = \"best-epoch\"";
     let changed = recipe.replace("selection = \"valid-error\"", best);
     assert_ne!(changed, recipe);

@@ -1,18 +1,14 @@
 //! `gelu report` on folders of a thousand finished runs, made without training, and of an earlier version
 //! of the program.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::document::{Document, EpochMetrics};
+use crate::support::{Sandbox, small};
 use gelu_experiments::comparison::plan;
 use gelu_experiments::data::DataSource;
 use gelu_experiments::recipe::Recipe;
 use gelu_experiments::runs::{Comparison, ComparisonFolder, Experiment, RunSpec, Spec};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::document::{Document, EpochMetrics};
-use support::{Sandbox, small};
 
 const ACTIVATIONS: [&str; 4] = ["gelu", "relu", "elu", "silu"];
 const SEEDS: u64 = 125;

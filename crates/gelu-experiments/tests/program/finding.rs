@@ -1,13 +1,9 @@
 //! What there is, found without reading source: recipes, runs, a dry run, completions, the manual.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::{Sandbox, small};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Sandbox, small};
 
 #[test]
 fn recipes_are_listed_and_shown_ready_to_change() {
@@ -17,7 +13,7 @@ fn recipes_are_listed_and_shown_ready_to_change() {
         assert!(list.contains(name), "{list}");
     }
     let text = sandbox.run(&["recipe", "show", "digits"]).success();
-    assert_eq!(text, include_str!("../recipes/digits.toml"));
+    assert_eq!(text, include_str!("../../recipes/digits.toml"));
     fs::write(sandbox.path("mine.toml"), text.replace("depth = 8", "depth = 2")).unwrap();
     let arguments = small("gelu", "1", &["--recipe", "mine.toml", "--plain"]);
     sandbox.run(&arguments).success();

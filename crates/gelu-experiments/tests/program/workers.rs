@@ -1,16 +1,11 @@
 //! Any number of workers on one folder: killed, frozen, on this host and on what looks like others.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-#![cfg(unix)]
-
-mod support;
-
+use crate::support::{PROGRAM, Sandbox, results_of, small};
 use gelu_experiments::runs::{ComparisonFolder, RunFolder};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{PROGRAM, Sandbox, results_of, small};
 
 /// A comparison that was made, and that nobody has begun.
 fn prepared(sandbox: &Sandbox, arguments: &[&str], out: &str) {
@@ -355,7 +350,7 @@ fn a_notice_finishes_the_epoch_however_often_it_comes_and_whatever_comes_with_it
 #[test]
 fn workers_are_as_many_as_jobs_where_one_run_is_wanted_and_more_will_be() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml").to_owned() + "\n[comparison.retrain]\n";
+    let recipe = include_str!("../../recipes/digits.toml").to_owned() + "\n[comparison.retrain]\n";
     fs::write(sandbox.path("mine.toml"), recipe + "tuning_seeds = 1\n").unwrap();
     // One run tunes, and four follow it.
     let mut compare = sandbox.command(&["compare", "--recipe", "mine.toml", "--jobs", "2"]);

@@ -1,14 +1,10 @@
 //! The runs kept in `evidence/` still give the tables and verdicts that stand beside them, and README
 //! and book say what these say.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::Sandbox;
 use gelu_experiments::runs::{RunFolder, RunSpec, Spec};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::Sandbox;
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =

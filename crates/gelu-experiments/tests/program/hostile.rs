@@ -2,11 +2,7 @@
 //! what a terminal or a page would obey, and so is the folder's own name. Whatever is shown of it, by
 //! whichever command, is text.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-#![cfg(unix)]
-
-mod support;
-
+use crate::support::{Sandbox, small};
 use gelu_experiments::runs::{ComparisonFolder, RunFolder, RunSpec};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::Value;
@@ -15,7 +11,6 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Sandbox, small};
 
 /// A new title for the window, an empty screen, a colour by a single byte; a line that ends; text that
 /// runs backwards; marks of HTML, Markdown and CSV.
@@ -250,7 +245,7 @@ fn the_dashboard_draws_text_alone() {
     folder.spoil();
     let size = PtySize { rows: 40, cols: 160, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size).unwrap();
-    let mut command = CommandBuilder::new(support::PROGRAM);
+    let mut command = CommandBuilder::new(crate::support::PROGRAM);
     command.args(["watch", &folder.name]);
     command.cwd(folder.sandbox.path(""));
     command.env("TERM", "xterm-256color");
@@ -284,7 +279,7 @@ fn the_dashboard_draws_text_alone() {
 fn a_recipe_from_somebody_else_is_refused_in_text() {
     let folder = Folder::trained();
     let file = folder.sandbox.path(&format!("{EVIL_NAME}.toml"));
-    let whole: Value = toml::from_str(include_str!("../recipes/digits.toml")).unwrap();
+    let whole: Value = toml::from_str(include_str!("../../recipes/digits.toml")).unwrap();
     for leaf in leaves(&whole) {
         write(&file, &spoiled(&whole, &leaf));
         let [_, said] = folder.says(&[

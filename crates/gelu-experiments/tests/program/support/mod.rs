@@ -1,9 +1,13 @@
 //! The real program in a folder of its own.
 
-#![allow(dead_code, unreachable_pub, reason = "every test file is a crate that uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the tests of GPUs, a crate of their own, use a part of it"
+)]
 
 pub mod document;
-#[path = "../../../gelu-compare/tests/support/outcome.rs"]
+#[path = "../../../../gelu-compare/tests/support/outcome.rs"]
 mod outcome;
 
 pub use outcome::Outcome;

@@ -1,12 +1,8 @@
 //! Activations of one's own on the command line and in recipes, by the real program.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::document::Document;
+use crate::support::{Sandbox, results_of, small};
 use std::fs;
-use support::document::Document;
-use support::{Sandbox, results_of, small};
 
 const MISH: &str = "mine=x*tanh(ln(1+exp(x)))";
 
@@ -43,7 +39,7 @@ fn formula_is_trained_drawn_and_part_of_the_run() {
 #[test]
 fn formula_and_recipe_give_the_same_run_and_the_built_in_function_the_same_curve() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let recipe = recipe.replace(r#"["gelu", "relu", "elu"]"#, r#"["mine=max(x, 0)", "relu"]"#);
     fs::write(sandbox.path("mine.toml"), recipe).unwrap();
     let shared = ["--seeds", "1", "--train-limit", "600", "--epochs", "2", "--json"];
@@ -73,7 +69,7 @@ fn wrong_formulas_are_refused_with_a_caret_under_the_place() {
     ] {
         sandbox.run(&small(activations, "1", &[])).refused(2, expected);
     }
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let recipe = recipe.replace(r#"["gelu", "relu", "elu"]"#, r#"["gelu", "mine=x*tnh(x)"]"#);
     fs::write(sandbox.path("mine.toml"), recipe).unwrap();
     let said = sandbox.run(&["compare", "--recipe", "mine.toml"]).refused(2, "mine.toml");

@@ -1,6 +1,10 @@
 //! The JSON document of a comparison as a program outside reads it.
 
-#![allow(dead_code, unreachable_pub, reason = "every test file is a crate that uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the tests of GPUs, a crate of their own, use a part of it"
+)]
 
 use gelu_experiments::comparison::Verdict;
 use gelu_experiments::measure::{LossKind, NoiseMetrics, Reported};

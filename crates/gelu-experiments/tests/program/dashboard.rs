@@ -1,10 +1,6 @@
 //! The dashboard in a pseudo-terminal, as somebody at the keyboard sees it.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-#![cfg(unix)]
-
-mod support;
-
+use crate::support::{PROGRAM, Sandbox, small};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -12,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::{PROGRAM, Sandbox, small};
 
 fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).unwrap()

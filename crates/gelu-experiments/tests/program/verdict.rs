@@ -1,12 +1,8 @@
 //! `gelu verdict`: the command of `gelu-compare`, with activations called what people call them.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::Sandbox;
 use std::fmt::Write;
 use std::fs;
-use support::Sandbox;
 
 #[test]
 fn activations_have_their_labels_in_words_and_pictures_and_their_names_in_json() {

@@ -1,17 +1,13 @@
 //! Every experiment of the paper from one end to the other, by the real program, on generated files
 //! of the format of its data: few examples, few epochs, the networks at full size.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::document::Document;
+use crate::support::{Sandbox, results_of};
 use gelu_experiments::comparison::ComparisonReader;
 use gelu_experiments::measure::{LossKind, Reported};
 use gelu_experiments::recipe::Recipe;
 use gelu_experiments::runs::Stage;
 use std::path::Path;
-use support::document::Document;
-use support::{Sandbox, results_of};
 
 /// The figures that every comparison of an experiment leaves, and how many things its small test set
 /// here was sampled from: pictures, tweets, recordings.
@@ -316,7 +312,7 @@ fn write_own_data(sandbox: &Sandbox) {
 
 /// The recipe that the guide says to begin with, with each of its `[data]`.
 fn own_recipes() -> Vec<String> {
-    let guide = include_str!("../../../docs/src/guide.md");
+    let guide = include_str!("../../../../docs/src/guide.md");
     let (_, section) = guide.split_once("\n## Your own data\n").unwrap();
     let digits = Recipe::text("digits").unwrap();
     let (head, rest) = digits.split_once("[data]\n").unwrap();

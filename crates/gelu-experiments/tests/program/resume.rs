@@ -1,15 +1,11 @@
 //! Killing the program and starting it again.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::document::{Document, EpochMetrics};
+use crate::support::{Sandbox, results_of, small};
 use gelu_experiments::comparison::ComparisonReader;
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use support::document::{Document, EpochMetrics};
-use support::{Sandbox, results_of, small};
 
 /// Waits for something to become true.
 #[track_caller]
@@ -32,7 +28,7 @@ fn killed_and_resumed_runs_end_as_if_never_killed() {
 #[test]
 fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let sandbox = Sandbox::new();
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let best = "selection = \"valid-loss\"\nreported = \"best-epoch\"";
     fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
         .unwrap();

@@ -1,15 +1,11 @@
 //! What runs keep of each test example, by the real program.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::{Sandbox, small};
 use gelu_experiments::comparison::ComparisonReader;
 use gelu_experiments::runs::{ComparisonSnapshot, RunFolder};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use support::{Sandbox, small};
 
 const FOLDER: &str = "results/digits";
 
@@ -29,7 +25,7 @@ fn kept(sandbox: &Sandbox) -> Vec<PathBuf> {
 
 /// The digits recipe decided by something else.
 fn decided_by(sandbox: &Sandbox, primary: &str) {
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let recipe = recipe.replace("primary = \"test-error\"", &format!("primary = \"{primary}\""));
     fs::write(sandbox.path("mine.toml"), recipe).unwrap();
     compare(sandbox, &["--recipe", "mine.toml"]);

@@ -1,16 +1,12 @@
 //! The HTML report in a real browser: Chromium, from Debian's `chromium` or as `$CHROMIUM` names it.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
-
+use crate::support::{Sandbox, small};
 use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use support::{Sandbox, small};
 
 /// The browser, or a visible skip.
 fn chromium() -> Option<PathBuf> {
@@ -72,7 +68,7 @@ const BROWSERS_OWN: [&str; 4] = [
 ];
 
 fn report(sandbox: &Sandbox) -> PathBuf {
-    let recipe = include_str!("../recipes/digits.toml");
+    let recipe = include_str!("../../recipes/digits.toml");
     let hostile = "<script src=\\\"http://evil.example/x.js\\\"></script>&amp;";
     let recipe = recipe.replace("title = \"Built-in", &format!("title = \"{hostile}Built-in"));
     fs::write(sandbox.path("digits.toml"), recipe).unwrap();
