@@ -6,6 +6,7 @@
 
 use crate::checkpoint::Parts;
 use crate::measurement::LOSS;
+use crate::probe::probe;
 use crate::session::Session;
 use crate::tally::{Score, Tally, unreadable};
 use crate::{Error, Measured, Result};
@@ -44,6 +45,10 @@ pub struct Measuring<M: Trainable> {
     pub valid: Option<ValidLoader<M>>,
     /// What is reported.
     pub test: Option<ValidLoader<M>>,
+    /// Whether it is measured what the layers do, [`LayerMeasure`](gelu_compare::measure::LayerMeasure), on
+    /// the first batch of the validation set, or of the test set where there is none, or else of the training
+    /// set as it is measured.
+    pub probes: bool,
 }
 
 impl<M: Trainable> std::fmt::Debug for Measuring<M> {
@@ -187,7 +192,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         learner: &Learner<M>,
     ) -> Result<(EpochMetrics, Option<Bits>)> {
         let model = learner.model().valid();
-        let Measuring { train, valid, test } = &self.measuring;
+        let Measuring { train, valid, test, .. } = &self.measuring;
         let splits = [train.as_ref(), valid.as_ref(), test.as_ref()];
         let total = splits.iter().flatten().map(|split| split.num_items()).sum();
         self.session.progress.update(|progress| {
@@ -249,7 +254,19 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
                 metrics.set(&format!("{split}_{name}"), score.get(name));
             }
         }
+        for (column, value) in self.probed(learner)? {
+            metrics.set(&column, value);
+        }
         Ok((metrics, bits(wrong)?))
+    }
+
+    /// What the layers do, where that is asked for.
+    fn probed(&self, learner: &Learner<M>) -> Result<Vec<(String, Option<f64>)>> {
+        let Measuring { train, valid, test, probes } = &self.measuring;
+        match [valid, test, train].into_iter().flatten().next() {
+            Some(loader) if *probes => probe(&learner.model(), loader.as_ref(), &self.device),
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn tell_valid(

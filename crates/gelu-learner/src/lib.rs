@@ -23,6 +23,7 @@ mod learn;
 mod loader;
 mod measurement;
 mod outputs;
+mod probe;
 mod program;
 pub mod randomness;
 mod run;

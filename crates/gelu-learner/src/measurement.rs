@@ -51,6 +51,8 @@ pub trait Measured {
 #[derive(Clone, Debug)]
 pub struct Measurement {
     pub(crate) examples: usize,
+    /// As it was given.
+    loss: Option<Tensor<1>>,
     /// The loss is the first.
     pub(crate) parts: Vec<Part>,
 }
@@ -78,8 +80,13 @@ pub(crate) const LOSS: &str = "loss";
 impl Measurement {
     /// Of so many examples, with their mean loss of shape `[1]`.
     pub fn new(examples: usize, loss: Tensor<1>) -> Self {
-        let value = Amount::Mean(loss.without_autodiff());
-        Self { examples, parts: vec![Part { name: LOSS, value }] }
+        let value = Amount::Mean(loss.clone().without_autodiff());
+        Self { examples, loss: Some(loss), parts: vec![Part { name: LOSS, value }] }
+    }
+
+    /// The loss as it was given, with its graph, which is not held any longer.
+    pub(crate) fn take_loss(&mut self) -> Option<Tensor<1>> {
+        self.loss.take()
     }
 
     fn with(mut self, name: &'static str, value: Amount) -> Self {

@@ -43,7 +43,8 @@ struct Sum {
 
 impl Tally {
     /// Takes in a batch, without waiting for the device.
-    pub fn push(&mut self, measurement: Measurement) {
+    pub fn push(&mut self, mut measurement: Measurement) {
+        measurement.take_loss();
         self.pending.push(measurement);
     }
 

@@ -45,6 +45,7 @@ pub struct Training<M: Trainable> {
     epochs: usize,
     data: Option<Data<M>>,
     measure_train: bool,
+    probes: bool,
 }
 
 /// How the learning rate goes on.
@@ -82,6 +83,7 @@ impl<M: Trainable> Training<M> {
             epochs: 0,
             data: None,
             measure_train: false,
+            probes: false,
         }
     }
 
@@ -112,6 +114,16 @@ impl<M: Trainable> Training<M> {
     /// batches as they were trained on, which costs nothing.
     pub fn measure_train(mut self) -> Self {
         self.measure_train = true;
+        self
+    }
+
+    /// Measures after every epoch what the activation layers of gelu-core do: how many outputs are 0 and
+    /// units dead, what pre-activations and gradients are like
+    /// ([`LayerMeasure`](gelu_compare::measure::LayerMeasure)), on the first batch of the validation set, of
+    /// the test set where there is none, or else of the training set if that [is
+    /// measured](Self::measure_train).
+    pub fn probes(mut self) -> Self {
+        self.probes = true;
         self
     }
 
@@ -163,6 +175,7 @@ impl<M: Trainable> Training<M> {
                 train: self.measure_train.then(|| measured(data.train.clone())),
                 valid: data.valid.map(measured),
                 test: data.test.map(measured),
+                probes: self.probes,
             },
             clock: Box::new(|_| ()),
             shown: None,

@@ -45,6 +45,9 @@ pub(super) struct Selection {
     /// Choose learning rates (and the epoch, where the best is reported) by this measure
     #[arg(long, value_name = "MEASURE", value_enum)]
     selection: Option<measure::Selection>,
+    /// Measure after every epoch what the layers do: dead units, pre-activations, gradients
+    #[arg(long)]
+    probe: bool,
     /// Folder that holds the data set's files; for the experiment on a text, any text file too, and
     /// the file of a table
     #[arg(long, value_name = "PATH")]
@@ -80,6 +83,7 @@ impl Selection {
         training.epochs = self.epochs.unwrap_or(training.epochs);
         training.batch_size = self.batch_size.unwrap_or(training.batch_size);
         training.batches = self.batches.or(training.batches);
+        training.probes |= self.probe;
         let limits = &mut recipe.data;
         limits.train_limit = self.train_limit.or(limits.train_limit);
         limits.test_limit = self.test_limit.or(limits.test_limit);

@@ -20,6 +20,9 @@ pub struct TrainingRecipe {
     pub batches: Option<usize>,
     /// How the training loss is measured.
     pub train_loss: TrainLoss,
+    /// Whether it is measured after every epoch what the layers do.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub probes: bool,
     /// How the learning rate goes on from its initial value.
     #[serde(default)]
     pub schedule: Schedule,
@@ -41,6 +44,10 @@ impl TrainingRecipe {
         self.schedule.validate()?;
         self.optimizer.validate()
     }
+}
+
+fn is_off(probes: &bool) -> bool {
+    !probes
 }
 
 /// What a batch is a number of.

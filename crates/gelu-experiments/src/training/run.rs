@@ -86,6 +86,7 @@ fn lesson(
             train: (recipe.train_loss == TrainLoss::DropoutOff).then(|| measured(&splits.train)),
             valid: splits.valid.as_ref().map(measured),
             test: Some(measured(&splits.test)),
+            probes: recipe.probes,
         },
         clock: clock.into(),
         shown,

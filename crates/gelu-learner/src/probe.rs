@@ -1,0 +1,181 @@
+//! What the layers of a network do: measured on one batch after every epoch.
+
+use crate::epochs::Trainable;
+use crate::tally::unreadable;
+use crate::{Error, Measured, Result};
+use burn::data::dataloader::DataLoader;
+use burn::tensor::{Device, Tensor};
+use burn::train::InferenceStep;
+use gelu_compare::measure::LayerMeasure;
+use gelu_core::watch;
+
+type Batch<M> = <M as InferenceStep>::Input;
+
+/// What each activation layer does on the first batch of `loader`, as columns of an epoch's measures.
+/// Dropout and noise rest, and what normalises batches uses what it has learned.
+///
+/// # Errors
+///
+/// When the loader fails, yields nothing, or a result cannot be read back from the device.
+pub(crate) fn probe<M: Trainable>(
+    model: &M,
+    loader: &dyn DataLoader<Batch<M>>,
+    device: &Device,
+) -> Result<Vec<(String, Option<f64>)>> {
+    let loader = loader.to_device(&device.clone().autodiff());
+    let batch = loader.iter().next();
+    let batch = batch.ok_or_else(|| Error::Failed("there is no batch to probe".to_owned()))?;
+    let batch = batch.map_err(|error| Error::Failed(error.to_string()))?;
+    // Its parameters want no gradients of this.
+    let model = model.clone().freeze();
+    let (output, layers) = watch(|| InferenceStep::step(&model, batch));
+    let loss = output.measure_loss().take_loss().filter(Tensor::is_tracked);
+    let gradients = loss.map(|loss| loss.backward());
+    let mut columns = Vec::with_capacity(layers.len() * LayerMeasure::ALL.len());
+    for (index, layer) in layers.into_iter().enumerate() {
+        let gradient = gradients.as_ref().and_then(|gradients| layer.gradient(gradients));
+        let found = Layer {
+            input: numbers(layer.input)?,
+            units: layer.output.dims()[1],
+            gradient: gradient.map(numbers).transpose()?,
+            rank: rank(layer.output.clone())?,
+            output: numbers(layer.output)?,
+        };
+        for measure in LayerMeasure::ALL {
+            let value = found.measure(measure).filter(|value| value.is_finite());
+            columns.push((measure.column(index + 1), value));
+        }
+    }
+    Ok(columns)
+}
+
+/// A layer on the host, row by row.
+struct Layer {
+    input: Vec<f32>,
+    output: Vec<f32>,
+    units: usize,
+    gradient: Option<Vec<f32>>,
+    rank: f64,
+}
+
+impl Layer {
+    fn measure(&self, measure: LayerMeasure) -> Option<f64> {
+        match measure {
+            LayerMeasure::Zeros => share(self.output.iter().map(|&y| y == 0.0)),
+            LayerMeasure::Dead => self.dead(),
+            LayerMeasure::Mean => mean(self.numbers()),
+            LayerMeasure::Deviation => self.moment(2).map(f64::sqrt),
+            LayerMeasure::Skewness => Some(self.moment(3)? / self.moment(2)?.powf(1.5)),
+            LayerMeasure::Kurtosis => Some(self.moment(4)? / self.moment(2)?.powi(2) - 3.0),
+            LayerMeasure::Gradient => self.gradient.as_deref().map(norm),
+            LayerMeasure::Rank => Some(self.rank),
+        }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = f64> + Clone {
+        self.input.iter().copied().map(f64::from)
+    }
+
+    /// The mean of the pre-activations' distances from their mean to this power.
+    fn moment(&self, power: i32) -> Option<f64> {
+        let centre = mean(self.numbers())?;
+        mean(self.numbers().map(|x| (x - centre).powi(power)))
+    }
+
+    fn dead(&self) -> Option<f64> {
+        let mut dead = vec![true; self.units];
+        for row in self.output.chunks_exact(self.units.max(1)) {
+            dead.iter_mut().zip(row).for_each(|(dead, &y)| *dead &= y == 0.0);
+        }
+        share(dead.into_iter())
+    }
+}
+
+fn mean(numbers: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let count = numbers.clone().count();
+    (count > 0).then(|| numbers.sum::<f64>() / count as f64)
+}
+
+fn share(values: impl Iterator<Item = bool> + Clone) -> Option<f64> {
+    mean(values.map(|value| f64::from(u8::from(value))))
+}
+
+fn norm(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
+}
+
+fn numbers(x: Tensor<2>) -> Result<Vec<f32>> {
+    let data = x.try_into_data().map_err(unreadable)?;
+    let numbers = data.convert::<f32>().try_into_vec::<f32>();
+    numbers.map_err(|error| Error::Failed(format!("a layer's values cannot be read: {error:?}")))
+}
+
+/// The participation ratio `(Σλ)²/Σλ²` of the eigenvalues of the covariance matrix of the columns of
+/// `outputs`, `[rows, units]`; NaN where they do not vary. The sums are a trace and a sum of squares,
+/// `tr(C)²/‖C‖²`, and the product of either order of the centred outputs has them, so that the smaller one
+/// is computed.
+fn rank(outputs: Tensor<2>) -> Result<f64> {
+    let [rows, units] = outputs.dims();
+    let centred = outputs.clone() - outputs.mean_dim(0);
+    // So that no square over- or underflows.
+    let scaled = centred.clone() / centred.abs().max().reshape([1, 1]);
+    let transposed = scaled.clone().transpose();
+    let product = match rows < units {
+        true => scaled.clone().matmul(transposed),
+        false => transposed.matmul(scaled.clone()),
+    };
+    let sum = |x: Tensor<2>| -> Result<f64> {
+        Ok(numbers(x)?.into_iter().map(|x| f64::from(x).powi(2)).sum())
+    };
+    Ok(sum(scaled)?.powi(2) / sum(product)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(input: Vec<f32>, output: Vec<f32>, units: usize) -> Layer {
+        Layer { input, output, units, gradient: None, rank: 1.0 }
+    }
+
+    #[test]
+    fn shares_count_outputs_and_units() {
+        let output = vec![0.0, 1.0, 0.0, 0.0, 0.0, -2.0, -0.0, 3.0];
+        let layer = layer(output.clone(), output, 4);
+        assert_eq!(layer.measure(LayerMeasure::Zeros), Some(0.625));
+        assert_eq!(layer.measure(LayerMeasure::Dead), Some(0.5));
+        assert_eq!(layer.measure(LayerMeasure::Gradient), None);
+    }
+
+    #[test]
+    fn moments_are_those_of_the_numbers() {
+        // 0, 0, 0, 4: mean 1, variance 3, third moment 6, fourth 21.
+        let layer = layer(vec![0.0, 0.0, 0.0, 4.0], vec![1.0; 4], 2);
+        let got = |measure| layer.measure(measure).unwrap();
+        let close = |got: f64, expected: f64| assert!((got - expected).abs() < 1e-12, "{got}");
+        close(got(LayerMeasure::Mean), 1.0);
+        close(got(LayerMeasure::Deviation), 3f64.sqrt());
+        close(got(LayerMeasure::Skewness), 6.0 / 3f64.powf(1.5));
+        close(got(LayerMeasure::Kurtosis), 21.0 / 9.0 - 3.0);
+    }
+
+    #[test]
+    fn rank_counts_directions_whichever_side_is_longer() {
+        let device = Device::default();
+        // Two independent directions of equal variance, and a third column that repeats the first: the
+        // covariance matrix has the eigenvalues 2 and 1, and (2 + 1)²/(4 + 1) = 1.8.
+        let rows = [[1.0, 1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [-1.0, -1.0, -1.0]];
+        let tall = Tensor::<2>::from_floats(rows, &device) * 1e-25 + 1.0e-24;
+        assert!((rank(tall).unwrap() - 1.8).abs() < 1e-4);
+        // Wide: each column twice doubles the eigenvalues and leaves the ratio.
+        let wide = Tensor::<2>::from_floats(rows, &device);
+        let wide = Tensor::cat(vec![wide.clone(), wide], 1);
+        assert!((rank(wide).unwrap() - 1.8).abs() < 1e-5);
+        assert!(rank(Tensor::<2>::ones([3, 2], &device)).unwrap().is_nan());
+    }
+
+    #[test]
+    fn a_small_gradient_has_its_norm() {
+        assert!((norm(&[3e-30, 4e-30]) - 5e-30).abs() < 1e-36);
+    }
+}
