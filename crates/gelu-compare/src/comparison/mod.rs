@@ -6,6 +6,7 @@ mod difference;
 mod difference_curve;
 mod found;
 mod headings;
+mod layers;
 mod palette;
 pub mod plan;
 mod reader;
@@ -22,6 +23,7 @@ pub use difference::{
 pub use difference_curve::{DifferenceCurve, difference_curves};
 pub use found::Found;
 pub use headings::Headings;
+pub use layers::{ArmLayers, LayerDifference, layer_differences, layers};
 pub use palette::{Rgb, colour, lighter};
 pub use reader::ComparisonReader;
 pub use sentence::{details, sentence};

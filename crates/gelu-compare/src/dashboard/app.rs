@@ -1,3 +1,5 @@
+use super::layers::SHOWN;
+use crate::measure::LayerMeasure;
 use crate::runs::{ComparisonSnapshot, Quantity};
 use crate::setting::Setting;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -48,6 +50,8 @@ pub(super) struct App {
     pub(super) stopping: bool,
     /// Whether verdicts take the place of the curves.
     pub(super) verdicts: bool,
+    /// What of the layers takes that place.
+    pub(super) layers: Option<LayerMeasure>,
     tab: usize,
     context: usize,
     /// Index of a tuned setting; `None` for each arm's best.
@@ -63,6 +67,7 @@ impl App {
             window: None,
             stopping: false,
             verdicts: false,
+            layers: None,
             tab: 0,
             context: 0,
             tuned: None,
@@ -156,7 +161,8 @@ impl App {
                 let next = self.tuned.map_or(0, |index| index + 1);
                 self.tuned = (next < snapshot.tuned().len()).then_some(next);
             }
-            KeyCode::Char('v') => self.verdicts = !self.verdicts,
+            KeyCode::Char('v') => (self.verdicts, self.layers) = (!self.verdicts, None),
+            KeyCode::Char('p') => (self.verdicts, self.layers) = (false, self.next_of_layers()),
             KeyCode::Char('l') => self.logarithmic = !self.logarithmic,
             KeyCode::Char('+' | '=') | KeyCode::Up => self.window = Some(self.zoomed_in(snapshot)),
             KeyCode::Char('-') | KeyCode::Down => self.window = self.zoomed_out(snapshot),
@@ -170,6 +176,13 @@ impl App {
             _ => {}
         }
         Action::None
+    }
+
+    /// What of the layers is shown next; nothing after the last.
+    fn next_of_layers(&self) -> Option<LayerMeasure> {
+        let Some(shown) = self.layers else { return SHOWN.first().copied() };
+        let place = SHOWN.iter().position(|measure| *measure == shown)?;
+        SHOWN.get(place + 1).copied()
     }
 
     fn zoomed_in(&self, snapshot: &ComparisonSnapshot) -> usize {
@@ -251,6 +264,17 @@ mod tests {
         assert!(app.verdicts);
         press(&mut app, "v");
         assert!(!app.verdicts);
+    }
+
+    #[test]
+    fn layers_come_measure_by_measure_and_go() {
+        let mut app = App::new(Mode::Watching);
+        press(&mut app, "vp");
+        assert!(!app.verdicts && app.layers == Some(LayerMeasure::Dead));
+        press(&mut app, &"p".repeat(SHOWN.len()));
+        assert_eq!(app.layers, None);
+        press(&mut app, "pv");
+        assert!(app.verdicts && app.layers.is_none());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod chart;
 mod clock;
 mod colours;
 mod keys;
+mod layers;
 mod panels;
 mod picture;
 mod plain;

@@ -30,10 +30,11 @@ impl View {
         .areas(area);
         self.title(title, buffer);
         self.tabs(tabs, buffer);
-        match &self.verdicts {
-            Some(verdicts) => verdicts.render(body, buffer),
-            None if chart || body.height >= 6 => self.chart.render(body, buffer),
-            None => {}
+        match (&self.verdicts, &self.layers) {
+            (Some(verdicts), _) => verdicts.render(body, buffer),
+            (None, Some(layers)) => layers.render(body, buffer),
+            (None, None) if chart || body.height >= 6 => self.chart.render(body, buffer),
+            (None, None) => {}
         }
         self.table(rows, buffer);
         let live_lines: Vec<Line<'_>> =
@@ -132,7 +133,7 @@ fn draw_popup(popup: Popup, area: Rect, buffer: &mut Buffer) {
         ),
         Popup::Help => (
             " Keys ",
-            "← → Tab  metric\nv        verdicts, or the curves\nd        next of what has a verdict each\nr        next of what is tuned, or the best\n\
+            "← → Tab  metric\nv        verdicts, or the curves\np        what the layers do, where probed\nd        next of what has a verdict each\nr        next of what is tuned, or the best\n\
              l        linear or logarithmic scale\n+ − ↑ ↓  fewer or more of the last epochs\n\
              z        all epochs\ns        stop after the epoch, saving it\nq Ctrl-C quit\n\n\
              ▶ is trained now. Any key closes this.",
@@ -154,7 +155,7 @@ mod tests {
     use super::super::app::{App, Mode};
     use super::super::clock::Clock;
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::report::snapshot_example::{example, probed, without_epochs};
     use crate::runs::{ComparisonSnapshot, Phase, Progress, RunStatus};
 
     fn screen(app: &App, snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
@@ -186,6 +187,18 @@ mod tests {
         let lines = chart.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
         assert!(lines > 20, "the curves are drawn:\n{screen}");
         assert!(chart.contains('▲'), "validation has symbols:\n{screen}");
+    }
+
+    #[test]
+    fn layers_are_shown_where_runs_were_probed() {
+        let mut app = App::new(Mode::Watching);
+        app.layers = Some(crate::measure::LayerMeasure::Dead);
+        let text = screen(&app, &probed(), 80, 24);
+        for expected in ["dead units by layer", "ReLU", "███ ", "22.0 %", "p layers"] {
+            assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
+        }
+        let text = screen(&app, &example(), 80, 24);
+        assert!(text.contains("--probe") && !text.contains("p layers"), "{text}");
     }
 
     #[test]

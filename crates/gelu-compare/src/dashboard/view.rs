@@ -1,5 +1,6 @@
 use super::app::{App, Mode, Popup};
 use super::clock::Reading;
+use super::layers::LayersView;
 use super::verdicts::VerdictsView;
 use crate::comparison::{Group, best_groups, groups};
 use crate::measure::{Measure, Reported, Unit};
@@ -18,6 +19,8 @@ pub(super) struct View {
     pub(super) chart: ChartView,
     /// In place of the chart, where they were asked for.
     pub(super) verdicts: Option<VerdictsView>,
+    /// The same of the layers.
+    pub(super) layers: Option<LayersView>,
     /// At which epoch the rows' values were measured.
     pub(super) epoch: &'static str,
     /// The headings of the rows' values.
@@ -87,6 +90,9 @@ impl View {
             measured: shown.iter().map(|(heading, _)| (*heading).to_owned()).collect(),
             tuned: names_of(snapshot, Role::Tuned),
             verdicts: app.verdicts.then(|| VerdictsView::of(snapshot)),
+            layers: app
+                .layers
+                .map(|measure| LayersView::of(snapshot, app.context(snapshot).as_ref(), measure)),
             epoch: match snapshot.reported {
                 Reported::LastEpoch => "last epoch",
                 Reported::BestEpoch => "best epoch",
@@ -104,6 +110,9 @@ impl View {
 /// The keys that do something here.
 fn keys(app: &App, snapshot: &ComparisonSnapshot) -> String {
     let mut keys = vec!["←→ metric".to_owned(), "v verdicts".to_owned()];
+    if snapshot.is_probed() {
+        keys.push("p layers".to_owned());
+    }
     let mut axis = |key: char, role| {
         let names = names_of(snapshot, role);
         if !names.is_empty() {

@@ -3,6 +3,7 @@
 use super::LookDocument;
 use super::criterion_document::{CriterionDocument, looks};
 use super::difference_document::DifferenceDocument;
+use super::layers::sentences;
 use crate::comparison::statistics::{Quartiles, median, quartiles};
 use crate::comparison::{Group, best_groups, differences, noisy_test_error, reported_epoch};
 use crate::measure::{EpochMetrics, Measure, NoiseMetrics, Reported};
@@ -55,6 +56,9 @@ pub struct Document {
     pub arms: Arms,
     /// Every arm beside the baseline, in every context.
     pub differences: Vec<DifferenceDocument>,
+    /// What the layers do, in sentences, where runs were probed.
+    #[serde(skip)]
+    pub layers: Vec<String>,
     /// What runs differ by.
     #[serde(skip)]
     pub axes: Vec<Axis>,
@@ -268,6 +272,7 @@ impl Document {
             runs: snapshot.runs.iter().map(|of| run(snapshot, of)).collect(),
             arms: Arms { name: arms_name(&snapshot.axes), list: arms(snapshot) },
             differences: DifferenceDocument::all(snapshot, &differences(snapshot)),
+            layers: sentences(snapshot),
             axes: snapshot.axes.clone(),
             measures: snapshot.measures.clone(),
         }

@@ -15,6 +15,7 @@ mod forest;
 mod forest_svg;
 mod found_document;
 mod html;
+mod layers;
 mod legend;
 mod look_document;
 mod png;

@@ -85,6 +85,29 @@ pub(crate) fn example() -> ComparisonSnapshot {
     }
 }
 
+/// The same with three layers that were probed: of ReLU's units a tenth more is dead in each, and a hundredth
+/// more with every seed.
+#[allow(dead_code, reason = "not all tests that have this file need it")]
+pub(crate) fn probed() -> ComparisonSnapshot {
+    use gelu_compare::measure::LayerMeasure;
+    let mut snapshot = example();
+    for run in &mut snapshot.runs {
+        let dies = run.key.setting.text("activation") == "relu";
+        for epoch in &mut run.epochs {
+            for layer in 1..=3 {
+                let dead = 0.1 * layer as f64 + 0.01 * run.key.seed as f64;
+                let dead = if dies { dead * (epoch.epoch as f64 / 4.0).min(1.0) } else { 0.0 };
+                let values =
+                    [0.5, dead, 0.01, 1.5, 0.1, 0.3, 10f64.powi(layer - 3), 4.0 - layer as f64];
+                for (measure, value) in LayerMeasure::ALL.into_iter().zip(values) {
+                    epoch.set(&measure.column(layer as usize), value);
+                }
+            }
+        }
+    }
+    snapshot
+}
+
 /// The same before anything was trained.
 #[allow(dead_code, reason = "not all tests that have this file need it")]
 pub(crate) fn without_epochs() -> ComparisonSnapshot {

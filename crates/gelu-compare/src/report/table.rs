@@ -83,7 +83,12 @@ pub fn markdown(document: &Document) -> String {
     table.load_preset(presets::ASCII_MARKDOWN);
     let list =
         |lines: Vec<String>| -> String { lines.iter().map(|line| format!("- {line}\n")).collect() };
-    let parts = [list(verdicts(document)), list(notes(document)), list(details(document))];
+    let parts = [
+        list(verdicts(document)),
+        list(document.layers.clone()),
+        list(notes(document)),
+        list(details(document)),
+    ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let mut heading = vec![heading(document)];
     heading.extend(super::cuts(&document.cut_down));
@@ -97,7 +102,8 @@ fn paragraphs(document: &Document) -> Vec<String> {
     let lines = |lines: Vec<String>| -> String {
         lines.iter().map(|line| wrapped(line)).collect::<Vec<_>>().join("\n")
     };
-    let parts = [notes(document), verdicts(document), details(document)].map(lines);
+    let layers = document.layers.clone();
+    let parts = [notes(document), layers, verdicts(document), details(document)].map(lines);
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 

@@ -1,6 +1,6 @@
 use super::{
-    Document, Figure, csv, curves, difference, forest, forest_svg, html, png, robustness, runs_csv,
-    svg, table, verdicts_forest,
+    Document, Figure, csv, curves, difference, forest, forest_svg, html, layers, png, robustness,
+    runs_csv, svg, table, verdicts_forest,
 };
 use crate::Error;
 use crate::files::write_atomically;
@@ -20,7 +20,7 @@ pub struct Written {
 pub type Named = (String, Figure);
 
 /// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
-/// `runs.csv`, `report.html` and, once a run is complete, the figures as SVG and PNG, the forest plot
+/// `runs.csv`, `report.html`, where runs were probed `layers.csv`, and, once a run is complete, the figures as SVG and PNG, the forest plot
 /// first, then those of the experiment's `own`. Each file is replaced as a whole, and each is made by
 /// itself: one that fails takes no other with it. The page says from the `experiment` how to repeat it.
 pub fn write<E: Experiment>(
@@ -41,11 +41,15 @@ pub fn write<E: Experiment>(
     put("results.json".to_owned(), Ok(document.to_json().into_bytes()));
     put("results.csv".to_owned(), Ok(csv(snapshot)));
     put("runs.csv".to_owned(), Ok(runs_csv(snapshot)));
+    if let Some(layers) = layers::csv(snapshot) {
+        put(format!("{}.csv", layers::NAME), Ok(layers));
+    }
     put("table.md".to_owned(), Ok(table::markdown(&document).into_bytes()));
     let forest =
         forest(snapshot).map(|drawn| (verdicts_forest::NAME.to_owned(), forest_svg(&drawn)));
     let figures = figures(snapshot, own).into_iter().map(|(name, figure)| (name, svg(&figure)));
-    let pictures: Vec<(String, String)> = forest.into_iter().chain(figures).collect();
+    let pictures: Vec<(String, String)> =
+        forest.into_iter().chain(figures).chain(layers::pictures(snapshot)).collect();
     let page = html(snapshot, &document, &pictures, experiment);
     put("report.html".to_owned(), Ok(page.into_bytes()));
     for (name, picture) in pictures {

@@ -1,6 +1,8 @@
 use super::design::FigureSpec;
 use super::{AddedLook, Progress, Provenance, RunKey, RunStatus, columns};
-use crate::measure::{Criterion, EpochMetrics, Measure, NoiseMetrics, Outcomes, Reported, Split};
+use crate::measure::{
+    Criterion, EpochMetrics, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
+};
 use crate::setting::{Axis, Role, Setting, Value};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
@@ -101,6 +103,11 @@ impl ComparisonSnapshot {
     /// Everything that any epoch has a column for, in the order of the files.
     pub fn columns(&self) -> Vec<&str> {
         columns(self.runs.iter().flat_map(|run| &run.epochs))
+    }
+
+    /// Whether it was measured of any run what its layers do.
+    pub fn is_probed(&self) -> bool {
+        self.columns().iter().any(|column| LayerMeasure::of_column(column).is_some())
     }
 
     /// The measures by what is measured, as far as any epoch has it.

@@ -341,3 +341,38 @@ fn recipes_can_be_files() {
     let text = sandbox.run(&both(&["--recipe", "mine.toml"])).success();
     assert!(text.contains("Results in results/mine"), "{text}");
 }
+
+#[test]
+fn probes_say_what_the_layers_do_and_change_nothing_else() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&both(&["--out", "plain"])).success();
+    let text = sandbox.run(&both(&["--out", "probed", "--probe"])).success();
+    assert!(text.contains("layers.csv, ") && text.contains("layers.svg"), "{text}");
+    let metrics = |out: &str| -> Vec<String> {
+        let of = |run: &std::path::PathBuf| fs::read_to_string(run.join("metrics.csv")).unwrap();
+        sandbox.runs(out).iter().map(of).collect()
+    };
+    for (plain, probed) in metrics("plain").iter().zip(metrics("probed")) {
+        assert_eq!(plain.lines().count(), 4);
+        for (plain, probed) in plain.lines().zip(probed.lines()) {
+            let layers = probed.strip_prefix(plain).expect("the same numbers stand before");
+            // Eight layers, eight measures of each.
+            assert_eq!(layers.matches(',').count(), 64, "{probed}");
+        }
+    }
+    let layers = fs::read_to_string(sandbox.path("probed/layers.csv")).unwrap();
+    let of = |name: &str| -> Vec<f64> {
+        let lines = layers.lines().filter(|line| line.contains(&format!(",{name},")));
+        lines.map(|line| line.split(',').nth(6).unwrap().parse().unwrap()).collect()
+    };
+    // GELU's eight layers, then ReLU's: about half of what a ReLU gives is 0, and nothing of a GELU.
+    let zeros = of("zeros");
+    assert!(zeros[..8].iter().all(|share| *share < 0.01), "{zeros:?}");
+    assert!(zeros[8..].iter().all(|share| (0.3..0.9).contains(share)), "{zeros:?}");
+    assert!(of("gradient").iter().all(|norm| *norm > 0.0));
+    assert!(of("rank").iter().all(|rank| (1.0..=128.0).contains(rank)));
+    let page = fs::read_to_string(sandbox.path("probed/report.html")).unwrap();
+    assert!(page.contains("What the layers do") && page.contains("id=\"layers\""));
+    let plain = fs::read_to_string(sandbox.path("plain/report.html")).unwrap();
+    assert!(!plain.contains("What the layers do") && !sandbox.path("plain/layers.csv").exists());
+}

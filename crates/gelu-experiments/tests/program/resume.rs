@@ -21,7 +21,7 @@ fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
 fn killed_and_resumed_runs_end_as_if_never_killed() {
     let sandbox = Sandbox::new();
     ends_as_if_never_killed(&sandbox, |out| {
-        small("gelu,relu", "8", &["--dropout", "0.5", "--out", out])
+        small("gelu,relu", "8", &["--dropout", "0.5", "--probe", "--out", out])
     });
 }
 

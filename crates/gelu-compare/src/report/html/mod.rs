@@ -5,7 +5,7 @@ mod curve;
 mod session;
 mod tuning;
 
-use super::{DifferenceDocument, Document, cuts, table};
+use super::{DifferenceDocument, Document, cuts, layers, table};
 use crate::comparison::{Headings, colour, reported_epoch};
 use crate::measure::{Measure, Reported, Split, seconds};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, Spec};
@@ -30,6 +30,7 @@ struct Page<'a> {
     figures: Vec<Picture>,
     results: Results,
     notes: Vec<String>,
+    layers: Option<Layers>,
     selection: String,
     tuning: Tuning,
     choices: Vec<Choices>,
@@ -62,6 +63,13 @@ struct Said {
 struct Picture {
     name: String,
     svg: Value,
+}
+
+/// What the layers do, where runs were probed.
+#[derive(Serialize)]
+struct Layers {
+    said: Vec<String>,
+    table: Results,
 }
 
 #[derive(Serialize)]
@@ -110,6 +118,10 @@ pub fn html<E: Experiment>(
         figures: pictures.iter().map(picture).collect(),
         results: results(document),
         notes: table::notes(document),
+        layers: layers::cells(snapshot).map(|(header, rows)| Layers {
+            said: document.layers.clone(),
+            table: Results { header, rows },
+        }),
         selection: selection(snapshot),
         tuning: tuning(snapshot),
         choices: choices(snapshot),
