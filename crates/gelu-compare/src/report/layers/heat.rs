@@ -159,7 +159,11 @@ impl Row {
                     continue;
                 }
                 let colour = shade(layer, begin).map_or(FAINT, colour);
-                let corners = [(x(begin), y(layer - 1)), (x(end), y(layer))];
+                // Each reaches under the next, or the paper would shine through between them.
+                let under = |end: i32, most: i32| (end + units(1)).min(units(most));
+                let (right, bottom) = (left + MAP[0], top + MAP[1]);
+                let corners =
+                    [(x(begin), y(layer - 1)), (under(x(end), right), under(y(layer), bottom))];
                 root.draw(&Rectangle::new(corners, colour.filled()))?;
                 begin = end;
             }
@@ -172,7 +176,8 @@ impl Row {
         let steps = SHADES as i32;
         let y = |step: i32| units(top + MAP[1]) - units(MAP[1]) * step / steps;
         for step in 0..steps {
-            let corners = [(units(left), y(step + 1)), (units(left + 10), y(step))];
+            let above = (y(step + 1) - units(1)).max(units(top));
+            let corners = [(units(left), above), (units(left + 10), y(step))];
             let shade = colour((f64::from(step) + 0.5) / SHADES);
             root.draw(&Rectangle::new(corners, shade.filled()))?;
         }
@@ -219,7 +224,7 @@ mod tests {
         let pictures = pictures(&probed());
         let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["layers-1", "layers-2"]);
-        for said in ["GELU", "ReLU", "Dead units", "Norm of the gradient (logarithmic)", "0.5<"] {
+        for said in ["GELU", "ReLU", "Dead units", "Norm of the gradient (logarithmic)", "0.5\n"] {
             assert!(pictures[1].1.contains(said), "{said}");
         }
         // The same for every layer and epoch: there is nothing to see.
