@@ -149,7 +149,8 @@ fn training(run: &Run) -> Result<Training<Reader>> {
         .valid(words(512, 1))
         .test(words(512, 2))
         .epochs(run.get("epochs")?)
-        .schedule(Schedule::Cosine))
+        .schedule(Schedule::Cosine)
+        .probes())
 }
 
 fn main() -> std::process::ExitCode {

@@ -126,6 +126,11 @@ fn so_does_one_whose_batcher_draws_on_the_device_and_whose_best_epoch_counts() {
         let best = epochs.iter().map(accuracy).fold(0.0, f64::max);
         let reported = run["reported_epoch"].as_u64().unwrap() as usize;
         assert_eq!(accuracy(&epochs[reported - 1]), best);
+        // Its one activation layer is probed.
+        let zeros = epochs[0]["layer_1_zeros"].as_f64().unwrap();
+        assert_eq!(zeros > 0.1, run["activation"] == "relu", "{zeros}");
+        assert!(epochs[0]["layer_1_gradient"].as_f64().unwrap() > 0.0);
+        assert!(epochs[0].get("layer_2_zeros").is_none());
     }
 }
 
