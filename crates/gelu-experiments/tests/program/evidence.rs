@@ -149,8 +149,14 @@ fn quotes(markdown: &str) -> Vec<(String, String)> {
 #[test]
 fn verdicts_are_quoted_as_the_tables_that_are_kept_have_them() {
     let mut found = 0;
-    for text in ["README.md", "docs/src/reproduction.md"] {
-        let markdown = fs::read_to_string(root().join(text)).unwrap();
+    let mut texts = vec![root().join("README.md")];
+    for folder in ["docs/src", "docs/src/reproduction"] {
+        let pages = entries(&root().join(folder)).into_iter();
+        texts.extend(pages.filter(|page| page.extension().is_some_and(|end| end == "md")));
+    }
+    for text in texts {
+        let markdown = fs::read_to_string(&text).unwrap();
+        let text = text.display();
         for (experiment, quote) in quotes(&markdown) {
             let table = root().join("evidence").join(&experiment).join("table.md");
             if let Ok(table) = fs::read_to_string(table) {
