@@ -46,6 +46,10 @@ macro_rules! activations {
             Soi,
             /// `x·Φ((x − μ)/σ)` with μ and σ learned.
             LearnableGelu,
+            /// Swish, `x·σ(β·x)`, with β learned.
+            LearnableSwish,
+            /// xIELU, `αₚ·x² + x/2` for x > 0, else `αₙ·(e^x − 1 − x) + x/2`, with αₚ and αₙ learned.
+            Xielu,
             /// `x` for x > 0, else `x` times a slope that is learned.
             PRelu,
             /// The user's own; see [`Activation::custom`].
@@ -57,7 +61,12 @@ macro_rules! activations {
             pub fn unit(&self) -> Option<Unit> {
                 match *self {
                     $(Self::$variant $({ $parameter })? => Some(Unit::$variant $({ $parameter })?),)*
-                    Self::Soi | Self::LearnableGelu | Self::PRelu | Self::Custom(_) => None,
+                    Self::Soi
+                    | Self::LearnableGelu
+                    | Self::LearnableSwish
+                    | Self::Xielu
+                    | Self::PRelu
+                    | Self::Custom(_) => None,
                 }
             }
         }
@@ -76,20 +85,23 @@ macro_rules! activations {
 gelu_kernels::table!(activations);
 
 /// What is no [`Unit`]: name, label for people, other ecosystems' names.
-const OTHERS: [(Activation, &str, &str, &[&str]); 3] = [
+const OTHERS: [(Activation, &str, &str, &[&str]); 5] = [
     (Activation::Soi, "soi", "SOI map", &["stochastic-gelu"]),
     (Activation::LearnableGelu, "learnable-gelu", "GELU (learnable)", &[]),
+    (Activation::LearnableSwish, "learnable-swish", "swish (learnable)", &["learned-swish"]),
+    (Activation::Xielu, "xielu", "xIELU", &[]),
     (Activation::PRelu, "prelu", "PReLU", &[]),
 ];
 
 /// Names that others have for what is no function of one number, and what to write.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("glu", "is a gated unit: a `GatedFeedForward` whose activation is `sigmoid`"),
     ("geglu", "is a gated unit: a `GatedFeedForward` whose activation is `gelu`"),
     ("swiglu", "is a gated unit: a `GatedFeedForward` whose activation is `silu`"),
     ("reglu", "is a gated unit: a `GatedFeedForward` whose activation is `relu`"),
     ("threshold", "has two parameters; where the second is 0 it is `thresholded-relu:0.1`"),
     ("rrelu", "draws its slope; once trained it is `leaky-relu:0.229` by PyTorch's defaults"),
+    ("polynorm", "is no function of one number; it is a module of gelu-core, PolyNorm"),
     ("softmax", "is no elementwise function; Burn has it"),
     ("softmin", "is no elementwise function; Burn has it"),
     ("log-softmax", "is no elementwise function; Burn has it"),
@@ -131,8 +143,8 @@ impl Activation {
     }
 
     /// The function on a tensor of any rank. The stochastic map is drawn on autodiff devices; what
-    /// is learned is what it starts as, the GELU and the leaky ReLU of slope 0.25 (it learns as a
-    /// module: [`init`](Self::init)).
+    /// is learned is what it starts as: the GELU, SiLU, xIELU with both α = 0.8, and the leaky ReLU of
+    /// slope 0.25 (it learns as a module: [`init`](Self::init)).
     ///
     /// # Shapes
     ///
@@ -147,6 +159,10 @@ impl Activation {
             Self::Custom(custom) => custom.forward(x),
             Self::Soi => StochasticGelu::new().forward(x),
             Self::LearnableGelu => functional::gelu(x),
+            Self::LearnableSwish | Self::Xielu => {
+                let device = x.device();
+                self.init(Channels::Shared, &device).forward(x)
+            }
             Self::PRelu => functional::unit(x, Unit::LeakyRelu { slope: 0.25 }),
             _ => functional::unit(x, self.unit().expect("the others are units")),
         }

@@ -1,6 +1,9 @@
 mod module;
 
-use super::{Channels, LearnableGelu, LearnableGeluConfig, StochasticGelu};
+use super::{
+    Channels, LearnableGelu, LearnableGeluConfig, LearnableSwish, LearnableSwishConfig,
+    StochasticGelu, Xielu, XieluConfig,
+};
 use crate::activation::burn_config;
 use crate::{Activation, CustomActivation, Unit, functional};
 use alloc::boxed::Box;
@@ -29,6 +32,10 @@ pub enum ActivationLayer {
     Soi(StochasticGelu),
     /// [`Activation::LearnableGelu`].
     LearnableGelu(LearnableGelu),
+    /// [`Activation::LearnableSwish`].
+    LearnableSwish(LearnableSwish),
+    /// [`Activation::Xielu`].
+    Xielu(Xielu),
     /// [`Activation::PRelu`], and where its channels are.
     PRelu(PRelu, Channels),
     /// A layer of Burn's that has no counterpart here, as it is.
@@ -45,6 +52,13 @@ impl ActivationLayer {
             Activation::Soi => Self::Soi(StochasticGelu::new()),
             Activation::LearnableGelu => {
                 Self::LearnableGelu(LearnableGeluConfig::new().with_channels(channels).init(device))
+            }
+            Activation::LearnableSwish => {
+                let config = LearnableSwishConfig::new().with_channels(channels);
+                Self::LearnableSwish(config.init(device))
+            }
+            Activation::Xielu => {
+                Self::Xielu(XieluConfig::new().with_channels(channels).init(device))
             }
             Activation::PRelu => {
                 let config = PReluConfig::new().with_num_parameters(channels.count());
@@ -65,6 +79,8 @@ impl ActivationLayer {
             Self::Custom(function) => function.forward(input),
             Self::Soi(map) => map.forward(input),
             Self::LearnableGelu(layer) => layer.forward(input),
+            Self::LearnableSwish(layer) => layer.forward(input),
+            Self::Xielu(layer) => layer.forward(input),
             Self::PRelu(layer, channels) => prelu(layer, *channels, input),
             Self::Burn(layer) => layer.forward(input),
         }
@@ -77,6 +93,8 @@ impl ActivationLayer {
             Self::Custom(function) => Activation::Custom(function.clone()),
             Self::Soi(_) => Activation::Soi,
             Self::LearnableGelu(_) => Activation::LearnableGelu,
+            Self::LearnableSwish(_) => Activation::LearnableSwish,
+            Self::Xielu(_) => Activation::Xielu,
             Self::PRelu(..) => Activation::PRelu,
             Self::Burn(_) => return None,
         })

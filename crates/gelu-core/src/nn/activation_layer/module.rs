@@ -21,6 +21,8 @@ macro_rules! with_module {
             Self::Custom(function) => Self::Custom(function),
             Self::Soi($module) => Self::Soi($same),
             Self::LearnableGelu($module) => Self::LearnableGelu($same),
+            Self::LearnableSwish($module) => Self::LearnableSwish($same),
+            Self::Xielu($module) => Self::Xielu($same),
             Self::PRelu($module, channels) => Self::PRelu($same, channels),
             Self::Burn(module) => {
                 let $module = *module;
@@ -40,6 +42,8 @@ impl ActivationLayer {
             Self::Unit(_) | Self::Custom(_) | Self::Burn(_) => None,
             Self::Soi(_) => Some("stochastic"),
             Self::LearnableGelu(_) => Some("learnable"),
+            Self::LearnableSwish(_) => Some("swish"),
+            Self::Xielu(_) => Some("xielu"),
             Self::PRelu(..) => Some("prelu"),
         }
     }
@@ -59,6 +63,8 @@ impl ActivationLayer {
     fn channels(&self) -> Option<Channels> {
         match self {
             Self::LearnableGelu(layer) => Some(layer.channels),
+            Self::LearnableSwish(layer) => Some(layer.channels),
+            Self::Xielu(layer) => Some(layer.channels),
             Self::PRelu(_, channels) => Some(*channels),
             Self::Unit(_) | Self::Custom(_) | Self::Soi(_) | Self::Burn(_) => None,
         }
@@ -71,6 +77,8 @@ impl Module for ActivationLayer {
             Self::Unit(_) | Self::Custom(_) => devices,
             Self::Soi(module) => module.collect_devices(devices),
             Self::LearnableGelu(module) => module.collect_devices(devices),
+            Self::LearnableSwish(module) => module.collect_devices(devices),
+            Self::Xielu(module) => module.collect_devices(devices),
             Self::PRelu(module, _) => module.collect_devices(devices),
             Self::Burn(module) => module.collect_devices(devices),
         }
@@ -104,6 +112,8 @@ impl Module for ActivationLayer {
             Self::Unit(_) | Self::Custom(_) => {}
             Self::Soi(module) => module.visit(visitor),
             Self::LearnableGelu(module) => module.visit(visitor),
+            Self::LearnableSwish(module) => module.visit(visitor),
+            Self::Xielu(module) => module.visit(visitor),
             Self::PRelu(module, _) => module.visit(visitor),
             Self::Burn(module) => module.visit(visitor),
         }
