@@ -1,11 +1,12 @@
 pub(crate) mod burn_config;
+mod custom;
 
 pub use burn_config::NoCounterpart;
+pub use custom::CustomActivation;
 
 use crate::{ActivationLayer, Channels, InvalidParameter, StochasticGelu, Unit, functional};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use burn_core::tensor::{Device, Tensor};
@@ -114,23 +115,6 @@ impl Activation {
         Unit::ALL.into_iter().map(Self::from).chain(others).collect()
     }
 
-    /// An activation of the user's own, from a differentiable elementwise function. It is given
-    /// the tensor flattened, and has to return as many values.
-    ///
-    /// ```
-    /// use burn::tensor::{Device, Tensor};
-    /// use gelu_core::Activation;
-    /// let square = Activation::custom("square", |x| x.clone() * x);
-    /// let y = square.forward(Tensor::<2>::from_floats([[-2.0], [3.0]], &Device::default()));
-    /// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [4.0, 9.0]);
-    /// ```
-    pub fn custom(
-        name: &str,
-        function: impl Fn(Tensor<1>) -> Tensor<1> + Send + Sync + 'static,
-    ) -> Self {
-        Self::Custom(CustomActivation { name: name.to_owned(), function: Arc::new(function) })
-    }
-
     /// It as a module, for a network that is given any activation.
     ///
     /// Whatever is learned is learned for each of `channels`; the others take no notice.
@@ -172,7 +156,7 @@ impl Activation {
     pub fn name(&self) -> Cow<'_, str> {
         match (self.unit(), self) {
             (Some(unit), _) => unit.name(),
-            (None, Self::Custom(custom)) => custom.name.as_str().into(),
+            (None, Self::Custom(custom)) => custom.name().into(),
             (None, _) => self.other().1.into(),
         }
     }
@@ -181,7 +165,7 @@ impl Activation {
     pub fn label(&self) -> Cow<'_, str> {
         match (self.unit(), self) {
             (Some(unit), _) => unit.label(),
-            (None, Self::Custom(custom)) => custom.name.as_str().into(),
+            (None, Self::Custom(custom)) => custom.name().into(),
             (None, _) => self.other().2.into(),
         }
     }
@@ -227,7 +211,7 @@ impl Serialize for Activation {
             return Err(serde::ser::Error::custom(alloc::format!(
                 "the activation `{}` is a function of the program's own and cannot be saved; \
                  save the rest, and set it again after loading",
-                custom.name
+                custom.name()
             )));
         }
         match self.unit() {
@@ -240,41 +224,6 @@ impl Serialize for Activation {
 impl<'de> Deserialize<'de> for Activation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// An activation made of the user's function; see [`Activation::custom`].
-#[derive(Clone)]
-pub struct CustomActivation {
-    name: String,
-    function: Arc<dyn Fn(Tensor<1>) -> Tensor<1> + Send + Sync>,
-}
-
-impl CustomActivation {
-    pub(crate) fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
-        let shape = x.dims();
-        let flat: Tensor<1> = x.reshape([-1]);
-        let length = flat.dims()[0];
-        let result = (self.function)(flat);
-        assert_eq!(
-            result.dims()[0],
-            length,
-            "the activation `{}` returned another number of values than it was given",
-            self.name
-        );
-        result.reshape(shape)
-    }
-}
-
-impl fmt::Debug for CustomActivation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomActivation").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for CustomActivation {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.function, &other.function)
     }
 }
 

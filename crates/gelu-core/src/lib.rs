@@ -51,7 +51,8 @@ pub use nn::{
     ActivationLayer, Approximation, Channels, Encoder, EncoderLayer, FeedForward,
     FeedForwardConfig, GatedFeedForward, GatedFeedForwardConfig, GeluLayer, GeluLayerConfig,
     HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, LearnableSwish,
-    LearnableSwishConfig, PolyNorm, PolyNormConfig, StochasticGelu, Unfused, Xielu, XieluConfig,
+    LearnableSwishConfig, LearnedActivation, PolyNorm, PolyNormConfig, StochasticGelu, Unfused,
+    Xielu, XieluConfig,
 };
 pub use ops::ActivationOps;
 

@@ -2,11 +2,12 @@ mod module;
 
 use super::{
     Channels, LearnableGelu, LearnableGeluConfig, LearnableSwish, LearnableSwishConfig,
-    StochasticGelu, Xielu, XieluConfig,
+    LearnedActivation, StochasticGelu, Xielu, XieluConfig,
 };
 use crate::activation::burn_config;
 use crate::{Activation, CustomActivation, Unit, functional};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use burn_core::tensor::{Device, Tensor};
 use burn_nn::{PRelu, PReluConfig};
 
@@ -26,8 +27,10 @@ use burn_nn::{PRelu, PReluConfig};
 pub enum ActivationLayer {
     /// One of the kernels' functions, which has neither parameters nor randomness.
     Unit(Unit),
-    /// A function of the program's own.
+    /// A function of the program's own that learns nothing.
     Custom(CustomActivation),
+    /// One with constants that are learned.
+    Learned(LearnedActivation),
     /// [`Activation::Soi`].
     Soi(StochasticGelu),
     /// [`Activation::LearnableGelu`].
@@ -48,7 +51,12 @@ impl ActivationLayer {
     /// If the activation's parameter is none that it takes.
     pub(crate) fn new(activation: &Activation, channels: Channels, device: &Device) -> Self {
         match activation {
-            Activation::Custom(function) => Self::Custom(function.clone()),
+            Activation::Custom(function) if function.starts().is_empty() => {
+                Self::Custom(function.clone())
+            }
+            Activation::Custom(function) => {
+                Self::Learned(LearnedActivation::new(function.clone(), channels, device))
+            }
             Activation::Soi => Self::Soi(StochasticGelu::new()),
             Activation::LearnableGelu => {
                 Self::LearnableGelu(LearnableGeluConfig::new().with_channels(channels).init(device))
@@ -77,6 +85,7 @@ impl ActivationLayer {
         match self {
             Self::Unit(unit) => functional::unit(input, *unit),
             Self::Custom(function) => function.forward(input),
+            Self::Learned(layer) => layer.forward(input, None),
             Self::Soi(map) => map.forward(input),
             Self::LearnableGelu(layer) => layer.forward(input),
             Self::LearnableSwish(layer) => layer.forward(input),
@@ -86,11 +95,27 @@ impl ActivationLayer {
         }
     }
 
+    /// What a gated unit makes of its gate and its value: `f(gate)·value`, or what a
+    /// [gate of the program's own](Activation::custom_gate) does.
+    ///
+    /// # Shapes
+    ///
+    /// - gate, value and output: the same, as in [`forward`](Self::forward)
+    pub fn gated<const D: usize>(&self, gate: Tensor<D>, value: Tensor<D>) -> Tensor<D> {
+        match self {
+            Self::Unit(unit) => functional::gated_pair(gate, value, *unit),
+            Self::Custom(function) => function.with(gate, Some(value), Vec::new()),
+            Self::Learned(layer) => layer.forward(gate, Some(value)),
+            _ => self.forward(gate) * value,
+        }
+    }
+
     /// Which it is; `None` for a layer of Burn's that has no counterpart here.
     pub fn activation(&self) -> Option<Activation> {
         Some(match self {
             Self::Unit(unit) => Activation::from(*unit),
             Self::Custom(function) => Activation::Custom(function.clone()),
+            Self::Learned(layer) => Activation::Custom(layer.function.clone()),
             Self::Soi(_) => Activation::Soi,
             Self::LearnableGelu(_) => Activation::LearnableGelu,
             Self::LearnableSwish(_) => Activation::LearnableSwish,

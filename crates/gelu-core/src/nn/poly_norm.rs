@@ -93,7 +93,7 @@ impl PolyNorm {
         let share_2 = share.clone() * share.clone();
         let weight = widened(self.weight.val());
         let term = |index: usize, power: Tensor<D>, share: Tensor<D>| {
-            let weight = weight.clone().slice([index..index + 1]).reshape([1; D]);
+            let weight = weight.clone().narrow(0, index, 1).reshape([1; D]);
             normalised(power, share) * weight
         };
         let cubic = term(0, square.clone() * x.clone(), share_2.clone() * share.clone());

@@ -241,8 +241,8 @@ fn limits(unit: Unit) -> ([f32; 3], [f32; 2]) {
         Unit::LeakyRelu2 { .. } => ([infinity, 0.0, infinity], [-infinity, infinity]),
         // −a²/4 with a = 0.2.
         Unit::SmoothRelu2 { .. } => ([-0.01, 0.0, infinity], [0.0, infinity]),
-        // √ln 2 in 20 digits (mpmath).
-        Unit::SqrtSoftplus => ([0.0, 0.832_554_611_157_697_8, infinity], [0.0, 0.0]),
+        // √ln 2 (mpmath).
+        Unit::SqrtSoftplus => ([0.0, 0.832_554_64, infinity], [0.0, 0.0]),
         _ => ([0.0, 0.0, infinity], [0.0, 1.0]),
     }
 }

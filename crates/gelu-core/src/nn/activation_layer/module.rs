@@ -19,6 +19,7 @@ macro_rules! with_module {
         match $layer {
             Self::Unit(unit) => Self::Unit(unit),
             Self::Custom(function) => Self::Custom(function),
+            Self::Learned($module) => Self::Learned($same),
             Self::Soi($module) => Self::Soi($same),
             Self::LearnableGelu($module) => Self::LearnableGelu($same),
             Self::LearnableSwish($module) => Self::LearnableSwish($same),
@@ -40,6 +41,7 @@ impl ActivationLayer {
     fn field(&self) -> Option<&'static str> {
         match self {
             Self::Unit(_) | Self::Custom(_) | Self::Burn(_) => None,
+            Self::Learned(_) => Some("learned"),
             Self::Soi(_) => Some("stochastic"),
             Self::LearnableGelu(_) => Some("learnable"),
             Self::LearnableSwish(_) => Some("swish"),
@@ -62,6 +64,7 @@ impl ActivationLayer {
 
     fn channels(&self) -> Option<Channels> {
         match self {
+            Self::Learned(layer) => Some(layer.channels),
             Self::LearnableGelu(layer) => Some(layer.channels),
             Self::LearnableSwish(layer) => Some(layer.channels),
             Self::Xielu(layer) => Some(layer.channels),
@@ -75,6 +78,7 @@ impl Module for ActivationLayer {
     fn collect_devices(&self, devices: Devices) -> Devices {
         match self {
             Self::Unit(_) | Self::Custom(_) => devices,
+            Self::Learned(module) => module.collect_devices(devices),
             Self::Soi(module) => module.collect_devices(devices),
             Self::LearnableGelu(module) => module.collect_devices(devices),
             Self::LearnableSwish(module) => module.collect_devices(devices),
@@ -110,6 +114,7 @@ impl Module for ActivationLayer {
         }
         match self {
             Self::Unit(_) | Self::Custom(_) => {}
+            Self::Learned(module) => module.visit(visitor),
             Self::Soi(module) => module.visit(visitor),
             Self::LearnableGelu(module) => module.visit(visitor),
             Self::LearnableSwish(module) => module.visit(visitor),
