@@ -1,11 +1,12 @@
 pub(crate) mod burn_config;
+mod custom;
 
 pub use burn_config::NoCounterpart;
+pub use custom::CustomActivation;
 
 use crate::{ActivationLayer, Channels, InvalidParameter, StochasticGelu, Unit, functional};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use burn_core::tensor::{Device, Tensor};
@@ -46,6 +47,10 @@ macro_rules! activations {
             Soi,
             /// `x·Φ((x − μ)/σ)` with μ and σ learned.
             LearnableGelu,
+            /// Swish, `x·σ(β·x)`, with β learned.
+            LearnableSwish,
+            /// xIELU, `αₚ·x² + x/2` for x > 0, else `αₙ·(e^x − 1 − x) + x/2`, with αₚ and αₙ learned.
+            Xielu,
             /// `x` for x > 0, else `x` times a slope that is learned.
             PRelu,
             /// The user's own; see [`Activation::custom`].
@@ -57,7 +62,12 @@ macro_rules! activations {
             pub fn unit(&self) -> Option<Unit> {
                 match *self {
                     $(Self::$variant $({ $parameter })? => Some(Unit::$variant $({ $parameter })?),)*
-                    Self::Soi | Self::LearnableGelu | Self::PRelu | Self::Custom(_) => None,
+                    Self::Soi
+                    | Self::LearnableGelu
+                    | Self::LearnableSwish
+                    | Self::Xielu
+                    | Self::PRelu
+                    | Self::Custom(_) => None,
                 }
             }
         }
@@ -76,20 +86,23 @@ macro_rules! activations {
 gelu_kernels::table!(activations);
 
 /// What is no [`Unit`]: name, label for people, other ecosystems' names.
-const OTHERS: [(Activation, &str, &str, &[&str]); 3] = [
+const OTHERS: [(Activation, &str, &str, &[&str]); 5] = [
     (Activation::Soi, "soi", "SOI map", &["stochastic-gelu"]),
     (Activation::LearnableGelu, "learnable-gelu", "GELU (learnable)", &[]),
+    (Activation::LearnableSwish, "learnable-swish", "swish (learnable)", &["learned-swish"]),
+    (Activation::Xielu, "xielu", "xIELU", &[]),
     (Activation::PRelu, "prelu", "PReLU", &[]),
 ];
 
 /// Names that others have for what is no function of one number, and what to write.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("glu", "is a gated unit: a `GatedFeedForward` whose activation is `sigmoid`"),
     ("geglu", "is a gated unit: a `GatedFeedForward` whose activation is `gelu`"),
     ("swiglu", "is a gated unit: a `GatedFeedForward` whose activation is `silu`"),
     ("reglu", "is a gated unit: a `GatedFeedForward` whose activation is `relu`"),
     ("threshold", "has two parameters; where the second is 0 it is `thresholded-relu:0.1`"),
     ("rrelu", "draws its slope; once trained it is `leaky-relu:0.229` by PyTorch's defaults"),
+    ("polynorm", "is no function of one number; it is a module of gelu-core, PolyNorm"),
     ("softmax", "is no elementwise function; Burn has it"),
     ("softmin", "is no elementwise function; Burn has it"),
     ("log-softmax", "is no elementwise function; Burn has it"),
@@ -100,23 +113,6 @@ impl Activation {
     pub fn built_in() -> Vec<Self> {
         let others = OTHERS.iter().map(|(activation, ..)| activation.clone());
         Unit::ALL.into_iter().map(Self::from).chain(others).collect()
-    }
-
-    /// An activation of the user's own, from a differentiable elementwise function. It is given
-    /// the tensor flattened, and has to return as many values.
-    ///
-    /// ```
-    /// use burn::tensor::{Device, Tensor};
-    /// use gelu_core::Activation;
-    /// let square = Activation::custom("square", |x| x.clone() * x);
-    /// let y = square.forward(Tensor::<2>::from_floats([[-2.0], [3.0]], &Device::default()));
-    /// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [4.0, 9.0]);
-    /// ```
-    pub fn custom(
-        name: &str,
-        function: impl Fn(Tensor<1>) -> Tensor<1> + Send + Sync + 'static,
-    ) -> Self {
-        Self::Custom(CustomActivation { name: name.to_owned(), function: Arc::new(function) })
     }
 
     /// It as a module, for a network that is given any activation.
@@ -131,8 +127,8 @@ impl Activation {
     }
 
     /// The function on a tensor of any rank. The stochastic map is drawn on autodiff devices; what
-    /// is learned is what it starts as, the GELU and the leaky ReLU of slope 0.25 (it learns as a
-    /// module: [`init`](Self::init)).
+    /// is learned is what it starts as: the GELU, SiLU, xIELU with both α = 0.8, and the leaky ReLU of
+    /// slope 0.25 (it learns as a module: [`init`](Self::init)).
     ///
     /// # Shapes
     ///
@@ -147,6 +143,10 @@ impl Activation {
             Self::Custom(custom) => custom.forward(x),
             Self::Soi => StochasticGelu::new().forward(x),
             Self::LearnableGelu => functional::gelu(x),
+            Self::LearnableSwish | Self::Xielu => {
+                let device = x.device();
+                self.init(Channels::Shared, &device).forward(x)
+            }
             Self::PRelu => functional::unit(x, Unit::LeakyRelu { slope: 0.25 }),
             _ => functional::unit(x, self.unit().expect("the others are units")),
         }
@@ -156,7 +156,7 @@ impl Activation {
     pub fn name(&self) -> Cow<'_, str> {
         match (self.unit(), self) {
             (Some(unit), _) => unit.name(),
-            (None, Self::Custom(custom)) => custom.name.as_str().into(),
+            (None, Self::Custom(custom)) => custom.name().into(),
             (None, _) => self.other().1.into(),
         }
     }
@@ -165,7 +165,7 @@ impl Activation {
     pub fn label(&self) -> Cow<'_, str> {
         match (self.unit(), self) {
             (Some(unit), _) => unit.label(),
-            (None, Self::Custom(custom)) => custom.name.as_str().into(),
+            (None, Self::Custom(custom)) => custom.name().into(),
             (None, _) => self.other().2.into(),
         }
     }
@@ -211,7 +211,7 @@ impl Serialize for Activation {
             return Err(serde::ser::Error::custom(alloc::format!(
                 "the activation `{}` is a function of the program's own and cannot be saved; \
                  save the rest, and set it again after loading",
-                custom.name
+                custom.name()
             )));
         }
         match self.unit() {
@@ -224,41 +224,6 @@ impl Serialize for Activation {
 impl<'de> Deserialize<'de> for Activation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// An activation made of the user's function; see [`Activation::custom`].
-#[derive(Clone)]
-pub struct CustomActivation {
-    name: String,
-    function: Arc<dyn Fn(Tensor<1>) -> Tensor<1> + Send + Sync>,
-}
-
-impl CustomActivation {
-    pub(crate) fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
-        let shape = x.dims();
-        let flat: Tensor<1> = x.reshape([-1]);
-        let length = flat.dims()[0];
-        let result = (self.function)(flat);
-        assert_eq!(
-            result.dims()[0],
-            length,
-            "the activation `{}` returned another number of values than it was given",
-            self.name
-        );
-        result.reshape(shape)
-    }
-}
-
-impl fmt::Debug for CustomActivation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomActivation").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for CustomActivation {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.function, &other.function)
     }
 }
 

@@ -54,7 +54,9 @@ pub use gelu_kernels::{GateHalf, InvalidParameter, slices};
 pub use nn::{
     ActivationLayer, Approximation, Channels, Encoder, EncoderLayer, FeedForward,
     FeedForwardConfig, GatedFeedForward, GatedFeedForwardConfig, GeluLayer, GeluLayerConfig,
-    HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, StochasticGelu, Unfused,
+    HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, LearnableSwish,
+    LearnableSwishConfig, LearnedActivation, PolyNorm, PolyNormConfig, StochasticGelu, Unfused,
+    Xielu, XieluConfig,
 };
 pub use ops::ActivationOps;
 #[cfg(feature = "std")]

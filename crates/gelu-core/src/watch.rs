@@ -58,7 +58,7 @@ pub fn watch<T>(compute: impl FnOnce() -> T) -> (T, Vec<Watched>) {
 pub struct Watched {
     /// What it was given: the pre-activations.
     pub input: Tensor<2>,
-    /// What it gave.
+    /// What it gave; of a gated unit, the products of gates and values.
     pub output: Tensor<2>,
     /// A zero that was added to the input: the loss's gradient for it is that for the input.
     #[cfg(feature = "autodiff")]

@@ -23,6 +23,8 @@ fn units() -> impl Iterator<Item = Unit> {
         Unit::Hardtanh { limit: 2.5 },
         Unit::Softshrink { lambda: 1.5 },
         Unit::ThresholdedRelu { theta: -0.5 },
+        Unit::LeakyRelu2 { slope: 0.2 },
+        Unit::SmoothRelu2 { a: 1.5 },
     ];
     Unit::ALL.into_iter().chain(others)
 }

@@ -31,35 +31,33 @@ fn every_name_and_alias_parses_and_names_are_unique() {
     }
 }
 
-/// The names of transformers' `ACT2FN` (`src/transformers/activations.py`), in its order, with what
-/// they are here; `None` for what is not elementwise.
-const TRANSFORMERS: [(&str, Option<Activation>); 24] = [
-    ("gelu", Some(Activation::Gelu)),
-    ("gelu_10", Some(Activation::ClippedGelu { limit: 10.0 })),
-    ("gelu_fast", Some(Activation::GeluTanh)),
-    ("gelu_new", Some(Activation::GeluTanh)),
-    ("gelu_python", Some(Activation::Gelu)),
-    ("gelu_pytorch_tanh", Some(Activation::GeluTanh)),
-    ("gelu_python_tanh", Some(Activation::GeluTanh)),
-    ("gelu_accurate", Some(Activation::GeluTanh)),
-    ("hardswish", Some(Activation::HardSwish)),
-    ("hardsigmoid", Some(Activation::HardSigmoid)),
-    ("laplace", Some(Activation::Laplace)),
-    ("leaky_relu", Some(Activation::LeakyRelu { slope: 0.01 })),
-    ("linear", Some(Activation::Identity)),
-    ("mish", Some(Activation::Mish)),
-    ("quick_gelu", Some(Activation::GeluSigmoid)),
-    ("relu", Some(Activation::Relu)),
-    ("relu2", Some(Activation::SquaredRelu)),
-    ("relu6", Some(Activation::Relu6)),
-    ("sigmoid", Some(Activation::Sigmoid)),
-    ("silu", Some(Activation::Silu)),
-    ("swish", Some(Activation::Silu)),
-    ("tanh", Some(Activation::Tanh)),
-    ("prelu", Some(Activation::PRelu)),
-    // Two parameters of a layer are learned under constraints between them: a module, and none of
-    // a network's plain nonlinearities.
-    ("xielu", None),
+/// The names of transformers' `ACT2FN` (`src/transformers/activations.py`), with what they are here.
+const TRANSFORMERS: [(&str, Activation); 25] = [
+    ("gelu", Activation::Gelu),
+    ("gelu_10", Activation::ClippedGelu { limit: 10.0 }),
+    ("gelu_fast", Activation::GeluTanh),
+    ("gelu_new", Activation::GeluTanh),
+    ("gelu_python", Activation::Gelu),
+    ("gelu_pytorch_tanh", Activation::GeluTanh),
+    ("gelu_python_tanh", Activation::GeluTanh),
+    ("gelu_accurate", Activation::GeluTanh),
+    ("hardswish", Activation::HardSwish),
+    ("hardsigmoid", Activation::HardSigmoid),
+    ("laplace", Activation::Laplace),
+    ("leaky_relu", Activation::LeakyRelu { slope: 0.01 }),
+    ("linear", Activation::Identity),
+    ("mish", Activation::Mish),
+    ("quick_gelu", Activation::GeluSigmoid),
+    ("relu", Activation::Relu),
+    ("relu2", Activation::SquaredRelu),
+    ("relu6", Activation::Relu6),
+    ("sigmoid", Activation::Sigmoid),
+    ("silu", Activation::Silu),
+    ("swish", Activation::Silu),
+    ("tanh", Activation::Tanh),
+    ("prelu", Activation::PRelu),
+    ("xielu", Activation::Xielu),
+    ("sqrtsoftplus", Activation::SqrtSoftplus),
 ];
 
 /// The names of timm's `create_act` (`timm/layers/create_act.py`).
@@ -89,9 +87,8 @@ const TIMM: [(&str, Activation); 21] = [
 
 #[test]
 fn names_of_transformers_and_timm_are_understood() {
-    let timm = TIMM.map(|(name, activation)| (name, Some(activation)));
-    for (theirs, ours) in TRANSFORMERS.into_iter().chain(timm) {
-        assert_eq!(theirs.parse().ok(), ours, "{theirs}");
+    for (theirs, ours) in TRANSFORMERS.into_iter().chain(TIMM) {
+        assert_eq!(theirs.parse(), Ok(ours), "{theirs}");
     }
 }
 
@@ -158,6 +155,10 @@ fn names_of_something_else_say_what_to_write() {
         (
             "Threshold",
             "`threshold` has two parameters; where the second is 0 it is `thresholded-relu:0.1`",
+        ),
+        (
+            "PolyNorm",
+            "`polynorm` is no function of one number; it is a module of gelu-core, PolyNorm",
         ),
         ("LogSoftmax", "`log-softmax` is no elementwise function; Burn has it"),
     ] {

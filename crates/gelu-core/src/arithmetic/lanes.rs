@@ -205,6 +205,10 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
         self.with(abs::expand::<F, N>(self.scope, self.value))
     }
 
+    fn sqrt(self) -> Self {
+        self.with(sqrt::expand::<F, N>(self.scope, self.value))
+    }
+
     fn below(&self, limit: f64) -> Condition<N> {
         below::expand::<F, N>(self.scope, self.value, self.constant(limit).value)
     }
@@ -353,6 +357,11 @@ fn negative<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
 #[cube]
 fn abs<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
     x.abs()
+}
+
+#[cube]
+fn sqrt<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
+    x.sqrt()
 }
 
 #[cube]

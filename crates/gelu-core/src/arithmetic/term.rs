@@ -49,6 +49,10 @@ impl<B: Backend> Arithmetic for Term<B> {
         Self(B::float_abs(self.0))
     }
 
+    fn sqrt(self) -> Self {
+        Self(B::float_sqrt(self.0))
+    }
+
     fn below(&self, limit: f64) -> BoolTensor<B> {
         let dtype = get_or_init_device_settings::<B>(&self.0.device()).bool_dtype;
         B::float_lower_elem(self.0.clone(), limit.into(), dtype)

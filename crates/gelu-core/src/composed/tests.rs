@@ -65,6 +65,10 @@ fn bounds(unit: Unit) -> (f64, f64) {
         Unit::Laplace => (5.0, 4.0),
         Unit::NormalCdf => (4.0, 2.0),
         Unit::SquaredRelu | Unit::Softshrink { .. } => (0.5, 0.0),
+        Unit::Gelu2 => (8.0, 3.0),
+        Unit::LeakyRelu2 { .. } => (0.5, 0.0),
+        Unit::SmoothRelu2 { .. } => (4.0, 4.0),
+        Unit::SqrtSoftplus => (3.0, 2.0),
         Unit::LogSigmoid => (4.0, 2.0),
         Unit::Softsign => (2.0, 3.0),
         Unit::Tanhshrink => (4.0, 3.0),
@@ -91,7 +95,10 @@ fn bound_below(unit: Unit) -> f64 {
         | Unit::Softsign
         | Unit::Cauchy => 2e-7,
         Unit::LogSigmoid | Unit::Tanhshrink => 1e-6,
-        Unit::Softplus { .. } | Unit::Sigmoid => 2e-9,
+        // Half the spacing at 400.
+        Unit::LeakyRelu2 { .. } => 1.6e-5,
+        Unit::Softplus { .. } | Unit::Sigmoid | Unit::SmoothRelu2 { .. } => 3e-9,
+        Unit::SqrtSoftplus => 2e-8,
         _ => 1e-9,
     }
 }
@@ -130,7 +137,14 @@ fn special_values_are_the_limits_and_nan_stays_nan() {
             // The f64 functions have their own tests against arbitrary precision.
             let (value, derivative) = (unit.value(f64::from(x)), unit.derivative(f64::from(x)));
             // A number that f32 does not hold may be off by its rounding.
-            let scaled = matches!(unit, Unit::LeakyRelu { .. } | Unit::Selu | Unit::Laplace);
+            let scaled = matches!(
+                unit,
+                Unit::LeakyRelu { .. }
+                    | Unit::SmoothRelu2 { .. }
+                    | Unit::SqrtSoftplus
+                    | Unit::Selu
+                    | Unit::Laplace
+            );
             let near = |got: f32, exact: f64| {
                 let off = (f64::from(got) - exact).abs();
                 got == exact as f32 || scaled && off <= 1.2e-7 * exact.abs()

@@ -1,9 +1,13 @@
 mod module;
 
-use super::{Channels, LearnableGelu, LearnableGeluConfig, StochasticGelu};
+use super::{
+    Channels, LearnableGelu, LearnableGeluConfig, LearnableSwish, LearnableSwishConfig,
+    LearnedActivation, StochasticGelu, Xielu, XieluConfig,
+};
 use crate::activation::burn_config;
 use crate::{Activation, CustomActivation, Unit, functional};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use burn_core::tensor::{Device, Tensor};
 use burn_nn::{PRelu, PReluConfig};
 
@@ -23,12 +27,18 @@ use burn_nn::{PRelu, PReluConfig};
 pub enum ActivationLayer {
     /// One of the kernels' functions, which has neither parameters nor randomness.
     Unit(Unit),
-    /// A function of the program's own.
+    /// A function of the program's own that learns nothing.
     Custom(CustomActivation),
+    /// One with constants that are learned.
+    Learned(LearnedActivation),
     /// [`Activation::Soi`].
     Soi(StochasticGelu),
     /// [`Activation::LearnableGelu`].
     LearnableGelu(LearnableGelu),
+    /// [`Activation::LearnableSwish`].
+    LearnableSwish(LearnableSwish),
+    /// [`Activation::Xielu`].
+    Xielu(Xielu),
     /// [`Activation::PRelu`], and where its channels are.
     PRelu(PRelu, Channels),
     /// A layer of Burn's that has no counterpart here, as it is.
@@ -41,10 +51,22 @@ impl ActivationLayer {
     /// If the activation's parameter is none that it takes.
     pub(crate) fn new(activation: &Activation, channels: Channels, device: &Device) -> Self {
         match activation {
-            Activation::Custom(function) => Self::Custom(function.clone()),
+            Activation::Custom(function) if function.starts().is_empty() => {
+                Self::Custom(function.clone())
+            }
+            Activation::Custom(function) => {
+                Self::Learned(LearnedActivation::new(function.clone(), channels, device))
+            }
             Activation::Soi => Self::Soi(StochasticGelu::new()),
             Activation::LearnableGelu => {
                 Self::LearnableGelu(LearnableGeluConfig::new().with_channels(channels).init(device))
+            }
+            Activation::LearnableSwish => {
+                let config = LearnableSwishConfig::new().with_channels(channels);
+                Self::LearnableSwish(config.init(device))
+            }
+            Activation::Xielu => {
+                Self::Xielu(XieluConfig::new().with_channels(channels).init(device))
             }
             Activation::PRelu => {
                 let config = PReluConfig::new().with_num_parameters(channels.count());
@@ -71,10 +93,36 @@ impl ActivationLayer {
         match self {
             Self::Unit(unit) => functional::unit(input, *unit),
             Self::Custom(function) => function.forward(input),
+            Self::Learned(layer) => layer.forward(input, None),
             Self::Soi(map) => map.forward(input),
             Self::LearnableGelu(layer) => layer.forward(input),
+            Self::LearnableSwish(layer) => layer.forward(input),
+            Self::Xielu(layer) => layer.forward(input),
             Self::PRelu(layer, channels) => prelu(layer, *channels, input),
             Self::Burn(layer) => layer.forward(input),
+        }
+    }
+
+    /// What a gated unit makes of its gate and its value: `f(gate)·value`, or what a
+    /// [gate of the program's own](Activation::custom_gate) does.
+    ///
+    /// # Shapes
+    ///
+    /// - gate, value and output: the same, as in [`forward`](Self::forward)
+    pub fn gated<const D: usize>(&self, gate: Tensor<D>, value: Tensor<D>) -> Tensor<D> {
+        #[cfg(feature = "std")]
+        if crate::watch::is_watching() {
+            return crate::watch::through(gate, |gate| self.apply_gate(gate, value));
+        }
+        self.apply_gate(gate, value)
+    }
+
+    fn apply_gate<const D: usize>(&self, gate: Tensor<D>, value: Tensor<D>) -> Tensor<D> {
+        match self {
+            Self::Unit(unit) => functional::gated_pair(gate, value, *unit),
+            Self::Custom(function) => function.with(gate, Some(value), Vec::new()),
+            Self::Learned(layer) => layer.forward(gate, Some(value)),
+            _ => self.forward(gate) * value,
         }
     }
 
@@ -83,8 +131,11 @@ impl ActivationLayer {
         Some(match self {
             Self::Unit(unit) => Activation::from(*unit),
             Self::Custom(function) => Activation::Custom(function.clone()),
+            Self::Learned(layer) => Activation::Custom(layer.function.clone()),
             Self::Soi(_) => Activation::Soi,
             Self::LearnableGelu(_) => Activation::LearnableGelu,
+            Self::LearnableSwish(_) => Activation::LearnableSwish,
+            Self::Xielu(_) => Activation::Xielu,
             Self::PRelu(..) => Activation::PRelu,
             Self::Burn(_) => return None,
         })

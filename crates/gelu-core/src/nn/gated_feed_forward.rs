@@ -168,7 +168,7 @@ impl GatedFeedForward {
             GateHalf::First => (first, last),
             GateHalf::Last => (last, first),
         };
-        self.activation.forward(gate) * value
+        self.activation.gated(gate, value)
     }
 }
 
@@ -276,6 +276,38 @@ mod tests {
                 let got = block.forward(input(&device)).into_data();
                 got.assert_approx_eq::<f32>(&expected, Tolerance::absolute(1e-6));
             }
+        }
+    }
+
+    #[test]
+    fn a_gate_of_ones_own_gets_gate_and_value() {
+        let device = Device::default().autodiff();
+        let own = Activation::custom_gate("own", &[0.5], |gate, value, c| {
+            gate.tanh() - value * c[0].clone()
+        });
+        for half in [GateHalf::First, GateHalf::Last] {
+            let config = GatedFeedForwardConfig::new(4, 6).with_activation(own.clone());
+            let block = config.with_gate(half).init(&device);
+            // One constant for each neuron.
+            assert_eq!(block.num_params(), 4 * 12 + 6 * 4 + 6);
+            let hidden = block.gate_up.forward(input(&device));
+            let (first, last) =
+                (hidden.clone().slice([0..2, 0..3, 0..6]), hidden.slice([0..2, 0..3, 6..12]));
+            let (gate, value) = match half {
+                GateHalf::First => (first, last),
+                GateHalf::Last => (last, first),
+            };
+            let expected = block.down.forward(gate.tanh() - value.clone() * 0.5);
+            let y = block.forward(input(&device));
+            let tolerance = Tolerance::absolute(1e-6);
+            y.clone().into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
+            let ActivationLayer::Learned(learned) = &block.activation else { panic!("{block}") };
+            let gradient = learned.constants[0].val().grad(&y.sum().backward()).unwrap();
+            // That of the loss for the constant: the values, through the second product.
+            let through = block.down.weight.val().sum_dim(1).reshape([1, 1, 6]);
+            let expected = (value.neg() * through).sum_dim(0).sum_dim(1).reshape([6]);
+            let tolerance = Tolerance::absolute(1e-5);
+            gradient.into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
         }
     }
 

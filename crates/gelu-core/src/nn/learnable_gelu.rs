@@ -1,8 +1,9 @@
 use super::Channels;
+use super::width::{narrowed, widened};
 use crate::functional;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
-use burn::tensor::{DType, Device, FloatDType, Tensor};
+use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_nn::Initializer;
 
@@ -110,24 +111,12 @@ impl ModuleDisplay for LearnableGelu {
     }
 }
 
-/// In f32 where it is narrower.
-fn widened<const D: usize>(x: Tensor<D>) -> Tensor<D> {
-    match x.dtype() {
-        DType::F16 | DType::BF16 => x.cast(FloatDType::F32),
-        _ => x,
-    }
-}
-
-/// In the type that it was widened from.
-fn narrowed<const D: usize>(x: Tensor<D>, dtype: DType) -> Tensor<D> {
-    if x.dtype() == dtype { x } else { x.cast(FloatDType::from(dtype)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Unit;
     use alloc::vec::Vec;
+    use burn_core::tensor::{DType, FloatDType};
 
     fn layer(mean: f64, standard_deviation: f64, device: &Device) -> LearnableGelu {
         LearnableGeluConfig::new()

@@ -47,6 +47,7 @@ pub(crate) fn of(unit: Unit, of: Of) -> Bound {
         | (
             Unit::SquaredRelu
             | Unit::LeakyRelu { .. }
+            | Unit::LeakyRelu2 { .. }
             | Unit::HardSigmoid
             | Unit::Softshrink { .. },
             Of::Derivative,

@@ -60,6 +60,9 @@ pub trait Arithmetic:
     /// `|self|`.
     fn abs(self) -> Self;
 
+    /// `√self` for `self ≥ 0`; NaN below.
+    fn sqrt(self) -> Self;
+
     /// `self < limit`.
     fn below(&self, limit: f64) -> Self::Mask;
 

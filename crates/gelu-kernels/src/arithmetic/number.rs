@@ -1,6 +1,7 @@
 //! f64, for results in f64 and for results that are rounded to less.
 
 use super::{Arithmetic, Digits, Exponential};
+use crate::lane::Lane;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 /// An f64 on the way to a result in f64.
@@ -81,6 +82,11 @@ macro_rules! choices {
         #[inline(always)]
         fn abs(self) -> Self {
             Self(self.0.abs())
+        }
+
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            Self(self.0.root())
         }
 
         #[inline(always)]

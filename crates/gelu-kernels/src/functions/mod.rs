@@ -9,6 +9,7 @@ mod cauchy;
 mod clipped_gelu;
 mod elu;
 mod gelu;
+mod gelu2;
 mod gelu_sigmoid;
 mod gelu_tanh;
 mod hard;
@@ -20,8 +21,10 @@ mod relu;
 mod shrink;
 mod sigmoid;
 mod silu;
+mod smooth_relu2;
 mod softplus;
 mod softsign;
+mod sqrt_softplus;
 mod tanh;
 mod unit;
 
@@ -117,6 +120,7 @@ macro_rules! table {
             1 => GeluTanh(gelu_tanh::GeluTanh), "The tanh form of GELU, `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`.";
             2 => GeluSigmoid(gelu_sigmoid::GeluSigmoid), "The sigmoid form of GELU, `x·σ(1.702·x)`.";
             9 => ClippedGelu { limit } (clipped_gelu::ClippedGelu), "The exact GELU, cut off at ±limit.";
+            30 => Gelu2(gelu2::Gelu2), "The exact GELU squared, `(x·Φ(x))²`.";
             3 => Silu(silu::Silu), "SiLU (swish), `x·σ(x)`.";
             10 => Mish(mish::Mish), "Mish, `x·tanh(ln(1 + e^x))`.";
             4 => Elu { alpha } (elu::Elu), "ELU: `x` for x > 0, else `α·(e^x − 1)`.";
@@ -126,8 +130,11 @@ macro_rules! table {
             13 => LeakyRelu { slope } (relu::LeakyRelu), "Leaky ReLU: `x` for x > 0, else `slope·x`.";
             14 => Relu6(relu::Relu6), "ReLU6, `min(max(x, 0), 6)`.";
             15 => SquaredRelu(relu::SquaredRelu), "Squared ReLU, `max(x, 0)²`.";
+            31 => LeakyRelu2 { slope } (relu::LeakyRelu2), "Squared leaky ReLU: `x²` for x > 0, else `(slope·x)²`.";
+            32 => SmoothRelu2 { a } (smooth_relu2::SmoothRelu2), "A smooth squared ReLU, `x·(x + √(x² + a²))/2`.";
             29 => ThresholdedRelu { theta } (relu::ThresholdedRelu), "Thresholded ReLU: `x` for x > θ, else 0.";
             16 => Softplus { beta } (softplus::Softplus), "Softplus, `ln(1 + e^(β·x))/β`.";
+            33 => SqrtSoftplus(sqrt_softplus::SqrtSoftplus), "The square root of softplus, `√ln(1 + e^x)`.";
             17 => Sigmoid(sigmoid::Sigmoid), "The logistic function, `σ(x) = 1/(1 + e^−x)`.";
             23 => LogSigmoid(softplus::LogSigmoid), "The logarithm of the logistic function, `−ln(1 + e^−x)`.";
             18 => Tanh(tanh::Tanh), "The hyperbolic tangent.";
@@ -319,6 +326,8 @@ mod tests {
             Unit::Softshrink { lambda: 1.5 },
             Unit::Hardshrink { lambda: 1.5 },
             Unit::ThresholdedRelu { theta: -0.5 },
+            Unit::LeakyRelu2 { slope: 0.2 },
+            Unit::SmoothRelu2 { a: 1.5 },
         ];
         let h = 1e-5;
         for unit in Unit::ALL.into_iter().chain(others) {
@@ -339,11 +348,18 @@ mod tests {
     }
 
     #[test]
-    fn second_derivatives_end_at_0_and_are_never_nan() {
+    fn second_derivatives_end_at_their_limits_and_are_never_nan() {
         for unit in Unit::ALL {
             let far = [f64::NEG_INFINITY, f64::MIN, -1e9, 1e9, f64::MAX, f64::INFINITY];
             for x in far {
-                let exact = if unit == Unit::SquaredRelu && x > 0.0 { 2.0 } else { 0.0 };
+                let exact = match unit {
+                    Unit::SquaredRelu | Unit::Gelu2 | Unit::SmoothRelu2 { .. } if x > 0.0 => 2.0,
+                    Unit::LeakyRelu2 { slope } if x < 0.0 => 2.0 * slope * slope,
+                    Unit::LeakyRelu2 { .. } => 2.0,
+                    // It is √x there, which bends for longer.
+                    Unit::SqrtSoftplus if x > 0.0 => -0.25 / (x * x.sqrt()),
+                    _ => 0.0,
+                };
                 let got = unit.second_derivative(x);
                 assert!((got - exact).abs() <= 1e-15, "{unit}″({x}): {got}");
             }

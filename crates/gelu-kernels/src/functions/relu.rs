@@ -1,4 +1,4 @@
-//! ReLU, and what was made of it: leaky ReLU, ReLU6, squared and thresholded ReLU.
+//! ReLU, and what was made of it: leaky ReLU, ReLU6, squared, squared leaky and thresholded ReLU.
 
 use super::{Function, Parameter};
 use crate::arithmetic::Arithmetic;
@@ -117,6 +117,41 @@ impl Function for SquaredRelu {
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let height = A::choose(x.above(0.0), x.constant(2.0), x.constant(0.0));
         or_nan(x, height)
+    }
+}
+
+/// Squared leaky ReLU: `x²` for x > 0, else `(slope·x)²` (openai/parameter-golf, pull request 549:
+/// `leaky_relu(x, 0.5)²`). It falls where x < 0: negative inputs are kept, their sign is not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeakyRelu2;
+
+impl Function for LeakyRelu2 {
+    const NAME: &str = "leaky-relu2";
+    const LABEL: &str = "squared leaky ReLU";
+    const ALIASES: &[&str] = &["squared-leaky-relu", "leaky-relu-squared"];
+    const PARAMETER: Option<Parameter> = Some(Parameter::any("slope", 0.5));
+
+    /// +0 for −0; overflows to +∞ where the square does, on either side.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
+        let y = LeakyRelu::value(x, slope);
+        y.clone() * y
+    }
+
+    /// `2·x` for x > 0, else `2·slope²·x`; −∞ for −∞, +∞ for +∞.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
+        let slope = x.parameter(slope);
+        let below = x.clone() * slope.clone() * slope;
+        A::choose(x.above(0.0), x, below) * 2.0
+    }
+
+    /// 2 for x > 0, else `2·slope²`.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
+        let slope = x.parameter(slope);
+        let height = A::choose(x.above(0.0), x.constant(1.0), slope.clone() * slope);
+        or_nan(x, height * 2.0)
     }
 }
 

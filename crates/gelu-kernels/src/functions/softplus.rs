@@ -72,11 +72,17 @@ impl Function for LogSigmoid {
 /// `ln(1 + e)/β` for e ≤ 1, by `ln(1 + e) = 2·artanh(e/(2 + e))`.
 #[inline(always)]
 fn log1p<A: Arithmetic>(e: A::Exponential, beta: A) -> A {
-    let value = e.clone().value();
-    let sum = value.clone() + 2.0;
-    let z = value / sum.clone();
+    let ratio = log1p_ratio(e.clone().value(), beta);
+    e.times(ratio)
+}
+
+/// `ln(1 + e)/(β·e)` for 0 ≤ e ≤ 1; 1/β for e = 0.
+#[inline(always)]
+pub(super) fn log1p_ratio<A: Arithmetic>(e: A, beta: A) -> A {
+    let sum = e.clone() + 2.0;
+    let z = e / sum.clone();
     let series = artanh_series(z.clone() * z) * 2.0;
-    e.times(series / (sum * beta))
+    series / (sum * beta)
 }
 
 /// `e^(−β·|x|)`, the product in two parts.

@@ -1,8 +1,9 @@
 //! An [`Expression`] on tensors. Constants stay numbers until they meet a tensor; autodiff
 //! differentiates the composition as it stands.
 
-use super::expression::{Binary, Expression, Unary};
+use super::expression::{Arguments, Binary, Expression, Unary};
 use burn::tensor::{Tensor, activation};
+use gelu_core::functional::{self, Unit};
 
 /// What a part of a formula is.
 #[allow(
@@ -15,27 +16,33 @@ enum Value {
 }
 
 impl Expression {
-    /// Its value at every element of `x`.
+    /// Its value at every element.
     ///
     /// # Shapes
     ///
-    /// - input and output: `[any]`
-    pub fn on(&self, x: &Tensor<1>) -> Tensor<1> {
-        match self.value(x) {
+    /// - arguments and output: `[any]`, all the same
+    ///
+    /// # Panics
+    ///
+    /// If it has more learned constants than it is given.
+    pub fn on(&self, arguments: Arguments<'_, Tensor<1>>) -> Tensor<1> {
+        match self.value(arguments) {
             Value::Tensor(tensor) => tensor,
-            Value::Number(number) => x.full_like(number),
+            Value::Number(number) => arguments.x.full_like(number),
         }
     }
 
-    fn value(&self, x: &Tensor<1>) -> Value {
+    fn value(&self, arguments: Arguments<'_, Tensor<1>>) -> Value {
         match self {
             Self::Number(number) => Value::Number(*number),
-            Self::X => Value::Tensor(x.clone()),
-            Self::Unary(function, argument) => match argument.value(x) {
+            Self::X => Value::Tensor(arguments.x.clone()),
+            Self::Value => Value::Tensor(arguments.value.clone()),
+            Self::Learned(index) => Value::Tensor(arguments.learned[*index].clone()),
+            Self::Unary(function, argument) => match argument.value(arguments) {
                 Value::Number(number) => Value::Number(function.apply(number)),
                 Value::Tensor(tensor) => Value::Tensor(unary(*function, tensor)),
             },
-            Self::Binary(function, a, b) => match (a.value(x), b.value(x)) {
+            Self::Binary(function, a, b) => match (a.value(arguments), b.value(arguments)) {
                 (Value::Number(a), Value::Number(b)) => Value::Number(function.apply(a, b)),
                 (Value::Tensor(a), Value::Number(b)) => right_number(*function, a, b),
                 (Value::Number(a), Value::Tensor(b)) => Value::Tensor(left_number(*function, a, b)),
@@ -55,7 +62,20 @@ fn unary(function: Unary, x: Tensor<1>) -> Tensor<1> {
         Unary::Sqrt => x.sqrt(),
         Unary::Abs => x.abs(),
         Unary::Sigmoid => activation::sigmoid(x),
+        Unary::Sin => x.sin(),
+        Unary::Cos => x.cos(),
+        Unary::Log1p => x.log1p(),
+        Unary::Expm1 => expm1(x),
+        Unary::Softplus => functional::unit(x, Unit::Softplus { beta: 1.0 }),
     }
+}
+
+/// `e^x − 1`: for x ≤ 0 what ELU is, for x > 0 the negative of that at −x, times `e^x`.
+fn expm1(x: Tensor<1>) -> Tensor<1> {
+    let elu = |x: Tensor<1>| functional::unit(x, Unit::Elu { alpha: 1.0 });
+    let above = x.clone().mask_fill(x.clone().lower_equal_elem(0.0), 0.0);
+    let below = x.clone().mask_fill(x.greater_elem(0.0), 0.0);
+    elu(below) - elu(above.clone().neg()) * above.exp()
 }
 
 fn right_number(function: Binary, a: Tensor<1>, b: f64) -> Value {
@@ -105,7 +125,7 @@ mod tests {
     use burn::tensor::{Device, Tensor, TensorData};
 
     /// Every operator and function, with constants on either side.
-    const FORMULAS: [&str; 18] = [
+    const FORMULAS: [&str; 26] = [
         "x*tanh(ln(1+exp(x)))",
         "0.5*x*(1+erf(x/2^0.5))",
         "x*sigmoid(1.702*x)",
@@ -124,6 +144,14 @@ mod tests {
         "(x-1)/2",
         "x+x^0",
         "(3-1)*x",
+        "x+sin(x)^2",
+        "cos(x)",
+        "log1p(x^2)",
+        "log1p(3)*x",
+        "expm1(x)",
+        "softplus(2*x)",
+        "x*sigmoid({b=1.5}*x)",
+        "{a=0.5}*x^2+{b=-2}*x+{a}",
     ];
 
     /// Away from 0, 1 and the other places where some of them have a corner.
@@ -145,6 +173,33 @@ mod tests {
                     "{text} at {x}: {y}, not {expected}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn safe_forms_keep_their_digits_where_others_overflow_or_cancel() {
+        let device = Device::default().autodiff();
+        // Of Python's math: log1p, expm1, and log1p(exp(−|x|)) + max(x, 0); then the derivatives.
+        for (text, x, value, slope) in [
+            ("log1p(x)", 1e-6, 9.999_995e-7, 0.999_999),
+            ("expm1(x)", 1e-6, 1.000_000_5e-6, 1.000_001),
+            ("expm1(x)", -1e-6, -9.999_995e-7, 0.999_999),
+            ("expm1(x)", 0.0, 0.0, 1.0),
+            ("expm1(x)", -200.0, -1.0, 0.0),
+            ("expm1(x)", 3.0, 19.085_536_923_187_668, 20.085_536_923_187_668),
+            ("softplus(x)", 200.0, 200.0, 1.0),
+            ("softplus(x)", -50.0, 1.928_749_847_963_917_8e-22, 1.928_749_847_963_917_8e-22),
+        ] {
+            let input = Tensor::<1>::from_floats([x as f32], &device).require_grad();
+            let formula = Formula::parse(text).unwrap();
+            let y = formula.on(input.clone());
+            let gradients = y.clone().sum().backward();
+            let got = [y, input.grad(&gradients).unwrap()]
+                .map(|tensor| f64::from(tensor.into_scalar::<f32>()));
+            for (got, exact) in got.into_iter().zip([value, slope]) {
+                assert!((got - exact).abs() <= 4e-7 * exact.abs(), "{text} at {x}: {got}, {exact}");
+            }
+            assert!((formula.at(x) - value).abs() <= 1e-9 * value.abs(), "{text} at {x}");
         }
     }
 

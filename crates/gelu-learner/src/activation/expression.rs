@@ -3,8 +3,12 @@
 pub enum Expression {
     /// A constant.
     Number(f64),
-    /// The activation's argument.
+    /// The activation's argument; of a gated unit, its gate.
     X,
+    /// The value of a gated unit.
+    Value,
+    /// A constant that is learned, by its place among them.
+    Learned(usize),
     /// A function of one value.
     Unary(Unary, Box<Self>),
     /// A function of two values.
@@ -30,7 +34,37 @@ pub enum Unary {
     Abs,
     /// The logistic function, `1/(1 + e^−x)`.
     Sigmoid,
+    /// The sine.
+    Sin,
+    /// The cosine.
+    Cos,
+    /// `ln(1 + x)`, without cancellation at 0.
+    Log1p,
+    /// `e^x − 1`, without cancellation at 0.
+    Expm1,
+    /// `ln(1 + e^x)`, without overflow.
+    Softplus,
 }
+
+/// What an expression is evaluated at.
+#[derive(Debug)]
+pub struct Arguments<'a, T> {
+    /// Of a gated unit, its gate.
+    pub x: &'a T,
+    /// The value of a gated unit.
+    pub value: &'a T,
+    /// The constants that are learned.
+    pub learned: &'a [T],
+}
+
+impl<T> Clone for Arguments<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+/// Of references, whatever is behind them.
+impl<T> Copy for Arguments<'_, T> {}
 
 /// A function of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +87,7 @@ pub enum Binary {
 
 impl Unary {
     /// Those that are called by a name.
-    pub(super) const NAMED: [(&str, Self); 7] = [
+    pub(super) const NAMED: [(&str, Self); 12] = [
         ("exp", Self::Exp),
         ("ln", Self::Ln),
         ("tanh", Self::Tanh),
@@ -61,6 +95,11 @@ impl Unary {
         ("sqrt", Self::Sqrt),
         ("abs", Self::Abs),
         ("sigmoid", Self::Sigmoid),
+        ("sin", Self::Sin),
+        ("cos", Self::Cos),
+        ("log1p", Self::Log1p),
+        ("expm1", Self::Expm1),
+        ("softplus", Self::Softplus),
     ];
 
     /// On one number.
@@ -74,6 +113,12 @@ impl Unary {
             Self::Sqrt => x.sqrt(),
             Self::Abs => x.abs(),
             Self::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            Self::Sin => x.sin(),
+            Self::Cos => x.cos(),
+            Self::Log1p => x.ln_1p(),
+            Self::Expm1 => x.exp_m1(),
+            // A maximum alone would lose a NaN.
+            Self::Softplus => (x + x.abs()) / 2.0 + (-x.abs()).exp().ln_1p(),
         }
     }
 }
@@ -97,23 +142,29 @@ impl Binary {
 }
 
 impl Expression {
-    /// Its value at `x`, in double precision.
-    pub fn at(&self, x: f64) -> f64 {
+    /// Its value, in double precision.
+    ///
+    /// # Panics
+    ///
+    /// If it has more learned constants than it is given.
+    pub fn at(&self, arguments: Arguments<'_, f64>) -> f64 {
         match self {
             Self::Number(number) => *number,
-            Self::X => x,
-            Self::Unary(function, argument) => function.apply(argument.at(x)),
-            Self::Binary(function, a, b) => function.apply(a.at(x), b.at(x)),
+            Self::X => *arguments.x,
+            Self::Value => *arguments.value,
+            Self::Learned(index) => arguments.learned[*index],
+            Self::Unary(function, argument) => function.apply(argument.at(arguments)),
+            Self::Binary(function, a, b) => function.apply(a.at(arguments), b.at(arguments)),
         }
     }
 
-    /// Whether `x` stands in it.
-    pub fn depends_on_x(&self) -> bool {
-        match self {
-            Self::Number(_) => false,
-            Self::X => true,
-            Self::Unary(_, argument) => argument.depends_on_x(),
-            Self::Binary(_, a, b) => a.depends_on_x() || b.depends_on_x(),
-        }
+    /// Whether `part` stands in it.
+    pub fn contains(&self, part: &Self) -> bool {
+        let inside = match self {
+            Self::Unary(_, argument) => argument.contains(part),
+            Self::Binary(_, a, b) => a.contains(part) || b.contains(part),
+            Self::Number(_) | Self::X | Self::Value | Self::Learned(_) => false,
+        };
+        inside || self == part
     }
 }

@@ -54,9 +54,10 @@ mod tests {
 
     #[test]
     fn commas_in_brackets_belong_to_the_formula() {
-        let list: ActivationList = "gelu,mine=max(x,min(0,x/2)), relu".parse().unwrap();
+        let list: ActivationList =
+            "gelu,mine=max(x,min(0,x/2)), relu,gate(a,b)=a*{c=1}*b".parse().unwrap();
         let texts: Vec<&str> = list.0.iter().map(NamedActivation::text).collect();
-        assert_eq!(texts, ["gelu", "mine=max(x,min(0,x/2))", "relu"]);
+        assert_eq!(texts, ["gelu", "mine=max(x,min(0,x/2))", "relu", "gate(a,b)=a*{c=1}*b"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Activations by name: the built-in ones, formulas of one's own (`mine=x*tanh(ln(1+exp(x)))`), and
-//! functions that a program registers ([`register`]).
+//! Activations by name: the built-in ones, formulas of one's own (`mine=x*tanh(ln(1+exp(x)))`, with
+//! constants that are learned `mine=x*sigmoid({b=1}*x)`, of gated units `mine(a,b)=a*sin(b)`), and functions
+//! that a program registers ([`register`]).
 
 mod evaluate;
 mod expression;
@@ -9,7 +10,7 @@ mod named;
 mod parse;
 mod registry;
 
-pub use expression::{Binary, Expression, Unary};
+pub use expression::{Arguments, Binary, Expression, Unary};
 pub use formula::Formula;
 pub use list::ActivationList;
 pub use named::NamedActivation;

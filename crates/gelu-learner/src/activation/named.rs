@@ -9,7 +9,8 @@ use std::str::FromStr;
 
 /// An activation as recipes, the command line and run folders name it: a built-in one (`gelu`), a
 /// formula with a name (`mine=x*tanh(x)`), a registered one ([`register`](super::register)), or the gate of
-/// a gated unit (`geglu`, `swiglu`, `reglu`, `gated:tanh`), which networks with such units have.
+/// a gated unit (`geglu`, `swiglu`, `reglu`, `gated:tanh`, or a formula in both, `mine(a,b)=a*sin(b)`), which
+/// networks with such units have.
 ///
 /// Its text says all that a run depends on, and parses to an equal one.
 #[derive(Clone, Debug)]
@@ -53,7 +54,8 @@ impl NamedActivation {
         }
     }
 
-    /// Whether it is what a gated unit `f(gate(x))·up(x)` passes its gate through.
+    /// Whether it is what a gated unit `f(gate(x))·up(x)` passes its gate through, or what it makes of
+    /// both.
     pub fn is_gate(&self) -> bool {
         matches!(self.meaning, Meaning::Gate(_))
     }
@@ -63,19 +65,21 @@ impl NamedActivation {
         &self.text
     }
 
-    /// What it is called: the text without a formula.
+    /// What it is called: the text without a formula and its arguments.
     pub fn name(&self) -> &str {
-        self.text.split('=').next().unwrap_or_default()
+        self.text.split(['=', '(']).next().unwrap_or_default()
     }
 
     /// Its name as people write it: `GELU`, `mine`.
     pub fn label(&self) -> Cow<'_, str> {
         match &self.meaning {
             Meaning::BuiltIn(activation) => activation.label(),
-            Meaning::Gate(activation) => match GATES.iter().find(|(name, ..)| *name == self.text) {
-                Some((.., label)) => (*label).into(),
-                None => format!("gated {}", activation.label()).into(),
-            },
+            Meaning::Gate(activation) if self.formula().is_none() => {
+                match GATES.iter().find(|(name, ..)| *name == self.text) {
+                    Some((.., label)) => (*label).into(),
+                    None => format!("gated {}", activation.label()).into(),
+                }
+            }
             _ => self.name().into(),
         }
     }
@@ -105,8 +109,8 @@ impl FromStr for NamedActivation {
 
     fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
-        if let Some((name, formula)) = text.split_once('=') {
-            let name = name.trim();
+        if let Some((head, formula)) = text.split_once('=') {
+            let name = head.split('(').next().unwrap_or_default().trim();
             check_name(name)?;
             if find(name).is_some() {
                 return Err(Error::Usage(format!(
@@ -114,13 +118,11 @@ impl FromStr for NamedActivation {
                      formula another name"
                 )));
             }
-            let formula = Formula::parse_named(name, formula)?;
-            let text = format!("{name}={formula}");
-            let function = move |x| formula.on(x);
-            return Ok(Self {
-                text,
-                meaning: Meaning::Formula(Activation::custom(name, function)),
-            });
+            let formula = Formula::parse_named(head.trim(), formula)?;
+            let head: String = head.chars().filter(|c| !c.is_whitespace()).collect();
+            let text = format!("{head}={formula}");
+            let meaning = if formula.is_gate() { Meaning::Gate } else { Meaning::Formula };
+            return Ok(Self { text, meaning: meaning(formula.into_activation(name)) });
         }
         if let Some(function) = gate(text) {
             let activation = function.parse::<Activation>().map_err(|_| unknown(function))?;
@@ -228,6 +230,26 @@ mod tests {
             assert_eq!(json, format!("\"{canonical}\""));
             assert_eq!(serde_json::from_str::<NamedActivation>(&json).unwrap(), parsed);
         }
+    }
+
+    #[test]
+    fn formulas_learn_and_gate() {
+        let learned: NamedActivation = "mine = x*sigmoid({b = 1}*x)".parse().unwrap();
+        assert_eq!((learned.text(), learned.name()), ("mine=x*sigmoid({b=1}*x)", "mine"));
+        assert!(!learned.is_gate() && (at(&learned, 2.0) - 1.761_594_2).abs() < 1e-6);
+        let channels = gelu_core::Channels::Last(3);
+        let layer = learned.activation().unwrap().init(channels, &Device::default());
+        assert_eq!(burn::module::Module::num_params(&layer), 3);
+        let gate: NamedActivation = "wave ( a, b ) = a * sin(b)".parse().unwrap();
+        assert_eq!((gate.text(), gate.name()), ("wave(a,b)=a*sin(b)", "wave"));
+        assert_eq!((&*gate.label(), gate.is_gate()), ("wave", true));
+        for activation in [learned, gate] {
+            assert_eq!(activation.text().parse::<NamedActivation>().unwrap(), activation);
+        }
+        let problem = |text: &str| text.parse::<NamedActivation>().unwrap_err().to_string();
+        assert!(problem("gelu(a,b)=a*b").contains("already names an activation, GELU"));
+        assert!(problem("wave(a,b)=a*y").contains("unknown name `y`; there are: a, b, pi, e"));
+        assert!(problem("wave(a,b)=a").ends_with("  wave(a,b)=a\n            ^"));
     }
 
     #[test]

@@ -19,8 +19,11 @@ macro_rules! with_module {
         match $layer {
             Self::Unit(unit) => Self::Unit(unit),
             Self::Custom(function) => Self::Custom(function),
+            Self::Learned($module) => Self::Learned($same),
             Self::Soi($module) => Self::Soi($same),
             Self::LearnableGelu($module) => Self::LearnableGelu($same),
+            Self::LearnableSwish($module) => Self::LearnableSwish($same),
+            Self::Xielu($module) => Self::Xielu($same),
             Self::PRelu($module, channels) => Self::PRelu($same, channels),
             Self::Burn(module) => {
                 let $module = *module;
@@ -38,8 +41,11 @@ impl ActivationLayer {
     fn field(&self) -> Option<&'static str> {
         match self {
             Self::Unit(_) | Self::Custom(_) | Self::Burn(_) => None,
+            Self::Learned(_) => Some("learned"),
             Self::Soi(_) => Some("stochastic"),
             Self::LearnableGelu(_) => Some("learnable"),
+            Self::LearnableSwish(_) => Some("swish"),
+            Self::Xielu(_) => Some("xielu"),
             Self::PRelu(..) => Some("prelu"),
         }
     }
@@ -58,7 +64,10 @@ impl ActivationLayer {
 
     fn channels(&self) -> Option<Channels> {
         match self {
+            Self::Learned(layer) => Some(layer.channels),
             Self::LearnableGelu(layer) => Some(layer.channels),
+            Self::LearnableSwish(layer) => Some(layer.channels),
+            Self::Xielu(layer) => Some(layer.channels),
             Self::PRelu(_, channels) => Some(*channels),
             Self::Unit(_) | Self::Custom(_) | Self::Soi(_) | Self::Burn(_) => None,
         }
@@ -69,8 +78,11 @@ impl Module for ActivationLayer {
     fn collect_devices(&self, devices: Devices) -> Devices {
         match self {
             Self::Unit(_) | Self::Custom(_) => devices,
+            Self::Learned(module) => module.collect_devices(devices),
             Self::Soi(module) => module.collect_devices(devices),
             Self::LearnableGelu(module) => module.collect_devices(devices),
+            Self::LearnableSwish(module) => module.collect_devices(devices),
+            Self::Xielu(module) => module.collect_devices(devices),
             Self::PRelu(module, _) => module.collect_devices(devices),
             Self::Burn(module) => module.collect_devices(devices),
         }
@@ -102,8 +114,11 @@ impl Module for ActivationLayer {
         }
         match self {
             Self::Unit(_) | Self::Custom(_) => {}
+            Self::Learned(module) => module.visit(visitor),
             Self::Soi(module) => module.visit(visitor),
             Self::LearnableGelu(module) => module.visit(visitor),
+            Self::LearnableSwish(module) => module.visit(visitor),
+            Self::Xielu(module) => module.visit(visitor),
             Self::PRelu(module, _) => module.visit(visitor),
             Self::Burn(module) => module.visit(visitor),
         }

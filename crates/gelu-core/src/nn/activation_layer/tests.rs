@@ -1,4 +1,6 @@
 use super::*;
+use alloc::string::String;
+use alloc::vec::Vec;
 use burn_core as burn;
 use burn_core::module::{Module, ModuleVisitor, Param};
 use burn_nn::SwiGluConfig;
@@ -58,8 +60,8 @@ fn only_the_learnable_ones_have_parameters() {
     for activation in Activation::built_in() {
         let count = activation.init(Channels::Last(5), &Device::default()).num_params();
         let expected = match activation {
-            Activation::LearnableGelu => 10,
-            Activation::PRelu => 5,
+            Activation::LearnableGelu | Activation::Xielu => 10,
+            Activation::LearnableSwish | Activation::PRelu => 5,
             _ => 0,
         };
         assert_eq!(count, expected, "{activation}");
@@ -115,6 +117,41 @@ fn records_of_the_layer_of_three_options_load_and_are_written() {
     }
 }
 
+#[test]
+fn what_is_learned_is_recorded_under_the_names_of_its_module() {
+    let device = Device::default();
+    let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
+    let swish = LearnableSwishConfig::new().with_channels(Channels::Last(3)).with_beta(0.25);
+    let xielu = XieluConfig::new().with_channels(Channels::Last(3)).with_alpha_n(1.5);
+    for (trained, names) in [
+        (ActivationLayer::LearnableSwish(swish.init(&device)), ["swish.beta"].as_slice()),
+        (ActivationLayer::Xielu(xielu.init(&device)), &["xielu.alpha_p", "xielu.alpha_n"]),
+    ] {
+        struct Names(Vec<String>, Vec<String>);
+        impl ModuleVisitor for Names {
+            fn enter_module(&mut self, name: &str, _container: &str) {
+                self.0.push(name.into());
+            }
+
+            fn exit_module(&mut self, _name: &str, _container: &str) {
+                self.0.pop();
+            }
+
+            fn visit_float<const D: usize>(&mut self, _param: &Param<Tensor<D>>) {
+                self.1.push(self.0.join("."));
+            }
+        }
+        let mut visitor = Names(Vec::new(), Vec::new());
+        trained.visit(&mut visitor);
+        assert_eq!(visitor.1, names);
+        let expected = trained.forward(x.clone()).into_data();
+        let fresh = trained.activation().unwrap().init(Channels::Last(3), &device);
+        assert_ne!(fresh.forward(x.clone()).into_data(), expected);
+        let loaded = fresh.load_record(trained.into_record());
+        loaded.forward(x.clone()).into_data().assert_eq(&expected, true);
+    }
+}
+
 /// Whether all its parameters are trained.
 fn trains(layer: &ActivationLayer) -> bool {
     struct Visitor(bool);
@@ -141,6 +178,8 @@ fn what_a_module_can_do_reaches_the_module_within() {
     let burns = BurnActivation::from(PReluConfig::new().init(&device));
     for layer in [
         Activation::LearnableGelu.init(Channels::Last(64), &device),
+        Activation::LearnableSwish.init(Channels::Last(64), &device),
+        Activation::Xielu.init(Channels::Last(64), &device),
         Activation::PRelu.init(Channels::Last(64), &device),
         ActivationLayer::from(burns),
     ] {
@@ -183,6 +222,14 @@ fn display_names_the_activation_and_its_channels() {
     assert_eq!(
         init(Activation::LearnableGelu),
         "ActivationLayer {activation: learnable-gelu, channels: Last(2), params: 4}"
+    );
+    assert_eq!(
+        init(Activation::LearnableSwish),
+        "ActivationLayer {activation: learnable-swish, channels: Last(2), params: 2}"
+    );
+    assert_eq!(
+        init(Activation::Xielu),
+        "ActivationLayer {activation: xielu, channels: Last(2), params: 4}"
     );
     assert_eq!(
         init(Activation::PRelu),

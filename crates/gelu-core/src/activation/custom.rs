@@ -1,0 +1,157 @@
+use super::Activation;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use burn_core::tensor::Tensor;
+use core::fmt;
+
+type OfOne = dyn Fn(Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync;
+type OfTwo = dyn Fn(Tensor<1>, Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync;
+
+/// An activation made of the user's function; see [`Activation::custom`],
+/// [`Activation::custom_learned`] and [`Activation::custom_gate`].
+#[derive(Clone)]
+pub struct CustomActivation {
+    name: String,
+    /// Where the constants start that are learned.
+    starts: Vec<f64>,
+    function: Function,
+}
+
+#[derive(Clone)]
+enum Function {
+    OfOne(Arc<OfOne>),
+    /// Of a gate and a value.
+    OfTwo(Arc<OfTwo>),
+}
+
+impl Activation {
+    /// An activation of the user's own, from a differentiable elementwise function. It is given
+    /// the tensor flattened, and has to return as many values.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use gelu_core::Activation;
+    /// let square = Activation::custom("square", |x| x.clone() * x);
+    /// let y = square.forward(Tensor::<2>::from_floats([[-2.0], [3.0]], &Device::default()));
+    /// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [4.0, 9.0]);
+    /// ```
+    pub fn custom(
+        name: &str,
+        function: impl Fn(Tensor<1>) -> Tensor<1> + Send + Sync + 'static,
+    ) -> Self {
+        Self::custom_learned(name, &[], move |x, _| function(x))
+    }
+
+    /// As [`custom`](Self::custom), with constants that are learned: as many as `starts` has numbers,
+    /// which they start at. The function is given them behind the tensor, each as long as that. A layer
+    /// ([`init`](Self::init)) has one of each for each of its channels.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use gelu_core::{Activation, Channels};
+    /// let device = Device::default();
+    /// let scaled = Activation::custom_learned("scaled", &[2.0], |x, c| x * c[0].clone());
+    /// let layer = scaled.init(Channels::Last(3), &device);
+    /// let y = layer.forward(Tensor::<2>::ones([1, 3], &device));
+    /// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [2.0; 3]);
+    /// ```
+    pub fn custom_learned(
+        name: &str,
+        starts: &[f64],
+        function: impl Fn(Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync + 'static,
+    ) -> Self {
+        let function = Function::OfOne(Arc::new(function));
+        Self::Custom(CustomActivation { name: name.to_owned(), starts: starts.to_vec(), function })
+    }
+
+    /// What a gated unit makes of its gate and its value, where that is no `f(gate)·value`: a function
+    /// of both, and of constants that are learned as in [`custom_learned`](Self::custom_learned). Alone,
+    /// it is a function of its gate, for a value of 1.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use gelu_core::{Activation, GatedFeedForwardConfig};
+    /// let gate = Activation::custom_gate("wave", &[], |gate, value, _| gate + value.sin());
+    /// let block = GatedFeedForwardConfig::new(8, 21).with_activation(gate);
+    /// let device = Device::default();
+    /// let y = block.init(&device).forward(Tensor::<3>::ones([2, 5, 8], &device));
+    /// assert_eq!(y.dims(), [2, 5, 8]);
+    /// ```
+    pub fn custom_gate(
+        name: &str,
+        starts: &[f64],
+        function: impl Fn(Tensor<1>, Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync + 'static,
+    ) -> Self {
+        let function = Function::OfTwo(Arc::new(function));
+        Self::Custom(CustomActivation { name: name.to_owned(), starts: starts.to_vec(), function })
+    }
+}
+
+impl CustomActivation {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its learned constants start; empty if it has none.
+    pub fn starts(&self) -> &[f64] {
+        &self.starts
+    }
+
+    /// The function, with its constants as they start.
+    pub(crate) fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
+        let constants = self.starts.iter().map(|start| x.full_like(*start)).collect();
+        self.with(x, None, constants)
+    }
+
+    /// The function, or with a value what a gated unit makes of both, with constants of the input's
+    /// shape.
+    pub(crate) fn with<const D: usize>(
+        &self,
+        x: Tensor<D>,
+        value: Option<Tensor<D>>,
+        constants: Vec<Tensor<D>>,
+    ) -> Tensor<D> {
+        let shape = x.dims();
+        let length = shape.iter().product::<usize>();
+        let flat = |tensor: Tensor<D>| -> Tensor<1> { tensor.reshape([length]) };
+        let constants: Vec<Tensor<1>> = constants.into_iter().map(flat).collect();
+        let (result, factor) = match &self.function {
+            Function::OfOne(function) => (function(flat(x), &constants), value),
+            Function::OfTwo(function) => {
+                let value = value.unwrap_or_else(|| x.ones_like());
+                (function(flat(x), flat(value), &constants), None)
+            }
+        };
+        assert_eq!(
+            result.dims()[0],
+            length,
+            "the activation `{}` returned another number of values than it was given",
+            self.name
+        );
+        let result = result.reshape(shape);
+        match factor {
+            Some(factor) => result * factor,
+            None => result,
+        }
+    }
+}
+
+impl fmt::Debug for CustomActivation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomActivation").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for CustomActivation {
+    fn eq(&self, other: &Self) -> bool {
+        let same = match (&self.function, &other.function) {
+            (Function::OfOne(own), Function::OfOne(others)) => Arc::ptr_eq(own, others),
+            (Function::OfTwo(own), Function::OfTwo(others)) => Arc::ptr_eq(own, others),
+            _ => false,
+        };
+        same && self.name == other.name && self.starts == other.starts
+    }
+}

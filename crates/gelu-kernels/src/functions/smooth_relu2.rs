@@ -1,0 +1,84 @@
+//! A smooth squared ReLU, `x·(x + √(x² + a²))/2` (nanochat, pull request 828, "Smooth the squared-ReLU
+//! activation"): the squared ReLU for a → 0, `−a²/4` for x → −∞. It has no kink in any derivative and rises
+//! everywhere.
+//!
+//! With `s = √(x² + a²)`,
+//!
+//! ```text
+//! f  = x·(x + s)/2        f′ = (x + s)²/(2s)        f″ = ((x + s)/s)²·(2 − x/s)/2
+//! ```
+//!
+//! For x < 0 the sum `x + s` would cancel: there it is `a²/(s + |x|)`.
+
+use super::{Function, Parameter};
+use crate::arithmetic::Arithmetic;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SmoothRelu2;
+
+impl Function for SmoothRelu2 {
+    const NAME: &str = "smooth-relu2";
+    const LABEL: &str = "smooth squared ReLU";
+    const ALIASES: &[&str] = &["smooth-squared-relu"];
+    const PARAMETER: Option<Parameter> = Some(Parameter::positive("a", 0.2));
+
+    /// Keeps the sign of a zero; `−a²/4` for −∞, overflows to +∞ where x² does.
+    #[inline(always)]
+    fn value<A: Arithmetic>(x: A, a: A::Parameter) -> A {
+        let a = x.parameter(a);
+        let t = x.clone().abs();
+        // Where t/(s + t) is 1/2, and s would be infinite.
+        let far = t.clone().at_most(reach(&x));
+        let share = far.clone() / (root(far.clone(), &a) + far);
+        let below = a.clone() * a.clone() * share * -0.5;
+        let above = x.clone() * 0.5 * (x.clone() + root(t, &a));
+        A::choose(x.below(0.0), below, above)
+    }
+
+    /// 0 for −∞, +∞ for +∞.
+    #[inline(always)]
+    fn derivative<A: Arithmetic>(x: A, a: A::Parameter) -> A {
+        let a = x.parameter(a);
+        let t = x.clone().abs();
+        let s = root(t.clone(), &a);
+        let sum = a.clone() * a.clone() / (s.clone() + t.clone());
+        let below = sum.clone() * (sum / (s.clone() * 2.0));
+        let above = (t + s) * (cosine(&x, &a) + 1.0) * 0.5;
+        A::choose(x.below(0.0), below, above)
+    }
+
+    /// 0 for −∞, 2 for +∞.
+    #[inline(always)]
+    fn second_derivative<A: Arithmetic>(x: A, a: A::Parameter) -> A {
+        let a = x.parameter(a);
+        let t = x.clone().abs();
+        let s = root(t.clone(), &a);
+        let g = cosine(&x, &a);
+        let below = a.clone() * a.clone() / (s.clone() + t) / s;
+        let share = A::choose(x.below(0.0), below, g.clone() + 1.0);
+        let g = A::choose(x.below(0.0), -g.clone(), g);
+        share.clone() * share * (-g + 2.0) * 0.5
+    }
+}
+
+/// Up to where t² is finite; past it `s = t` in all digits, for any a that is not as large.
+#[inline(always)]
+fn reach<A: Arithmetic>(x: &A) -> f64 {
+    x.by_digits(1e18, 1e100, 1e100)
+}
+
+/// `√(t² + a²)`; +∞ for +∞.
+#[inline(always)]
+fn root<A: Arithmetic>(t: A, a: &A) -> A {
+    let far = t.above(reach(&t));
+    let near = t.clone().at_most(reach(&t));
+    let s = (near.clone() * near + a.clone() * a.clone()).sqrt();
+    A::choose(far, t, s)
+}
+
+/// `|x|/s`; 1 for ±∞.
+#[inline(always)]
+fn cosine<A: Arithmetic>(x: &A, a: &A) -> A {
+    let t = x.clone().abs().at_most(reach(x));
+    t.clone() / root(t, a)
+}
