@@ -1,5 +1,6 @@
 use super::expression::{Arguments, Expression};
-use super::parse::{Problem, Scope, parse};
+use super::names::Scope;
+use super::parse::{Problem, parse};
 use crate::{Error, Result};
 use burn::tensor::Tensor;
 use gelu_core::Activation;

@@ -7,6 +7,7 @@ mod expression;
 mod formula;
 mod list;
 mod named;
+mod names;
 mod parse;
 mod registry;
 
