@@ -45,10 +45,9 @@ pub struct Measuring<M: Trainable> {
     pub valid: Option<ValidLoader<M>>,
     /// What is reported.
     pub test: Option<ValidLoader<M>>,
-    /// Whether it is measured what the layers do, [`LayerMeasure`](gelu_compare::measure::LayerMeasure), on
-    /// the first batch of the validation set, or of the test set where there is none, or else of the training
-    /// set as it is measured.
-    pub probes: bool,
+    /// Where given, it is measured on the first batch of this what the layers do,
+    /// [`LayerMeasure`](gelu_compare::measure::LayerMeasure).
+    pub probed: Option<ValidLoader<M>>,
 }
 
 impl<M: Trainable> std::fmt::Debug for Measuring<M> {
@@ -262,10 +261,9 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
 
     /// What the layers do, where that is asked for.
     fn probed(&self, learner: &Learner<M>) -> Result<Vec<(String, Option<f64>)>> {
-        let Measuring { train, valid, test, probes } = &self.measuring;
-        match [valid, test, train].into_iter().flatten().next() {
-            Some(loader) if *probes => probe(&learner.model(), loader.as_ref(), &self.device),
-            _ => Ok(Vec::new()),
+        match &self.measuring.probed {
+            Some(loader) => probe(&learner.model(), loader.as_ref(), &self.device),
+            None => Ok(Vec::new()),
         }
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn probe<M: Trainable>(
     for (index, layer) in layers.into_iter().enumerate() {
         let gradient = gradients.as_ref().and_then(|gradients| layer.gradient(gradients));
         let found = Layer {
-            input: numbers(layer.input)?,
+            moments: Moments::of(&numbers(layer.input)?),
             units: layer.output.dims()[1],
             gradient: gradient.map(numbers).transpose()?,
             rank: rank(layer.output.clone())?,
@@ -51,35 +51,26 @@ pub(crate) fn probe<M: Trainable>(
 
 /// A layer on the host, row by row.
 struct Layer {
-    input: Vec<f32>,
     output: Vec<f32>,
     units: usize,
+    moments: Option<Moments>,
     gradient: Option<Vec<f32>>,
     rank: f64,
 }
 
 impl Layer {
     fn measure(&self, measure: LayerMeasure) -> Option<f64> {
+        let moments = self.moments.as_ref();
         match measure {
             LayerMeasure::Zeros => share(self.output.iter().map(|&y| y == 0.0)),
             LayerMeasure::Dead => self.dead(),
-            LayerMeasure::Mean => mean(self.numbers()),
-            LayerMeasure::Deviation => self.moment(2).map(f64::sqrt),
-            LayerMeasure::Skewness => Some(self.moment(3)? / self.moment(2)?.powf(1.5)),
-            LayerMeasure::Kurtosis => Some(self.moment(4)? / self.moment(2)?.powi(2) - 3.0),
+            LayerMeasure::Mean => moments.map(|of| of.mean),
+            LayerMeasure::Deviation => moments.map(|of| of.second.sqrt()),
+            LayerMeasure::Skewness => moments.map(|of| of.third / of.second.powf(1.5)),
+            LayerMeasure::Kurtosis => moments.map(|of| of.fourth / of.second.powi(2) - 3.0),
             LayerMeasure::Gradient => self.gradient.as_deref().map(norm),
             LayerMeasure::Rank => Some(self.rank),
         }
-    }
-
-    fn numbers(&self) -> impl Iterator<Item = f64> + Clone {
-        self.input.iter().copied().map(f64::from)
-    }
-
-    /// The mean of the pre-activations' distances from their mean to this power.
-    fn moment(&self, power: i32) -> Option<f64> {
-        let centre = mean(self.numbers())?;
-        mean(self.numbers().map(|x| (x - centre).powi(power)))
     }
 
     fn dead(&self) -> Option<f64> {
@@ -88,6 +79,31 @@ impl Layer {
             dead.iter_mut().zip(row).for_each(|(dead, &y)| *dead &= y == 0.0);
         }
         share(dead.into_iter())
+    }
+}
+
+/// The mean of numbers, and those of the powers of their distances from it.
+struct Moments {
+    mean: f64,
+    second: f64,
+    third: f64,
+    fourth: f64,
+}
+
+impl Moments {
+    /// `None` of no numbers.
+    fn of(numbers: &[f32]) -> Option<Self> {
+        let mean = mean(numbers.iter().copied().map(f64::from))?;
+        let mut sums = [0.0; 3];
+        for &number in numbers {
+            let distance = f64::from(number) - mean;
+            let square = distance * distance;
+            for (sum, power) in sums.iter_mut().zip([square, square * distance, square * square]) {
+                *sum += power;
+            }
+        }
+        let [second, third, fourth] = sums.map(|sum| sum / numbers.len() as f64);
+        Some(Self { mean, second, third, fourth })
     }
 }
 
@@ -135,7 +151,7 @@ mod tests {
     use super::*;
 
     fn layer(input: Vec<f32>, output: Vec<f32>, units: usize) -> Layer {
-        Layer { input, output, units, gradient: None, rank: 1.0 }
+        Layer { moments: Moments::of(&input), output, units, gradient: None, rank: 1.0 }
     }
 
     #[test]

@@ -120,8 +120,7 @@ impl<M: Trainable> Training<M> {
     /// Measures after every epoch what the activation layers of gelu-core do: how many outputs are 0 and
     /// units dead, what pre-activations and gradients are like
     /// ([`LayerMeasure`](gelu_compare::measure::LayerMeasure)), on the first batch of the validation set, of
-    /// the test set where there is none, or else of the training set if that [is
-    /// measured](Self::measure_train).
+    /// the test set where there is none, or else of the training set.
     pub fn probes(mut self) -> Self {
         self.probes = true;
         self
@@ -165,6 +164,8 @@ impl<M: Trainable> Training<M> {
             }
         };
         let measured = |data: Arc<dyn Loading<Input<M>>>| data.measured(device);
+        let probed = [&data.valid, &data.test].into_iter().flatten().next().unwrap_or(&data.train);
+        let probed = self.probes.then(|| measured(probed.clone()));
         Ok(Lesson {
             model: self.model,
             optimizer: self.optimizer,
@@ -175,7 +176,7 @@ impl<M: Trainable> Training<M> {
                 train: self.measure_train.then(|| measured(data.train.clone())),
                 valid: data.valid.map(measured),
                 test: data.test.map(measured),
-                probes: self.probes,
+                probed,
             },
             clock: Box::new(|_| ()),
             shown: None,

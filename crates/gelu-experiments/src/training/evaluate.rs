@@ -82,6 +82,22 @@ pub(super) fn measuring_loader(
         None if recipe.is_convolutional() => 250,
         None => 1000,
     };
+    in_order(samples, size)
+}
+
+/// A batch to probe layers by: all that they are given and give lies in memory at once, and every place of a
+/// picture is an example.
+pub(super) fn probing_loader(
+    samples: &Samples,
+    recipe: &NetworkRecipe,
+) -> Arc<dyn DataLoader<Examples>> {
+    match recipe.is_convolutional() {
+        true => in_order(samples, 25),
+        false => measuring_loader(samples, recipe),
+    }
+}
+
+fn in_order(samples: &Samples, size: usize) -> Arc<dyn DataLoader<Examples>> {
     // A batch is a number of examples here, or a thousand sentences would lie in memory at once.
     Arc::new(BatchLoader::new(samples.clone().ungrouped(), size, Order::Sequential))
 }

@@ -1,4 +1,4 @@
-use super::evaluate::measuring_loader;
+use super::evaluate::{measuring_loader, probing_loader};
 use super::network::Network;
 use super::optimizer::optimizer;
 use super::outcomes::examine;
@@ -86,7 +86,9 @@ fn lesson(
             train: (recipe.train_loss == TrainLoss::DropoutOff).then(|| measured(&splits.train)),
             valid: splits.valid.as_ref().map(measured),
             test: Some(measured(&splits.test)),
-            probes: recipe.probes,
+            probed: recipe.probes.then(|| {
+                probing_loader(splits.valid.as_ref().unwrap_or(&splits.test), &spec.network)
+            }),
         },
         clock: clock.into(),
         shown,
