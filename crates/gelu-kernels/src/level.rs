@@ -138,12 +138,13 @@ impl Level {
     }
 
     /// Rows of a tile, and half its columns: what the registers of this level hold of a product, beside
-    /// what goes into it.
+    /// what goes into it. AVX-512 has registers for twelve rows, but of a tile of 256 numbers or more LLVM makes
+    /// memory, eight times as slow.
     #[cfg(feature = "gemm")]
     pub(crate) fn tile(self) -> [usize; 2] {
         match self.0 {
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Set::Avx512 => [12, 16],
+            Set::Avx512 => [6, 16],
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Set::Avx2 => [6, 8],
             #[cfg(all(
@@ -163,7 +164,7 @@ impl Level {
     #[cfg(feature = "gemm")]
     pub(crate) fn run_tiled<W: Tiled>(self, work: W) -> W::Output {
         match self.tile() {
-            [12, 16] => self.run(Shaped::<W, 12, 16>(work)),
+            [6, 16] => self.run(Shaped::<W, 6, 16>(work)),
             [6, 8] => self.run(Shaped::<W, 6, 8>(work)),
             _ => self.run(Shaped::<W, 2, 8>(work)),
         }

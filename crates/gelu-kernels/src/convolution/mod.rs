@@ -283,6 +283,45 @@ mod tests {
         }
     }
 
+    /// A tile that LLVM keeps in memory, not in registers, is many times slower than one of fewer instructions.
+    #[cfg(not(debug_assertions))]
+    #[test]
+    fn no_level_is_far_slower_than_one_that_knows_fewer_instructions() {
+        let size = [64, 16, 16];
+        let geometry = Geometry {
+            batch: 2,
+            channels: [size[0]; 2],
+            input: [size[1], size[2]],
+            output: [size[1], size[2]],
+            kernel: [3, 3],
+            stride: [1, 1],
+            dilation: [1, 1],
+            padding: [1, 1],
+        };
+        let [x, w, dy] = given(&geometry);
+        let time = |level: Level, method: Method, gradient: bool| {
+            let once = || {
+                let begin = std::time::Instant::now();
+                match gradient {
+                    true => weights::gradient(&geometry, level, &x, &dy),
+                    false => convolve_at(level, method, &geometry, &x, &w, &[]),
+                };
+                begin.elapsed().as_secs_f64()
+            };
+            (0..15).map(|_| once()).fold(f64::INFINITY, f64::min)
+        };
+        for (method, gradient) in
+            [(Method::Direct, false), (Method::Winograd, false), (Method::Direct, true)]
+        {
+            let times: Vec<f64> =
+                Level::available().into_iter().map(|level| time(level, method, gradient)).collect();
+            std::println!("{method:?}, gradient {gradient}: {times:?}");
+            for pair in times.windows(2) {
+                assert!(pair[0] <= 3.0 * pair[1], "{method:?} {gradient}: {times:?}");
+            }
+        }
+    }
+
     #[test]
     fn the_bias_is_added_to_every_number_of_its_channel() {
         for geometry in geometries() {
