@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""Times training steps of the paper's networks in PyTorch and here, in turns, and prints the ratios.
+"""Times training steps of the paper's networks in peers and here, in turns, and prints the ratios.
 
-usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [--fused]
-                                     [--channels-last] [--compile] [NETWORK ...]
+usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [--best] [NETWORK ...]
 
-Needs torch. Networks, batches, dropout and optimisers are those of the recipes. PyTorch's optimisers
-are made with their defaults, or with `--fused`, which few programs ask for, in one pass; `--channels-last`
-and `--compile` are its faster forms of convolutional networks. Builds and starts `steps`, whose process and this one
-take turns of a few steps. Times are milliseconds, medians over all steps; a ratio is PyTorch's time
-over ours, so above 1 this code is faster.
+Needs torch; `--best` needs jax, too. Networks, batches, dropout and optimisers are those of the recipes.
+Without flags the peer is PyTorch as most people write it. With `--best` it is whichever is fastest of:
+
+    fused          PyTorch, its optimiser in one pass
+    channels-last  the same, pictures channels-last
+    compiled       the same by `torch.compile`, of pictures channels-last
+    jax            JAX, a whole step compiled (`steps_jax.py`)
+
+in which PyTorch takes subnormal numbers as 0, as JAX and this code do. Builds and starts `steps`, whose
+process and the peers take turns of a few steps; each is kept to as many cores as it has threads, since JAX
+has no setting for them. Times are milliseconds, medians over all steps; a ratio is the peer's time over
+ours, so above 1 this code is faster.
 """
 import argparse
 import os
@@ -21,7 +27,8 @@ import time
 import torch
 from torch import nn
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "crates" / "gelu-models" / "tests" / "pytorch"))
 
 from generate import (  # noqa: E402
@@ -134,11 +141,12 @@ def pytorch(name, fused=None, channels_last=False, compiled=False):
     return step
 
 
-class Ours:
-    def __init__(self, name, threads):
-        target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+class Served:
+    """A process that makes as many steps as it is asked for, and answers with their times."""
+
+    def __init__(self, command, threads):
         self.process = subprocess.Popen(
-            [target / "release" / "steps", "--serve", name],
+            ["taskset", "-c", cores(threads), *command],
             env=os.environ | {"RAYON_NUM_THREADS": str(threads)},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )
@@ -146,49 +154,114 @@ class Ours:
     def steps(self, count):
         self.process.stdin.write(f"{count}\n")
         self.process.stdin.flush()
-        return [[float(x) for x in self.process.stdout.readline().split()] for _ in range(count)]
+        lines = [self.process.stdout.readline() for _ in range(count)]
+        if not lines[-1]:
+            sys.exit(f"{self.process.args} ended with {self.process.wait()}")
+        return [[float(x) for x in line.split()] for line in lines]
 
     def close(self):
         self.process.stdin.close()
         self.process.wait()
 
 
+def cores(threads):
+    """The first of this machine's cores."""
+    return ",".join(map(str, sorted(ALLOWED)[:threads]))
+
+
+ALLOWED = os.sched_getaffinity(0)
+
+
+def ours(name, threads):
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return Served([target / "release" / "steps", "--serve", name], threads)
+
+
+def jax(name, threads):
+    return Served([sys.executable, HERE / "steps_jax.py", name], threads)
+
+
+class Here:
+    """Steps of this process."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def steps(self, count):
+        return [self.step() for _ in range(count)]
+
+    def close(self):
+        pass
+
+
+def peers(name, threads, best):
+    """The peers by the names of their forms."""
+    if not best:
+        return {"PyTorch": Here(pytorch(name))}
+    pictures = name in ["cnn", "wrn"]
+    forms = {"fused": Here(pytorch(name, fused=True)), "jax": jax(name, threads)}
+    if pictures:
+        forms["channels-last"] = Here(pytorch(name, fused=True, channels_last=True))
+    forms["compiled"] = Here(pytorch(name, fused=True, channels_last=pictures, compiled=True))
+    return forms
+
+
 def medians(times):
-    parts = [statistics.median(each[part] for each in times) for part in range(3)]
-    return [*parts, statistics.median(sum(each) for each in times)]
+    """Of each part, where a peer tells them apart, and of the whole."""
+    parts = [statistics.median(part) for part in zip(*times)]
+    return [*parts, statistics.median(map(sum, times))]
+
+
+def timed(name, threads, best, rounds):
+    """Medians of ours, and of every peer."""
+    torch.set_num_threads(threads)
+    torch.manual_seed(1)
+    os.sched_setaffinity(0, sorted(ALLOWED)[:threads])
+    steps, usual = NETWORKS[name]
+    sides = {"here": ours(name, threads)} | peers(name, threads, best)
+    times = {side: [] for side in sides}
+    for side in sides.values():
+        side.steps(3)
+    for _ in range(rounds or usual):
+        for side, of in sides.items():
+            times[side] += of.steps(steps)
+    for side in sides.values():
+        side.close()
+    os.sched_setaffinity(0, ALLOWED)
+    found = {side: medians(each) for side, each in times.items()}
+    return found.pop("here"), found
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int)
-    parser.add_argument("--fused", action="store_true", default=None)
-    parser.add_argument("--channels-last", action="store_true")
-    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--best", action="store_true")
     parser.add_argument("networks", nargs="*", default=list(NETWORKS))
     arguments = parser.parse_args()
     build = ["cargo", "build", "--quiet", "--release", "--bin", "steps"]
     if not os.environ.get("STEPS_BUILT"):
         subprocess.run(build, cwd=ROOT, check=True)
     print(f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
-    titles = "".join(f"{part:>20}" for part in [*PARTS, "step"])
-    print(f"{'PyTorch / here, ms':<20} threads{titles}  ratio")
+    if arguments.best:
+        torch.set_flush_denormal(True)
+        print(f"{'step, ms':<12} threads      here   fastest  ratio")
+    else:
+        titles = "".join(f"{part:>20}" for part in [*PARTS, "step"])
+        print(f"{'PyTorch / here, ms':<20} threads{titles}  ratio")
     for name in arguments.networks or NETWORKS:
         for threads in map(int, arguments.threads.split(",")):
-            torch.set_num_threads(threads)
-            torch.manual_seed(1)
-            steps, rounds = NETWORKS[name]
-            forms = arguments.fused, arguments.channels_last, arguments.compile
-            ours, theirs = Ours(name, threads), pytorch(name, *forms)
-            ours.steps(2), [theirs() for _ in range(2)]
-            here, there = [], []
-            for _ in range(arguments.rounds or rounds):
-                here += ours.steps(steps)
-                there += [theirs() for _ in range(steps)]
-            ours.close()
-            here, there = medians(here), medians(there)
-            cells = "".join(f"{f'{t:.2f} / {h:.2f}':>20}" for t, h in zip(there, here))
-            print(f"{name:<20} {threads:>7}{cells}  {there[3] / here[3]:.2f}", flush=True)
+            here, found = timed(name, threads, arguments.best, arguments.rounds)
+            fastest = min(found, key=lambda form: found[form][-1])
+            there = found[fastest]
+            ratio = f"{there[-1] / here[-1]:.2f}"
+            if arguments.best:
+                others = ", ".join(f"{form} {each[-1]:.2f}" for form, each in found.items())
+                line = f"{name:<12} {threads:>7} {here[-1]:>9.2f} {there[-1]:>9.2f}  {ratio:>5}"
+                print(f"{line}  {fastest} ({others})", flush=True)
+            else:
+                cells = "".join(f"{f'{t:.2f} / {h:.2f}':>20}" for t, h in zip(there, here))
+                print(f"{name:<20} {threads:>7}{cells}  {ratio}", flush=True)
 
 
 if __name__ == "__main__":
