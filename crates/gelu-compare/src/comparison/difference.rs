@@ -1,6 +1,6 @@
 use super::summary::{Group, best_groups};
 use super::{Contrast, Found, Ruling};
-use crate::measure::{Looks, Measure, Outcomes};
+use crate::measure::{Looks, Measure, Outcomes, Split};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use crate::setting::Setting;
 use std::ops::RangeInclusive;
@@ -45,6 +45,7 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
                 outstanding: side.outstanding(&ruling, &rules.looks),
                 rules: rules.clone(),
                 outcomes: side.outcomes(&ruling, snapshot),
+                without_outcomes: side.without_outcomes(&ruling, snapshot),
                 ruling,
             },
         }
@@ -95,12 +96,32 @@ impl Side<'_> {
 impl Side<'_> {
     /// What the runs of a ruling's pairs have kept; empty where one of them has not.
     fn outcomes(&self, ruling: &Ruling, snapshot: &ComparisonSnapshot) -> Vec<[Arc<Outcomes>; 2]> {
+        let pair = |[arm, baseline]: [Option<Arc<Outcomes>>; 2]| Some([arm?, baseline?]);
+        self.kept(ruling, snapshot).map(pair).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// How many of these runs have kept nothing, where all could have.
+    fn without_outcomes(&self, ruling: &Ruling, snapshot: &ComparisonSnapshot) -> usize {
+        // Only what is measured on counted test examples can be told example by example.
+        let of_examples = snapshot.primary().split == Some(Split::Test);
+        match of_examples && snapshot.test_examples > 0 {
+            true => self.kept(ruling, snapshot).flatten().filter(Option::is_none).count(),
+            false => 0,
+        }
+    }
+
+    /// What each run of a ruling's pairs has kept, the arm's first.
+    fn kept(
+        &self,
+        ruling: &Ruling,
+        snapshot: &ComparisonSnapshot,
+    ) -> impl Iterator<Item = [Option<Arc<Outcomes>>; 2]> {
         let kept = |group: &Group<'_>, seed: u64| {
             let run = group.runs.iter().find(|run| run.key.seed == seed)?;
             run.outcomes_of(&snapshot.criterion).cloned()
         };
-        let pair = |seed| Some([kept(self.arm, seed)?, kept(self.baseline, seed)?]);
-        (1..=ruling.pairs.len() as u64).map(pair).collect::<Option<_>>().unwrap_or_default()
+        let seeds = 1..=ruling.pairs.len() as u64;
+        seeds.map(move |seed| [kept(self.arm, seed), kept(self.baseline, seed)])
     }
 }
 
@@ -238,6 +259,20 @@ mod tests {
             7,
             "an amplitude is missing"
         );
+    }
+
+    #[test]
+    fn runs_that_kept_no_outcomes_are_counted_and_a_reason_is_given() {
+        let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
+        let reason =
+            |snapshot: &ComparisonSnapshot| differences(snapshot)[0].found.no_new_examples();
+        assert!(reason(&snapshot).unwrap().starts_with("16 of 16 runs have kept nothing"));
+        // Where they are not examples of a test set, nothing is missing.
+        snapshot.criterion.primary = "train-loss".to_owned();
+        assert_eq!(reason(&snapshot), None);
+        snapshot.criterion.primary = "test-error".to_owned();
+        snapshot.test_examples = 0;
+        assert_eq!(reason(&snapshot), None);
     }
 
     #[test]

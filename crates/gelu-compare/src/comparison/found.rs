@@ -1,6 +1,6 @@
 use super::contrast::Rules;
 use super::statistics::{
-    Forecast, Mean, NewExamples, Proportion, new_examples, smallest_detectable,
+    Forecast, Mean, NewExamples, NoNewExamples, Proportion, new_examples, smallest_detectable,
 };
 use super::verdict::{ALPHA, Ruling};
 use crate::measure::Outcomes;
@@ -22,6 +22,9 @@ pub struct Found {
     /// What the runs of each pair made of the test examples, `[arm, baseline]`; empty where any of them
     /// has kept nothing.
     pub outcomes: Vec<[Arc<Outcomes>; 2]>,
+    /// How many runs of the pairs have kept nothing of their test examples, where the measure is of these
+    /// and runs keep it; 0 elsewhere.
+    pub without_outcomes: usize,
 }
 
 impl Found {
@@ -56,10 +59,27 @@ impl Found {
     /// Where the mean lies for seeds and test examples like these, at the level of the verdict; `None`
     /// before a look, and where the outcomes do not tell.
     pub fn new_examples(&self) -> Option<NewExamples> {
+        self.over_new_examples()?.ok()
+    }
+
+    /// Why a look has no interval over new test examples, where one is due.
+    pub fn no_new_examples(&self) -> Option<String> {
+        let due = self.over_new_examples()?;
+        let all = 2 * self.ruling.pairs.len();
+        match (self.without_outcomes, due) {
+            (0, _) if self.outcomes.is_empty() => None,
+            (0, due) => due.err().map(|reason| reason.to_string()),
+            (none, _) => Some(format!(
+                "{none} of {all} runs have kept nothing of each test example, as those of earlier versions"
+            )),
+        }
+    }
+
+    fn over_new_examples(&self) -> Option<Result<NewExamples, NoNewExamples>> {
         let pairs: Vec<[&Outcomes; 2]> =
             self.outcomes.iter().map(|[a, b]| [a.as_ref(), b.as_ref()]).collect();
         self.ruling.p.filter(|_| self.mean().is_some())?;
-        new_examples(&pairs, self.ruling.level).ok()
+        Some(new_examples(&pairs, self.ruling.level))
     }
 
     /// How many more pairs would probably decide it; see [`Rules::forecast`].

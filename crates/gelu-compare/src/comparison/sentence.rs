@@ -219,6 +219,7 @@ mod tests {
             rules,
             outstanding: 0,
             outcomes: Vec::new(),
+            without_outcomes: 0,
         }
     }
 

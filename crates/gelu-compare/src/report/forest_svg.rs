@@ -199,6 +199,21 @@ mod tests {
     }
 
     #[test]
+    fn what_holds_for_new_examples_is_a_thinner_and_longer_line() {
+        let mut forest = forest();
+        let lines = |forest: &Forest| svg(forest).matches("<polyline").count();
+        let without = lines(&forest);
+        let row = &mut forest.panels[0].rows[0];
+        // As long as the bar, so that the axis has as many lines as before.
+        row.new_examples = row.interval;
+        assert_eq!(lines(&forest), without + 1);
+        let [low, high] = forest.panels[0].rows[0].interval.unwrap();
+        forest.panels[0].rows[0].new_examples = Some([low - 0.1, high + 0.1]);
+        let [from, to] = forest.panels[0].range();
+        assert!(from < low - 0.1 && to > high + 0.1, "the axis has room for it: {from} {to}");
+    }
+
+    #[test]
     fn rows_of_diverged_or_equal_runs_can_be_drawn() {
         let mut forest = forest();
         let row = &mut forest.panels[0].rows[0];

@@ -19,6 +19,8 @@ pub struct FoundDocument {
     /// The interval of level 1 − α′ over new seeds and new test examples of the same kind; null where
     /// the runs kept no outcomes, or no interval can be told.
     pub new_examples: Option<NewExamples>,
+    /// Why a look has no such interval, where one is due.
+    pub no_new_examples: Option<String>,
     /// Two-sided p of the sign-flip test; null between looks, where nothing is tested.
     pub p: Option<f64>,
     /// p times the comparisons and looks that share α, at most 1: what is printed, and held against
@@ -107,6 +109,7 @@ impl FoundDocument {
             interval: found.interval().map(|ends| interval(ends, ruling.level)),
             interval_95: found.interval_95().map(|ends| interval(ends, ALPHA)),
             new_examples: found.new_examples(),
+            no_new_examples: found.no_new_examples(),
             p: ruling.p,
             p_adjusted: ruling.p_adjusted(),
             level: ruling.level,

@@ -128,6 +128,9 @@ mod tests {
     #[test]
     fn seeds_interval_and_mean_stand_in_their_order() {
         assert_eq!(drawn(&row(), 0.0, 23), " │ ·    ━━━━●━━━━━   · ");
+        // What holds for new examples reaches further, on both sides.
+        let new = ForestRow { new_examples: Some([2.0, 8.0]), ..row() };
+        assert_eq!(drawn(&new, 0.0, 23), " │ · ───━━━━●━━━━━── · ");
         let margin = drawn(&row(), 2.0, 40);
         assert_eq!(margin.matches('┊').count(), 2, "{margin}");
     }

@@ -249,6 +249,7 @@ pub(super) fn notes(document: &Document) -> Vec<String> {
     }
     notes.extend(choices(document));
     notes.extend(intervals(document));
+    notes.extend(no_new_examples(document));
     notes.extend(beside(document));
     let failed = document.runs.iter().filter(|run| run.status == "failed");
     let failed: Vec<String> = failed
@@ -367,6 +368,21 @@ fn intervals(document: &Document) -> Option<String> {
     })
 }
 
+/// Where an interval over new test examples is due and cannot be told.
+fn no_new_examples(document: &Document) -> Option<String> {
+    let mut reasons: Vec<&String> = Vec::new();
+    let due = document.differences.iter().filter_map(|d| d.found.no_new_examples.as_ref());
+    due.for_each(|reason| {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    });
+    let reasons: Vec<String> = reasons.into_iter().cloned().collect();
+    (!reasons.is_empty()).then(|| {
+        format!("What holds for new test examples cannot be told: {}.", reasons.join("; "))
+    })
+}
+
 /// What the pairs can show.
 fn details(document: &Document) -> Vec<String> {
     with_context(document, |difference| {
@@ -469,6 +485,8 @@ mod tests {
         assert!(text.contains("(dropout 0.5) is the largest"), "{text}");
         let unwrapped = text.replace("\n  ", " ");
         assert!(unwrapped.contains("95 % intervals over all 2 comparisons; p counts"), "{text}");
+        let due = "What holds for new test examples cannot be told: 6 of 6 runs have kept nothing";
+        assert_eq!(unwrapped.matches(due).count(), 1, "{text}");
     }
 
     #[test]

@@ -72,6 +72,7 @@ fn judged(case: &Case) -> Vec<FoundDocument> {
             rules: rules.clone(),
             outstanding: 0,
             outcomes: Vec::new(),
+            without_outcomes: 0,
         };
         FoundDocument::of(&found, &wording)
     };
