@@ -2,7 +2,7 @@
 //!
 //! | on | f32 values and derivatives, in units in the last place (ULP) |
 //! |---|---|
-//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.5, all others within 0.51; the same bits on every CPU with a fused multiply-add |
+//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.4, all others within 0.51; the same bits on every CPU with a fused multiply-add |
 //! | CubeCL (Vulkan, wgpu, Metal, CUDA, ROCm, its CPU) | GELU within 4, all others within 8 (the Cauchy unit's derivative 10); subnormal results may be 0 |
 //! | any other backend | composed of tensor operations; for x ≥ −5 within 4 (GELU) or 16, below that within 1e-9 (SiLU, ELU and the Cauchy unit 1e-7) absolutely |
 //!
