@@ -2,8 +2,10 @@
 
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
-use crate::lane::{Kernel, Lane, Of, Places};
+use crate::kernel::Kernel;
+use crate::lane::Lane;
 use crate::level::{Level, Work};
+use crate::places::{Of, Places};
 use crate::random::{Mask, philox};
 use crate::storage::Storage;
 use crate::threads::for_each_chunk;

@@ -1,7 +1,7 @@
 //! f64, for results in f64 and for results that are rounded to less.
 
 use super::{Arithmetic, Digits, Exponential};
-use crate::lane::Lane;
+use crate::root;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 /// An f64 on the way to a result in f64.
@@ -86,7 +86,7 @@ macro_rules! choices {
 
         #[inline(always)]
         fn sqrt(self) -> Self {
-            Self(self.0.root())
+            Self(root::double(self.0))
         }
 
         #[inline(always)]

@@ -21,6 +21,8 @@ mod relu;
 mod shrink;
 mod sigmoid;
 mod silu;
+#[cfg(feature = "loops")]
+mod silu_gate;
 mod smooth_relu2;
 mod softplus;
 mod softsign;
@@ -41,6 +43,9 @@ pub trait Function: Copy + Send + Sync + 'static {
     const ALIASES: &[&str] = &[];
     /// The parameter that follows its name.
     const PARAMETER: Option<Parameter> = None;
+    /// Whether it is a comparison or two: a loop of it waits for memory alone, and what would fetch that ahead
+    /// is in its way.
+    const CHEAP: bool = false;
 
     /// The function.
     fn value<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
@@ -238,12 +243,24 @@ macro_rules! units {
 
 table!(units);
 
+#[cfg(feature = "loops")]
 impl Kind {
     /// Runs `job` with the function as a gated unit computes it.
     pub(crate) fn with_gate<J: Job>(self, job: J) -> J::Output {
         match self {
-            Self::Silu => job.run::<silu::SiluGate>(),
+            Self::Silu => job.run::<silu_gate::SiluGate>(),
             kind => kind.with(job),
+        }
+    }
+
+    /// Runs `job` with the function as a gated unit computes it, if it is the gate of SwiGLU or GEGLU, whose
+    /// value and derivative have an exponential in common.
+    pub(crate) fn with_common_gate<J: Job>(self, job: J) -> Option<J::Output> {
+        match self {
+            Self::Silu => Some(job.run::<silu_gate::SiluGate>()),
+            Self::Gelu => Some(job.run::<gelu::Gelu>()),
+            Self::GeluTanh => Some(job.run::<gelu_tanh::GeluTanh>()),
+            _ => None,
         }
     }
 }
