@@ -55,9 +55,7 @@ impl<E: Lane, F: Function, const DERIVATIVE: bool> Work for Elementwise<E, F, DE
         let Places { x, dy, out, length } = self.places;
         let mut start = 0;
         while length - start >= BLOCK {
-            if !F::CHEAP {
-                prefetch::<E, DERIVATIVE>(self.places, start);
-            }
+            prefetch::<E, DERIVATIVE>(self.places, start);
             // SAFETY: the block lies within the places, as `Kernel::run` was promised.
             unsafe {
                 let dy = if DERIVATIVE { dy.add(start) } else { dy };

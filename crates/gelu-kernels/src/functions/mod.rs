@@ -43,8 +43,7 @@ pub trait Function: Copy + Send + Sync + 'static {
     const ALIASES: &[&str] = &[];
     /// The parameter that follows its name.
     const PARAMETER: Option<Parameter> = None;
-    /// Whether it is a comparison or two: a loop of it waits for memory alone, and what would fetch that ahead
-    /// is in its way.
+    /// Whether it takes no longer than a copy: several threads then pay for long slices alone.
     const CHEAP: bool = false;
 
     /// The function.
@@ -244,7 +243,24 @@ macro_rules! units {
 table!(units);
 
 #[cfg(feature = "loops")]
+struct IsCheap;
+
+#[cfg(feature = "loops")]
+impl Job for IsCheap {
+    type Output = bool;
+
+    fn run<F: Function>(self) -> bool {
+        F::CHEAP
+    }
+}
+
+#[cfg(feature = "loops")]
 impl Kind {
+    /// Whether it takes no longer than a copy.
+    pub(crate) fn is_cheap(self) -> bool {
+        self.with(IsCheap)
+    }
+
     /// Runs `job` with the function as a gated unit computes it.
     pub(crate) fn with_gate<J: Job>(self, job: J) -> J::Output {
         match self {
