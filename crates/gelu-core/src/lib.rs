@@ -47,11 +47,13 @@ pub use activation::{Activation, CustomActivation, NoCounterpart, UnknownActivat
 pub use backends::dispatch;
 #[cfg(feature = "router")]
 pub use backends::router::register_activation_ops;
-pub(crate) use functional::Unit;
 pub use functional::{
     cauchy, elu, geglu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, reglu, relu, silu, swiglu,
 };
-pub use gelu_kernels::{GateHalf, InvalidParameter, slices};
+pub(crate) use gelu_kernels::Unit;
+#[cfg(feature = "flex")]
+pub use gelu_kernels::slices;
+pub use gelu_kernels::{GateHalf, InvalidParameter};
 pub use nn::{
     ActivationLayer, Approximation, Channels, Encoder, EncoderLayer, FeedForward,
     FeedForwardConfig, GatedFeedForward, GatedFeedForwardConfig, GeluLayer, GeluLayerConfig,
