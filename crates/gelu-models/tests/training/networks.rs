@@ -10,8 +10,8 @@ use gelu_models::{AutoencoderConfig, CnnConfig, GptConfig, GptNorm, MlpConfig, W
 use super::{CLASSES, batch};
 
 const STEPS: usize = 6;
-/// How far a loss may be off, of the loss. Seen on llvmpipe by toys of a hundred steps: below 1e-3.
-const ALLOWED: f64 = 2e-3;
+/// How far a loss may be off, of the loss. On llvmpipe all five printed digits of every loss are those on Flex.
+const ALLOWED: f64 = 5e-4;
 
 /// A gradient's square, summed over all parameters.
 struct Square<'a> {
