@@ -1,10 +1,10 @@
-//! `Device::default()` of a program whose Burn has ndarray alone.
+//! `Device::default()` of a program whose Burn has ndarray alone, and which gelu-core was told nothing of.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Device;
+use gelu_core::Activation;
 
 fn main() {
     let device = Device::default();
     assert!(format!("{device:?}").to_lowercase().contains("ndarray"), "the default is {device:?}");
-    let y = gelu_core::gelu(Tensor::<1>::from_floats([1.0], &device));
-    assert!((y.into_scalar::<f32>() - 0.841_344_7).abs() < 1e-5);
+    assert_eq!("gelu".parse(), Ok(Activation::Gelu));
 }
