@@ -4,12 +4,11 @@ mod custom;
 pub use burn_config::NoCounterpart;
 pub use custom::CustomActivation;
 
-use crate::{ActivationLayer, Channels, InvalidParameter, StochasticGelu, Unit, functional};
+use crate::{InvalidParameter, Unit};
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use burn_core::tensor::{Device, Tensor};
 use core::fmt;
 use core::str::FromStr;
 use gelu_kernels::functions::{compact, normalised};
@@ -113,43 +112,6 @@ impl Activation {
     pub fn built_in() -> Vec<Self> {
         let others = OTHERS.iter().map(|(activation, ..)| activation.clone());
         Unit::ALL.into_iter().map(Self::from).chain(others).collect()
-    }
-
-    /// It as a module, for a network that is given any activation.
-    ///
-    /// Whatever is learned is learned for each of `channels`; the others take no notice.
-    ///
-    /// # Panics
-    ///
-    /// If its parameter is none that the function takes ([`Unit::validated`]).
-    pub fn init(&self, channels: Channels, device: &Device) -> ActivationLayer {
-        ActivationLayer::new(self, channels, device)
-    }
-
-    /// The function on a tensor of any rank. The stochastic map is drawn on autodiff devices; what
-    /// is learned is what it starts as: the GELU, SiLU, xIELU with both α = 0.8, and the leaky ReLU of
-    /// slope 0.25 (it learns as a module: [`init`](Self::init)).
-    ///
-    /// # Shapes
-    ///
-    /// - input and output: `[..., any]`
-    ///
-    /// # Panics
-    ///
-    /// If a custom function returns another number of values than it was given, or the activation's
-    /// parameter is none that it takes ([`Unit::validated`]).
-    pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
-        match self {
-            Self::Custom(custom) => custom.forward(x),
-            Self::Soi => StochasticGelu::new().forward(x),
-            Self::LearnableGelu => functional::gelu(x),
-            Self::LearnableSwish | Self::Xielu => {
-                let device = x.device();
-                self.init(Channels::Shared, &device).forward(x)
-            }
-            Self::PRelu => functional::unit(x, Unit::LeakyRelu { slope: 0.25 }),
-            _ => functional::unit(x, self.unit().expect("the others are units")),
-        }
     }
 
     /// Its canonical name, with a parameter that is not the usual one behind a colon.

@@ -9,8 +9,9 @@
 //!
 //! [`GeluLayer`] replaces `burn::nn::Gelu` in a model; [`Activation`] is the list to pick from by
 //! name, and [`ActivationLayer`] its module; [`HiddenLayer`], [`FeedForward`], [`GatedFeedForward`] and
-//! [`Encoder`] take any of it in the place of Burn's layers; [`functional`] has plain functions. A backend is chosen by Burn's own feature names
-//! (`flex` by default, `ndarray`, `wgpu`, `vulkan`, `metal`, `cuda`, …), on this crate too.
+//! [`Encoder`] take any of it in the place of Burn's layers; [`functional`] has plain functions. No
+//! backend comes along by default: the one that Burn was given is named here too, by Burn's own
+//! feature names (`flex`, `ndarray`, `wgpu`, `vulkan`, `metal`, `cuda`, …).
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -46,11 +47,13 @@ pub use activation::{Activation, CustomActivation, NoCounterpart, UnknownActivat
 pub use backends::dispatch;
 #[cfg(feature = "router")]
 pub use backends::router::register_activation_ops;
-pub(crate) use functional::Unit;
 pub use functional::{
     cauchy, elu, geglu, gelu, gelu_sigmoid, gelu_tanh, normal_cdf, reglu, relu, silu, swiglu,
 };
-pub use gelu_kernels::{GateHalf, InvalidParameter, slices};
+pub(crate) use gelu_kernels::Unit;
+#[cfg(feature = "flex")]
+pub use gelu_kernels::slices;
+pub use gelu_kernels::{GateHalf, InvalidParameter};
 pub use nn::{
     ActivationLayer, Approximation, Channels, Encoder, EncoderLayer, FeedForward,
     FeedForwardConfig, GatedFeedForward, GatedFeedForwardConfig, GeluLayer, GeluLayerConfig,

@@ -7,7 +7,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use gelu_kernels::{Unit, backward, forward};
+use gelu_kernels::{Unit, backward, forward, gated_pair, gated_pair_backward};
 use rten_simd::SimdUnaryOp;
 
 const SIZE: usize = 1 << 14;
@@ -38,6 +38,30 @@ fn value(bencher: Bencher<'_, '_>, unit: Unit) {
 fn derivative(bencher: Bencher<'_, '_>, unit: Unit) {
     let dy = vec![1.0; SIZE];
     time(bencher, |x, dx| backward(unit, x, &dy, dx));
+}
+
+const GATES: [Unit; 4] = [Unit::Silu, Unit::Gelu, Unit::GeluTanh, Unit::Relu];
+
+#[divan::bench(args = GATES)]
+fn gate(bencher: Bencher<'_, '_>, unit: Unit) {
+    let (x, values, mut y) = (input(), vec![1.0; SIZE], Vec::with_capacity(SIZE));
+    bencher.counter(ItemsCount::new(SIZE)).bench_local(|| {
+        let y = black_box(&mut y.spare_capacity_mut()[..SIZE]);
+        gated_pair(unit, black_box(&x), &values, y);
+    });
+}
+
+/// For gates and values.
+#[divan::bench(args = GATES)]
+fn gate_gradients(bencher: Bencher<'_, '_>, unit: Unit) {
+    let (x, values, dy) = (input(), vec![1.0; SIZE], vec![1.0; SIZE]);
+    let [mut dgates, mut dvalues] = [(); 2].map(|()| Vec::with_capacity(SIZE));
+    bencher.counter(ItemsCount::new(SIZE)).bench_local(|| {
+        let [dgates, dvalues] =
+            [&mut dgates, &mut dvalues].map(|out| &mut out.spare_capacity_mut()[..SIZE]);
+        let (dgates, dvalues) = (black_box(dgates), black_box(dvalues));
+        gated_pair_backward(unit, black_box(&x), &values, &dy, dgates, dvalues);
+    });
 }
 
 #[divan::bench]

@@ -5,6 +5,8 @@
 
 #![allow(unsafe_code, reason = "threads write to channels, which lie scattered over the numbers")]
 
+mod loops;
+
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
 use crate::level::{Level, Work};
@@ -12,6 +14,7 @@ use crate::scratch::with_scratch;
 use crate::slices;
 use crate::sum::{Sum, sums};
 use crate::threads::map_each;
+use loops::{Affine, AffineInPlace, AffineTo, Inner, InnerInPlace, Products};
 use std::ops::Range;
 use std::vec::Vec;
 
@@ -215,97 +218,6 @@ impl Norm<'_> {
         })
         .into_iter()
         .unzip()
-    }
-}
-
-/// `(x − mean)·scale + shift`
-#[derive(Clone, Copy)]
-struct Affine {
-    mean: f32,
-    scale: f32,
-    shift: f32,
-}
-
-impl Affine {
-    #[inline(always)]
-    fn at(self, x: f32) -> f32 {
-        (x - self.mean) * self.scale + self.shift
-    }
-}
-
-struct AffineTo<'a> {
-    affine: Affine,
-    x: &'a [f32],
-    out: &'a mut [f32],
-}
-
-impl Work for AffineTo<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Self { affine, x, out } = self;
-        out.iter_mut().zip(x).for_each(|(out, x)| *out = affine.at(*x));
-    }
-}
-
-struct AffineInPlace<'a> {
-    affine: Affine,
-    values: &'a mut [f32],
-}
-
-impl Work for AffineInPlace<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Self { affine, values } = self;
-        values.iter_mut().for_each(|value| *value = affine.at(*value));
-    }
-}
-
-/// Σ gradient and Σ gradient·(x − mean).
-struct Products<'a> {
-    gradient: &'a [f32],
-    x: &'a [f32],
-    mean: f32,
-}
-
-impl Work for Products<'_> {
-    type Output = [f64; 2];
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) -> [f64; 2] {
-        let Self { gradient, x, mean } = self;
-        sums([gradient, x], |[gradient, x]| [gradient, gradient * (x - mean)])
-    }
-}
-
-/// The gradient behind the norm to that before it: `scale·(g − mean gradient − (x − mean)·slope)`.
-#[derive(Clone, Copy)]
-struct Inner {
-    mean: f32,
-    scale: f32,
-    mean_gradient: f32,
-    slope: f32,
-}
-
-struct InnerInPlace<'a> {
-    inner: Inner,
-    x: &'a [f32],
-    gradient: &'a mut [f32],
-}
-
-impl Work for InnerInPlace<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let Self { inner: Inner { mean, scale, mean_gradient, slope }, x, gradient } = self;
-        gradient
-            .iter_mut()
-            .zip(x)
-            .for_each(|(g, x)| *g = (*g - mean_gradient - (*x - mean) * slope) * scale);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The one place where threads are let into the same slice.
 
 use core::marker::PhantomData;
+#[cfg(feature = "loops")]
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
@@ -24,6 +25,7 @@ impl<'a, T> Disjoint<'a, T> {
     }
 
     /// A slice that is to be written first.
+    #[cfg(feature = "loops")]
     pub(crate) fn of_unwritten(slice: &'a mut [MaybeUninit<T>]) -> Self {
         Self { start: slice.as_mut_ptr().cast(), length: slice.len(), _slice: PhantomData }
     }
@@ -69,6 +71,7 @@ impl<'a, T> Disjoint<'a, T> {
     /// # Panics
     ///
     /// As [`at`](Self::at).
+    #[cfg(feature = "loops")]
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "as the caller promises, each is used once at a time")]
     pub(crate) unsafe fn unwritten_part(&self, part: Range<usize>) -> &mut [MaybeUninit<T>] {

@@ -1,95 +1,16 @@
 //! The loop over a slice, compiled for each function and each level.
 
-use crate::arithmetic::{Double, Rounded};
 use crate::functions::{Function, Job, Kind};
-use crate::lane::{Lane, Loop, Of, Places};
+use crate::lane::Lane;
 use crate::level::{Level, Work};
+use crate::places::{Loop, Of, Places};
 use core::marker::PhantomData;
 
 /// How many numbers are loaded, worked on and stored together: two registers of the widest kind.
-const BLOCK: usize = 32;
+pub(crate) const BLOCK: usize = 32;
 
-impl Lane for f32 {
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn of(number: f64) -> Self {
-        number as Self
-    }
-
-    #[inline(always)]
-    fn root(self) -> Self {
-        #[cfg(feature = "std")]
-        return self.sqrt();
-        #[cfg(not(feature = "std"))]
-        return libm::sqrtf(self);
-    }
-
-    #[inline(always)]
-    fn flushed(self) -> Self {
-        if self.abs() < Self::MIN_POSITIVE { 0.0 } else { self }
-    }
-
-    #[inline(always)]
-    fn value<F: Function, const FUSED: bool>(self, parameter: f64) -> Self {
-        if FUSED {
-            F::fused(self, parameter)
-        } else {
-            F::value(Rounded(f64::from(self)), parameter).0 as f32
-        }
-    }
-
-    #[inline(always)]
-    fn derivative<F: Function, const FUSED: bool>(self, parameter: f64) -> Self {
-        if FUSED {
-            F::fused_derivative(self, parameter)
-        } else {
-            F::derivative(Rounded(f64::from(self)), parameter).0 as f32
-        }
-    }
-
-    fn loop_of(kind: Kind, of: Of) -> Loop<Self> {
-        pick(kind, of)
-    }
-}
-
-impl Lane for f64 {
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn of(number: f64) -> Self {
-        number
-    }
-
-    #[inline(always)]
-    fn root(self) -> Self {
-        #[cfg(feature = "std")]
-        return self.sqrt();
-        #[cfg(not(feature = "std"))]
-        return libm::sqrt(self);
-    }
-
-    #[inline(always)]
-    fn flushed(self) -> Self {
-        if self.abs() < Self::MIN_POSITIVE { 0.0 } else { self }
-    }
-
-    #[inline(always)]
-    fn value<F: Function, const FUSED: bool>(self, parameter: f64) -> Self {
-        F::value(Double(self), parameter).0
-    }
-
-    #[inline(always)]
-    fn derivative<F: Function, const FUSED: bool>(self, parameter: f64) -> Self {
-        F::derivative(Double(self), parameter).0
-    }
-
-    fn loop_of(kind: Kind, of: Of) -> Loop<Self> {
-        pick(kind, of)
-    }
-}
-
-fn pick<E: Lane>(kind: Kind, of: Of) -> Loop<E> {
+/// A function's loop.
+pub(crate) fn pick<E: Lane>(kind: Kind, of: Of) -> Loop<E> {
     match of {
         Of::Value => kind.with(Compiled::<E, false>(PhantomData)),
         Of::Derivative => kind.with(Compiled::<E, true>(PhantomData)),

@@ -2,8 +2,10 @@
 
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
-use crate::lane::{Kernel, Lane, Of};
+use crate::kernel::Kernel;
+use crate::lane::Lane;
 use crate::level::{Level, Work};
+use crate::places::Of;
 use crate::random::{Draw, philox, uniform};
 use crate::storage::Storage;
 use crate::threads::for_each_chunk;

@@ -4,8 +4,10 @@
 use crate::GateHalf;
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
-use crate::lane::{Kernel, Lane, Of};
+use crate::kernel::{GateKernel, Kernel};
+use crate::lane::Lane;
 use crate::level::{Level, Work};
+use crate::places::Of;
 use crate::storage::Storage;
 use crate::threads::for_each_chunk;
 use core::mem::MaybeUninit;
@@ -193,10 +195,9 @@ fn backward<S: Storage>(
     [dgates, dvalues]: [Gradients<'_, S>; 2],
 ) {
     let level = Level::best();
-    let value = Kernel::new(Of::Gate, unit.kind(), unit.parameter(), level);
-    let derivative = Kernel::new(Of::GateDerivative, unit.kind(), unit.parameter(), level);
+    let kernel = GateKernel::new(unit, level);
     for_each_chunk(dy.len(), 0, |range| {
-        level.run(Backward { rows, value, derivative, gates, values, dy, dgates, dvalues, range });
+        level.run(Backward { rows, kernel, gates, values, dy, dgates, dvalues, range });
     });
 }
 
@@ -231,8 +232,7 @@ impl<S: Storage> Work for Forward<'_, S> {
 
 struct Backward<'a, S: Storage> {
     rows: Rows,
-    value: Kernel<S::Lane>,
-    derivative: Kernel<S::Lane>,
+    kernel: GateKernel<S::Lane>,
     gates: &'a [S],
     values: &'a [S],
     dy: &'a [S],
@@ -261,13 +261,11 @@ impl<S: Storage> Work for Backward<'_, S> {
                 })
             };
             widen(gates, &mut widened);
-            self.value.replace(&mut widened[..count]);
-            write_products(&widened, dy, dvalues);
             for ((product, dy), value) in products.iter_mut().zip(dy).zip(values) {
                 *product = dy.widen() * value.widen();
             }
-            widen(gates, &mut widened);
-            self.derivative.scale(&widened[..count], &mut products[..count]);
+            self.kernel.replace_and_scale(&mut widened[..count], &mut products[..count]);
+            write_products(&widened, dy, dvalues);
             for (out, product) in dgates.iter_mut().zip(&products) {
                 out.write(S::narrow(*product));
             }

@@ -35,22 +35,24 @@
 //!
 //! | | |
 //! |---|---|
+//! | `loops` | the loops over slices of all functions; without it there are the functions of one number, optimisers and random numbers |
 //! | `std` | detects instructions; without it, the baseline is used |
 //! | `rayon` | several threads |
 //! | `half` | `f16` and `bf16` |
 //! | `gemm` | products of matrices: `linear`, `convolution` |
 //! | `serde` | units by their names |
 //!
-//! The first three are the default. Batch norm and products need `std`.
+//! The first four are the default. Batch norm and products need `std`.
 
 extern crate alloc;
 
+#[cfg(feature = "loops")]
 mod activation;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod adam;
 #[doc(hidden)]
 pub mod arithmetic;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "loops", feature = "std"))]
 pub mod batch_norm;
 #[cfg(feature = "gemm")]
 #[allow(
@@ -60,60 +62,78 @@ pub mod batch_norm;
 pub mod convolution;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod disjoint;
+#[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
 mod elementwise;
+mod float;
 #[doc(hidden)]
 pub mod functions;
+#[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
 mod gate;
 mod gate_half;
+#[cfg(feature = "loops")]
+#[allow(unsafe_code, reason = "pointers to what it reads and writes")]
+mod gate_loop;
+#[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
 mod gated;
+#[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
+mod kernel;
 mod lane;
 #[allow(unsafe_code, reason = "code for instructions that were detected")]
 mod level;
 #[cfg(feature = "gemm")]
 pub mod linear;
+#[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
 mod pass;
+#[cfg(feature = "loops")]
+mod places;
 #[cfg(feature = "gemm")]
 #[allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
 mod product;
 pub mod random;
-#[cfg(feature = "std")]
+mod root;
+#[cfg(all(feature = "loops", feature = "std"))]
 mod scratch;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod sgd;
+#[cfg(feature = "loops")]
 pub mod slices;
 mod storage;
 #[cfg(feature = "gemm")]
 mod subnormal;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "loops", feature = "std"))]
 mod sum;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod threads;
 #[cfg(feature = "gemm")]
 mod tile;
 
+#[cfg(feature = "loops")]
 pub use activation::{backward, forward, gelu};
 pub use adam::{AdamStep, EpsilonPlace, WeightDecay, adam, amsgrad};
 pub use functions::{InvalidParameter, Unit};
+#[cfg(feature = "loops")]
 pub use gate::gate;
 pub use gate_half::GateHalf;
+#[cfg(feature = "loops")]
 pub use gated::{Halves, gated, gated_backward, gated_pair, gated_pair_backward};
 pub use lane::Lane;
 pub use level::{Level, Work};
+#[cfg(feature = "loops")]
 pub use pass::Pass;
 pub use sgd::{SgdStep, sgd};
 pub use storage::Storage;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "loops", feature = "std"))]
 pub use sum::sum_of_channels;
 
-#[cfg(all(test, feature = "half"))]
+#[cfg(all(test, feature = "half", feature = "loops"))]
 mod tests;
 
 /// The code of the README, compiled with the documentation's tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "half", feature = "loops"))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

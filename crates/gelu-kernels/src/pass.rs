@@ -2,11 +2,13 @@
 
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
-use crate::lane::{Kernel, Lane, Of, Places};
+use crate::kernel::Kernel;
+use crate::lane::Lane;
 use crate::level::{Level, Work};
+use crate::places::{Of, Places};
 use crate::random::{Mask, philox};
 use crate::storage::Storage;
-use crate::threads::for_each_chunk;
+use crate::threads::{PARALLEL, PARALLEL_COPY, for_each_chunk_if};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
@@ -121,6 +123,11 @@ impl<S: Storage> Pass<S> {
         self.run(Of::Derivative, Source::Apart(x), Source::Apart(dy), places, x.len())
     }
 
+    /// Whether there is nothing but the function.
+    fn is_direct(&self) -> bool {
+        S::DIRECT && self.bias.is_empty() && self.mask.is_none()
+    }
+
     /// Chunk by chunk. A chunk's work and its sums do not depend on how many threads there are.
     fn run(
         &self,
@@ -135,7 +142,9 @@ impl<S: Storage> Pass<S> {
         let derivative = matches!(of, Of::Derivative);
         // Sums are kept chunk by chunk, so these are not much shorter than some rows.
         let columns = if derivative { self.bias.len() } else { 0 };
-        let chunk_sums = for_each_chunk(length, 8 * columns, |range| {
+        let copies = self.is_direct() && kind.is_cheap();
+        let pays = length >= if copies { PARALLEL_COPY } else { PARALLEL };
+        let chunk_sums = for_each_chunk_if(pays, length, 8 * columns, |range| {
             let mut sums = vec![S::Lane::ZERO; columns];
             let place = out.at(range.clone());
             let [x, dy] = [x, dy].map(|source| source.at(range.clone(), place));
@@ -189,7 +198,7 @@ impl<S: Storage> Work for (Strips<'_, S>, &mut [S::Lane]) {
     fn run<const FUSED: bool>(self) {
         let (strips, sums) = self;
         let Strips { pass, places, .. } = &strips;
-        if S::DIRECT && pass.bias.is_empty() && pass.mask.is_none() {
+        if pass.is_direct() {
             strips.directly();
             return;
         }

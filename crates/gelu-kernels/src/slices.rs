@@ -15,8 +15,9 @@
 //! ```
 
 use crate::functions::Unit;
-use crate::lane::{Kernel, Of};
+use crate::kernel::Kernel;
 use crate::level::Level;
+use crate::places::Of;
 
 /// Replaces every number by the function of it.
 ///

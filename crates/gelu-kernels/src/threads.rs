@@ -14,7 +14,12 @@ const CHUNK: usize = 1 << 14;
 
 /// From this length on several threads are used: below, waking them takes longer than the work
 /// (`cargo bench --bench kernels`).
-const PARALLEL: usize = 1 << 16;
+pub(crate) const PARALLEL: usize = 1 << 16;
+
+/// From this length on for what takes no longer than a copy: two threads are no faster at less, 2¹⁶ numbers take
+/// them 14 µs and one 7 (the same benchmark, `relu`).
+#[cfg(feature = "loops")]
+pub(crate) const PARALLEL_COPY: usize = 1 << 22;
 
 /// Multiplications from which on a product uses several threads: below, waking them takes longer than they
 /// save.
@@ -38,6 +43,7 @@ pub(crate) fn each<T: Send>(
 
 /// What `work` gives for each of `0..count`, in their order, on several threads if the work on
 /// `elements` numbers in all is worth them.
+#[cfg(all(feature = "loops", feature = "std"))]
 pub(crate) fn map_each<T: Send>(
     count: usize,
     elements: usize,
@@ -53,9 +59,19 @@ pub(crate) fn for_each_chunk<T: Send>(
     least: usize,
     work: impl Fn(Range<usize>) -> T + Send + Sync,
 ) -> Vec<T> {
+    for_each_chunk_if(length >= PARALLEL, length, least, work)
+}
+
+/// As [`for_each_chunk`], on several threads if that `pays`.
+pub(crate) fn for_each_chunk_if<T: Send>(
+    pays: bool,
+    length: usize,
+    least: usize,
+    work: impl Fn(Range<usize>) -> T + Send + Sync,
+) -> Vec<T> {
     let chunk = CHUNK.max(least.next_multiple_of(4));
     let range = |index: usize| index * chunk..((index + 1) * chunk).min(length);
-    map_each(length.div_ceil(chunk), length, |index| work(range(index)))
+    each(length.div_ceil(chunk), pays, |index| work(range(index)))
 }
 
 /// Calls `work` with each part of `data`, all of one size but perhaps the last, and its number, on

@@ -10,14 +10,15 @@
 //! |---|---|---|---|
 //! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel, also under fusion (f64: tensor operations) | tensor operations |
 //! | [`layers::linear`], [`layers::hidden_layer`] | the products of all three directions in blocks that threads share | Burn's | Burn's |
-//! | [`layers::conv2d`] | products of matrices with the patches of the pictures, forward and for both gradients | Burn's | Burn's |
+//! | [`layers::conv2d`] | sums of products in registers, read from the pictures themselves; 3×3 kernels by Winograd's method where it is faster | Burn's | Burn's |
 //! | [`layers::batch_norm_activation`] | a channel at a time, which is read from memory once each way if it fits the caches | tensor operations | tensor operations |
 //!
 //! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline and chosen at run time
-//! (`GELU_SIMD=avx512`, `avx2` or `portable` forces one; what is not there is refused). None of their bits depends on how many threads
-//! there are, and those of the optimisers and of a batch norm by itself not on the level either. Two
-//! things do: an activation has other bits where no multiply-add is fused (`portable`), as everywhere in
-//! gelu-core, and matrix products are those of the crate `gemm`, which looks for instructions itself.
+//! (`GELU_SIMD=avx512`, `avx2`, `fused` or `portable` forces one; what is not there is refused). None of their
+//! bits depends on how many threads there are, and those of the optimisers and of a batch norm by itself not
+//! on the level either. Activations, as everywhere in gelu-core, and convolutions have other bits where no
+//! multiply-add is fused (`portable`). The products of linear layers are those of the crate `gemm`, which
+//! looks for instructions itself.
 //!
 //! Parameters of 16 bits are stepped in f32, and their moments are f32.
 //!

@@ -1,6 +1,8 @@
 use super::*;
+use crate::functional;
 use alloc::format;
 use alloc::string::ToString;
+use burn_core::tensor::{Device, Tensor};
 use gelu_kernels::functions::Kind;
 
 /// All that one can write for an activation, beside it.

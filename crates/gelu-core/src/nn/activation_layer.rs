@@ -1,4 +1,5 @@
 mod module;
+mod picked;
 
 use super::{
     Channels, LearnableGelu, LearnableGeluConfig, LearnableSwish, LearnableSwishConfig,

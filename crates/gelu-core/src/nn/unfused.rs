@@ -1,9 +1,11 @@
+mod place;
+
 use crate::GateHalf;
 use alloc::string::String;
-use alloc::vec::Vec;
 use burn::module::{Devices, Flag, Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::tensor::{Bool, Device, FloatDType, Int, Tensor};
 use burn_core as burn;
+use place::{Names, Place};
 
 /// A model seen with its fused layers apart, as they are where nothing is fused, so that a network whose
 /// layers were replaced by these loads what it loaded before.
@@ -57,15 +59,6 @@ use burn_core as burn;
 pub struct Unfused<M> {
     model: M,
     names: Names,
-}
-
-/// What the layers are called, and in which order two of them are one.
-#[derive(Clone, Debug)]
-struct Names {
-    gate: String,
-    up: String,
-    down: String,
-    first: GateHalf,
 }
 
 impl<M: Module> Unfused<M> {
@@ -130,69 +123,6 @@ impl<M: Module> Module for Unfused<M> {
         let Self { model, names } = self;
         let model = model.map(&mut Mapper { inner: mapper, place: Place::new(&names) });
         Self { model, names }
-    }
-}
-
-/// Where in the model a walk is, as far as whom it is for has not been told yet: the layer of gates and
-/// values, and what is in it.
-struct Place<'a> {
-    names: &'a Names,
-    /// Names, and the types that they are fields of.
-    held: Vec<[String; 2]>,
-}
-
-impl<'a> Place<'a> {
-    /// How `#[derive(Module)]` names the type that the layers are fields of.
-    const BLOCK: &'static str = "Struct:GatedFeedForward";
-
-    fn new(names: &'a Names) -> Self {
-        Self { names, held: Vec::new() }
-    }
-
-    /// The name to go on with, unless that is to be decided further in or there is none.
-    fn entered<'b>(&'b mut self, name: &'b str, container: &str) -> Option<&'b str> {
-        if self.held.is_empty() && (name, container) != ("gate_up", Self::BLOCK) {
-            return self.renamed(name, container);
-        }
-        self.held.push([name, container].map(String::from));
-        None
-    }
-
-    /// As [`entered`](Self::entered), on the way out.
-    fn left<'b>(&'b mut self, name: &'b str, container: &str) -> Option<&'b str> {
-        match self.held.pop() {
-            Some(_) => None,
-            None => self.renamed(name, container),
-        }
-    }
-
-    /// Its name where nothing is fused, unless it stands for all that it is part of.
-    fn renamed<'b>(&'b self, name: &'b str, container: &str) -> Option<&'b str> {
-        match (name, container) {
-            ("down", Self::BLOCK) => Some(&self.names.down),
-            ("linear", "Struct:HiddenLayer")
-            | ("learnable" | "prelu", "Struct:ActivationLayer") => None,
-            _ => Some(name),
-        }
-    }
-
-    /// The two layers that the parameter here belongs to, the one with the first half of it in front.
-    fn halves(&self) -> Option<[&'a str; 2]> {
-        // The layer and its parameter; what is deeper was attached to that.
-        let (gate, up) = (self.names.gate.as_str(), self.names.up.as_str());
-        (self.held.len() == 2).then_some(match self.names.first {
-            GateHalf::First => [gate, up],
-            GateHalf::Last => [up, gate],
-        })
-    }
-
-    /// What has not been told, with the layer called `layer` if that is given.
-    fn path(&self, layer: Option<&str>) -> Vec<[String; 2]> {
-        let mut path = self.held.clone();
-        if let (Some(layer), Some([name, _])) = (layer, path.first_mut()) {
-            *name = layer.into();
-        }
-        path
     }
 }
 

@@ -47,7 +47,7 @@ fn values_and_derivatives_are_within_their_bounds() {
                 _ => f32::INFINITY,
             };
             let least = |x: f32| if (x - zero).abs() < 0.5 { 2f64.powi(-24) } else { 0.0 };
-            let mut worst = (0.0, 0.0);
+            let (mut worst, mut above) = ((0.0, 0.0), [0; 3]);
             for (&x, result) in x.iter().zip(compute(of, unit, &x, &device)) {
                 let exact = of.exact(unit, x);
                 let error = (f64::from(result) - exact).abs();
@@ -55,12 +55,18 @@ fn values_and_derivatives_are_within_their_bounds() {
                 let allowed = (small && result.abs() < f32::MIN_POSITIVE)
                     || (x < -5.0 && !has_kernel(&device) && error < 1e-7);
                 let ulps = if allowed { 0.0 } else { error / spacing(exact).max(least(x)) };
+                for (count, limit) in above.iter_mut().zip([0.5, 1.0, 2.0]) {
+                    *count += usize::from(ulps > limit);
+                }
                 if ulps > worst.0 || ulps.is_nan() {
                     worst = (ulps, x);
                 }
             }
             let (ulps, at) = worst;
-            println!("{unit:?} {of:?}: {ulps:.2} ULP at {at:e}");
+            let ([half, one, two], count) = (above, x.len());
+            println!(
+                "{unit:?} {of:?}: {ulps:.2} ULP at {at:e}; of {count} above 0.5, 1 and 2: {half}, {one}, {two}"
+            );
             assert!(ulps <= bound, "{unit:?} {of:?} at {at:e}: {ulps} ULP");
         }
     }

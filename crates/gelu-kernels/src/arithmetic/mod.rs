@@ -13,6 +13,7 @@
 
 pub mod fused;
 mod number;
+mod series;
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 pub use number::{Double, Rounded};

@@ -1,7 +1,8 @@
 //! f64, for results in f64 and for results that are rounded to less.
 
+use super::series::{MAGIC, polynomial, power_of_two, series};
 use super::{Arithmetic, Digits, Exponential};
-use crate::lane::Lane;
+use crate::root;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 /// An f64 on the way to a result in f64.
@@ -86,7 +87,7 @@ macro_rules! choices {
 
         #[inline(always)]
         fn sqrt(self) -> Self {
-            Self(self.0.root())
+            Self(root::double(self.0))
         }
 
         #[inline(always)]
@@ -114,53 +115,6 @@ macro_rules! choices {
             Self(polynomial(self.0, coefficients))
         }
     };
-}
-
-/// Adding it rounds to an integer and leaves that in the low bits.
-const MAGIC: f64 = 6_755_399_441_055_744.0;
-
-/// `2^k` for an integer −1022 ≤ k ≤ 1023.
-#[inline(always)]
-fn power_of_two(k: f64) -> f64 {
-    f64::from_bits((k + MAGIC).to_bits().wrapping_add(1023) << 52)
-}
-
-/// `Σ coefficients[k]·x^k` in four chains, each of every fourth coefficient: a single chain is long
-/// and every step of it waits for the one before.
-#[inline(always)]
-fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
-    let square = x * x;
-    let fourth = square * square;
-    let low = chain(fourth, coefficients, 0) + x * chain(fourth, coefficients, 1);
-    let high = chain(fourth, coefficients, 2) + x * chain(fourth, coefficients, 3);
-    low + square * high
-}
-
-/// `Σ coefficients[first + 4k]·x^k`.
-#[inline(always)]
-fn chain(x: f64, coefficients: &[f64], first: usize) -> f64 {
-    if first >= coefficients.len() {
-        return 0.0;
-    }
-    let mut index = first + (coefficients.len() - 1 - first) / 4 * 4;
-    let mut sum = coefficients[index];
-    while index > first {
-        index -= 4;
-        sum = sum * x + coefficients[index];
-    }
-    sum
-}
-
-/// `e^r − 1` for `|r| ≤ ln 2 / 2` by Taylor's series to r^`N`+1.
-#[inline(always)]
-fn series<const N: usize>(r: f64) -> f64 {
-    let mut coefficients = [0.5; N];
-    let mut k = 1;
-    while k < N {
-        coefficients[k] = coefficients[k - 1] / (k + 2) as f64;
-        k += 1;
-    }
-    polynomial(r, &coefficients) * r * r + r
 }
 
 /// `(1 + s)·2^k`, the power in two factors, so that no product with it is subnormal before its

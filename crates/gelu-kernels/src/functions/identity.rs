@@ -10,6 +10,7 @@ impl Function for Identity {
     const NAME: &str = "identity";
     const LABEL: &str = "identity";
     const ALIASES: &[&str] = &["linear"];
+    const CHEAP: bool = true;
 
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {

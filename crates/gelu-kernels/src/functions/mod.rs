@@ -17,10 +17,13 @@ mod identity;
 mod laplace;
 mod mish;
 mod normal_cdf;
+mod on_double;
 mod relu;
 mod shrink;
 mod sigmoid;
 mod silu;
+#[cfg(feature = "loops")]
+mod silu_gate;
 mod smooth_relu2;
 mod softplus;
 mod softsign;
@@ -28,7 +31,7 @@ mod sqrt_softplus;
 mod tanh;
 mod unit;
 
-use crate::arithmetic::{Arithmetic, Double, Rounded};
+use crate::arithmetic::{Arithmetic, Rounded};
 pub use unit::{InvalidParameter, Names, compact, normalised};
 
 /// What a function's file has to say.
@@ -41,6 +44,8 @@ pub trait Function: Copy + Send + Sync + 'static {
     const ALIASES: &[&str] = &[];
     /// The parameter that follows its name.
     const PARAMETER: Option<Parameter> = None;
+    /// Whether it takes no longer than a copy: several threads then pay for long slices alone.
+    const CHEAP: bool = false;
 
     /// The function.
     fn value<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
@@ -238,137 +243,41 @@ macro_rules! units {
 
 table!(units);
 
+#[cfg(feature = "loops")]
+struct IsCheap;
+
+#[cfg(feature = "loops")]
+impl Job for IsCheap {
+    type Output = bool;
+
+    fn run<F: Function>(self) -> bool {
+        F::CHEAP
+    }
+}
+
+#[cfg(feature = "loops")]
 impl Kind {
+    /// Whether it takes no longer than a copy.
+    pub(crate) fn is_cheap(self) -> bool {
+        self.with(IsCheap)
+    }
+
     /// Runs `job` with the function as a gated unit computes it.
     pub(crate) fn with_gate<J: Job>(self, job: J) -> J::Output {
         match self {
-            Self::Silu => job.run::<silu::SiluGate>(),
+            Self::Silu => job.run::<silu_gate::SiluGate>(),
             kind => kind.with(job),
         }
     }
-}
 
-/// A function of one number in f64, or its first or second derivative: the reference, and what f64
-/// tensors are computed with.
-struct OnDouble<const DERIVATIVE: u8> {
-    x: f64,
-    parameter: f64,
-}
-
-impl<const DERIVATIVE: u8> Job for OnDouble<DERIVATIVE> {
-    type Output = f64;
-
-    fn run<F: Function>(self) -> f64 {
-        let x = Double(self.x);
-        match DERIVATIVE {
-            0 => F::value(x, self.parameter).0,
-            1 => F::derivative(x, self.parameter).0,
-            _ => F::second_derivative(x, self.parameter).0,
-        }
-    }
-}
-
-impl Unit {
-    fn on_double<const DERIVATIVE: u8>(self, x: f64) -> f64 {
-        let parameter = self.checked().parameter();
-        self.kind().with(OnDouble::<DERIVATIVE> { x, parameter })
-    }
-
-    /// The function on one number, in double precision.
-    ///
-    /// # Panics
-    ///
-    /// If the parameter is none that it takes ([`validated`](Self::validated)).
-    pub fn value(self, x: f64) -> f64 {
-        self.on_double::<0>(x)
-    }
-
-    /// Its derivative on one number; at a kink, the one that the function's documentation says.
-    ///
-    /// # Panics
-    ///
-    /// As [`value`](Self::value).
-    pub fn derivative(self, x: f64) -> f64 {
-        self.on_double::<1>(x)
-    }
-
-    /// Its second derivative on one number; at a kink or a jump, that of the piece which the
-    /// derivative takes its value from.
-    ///
-    /// ```
-    /// use gelu_kernels::Unit;
-    /// // 2·φ(0)
-    /// assert!((Unit::Gelu.second_derivative(0.0) - 0.797_884_560_802_865_4).abs() < 1e-15);
-    /// assert_eq!(Unit::Relu.second_derivative(1.0), 0.0);
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// As [`value`](Self::value).
-    pub fn second_derivative(self, x: f64) -> f64 {
-        self.on_double::<2>(x)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn second_derivatives_are_the_difference_quotients_of_the_first() {
-        let others = [
-            Unit::Elu { alpha: 0.3 },
-            Unit::Celu { alpha: 2.5 },
-            Unit::LeakyRelu { slope: 0.2 },
-            Unit::Softplus { beta: 3.0 },
-            Unit::ClippedGelu { limit: 0.5 },
-            Unit::Hardtanh { limit: 2.5 },
-            Unit::Softshrink { lambda: 1.5 },
-            Unit::Hardshrink { lambda: 1.5 },
-            Unit::ThresholdedRelu { theta: -0.5 },
-            Unit::LeakyRelu2 { slope: 0.2 },
-            Unit::SmoothRelu2 { a: 1.5 },
-        ];
-        let h = 1e-5;
-        for unit in Unit::ALL.into_iter().chain(others) {
-            let mut compared = 0;
-            for x in (-4_000..=4_000).map(|step| f64::from(step) * 3.1e-3 + 7e-5) {
-                let [below, above] = [x - h, x + h].map(|x| unit.second_derivative(x));
-                if (below - above).abs() > 1e-2 {
-                    // It jumps in between.
-                    continue;
-                }
-                let quotient = (unit.derivative(x + h) - unit.derivative(x - h)) / (2.0 * h);
-                let got = unit.second_derivative(x);
-                assert!((got - quotient).abs() <= 2e-9, "{unit}″({x}): {got}, {quotient}");
-                compared += 1;
-            }
-            assert!(compared > 7_990, "{unit}: {compared}");
-        }
-    }
-
-    #[test]
-    fn second_derivatives_end_at_their_limits_and_are_never_nan() {
-        for unit in Unit::ALL {
-            let far = [f64::NEG_INFINITY, f64::MIN, -1e9, 1e9, f64::MAX, f64::INFINITY];
-            for x in far {
-                let exact = match unit {
-                    Unit::SquaredRelu | Unit::Gelu2 | Unit::SmoothRelu2 { .. } if x > 0.0 => 2.0,
-                    Unit::LeakyRelu2 { slope } if x < 0.0 => 2.0 * slope * slope,
-                    Unit::LeakyRelu2 { .. } => 2.0,
-                    // It is √x there, which bends for longer.
-                    Unit::SqrtSoftplus if x > 0.0 => -0.25 / (x * x.sqrt()),
-                    _ => 0.0,
-                };
-                let got = unit.second_derivative(x);
-                assert!((got - exact).abs() <= 1e-15, "{unit}″({x}): {got}");
-            }
-            for power in 0..330 {
-                for x in [0.0, 1.0, -1.0].map(|sign| sign * 0.1f64.powi(power)) {
-                    assert!(unit.second_derivative(x).is_finite(), "{unit}″({x})");
-                }
-            }
-            assert!(unit.second_derivative(f64::NAN).is_nan(), "{unit}");
+    /// Runs `job` with the function as a gated unit computes it, if it is the gate of SwiGLU or GEGLU, whose
+    /// value and derivative have an exponential in common.
+    pub(crate) fn with_common_gate<J: Job>(self, job: J) -> Option<J::Output> {
+        match self {
+            Self::Silu => Some(job.run::<silu_gate::SiluGate>()),
+            Self::Gelu => Some(job.run::<gelu::Gelu>()),
+            Self::GeluTanh => Some(job.run::<gelu_tanh::GeluTanh>()),
+            _ => None,
         }
     }
 }

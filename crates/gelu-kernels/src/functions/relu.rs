@@ -10,6 +10,7 @@ pub(crate) struct Relu;
 impl Function for Relu {
     const NAME: &str = "relu";
     const LABEL: &str = "ReLU";
+    const CHEAP: bool = true;
 
     /// +0 for −0 and −∞, +∞ for +∞.
     #[inline(always)]
@@ -40,6 +41,7 @@ impl Function for LeakyRelu {
     const LABEL: &str = "leaky ReLU";
     const ALIASES: &[&str] = &["lrelu"];
     const PARAMETER: Option<Parameter> = Some(Parameter::any("slope", 0.01));
+    const CHEAP: bool = true;
 
     /// Keeps the sign of a zero for a positive slope.
     #[inline(always)]
@@ -69,6 +71,7 @@ pub(crate) struct Relu6;
 impl Function for Relu6 {
     const NAME: &str = "relu6";
     const LABEL: &str = "ReLU6";
+    const CHEAP: bool = true;
 
     /// 6 for +∞.
     #[inline(always)]
@@ -99,6 +102,7 @@ impl Function for SquaredRelu {
     const NAME: &str = "squared-relu";
     const LABEL: &str = "squared ReLU";
     const ALIASES: &[&str] = &["relu2", "relu-squared"];
+    const CHEAP: bool = true;
 
     /// Overflows to +∞ where x² does.
     #[inline(always)]
@@ -130,6 +134,7 @@ impl Function for LeakyRelu2 {
     const LABEL: &str = "squared leaky ReLU";
     const ALIASES: &[&str] = &["squared-leaky-relu", "leaky-relu-squared"];
     const PARAMETER: Option<Parameter> = Some(Parameter::any("slope", 0.5));
+    const CHEAP: bool = true;
 
     /// +0 for −0; overflows to +∞ where the square does, on either side.
     #[inline(always)]
@@ -163,6 +168,7 @@ impl Function for ThresholdedRelu {
     const NAME: &str = "thresholded-relu";
     const LABEL: &str = "thresholded ReLU";
     const PARAMETER: Option<Parameter> = Some(Parameter::any("theta", 1.0));
+    const CHEAP: bool = true;
 
     /// +0 below θ, +∞ for +∞.
     #[inline(always)]

@@ -250,6 +250,12 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_counts_the_functions() {
+        let readme = include_str!("../../README.md");
+        assert!(readme.contains(&format!("\n{} functions on slices", Unit::ALL.len())));
+    }
+
+    #[test]
     fn parameters_are_read_and_printed() {
         for unit in Unit::ALL {
             assert_eq!(Unit::named(&unit.to_string()), Some(Ok(unit)));

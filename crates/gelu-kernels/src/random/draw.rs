@@ -1,5 +1,5 @@
 use super::philox::{self, Stream};
-use super::{Mask, uniform};
+use super::uniform;
 use alloc::vec::Vec;
 
 /// Names a sequence of random numbers.
@@ -28,16 +28,6 @@ impl Draw {
         let mut numbers = alloc::vec![0; count];
         philox::fill(self.stream(), 0, &mut numbers);
         numbers.into_iter().map(uniform).collect()
-    }
-
-    /// What dropout of this probability multiplies the first `count` elements by:
-    /// 1/(1 − probability) where one is kept, 0 where it is dropped.
-    ///
-    /// # Panics
-    ///
-    /// If the probability is not in `[0, 1)`.
-    pub fn dropout_mask(self, probability: f64, count: usize) -> Vec<f32> {
-        Mask::new(probability, self).factors(count)
     }
 
     /// As the generator has it.

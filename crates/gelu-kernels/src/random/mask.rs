@@ -72,6 +72,18 @@ impl Mask {
     }
 }
 
+impl Draw {
+    /// What dropout of this probability multiplies the first `count` elements by:
+    /// 1/(1 − probability) where one is kept, 0 where it is dropped.
+    ///
+    /// # Panics
+    ///
+    /// If the probability is not in `[0, 1)`.
+    pub fn dropout_mask(self, probability: f64, count: usize) -> Vec<f32> {
+        Mask::new(probability, self).factors(count)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,16 +3,13 @@
 
 mod map;
 mod pair;
+mod recompute;
 
 use crate::{ActivationOps, GateHalf, Unit};
 use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
 use burn_core::backend::tensor::{FloatTensor, IntTensor};
 use map::{Map, mapped};
 use pair::{Pair, paired};
-
-/// Computes an output again, where gradient checkpointing has dropped it.
-#[derive(Debug)]
-struct Recompute<S>(S);
 
 impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
     fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {

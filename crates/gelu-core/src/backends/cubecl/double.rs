@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
 
-use super::kernel::OnLanes;
+use super::on_lanes::OnLanes;
 use crate::Unit;
 use burn_core::backend::TensorMetadata;
 use burn_cubecl::cubecl;

@@ -4,13 +4,13 @@
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
 
 use super::numbers::{Stream, numbers, stream};
+use super::on_lanes::OnLanes;
 use crate::Unit;
-use crate::arithmetic::lanes::{Lanes, Precision};
 use burn_cubecl::cubecl;
-use cubecl::ir::{ElemType, Scope};
+use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
-use gelu_kernels::functions::{Function, Job, Kind};
+use gelu_kernels::functions::Kind;
 
 /// The function.
 #[cube]
@@ -26,26 +26,6 @@ fn derivative<N: Size>(
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
     intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, derivative: true }))
-}
-
-/// A function of a vector, recorded into the kernel that is being built.
-pub(super) struct OnLanes<'a, P: Precision, N: Size> {
-    pub(super) scope: &'a Scope,
-    pub(super) x: NativeExpand<Vector<P, N>>,
-    pub(super) parameter: NativeExpand<P>,
-    pub(super) derivative: bool,
-}
-
-impl<P: Precision, N: Size> Job for OnLanes<'_, P, N> {
-    type Output = NativeExpand<Vector<P, N>>;
-
-    fn run<F: Function>(self) -> Self::Output {
-        let x = Lanes::new(self.scope, self.x);
-        match self.derivative {
-            false => F::value(x, self.parameter).into_inner(),
-            true => F::derivative(x, self.parameter).into_inner(),
-        }
-    }
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]

@@ -9,6 +9,7 @@ mod kernel;
 mod launch;
 mod layout;
 mod numbers;
+mod on_lanes;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 //!
 //! | on | f32 values and derivatives, in units in the last place (ULP) |
 //! |---|---|
-//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.5, all others within 0.51; the same bits on every CPU with a fused multiply-add |
+//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.4, all others within 0.51; the same bits on every CPU with a fused multiply-add |
 //! | CubeCL (Vulkan, wgpu, Metal, CUDA, ROCm, its CPU) | GELU within 4, all others within 8 (the Cauchy unit's derivative 10); subnormal results may be 0 |
 //! | any other backend | composed of tensor operations; for x ≥ −5 within 4 (GELU) or 16, below that within 1e-9 (SiLU, ELU and the Cauchy unit 1e-7) absolutely |
 //!
@@ -26,12 +26,17 @@
 //! their gradients are those of the formulas (of all functions; 0 for what is made of straight pieces),
 //! composed of tensor operations on every backend.
 
+mod dequantised;
+mod gated;
+
+use crate::ActivationOps;
 use crate::backends::dispatch::dispatched;
 use crate::random::{DropoutMask, Key};
-use crate::{ActivationOps, GateHalf};
 use burn_core::backend::Dispatch;
-use burn_core::tensor::{DType, Tensor};
+use burn_core::tensor::Tensor;
+use dequantised::dequantised;
 
+pub use gated::{gated, gated_backward, gated_pair, geglu, reglu, swiglu};
 pub use gelu_kernels::Unit;
 
 /// Applies `unit` elementwise.
@@ -193,129 +198,4 @@ pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
     let DropoutMask { key, threshold } = mask;
     let x = dispatched(dequantised(x));
     Tensor::from_dispatch(Dispatch::dropout(x, key.into_dispatch(), threshold))
-}
-
-/// `unit(gate)·value`, elementwise, where gate and value are the halves of the last dimension: on
-/// Flex and CubeCL one pass forward and one backward, elsewhere composed. The backward pass keeps
-/// the input alone.
-///
-/// Shazeer, arXiv 2002.05202. [`geglu`], [`swiglu`] and [`reglu`] have their gate first. The gate is
-/// as accurate as [`unit()`], but for SiLU in f32 and narrower types on Flex, which is within 4 ULP,
-/// its derivative next to its zero within 4 units of 2⁻²⁴, in a third of the time.
-///
-/// # Shapes
-///
-/// - x: `[..., 2·columns]`
-/// - output: `[..., columns]`
-///
-/// # Panics
-///
-/// If the last dimension is odd, or there is none, or the unit's parameter is none that it takes
-/// ([`Unit::validated`]).
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use gelu_core::functional::{self, Unit};
-/// use gelu_core::GateHalf;
-///
-/// let x = Tensor::<2>::from_floats([[3.0, -1.0, 10.0, 20.0]], &Device::default());
-/// let y = functional::gated(x.clone(), Unit::Relu, GateHalf::First);
-/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [30.0, -0.0]);
-/// let y = functional::gated(x, Unit::Relu, GateHalf::Last);
-/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [30.0, -20.0]);
-/// ```
-pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor<D> {
-    let shape = x.dims();
-    assert!(
-        shape.last().is_some_and(|columns| columns.is_multiple_of(2)),
-        "a gated unit halves the last dimension of its input, which has to be even; got a tensor \
-         of {shape:?}"
-    );
-    Tensor::from_dispatch(Dispatch::gated(dispatched(dequantised(x)), unit.checked(), gate))
-}
-
-/// The gradient of [`gated`] for `x`, given that of its result: the backward pass by itself, for
-/// who differentiates by hand. It is differentiable in both ([second
-/// derivatives](self#second-derivatives)).
-///
-/// # Shapes
-///
-/// - x and output: `[..., 2·columns]`
-/// - dy: `[..., columns]`
-///
-/// # Panics
-///
-/// If `dy` is not of the shape that [`gated`] gives, or of another type than `x`, or the unit's
-/// parameter is none that it takes ([`Unit::validated`]).
-pub fn gated_backward<const D: usize>(
-    x: Tensor<D>,
-    dy: Tensor<D>,
-    unit: Unit,
-    gate: GateHalf,
-) -> Tensor<D> {
-    let (x, dy) = (dequantised(x), dequantised(dy));
-    let (shape, of_dy) = (x.dims(), dy.dims());
-    let mut doubled = of_dy;
-    if let Some(columns) = doubled.last_mut() {
-        *columns *= 2;
-    }
-    assert!(
-        D > 0 && shape == doubled,
-        "the gradient of a gated unit's output is half as long as its input in the last \
-         dimension, got {of_dy:?} for an input of {shape:?}"
-    );
-    assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
-    let (x, dy) = (dispatched(x), dispatched(dy));
-    Tensor::from_dispatch(Dispatch::gated_backward(x, dy, unit.checked(), gate))
-}
-
-/// A gated unit of two tensors, `unit(gate)·value`: of a model whose projections are apart (Llama's
-/// `gate_proj` and `up_proj`), or whose gate is another branch (Mamba's `y·silu(z)`). One pass over memory,
-/// and one for both gradients.
-///
-/// # Shapes
-///
-/// - gate, value and output: `[..., any]`
-///
-/// # Panics
-///
-/// If the shapes or types differ, or the unit's parameter is none that it takes
-/// ([`Unit::validated`]).
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use gelu_core::functional::{self, Unit};
-///
-/// let device = Device::default();
-/// let (gate, value) = (Tensor::<1>::from_floats([3.0, -1.0], &device), [10.0, 20.0]);
-/// let y = functional::gated_pair(gate, Tensor::from_floats(value, &device), Unit::Relu);
-/// assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [30.0, -0.0]);
-/// ```
-pub fn gated_pair<const D: usize>(gate: Tensor<D>, value: Tensor<D>, unit: Unit) -> Tensor<D> {
-    let (gate, value) = (dequantised(gate), dequantised(value));
-    let (of_gate, of_value) = (gate.dims(), value.dims());
-    assert_eq!(of_gate, of_value, "a gate and its value have one shape");
-    assert_eq!(gate.dtype(), value.dtype(), "a gate and its value are of one type");
-    let (gate, value) = (dispatched(gate), dispatched(value));
-    Tensor::from_dispatch(Dispatch::gated_pair(gate, value, unit.checked()))
-}
-
-/// GEGLU, `gelu(gate)·value` with the exact GELU, of `[..., gate, value]`.
-pub fn geglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
-    gated(x, Unit::Gelu, GateHalf::First)
-}
-
-/// SwiGLU, `silu(gate)·value`, of `[..., gate, value]`.
-pub fn swiglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
-    gated(x, Unit::Silu, GateHalf::First)
-}
-
-/// ReGLU, `max(gate, 0)·value`, of `[..., gate, value]`.
-pub fn reglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
-    gated(x, Unit::Relu, GateHalf::First)
-}
-
-/// The tensor in floats, as Burn's own activations take it.
-fn dequantised<const D: usize>(x: Tensor<D>) -> Tensor<D> {
-    if matches!(x.dtype(), DType::QFloat(_)) { x.dequantize() } else { x }
 }

@@ -1,12 +1,9 @@
-//! The operations as nodes of a graph: described once for fusion, for remote devices and for
-//! captured graphs.
+//! An operation as a node of a graph, and back.
 
-use crate::{ActivationOps, GateHalf, Unit};
+use crate::{GateHalf, Unit};
 use alloc::vec;
 use alloc::vec::Vec;
-use burn_core::backend::ir::{
-    BackendIr, CustomOpIr, HandleContainer, ScalarIr, TensorId, TensorIr,
-};
+use burn_core::backend::ir::{CustomOpIr, ScalarIr, TensorId, TensorIr};
 use gelu_kernels::functions::Kind;
 
 /// An operation without its tensors.
@@ -90,7 +87,7 @@ impl Op {
     /// # Panics
     ///
     /// If they were made by something else: a server of another version.
-    fn parse(desc: &CustomOpIr) -> Self {
+    pub(super) fn parse(desc: &CustomOpIr) -> Self {
         let numbers = desc.scalars.iter().map(|scalar| match scalar {
             ScalarIr::UInt(number) => *number,
             other => panic!("`{}` has unsigned arguments only, got {other:?}", desc.id),
@@ -186,173 +183,6 @@ impl Op {
         CustomOpIr::with_scalars(self.id(), inputs, &outputs, self.scalars())
     }
 }
-
-/// Does on `B` what `desc` describes.
-pub(crate) fn execute<B: BackendIr + ActivationOps>(
-    handles: &mut HandleContainer<B::Handle>,
-    desc: &CustomOpIr,
-) {
-    let op = Op::parse(desc);
-    let mut inputs = desc.inputs.iter();
-    let mut input = || inputs.next().unwrap_or_else(|| panic!("`{}` lacks an input", desc.id));
-    macro_rules! float {
-        () => {
-            handles.get_float_tensor::<B>(input())
-        };
-    }
-    macro_rules! key {
-        () => {
-            handles.get_int_tensor::<B>(input())
-        };
-    }
-    let pair = |(dx, sum)| vec![dx, sum];
-    let results = match op {
-        Op::Activation(unit) => vec![B::activation(float!(), unit)],
-        Op::ActivationBackward(unit) => vec![B::activation_backward(float!(), float!(), unit)],
-        Op::Step(unit, None) => vec![B::bias_activation(float!(), float!(), unit)],
-        Op::Step(unit, Some(threshold)) => {
-            vec![B::bias_activation_dropout(float!(), float!(), key!(), unit, threshold)]
-        }
-        Op::StepBackward(unit, None) => {
-            pair(B::bias_activation_backward(float!(), float!(), float!(), unit))
-        }
-        Op::StepBackward(unit, Some(threshold)) => {
-            let (x, bias, dy) = (float!(), float!(), float!());
-            let key = key!();
-            pair(B::bias_activation_dropout_backward(x, bias, dy, key, unit, threshold))
-        }
-        Op::Dropout(threshold) => vec![B::dropout(float!(), key!(), threshold)],
-        Op::Gated(unit, gate) => vec![B::gated(float!(), unit, gate)],
-        Op::GatedBackward(unit, gate) => vec![B::gated_backward(float!(), float!(), unit, gate)],
-        Op::GatedPair(unit) => vec![B::gated_pair(float!(), float!(), unit)],
-        Op::GatedPairBackward(unit) => {
-            pair(B::gated_pair_backward(float!(), float!(), float!(), unit))
-        }
-        Op::Stochastic => vec![B::stochastic_map(float!(), key!())],
-        Op::StochasticBackward => vec![B::stochastic_map_backward(float!(), float!(), key!())],
-    };
-    for (output, result) in desc.outputs.iter().zip(results) {
-        handles.register_float_tensor::<B>(&output.id, result);
-    }
-}
-
-/// Implements the operations by registering their nodes: `$register(op, [tensors])` gives the
-/// outputs.
-macro_rules! register_operations {
-    ($register:path) => {
-        fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
-            let [y] = $register(Op::Activation(unit), [x]);
-            y
-        }
-
-        fn activation_backward(
-            x: FloatTensor<Self>,
-            dy: FloatTensor<Self>,
-            unit: Unit,
-        ) -> FloatTensor<Self> {
-            let [dx] = $register(Op::ActivationBackward(unit), [x, dy]);
-            dx
-        }
-
-        fn bias_activation(
-            x: FloatTensor<Self>,
-            bias: FloatTensor<Self>,
-            unit: Unit,
-        ) -> FloatTensor<Self> {
-            let [y] = $register(Op::Step(unit, None), [x, bias]);
-            y
-        }
-
-        fn bias_activation_backward(
-            x: FloatTensor<Self>,
-            bias: FloatTensor<Self>,
-            dy: FloatTensor<Self>,
-            unit: Unit,
-        ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-            $register(Op::StepBackward(unit, None), [x, bias, dy]).into()
-        }
-
-        fn bias_activation_dropout(
-            x: FloatTensor<Self>,
-            bias: FloatTensor<Self>,
-            key: IntTensor<Self>,
-            unit: Unit,
-            threshold: u32,
-        ) -> FloatTensor<Self> {
-            let [y] = $register(Op::Step(unit, Some(threshold)), [x, bias, key]);
-            y
-        }
-
-        fn bias_activation_dropout_backward(
-            x: FloatTensor<Self>,
-            bias: FloatTensor<Self>,
-            dy: FloatTensor<Self>,
-            key: IntTensor<Self>,
-            unit: Unit,
-            threshold: u32,
-        ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-            $register(Op::StepBackward(unit, Some(threshold)), [x, bias, dy, key]).into()
-        }
-
-        fn dropout(
-            x: FloatTensor<Self>,
-            key: IntTensor<Self>,
-            threshold: u32,
-        ) -> FloatTensor<Self> {
-            let [y] = $register(Op::Dropout(threshold), [x, key]);
-            y
-        }
-
-        fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
-            let [y] = $register(Op::Gated(unit, gate), [x]);
-            y
-        }
-
-        fn gated_backward(
-            x: FloatTensor<Self>,
-            dy: FloatTensor<Self>,
-            unit: Unit,
-            gate: GateHalf,
-        ) -> FloatTensor<Self> {
-            let [dx] = $register(Op::GatedBackward(unit, gate), [x, dy]);
-            dx
-        }
-
-        fn gated_pair(
-            gate: FloatTensor<Self>,
-            value: FloatTensor<Self>,
-            unit: Unit,
-        ) -> FloatTensor<Self> {
-            let [y] = $register(Op::GatedPair(unit), [gate, value]);
-            y
-        }
-
-        fn gated_pair_backward(
-            gate: FloatTensor<Self>,
-            value: FloatTensor<Self>,
-            dy: FloatTensor<Self>,
-            unit: Unit,
-        ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-            $register(Op::GatedPairBackward(unit), [gate, value, dy]).into()
-        }
-
-        fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
-            let [y] = $register(Op::Stochastic, [x, key]);
-            y
-        }
-
-        fn stochastic_map_backward(
-            x: FloatTensor<Self>,
-            dy: FloatTensor<Self>,
-            key: IntTensor<Self>,
-        ) -> FloatTensor<Self> {
-            let [dx] = $register(Op::StochasticBackward, [x, dy, key]);
-            dx
-        }
-    };
-}
-
-pub(crate) use register_operations;
 
 #[cfg(test)]
 mod tests {

@@ -1,3 +1,5 @@
+mod memory;
+
 use crate::flex::{Stored, contiguous, elements, elements_mut, laid_out, tensor};
 use crate::random::{draw_of, mask_of};
 use crate::{ActivationOps, GateHalf, Unit};
@@ -7,11 +9,11 @@ use burn_core::backend::{
     tensor::{FloatTensor, IntTensor},
 };
 use burn_core::tensor::DType;
-use burn_flex::{FlexTensor, Layout};
+use burn_flex::FlexTensor;
 use burn_std::{bf16, f16};
-use core::mem::MaybeUninit;
 use gelu_kernels::random::{Draw, Mask};
 use gelu_kernels::{Halves, Pass};
+use memory::{at_start, dense, same_order, written};
 
 /// Calls a function that is generic over a tensor's elements.
 macro_rules! by_dtype {
@@ -265,63 +267,11 @@ fn scaled<E: Stored>(pass: &Pass<E>, x: FlexTensor, mut dy: FlexTensor) -> (Flex
     (laid_out(values, at_start(dy.layout())), sums)
 }
 
-/// The numbers that `write` writes, which it shows by giving its place back as numbers.
-///
-/// # Panics
-///
-/// If it gives back another place, or a part of it.
-fn written<E>(count: usize, write: impl FnOnce(&mut [MaybeUninit<E>]) -> &mut [E]) -> Vec<E> {
-    let mut values = Vec::with_capacity(count);
-    let place = &mut values.spare_capacity_mut()[..count];
-    let start = place.as_ptr().cast::<E>();
-    let written = write(place);
-    let is_all = written.as_ptr() == start && written.len() == count;
-    assert!(is_all, "a result is written where it belongs, and all of it");
-    // SAFETY: these very numbers were just lent as a slice of numbers, which they then are.
-    #[allow(unsafe_code, reason = "a result is not worth zeroing before it is written")]
-    unsafe {
-        values.set_len(count);
-    }
-    values
-}
-
-/// The tensor with its elements one behind the other, in the order they already have in memory if
-/// there is one, as behind a transposition or a convolution.
-fn dense(x: FlexTensor) -> FlexTensor {
-    if is_dense(x.layout()) { x } else { x.to_contiguous() }
-}
-
-/// Whether the elements fill a part of memory without gap or overlap.
-fn is_dense(layout: &Layout) -> bool {
-    if layout.num_elements() == 0 {
-        return layout.is_contiguous();
-    }
-    let sizes = layout.shape().iter().copied().zip(layout.strides().iter().copied());
-    let mut dimensions: Vec<(usize, isize)> = sizes.filter(|(size, _)| *size > 1).collect();
-    dimensions.sort_unstable_by_key(|(_, stride)| *stride);
-    let mut expected = 1;
-    dimensions.into_iter().all(|(size, stride)| {
-        let fits = usize::try_from(stride) == Ok(expected);
-        expected *= size;
-        fits
-    })
-}
-
-/// Whether two dense tensors of one shape have their elements in the same order.
-fn same_order(a: &Layout, b: &Layout) -> bool {
-    let strides = a.shape().iter().zip(a.strides()).zip(b.strides());
-    strides.filter(|((size, _), _)| **size > 1).all(|((_, a), b)| a == b)
-}
-
-/// The layout of a copy that holds nothing else.
-fn at_start(layout: &Layout) -> Layout {
-    Layout::new(layout.shape().clone(), layout.strides().to_vec(), 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use burn_core::tensor::{Shape, TensorData};
+    use burn_flex::Layout;
 
     fn input() -> FlexTensor {
         let values: Vec<f32> = (0..24).map(|i| i as f32 * 0.5 - 6.0).collect();

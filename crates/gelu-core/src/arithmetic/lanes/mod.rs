@@ -6,12 +6,16 @@
 //!
 //! A formula on [`Lanes`] runs when a kernel is built, and records what the kernel does.
 
+mod double;
+mod single;
+mod vector;
+
 use burn_cubecl::cubecl;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 use cubecl::ir::Scope;
 use cubecl::prelude::*;
-use gelu_kernels::arithmetic::fused::SERIES_HALF;
 use gelu_kernels::arithmetic::{Arithmetic, Digits, Exponential};
+use vector::{abs, at_or_below, below, broadcast, choose, floor, negative, sqrt};
 
 /// The value of a vector while a kernel is built.
 type Register<F, N> = NativeExpand<Vector<F, N>>;
@@ -78,111 +82,6 @@ pub(crate) trait Precision: Float {
     /// `2^(BIAS − n)` in two factors, for an integer n from 0 to where it is 0.
     fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2];
 }
-
-impl Precision for f32 {
-    const DIGITS_NEEDED: Digits = Digits::Single;
-    const LN_2: &'static [f64] = &[22_713.0 / 32_768.0, LN_2 - 22_713.0 / 32_768.0];
-    const SERIES: &'static [f64] = &[
-        -2.0 * SERIES_HALF[0] as f64,
-        4.0 * SERIES_HALF[1] as f64,
-        -8.0 * SERIES_HALF[2] as f64,
-        16.0 * SERIES_HALF[3] as f64,
-        -32.0 * SERIES_HALF[4] as f64,
-        64.0 * SERIES_HALF[5] as f64,
-    ];
-    const BIAS: f64 = 24.0;
-    const TERMS: i32 = 8;
-
-    fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N> {
-        constant::expand::<N>(scope, value as f32)
-    }
-
-    fn leading(constant: f64) -> f64 {
-        f64::from(Self::from_bits((constant as Self).to_bits() & 0xFFFF_F000))
-    }
-
-    fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
-        masked::expand::<N>(scope, x, 0xFFFF_F000)
-    }
-
-    fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
-        masked::expand::<N>(scope, x, 0xFFFF_FFFC)
-    }
-
-    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2] {
-        let n = Lanes::new(scope, n);
-        let exponent = n.constant(127.0 + Self::BIAS) - n.clone();
-        let scale = n.with(power_of_two::expand::<N>(scope, exponent.value));
-        let gone = n.above(126.0 + Self::BIAS);
-        let scale = Lanes::choose(gone, n.constant(0.0), scale);
-        [scale.value, n.constant(1.0 / 16_777_216.0).value]
-    }
-}
-
-impl Precision for f64 {
-    const DIGITS_NEEDED: Digits = Digits::Double;
-    /// Twelve digits each, of which the sum is exact.
-    const LN_2: &'static [f64] = &[LN_2_FIRST, LN_2_SECOND, LN_2_REST];
-    const SERIES: &'static [f64] = &TAYLOR;
-    const BIAS: f64 = 0.0;
-    const TERMS: i32 = 15;
-
-    fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N> {
-        double_constant::expand::<N>(scope, value)
-    }
-
-    fn leading(constant: f64) -> f64 {
-        Self::from(constant as f32)
-    }
-
-    /// By a conversion to f32 and back.
-    fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
-        through_single::expand::<N>(scope, x)
-    }
-
-    /// In three parts, which hold all digits.
-    fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
-        let x = Lanes::new(scope, x);
-        let first = x.with(Self::top(scope, x.value));
-        let rest = x - first.clone();
-        let second = rest.with(Self::top(scope, rest.value));
-        let rest = rest - second.clone();
-        let third = rest.with(Self::top(scope, rest.value));
-        (first + (second + third)).value
-    }
-
-    /// `2^−n` as the 16th power of `2^−⌈n/16⌉`, which f32 holds, times what is left.
-    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2] {
-        let n = Lanes::new(scope, n);
-        let sixteenth = -((-n.clone() * (1.0 / 16.0)).floor());
-        let left = sixteenth.clone() * 16.0 - n;
-        let power = |exponent: Lanes<'_, Self, N>| {
-            let biased = exponent + 127.0;
-            Lanes::new(scope, double_power_of_two::expand::<N>(scope, biased.value))
-        };
-        let second = power(-sixteenth);
-        let fourth = second.clone() * second;
-        let eighth = fourth.clone() * fourth;
-        let half = eighth.clone() * eighth;
-        [(half.clone() * power(left)).value, half.value]
-    }
-}
-
-const LN_2: f64 = core::f64::consts::LN_2;
-const LN_2_FIRST: f64 = 2_839.0 / 4_096.0;
-const LN_2_SECOND: f64 = 535.0 / 16_777_216.0;
-const LN_2_REST: f64 = 5.7699990475432854e-08;
-
-/// `1/(k + 1)!`.
-const TAYLOR: [f64; 13] = {
-    let mut coefficients = [1.0; 13];
-    let mut k = 1;
-    while k < 13 {
-        coefficients[k] = coefficients[k - 1] / (k + 1) as f64;
-        k += 1;
-    }
-    coefficients
-};
 
 impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
     type Mask = Condition<N>;
@@ -347,79 +246,4 @@ impl<F: Precision, N: Size> Neg for Lanes<'_, F, N> {
     fn neg(self) -> Self {
         self.with(negative::expand::<F, N>(self.scope, self.value))
     }
-}
-
-#[cube]
-fn negative<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
-    -x
-}
-
-#[cube]
-fn abs<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
-    x.abs()
-}
-
-#[cube]
-fn sqrt<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
-    x.sqrt()
-}
-
-#[cube]
-fn floor<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
-    x.floor()
-}
-
-#[cube]
-fn constant<N: Size>(#[comptime] value: f32) -> Vector<f32, N> {
-    Vector::new(value)
-}
-
-#[cube]
-fn double_constant<N: Size>(#[comptime] value: f64) -> Vector<f64, N> {
-    Vector::new(value)
-}
-
-#[cube]
-fn broadcast<F: Float, N: Size>(value: F) -> Vector<F, N> {
-    Vector::new(value)
-}
-
-#[cube]
-fn below<F: Float, N: Size>(a: Vector<F, N>, b: Vector<F, N>) -> Vector<bool, N> {
-    a.less_than(&b)
-}
-
-#[cube]
-fn at_or_below<F: Float, N: Size>(a: Vector<F, N>, b: Vector<F, N>) -> Vector<bool, N> {
-    a.less_equal(&b)
-}
-
-#[cube]
-fn choose<F: Float, N: Size>(
-    condition: Vector<bool, N>,
-    then: Vector<F, N>,
-    otherwise: Vector<F, N>,
-) -> Vector<F, N> {
-    select_many(condition, then, otherwise)
-}
-
-/// `2^(exponent − 127)`.
-#[cube]
-fn power_of_two<N: Size>(exponent: Vector<f32, N>) -> Vector<f32, N> {
-    Vector::<f32, N>::reinterpret(Vector::<u32, N>::cast_from(exponent) << Vector::new(23u32))
-}
-
-#[cube]
-fn double_power_of_two<N: Size>(exponent: Vector<f64, N>) -> Vector<f64, N> {
-    Vector::<f64, N>::cast_from(power_of_two::<N>(Vector::<f32, N>::cast_from(exponent)))
-}
-
-#[cube]
-fn masked<N: Size>(x: Vector<f32, N>, #[comptime] mask: u32) -> Vector<f32, N> {
-    Vector::<f32, N>::reinterpret(Vector::<u32, N>::reinterpret(x) & Vector::new(mask))
-}
-
-#[cube]
-fn through_single<N: Size>(x: Vector<f64, N>) -> Vector<f64, N> {
-    Vector::<f64, N>::cast_from(Vector::<f32, N>::cast_from(x))
 }

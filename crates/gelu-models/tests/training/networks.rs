@@ -1,0 +1,179 @@
+//! Every network of the crate, small. On Flex its gradient is compared with what the loss does along it; on
+//! the default device its first losses are those on Flex.
+
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
+use burn::optim::{GradientsParams, SgdConfig};
+use burn::tensor::{Device, Tensor};
+use gelu_models::{AutoencoderConfig, CnnConfig, GptConfig, GptNorm, MlpConfig, WideResNetConfig};
+
+use super::{CLASSES, batch};
+
+const STEPS: usize = 6;
+/// How far a loss may be off, of the loss. On llvmpipe all five printed digits of every loss are those on Flex.
+const ALLOWED: f64 = 5e-4;
+
+/// A gradient's square, summed over all parameters.
+struct Square<'a> {
+    gradients: &'a GradientsParams,
+    sum: f64,
+}
+
+impl ModuleVisitor for Square<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if let Some(gradient) = self.gradients.get::<D>(param.id) {
+            self.sum += gradient.powf_scalar(2.0).sum().into_scalar::<f64>();
+        }
+    }
+}
+
+/// A step of `rate` against the gradient.
+fn stepped<M: Module>(
+    model: &M,
+    rate: f64,
+    loss: fn(&M, &Device) -> Tensor<1>,
+    device: &Device,
+) -> M {
+    let gradients = GradientsParams::from_grads(loss(model, device).backward(), model);
+    SgdConfig::new().init().step(rate, model.clone(), gradients)
+}
+
+/// Along its gradient g a loss falls by |g|² for every unit of the rate. Returns |g|².
+fn assert_gradient_is_the_difference<M: Module>(
+    model: &M,
+    loss: fn(&M, &Device) -> Tensor<1>,
+    device: &Device,
+) -> f64 {
+    let gradients = GradientsParams::from_grads(loss(model, device).backward(), model);
+    let mut square = Square { gradients: &gradients, sum: 0.0 };
+    model.visit(&mut square);
+    // So that the loss changes by about a hundredth: far more than f32 rounds, and next to straight.
+    let rate = 5e-3 / square.sum;
+    let [after, before] = [rate, -rate]
+        .map(|rate| loss(&stepped(model, rate, loss, device), device).into_scalar::<f64>());
+    let slope = (before - after) / (2.0 * rate);
+    let off = (slope / square.sum - 1.0).abs();
+    println!("the loss falls by {slope:.5} where the gradient says {:.5}", square.sum);
+    assert!(off < 0.02, "the loss falls by {slope}, and |gradient|² is {}", square.sum);
+    square.sum
+}
+
+fn losses<M: Module>(
+    mut model: M,
+    rate: f64,
+    loss: fn(&M, &Device) -> Tensor<1>,
+    device: &Device,
+) -> Vec<f64> {
+    let steps = (0..STEPS).map(|_| {
+        let before = loss(&model, device).into_scalar::<f64>();
+        model = stepped(&model, rate, loss, device);
+        before
+    });
+    steps.collect()
+}
+
+fn assert_trains<M: Module>(init: fn(&Device) -> M, loss: fn(&M, &Device) -> Tensor<1>) {
+    let (flex, device) = (Device::flex().autodiff(), Device::default().autodiff());
+    flex.seed(1);
+    let model = init(&flex);
+    let there = init(&device).load_record(model.clone().into_record());
+    let square = assert_gradient_is_the_difference(&model, loss, &flex);
+    // A tenth of the loss in the first step, or a network as steep as this amplifies what is rounded.
+    let rate = (0.1 * loss(&model, &flex).into_scalar::<f64>() / square).min(0.1);
+    let expected = losses(model, rate, loss, &flex);
+    println!("Flex: {expected:.5?}");
+    assert!(expected[STEPS - 1] < expected[0], "nothing was learnt: {expected:?}");
+    if format!("{flex:?}") == format!("{device:?}") {
+        println!("SKIPPED: the default device is Flex itself, BURN_DEVICE names no other");
+        return;
+    }
+    let losses = losses(there, rate, loss, &device);
+    println!("{device:?}: {losses:.5?}");
+    for (step, (loss, expected)) in losses.iter().zip(&expected).enumerate() {
+        let off = (loss - expected).abs() / expected;
+        assert!(off < ALLOWED, "step {step}: loss {loss} on {device:?}, {expected} on Flex");
+    }
+}
+
+/// That of classes, for inputs of this shape.
+fn cross_entropy<const D: usize>(
+    shape: [usize; D],
+    device: &Device,
+    forward: impl FnOnce(Tensor<D>) -> Tensor<2>,
+) -> Tensor<1> {
+    let (inputs, classes) = batch(shape, device);
+    CrossEntropyLossConfig::new().init(device).forward(forward(inputs), classes)
+}
+
+#[test]
+fn tagger_trains() {
+    assert_trains(
+        |device| {
+            let tagger = MlpConfig { d_output: CLASSES, ..MlpConfig::tagger(4) };
+            tagger.with_width(16).with_dropout(0.0).init(device)
+        },
+        |model, device| cross_entropy([12, 12], device, |x| model.forward(x)),
+    );
+}
+
+#[test]
+fn frame_classifier_trains() {
+    assert_trains(
+        |device| {
+            let frames =
+                MlpConfig { d_input: 20, d_output: CLASSES, ..MlpConfig::frame_classifier() };
+            frames.with_width(16).with_dropout(0.0).init(device)
+        },
+        |model, device| cross_entropy([12, 20], device, |x| model.forward(x)),
+    );
+}
+
+#[test]
+fn autoencoder_trains() {
+    assert_trains(
+        |device| AutoencoderConfig::new(12).with_encoder(vec![10, 8, 6, 3]).init(device),
+        |model, device| {
+            let (x, _) = batch([12, 12], device);
+            MseLoss::new().forward(model.forward(x.clone()), x, Reduction::Mean)
+        },
+    );
+}
+
+#[test]
+fn nine_layer_convolutional_network_trains() {
+    assert_trains(
+        |device| {
+            let narrow = CnnConfig::new().with_classes(CLASSES).with_widths([4, 6]);
+            narrow.with_noise(0.0).with_dropout(0.0).init(device)
+        },
+        |model, device| cross_entropy([6, 3, 12, 12], device, |x| model.forward(x)),
+    );
+}
+
+#[test]
+fn wide_residual_network_trains() {
+    assert_trains(
+        |device| {
+            let small = WideResNetConfig::new(CLASSES).with_depth(10).with_width(1).with_stem(4);
+            small.with_dropout(0.0).init(device)
+        },
+        |model, device| cross_entropy([6, 3, 8, 8], device, |x| model.forward(x)),
+    );
+}
+
+#[test]
+fn transformer_trains() {
+    assert_trains(
+        |device| {
+            let small = GptConfig::new(CLASSES).with_context(6).with_layers(1).with_heads(2);
+            small.with_width(16).with_gated(true).with_norm(GptNorm::Rms).init(device)
+        },
+        |model, device| {
+            let (_, tokens) = batch([24, 1], device);
+            let logits = model.forward(tokens.clone().reshape([4, 6]));
+            // The token that comes next, in a sequence that repeats.
+            let next = (tokens + 1).remainder_scalar(CLASSES as i64);
+            CrossEntropyLossConfig::new().init(device).forward(logits.reshape([24, CLASSES]), next)
+        },
+    );
+}
