@@ -66,6 +66,19 @@ fn without_arguments_it_compares_what_main_says() {
 }
 
 #[test]
+fn an_axis_that_the_program_does_not_have_is_refused_before_anything_is_made() {
+    let sandbox = Sandbox::new();
+    for flag in ["--compare", "--tune", "--each"] {
+        for command in ["compare", "submit"] {
+            sandbox
+                .run(&[command, flag, "stpe=0.1,0.2"])
+                .refused(2, "there is no axis stpe; there are: step. What else the program reads");
+        }
+    }
+    assert!(!sandbox.path("results").exists());
+}
+
+#[test]
 fn a_run_that_was_stopped_goes_on_to_the_same_numbers() {
     let sandbox = Sandbox::new();
     let arguments = ["--compare", "step=0.01,0.02", "--seeds", "1"];
