@@ -6,34 +6,17 @@
 #[path = "support/outcome.rs"]
 mod outcome;
 
-use outcome::Outcome;
+#[path = "support/sandbox.rs"]
+mod sandbox;
+
+use sandbox::{Sandbox, kill, wait};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
-/// The program, which is built with the tests.
-fn program() -> PathBuf {
-    let compare = Path::new(env!("CARGO_BIN_EXE_gelu-compare"));
-    compare.parent().unwrap().join("examples/own_loop")
-}
-
-struct Sandbox(tempfile::TempDir);
-
-impl Sandbox {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Outcome {
-        let mut command = Command::new(program());
-        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
-        Outcome(command.output().unwrap())
-    }
+fn own_loop() -> Sandbox {
+    Sandbox::of_example("own_loop")
 }
 
 fn documents(comparison: &Path) -> Value {
@@ -48,7 +31,7 @@ fn epochs(comparison: &Path) -> Vec<Value> {
 
 #[test]
 fn without_arguments_it_compares_what_main_says() {
-    let sandbox = Sandbox::new();
+    let sandbox = own_loop();
     let said = sandbox.run(&[]).success();
     assert!(said.contains("0.02 against 0.01 is undecided: 3 of 8 runs of 0.02"), "{said}");
     let document = documents(&sandbox.path("results/descent"));
@@ -66,8 +49,21 @@ fn without_arguments_it_compares_what_main_says() {
 }
 
 #[test]
+fn an_axis_that_the_program_does_not_have_is_refused_before_anything_is_made() {
+    let sandbox = own_loop();
+    for flag in ["--compare", "--tune", "--each"] {
+        for command in ["compare", "submit"] {
+            sandbox
+                .run(&[command, flag, "stpe=0.1,0.2"])
+                .refused(2, "there is no axis stpe; there are: step. What else the program reads");
+        }
+    }
+    assert!(!sandbox.path("results").exists());
+}
+
+#[test]
 fn a_run_that_was_stopped_goes_on_to_the_same_numbers() {
-    let sandbox = Sandbox::new();
+    let sandbox = own_loop();
     let arguments = ["--compare", "step=0.01,0.02", "--seeds", "1"];
     sandbox.run(&[&["compare", "--out", "whole"], &arguments[..]].concat()).success();
     sandbox.run(&[&["submit", "--out", "pieces"], &arguments[..]].concat()).success();
@@ -85,7 +81,7 @@ fn a_run_that_was_stopped_goes_on_to_the_same_numbers() {
 
 #[test]
 fn one_run_by_hand_is_that_of_the_comparison() {
-    let sandbox = Sandbox::new();
+    let sandbox = own_loop();
     let arguments = ["train", "--set", "step=0.02", "--seed", "3", "--out", "one"];
     let said = sandbox.run(&arguments).success();
     assert!(said.contains("epoch 20/20  height -0.2") && said.contains("finished"), "{said}");
@@ -100,6 +96,81 @@ fn one_run_by_hand_is_that_of_the_comparison() {
     sandbox
         .run(&["train", "--set", "width=3"])
         .refused(2, "there is no axis width; there are: step");
+}
+
+#[test]
+fn workers_that_are_killed_lose_nothing_that_was_reported() {
+    let sandbox = own_loop();
+    sandbox.run(&["compare", "--out", "whole"]).success();
+    sandbox.run(&["submit", "--out", "pieces"]).success();
+    sandbox.killed_workers("pieces", 6);
+    sandbox.run(&["work", "pieces"]).success();
+    sandbox.are_equal("whole", "pieces");
+    let again = |run: &Path| {
+        let sessions = fs::read_dir(run).unwrap().filter(|file| {
+            file.as_ref().unwrap().file_name().to_string_lossy().starts_with("provenance-")
+        });
+        sessions.count() > 1
+    };
+    assert!(sandbox.runs("pieces").iter().any(|run| again(run)), "none was killed in a run");
+}
+
+#[test]
+fn two_programs_do_not_train_one_run_at_the_same_time() {
+    let sandbox = Sandbox::of_example("odd_loop");
+    let train = ["train", "--set", "pause=30000", "--out", "one"];
+    let mut first = sandbox.command(&train).spawn().unwrap();
+    wait("the first to begin", || {
+        sandbox.path("one/runs").exists()
+            && sandbox.runs("one").iter().any(|run| run.join("status.json").exists())
+    });
+    let said = sandbox.run(&train).refused(1, "is working on it; wait for it or stop it");
+    assert!(said.contains(&format!("process {} on ", first.id())), "{said}");
+    kill(&mut first);
+}
+
+#[test]
+fn commands_and_loops_are_not_each_others_to_work_on() {
+    let sandbox = own_loop();
+    sandbox.run(&["submit", "--out", "loops"]).success();
+    let compare = Sandbox::of(Path::new(env!("CARGO_BIN_EXE_gelu-compare")));
+    let folder = sandbox.path("loops");
+    compare
+        .run(&["work", folder.to_str().unwrap()])
+        .refused(2, "is that of a program of its own; start its workers");
+    assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_measure_that_is_no_number_ends_a_run_in_its_epoch() {
+    let sandbox = Sandbox::of_example("odd_loop");
+    for (fault, epoch) in [("nan", 1), ("infinite", 2), ("late-nan", 3)] {
+        let fault = format!("fault={fault}");
+        let said = sandbox.run(&["train", "--set", &fault, "--out", &fault]).success();
+        assert!(said.contains(&format!("diverged in epoch {epoch}")), "{said}");
+        let run = &sandbox.runs(&fault)[0];
+        let table = fs::read_to_string(run.join("metrics.csv")).unwrap_or_default();
+        assert_eq!(table.lines().skip(1).count(), epoch - 1, "{table}");
+    }
+    // It is the worst there can be, and no failure.
+    let faults = ["compare", "--compare", "fault=none,nan", "--seeds", "6", "--out", "all"];
+    let said = sandbox.run(&faults).success();
+    assert!(said.contains("none beats nan"), "{said}");
+}
+
+#[test]
+fn epochs_are_reported_one_by_one() {
+    let sandbox = Sandbox::of_example("odd_loop");
+    for (fault, code, said) in [
+        ("skips", 2, "epoch 3 is reported where 2 belongs; epochs are reported one by one"),
+        ("repeats", 2, "epoch 1 is reported where 2 belongs"),
+        ("saves", 1, "it cannot be saved: no paper"),
+    ] {
+        let set = format!("fault={fault}");
+        sandbox.run(&["train", "--set", &set, "--out", fault]).refused(code, said);
+        let status = fs::read_to_string(sandbox.runs(fault)[0].join("status.json")).unwrap();
+        assert!(status.contains("failed"), "{status}");
+    }
 }
 
 /// Makes of a finished run one that was stopped after some epochs, with what it had saved then.

@@ -6,36 +6,23 @@
 #[path = "support/outcome.rs"]
 mod outcome;
 
+#[path = "support/sandbox.rs"]
+mod sandbox;
+
 use outcome::Outcome;
+use sandbox::{Sandbox, kill, wait};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// A folder that is gone after the test, and the program started in it.
-struct Sandbox(tempfile::TempDir);
 
 impl Sandbox {
     /// With a script `train.sh` in it.
     fn new(script: &str) -> Self {
-        let sandbox = Self(tempfile::tempdir().unwrap());
+        let sandbox = Self::of(Path::new(env!("CARGO_BIN_EXE_gelu-compare")));
         fs::write(sandbox.path("train.sh"), script).unwrap();
         sandbox
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gelu-compare"));
-        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Outcome {
-        Outcome(self.command(arguments).output().unwrap())
     }
 
     /// The document of a comparison that has to succeed.
@@ -183,7 +170,8 @@ echo '{"accuracy": 7}' >&2
     assert_eq!(epochs[0]["valid_loss"], 2.5);
     assert_eq!((&epochs[1]["valid_loss"], &epochs[1]["accuracy"]), (&1.5.into(), &0.1.into()));
     assert_eq!(document["criterion"]["baseline"], "width 16, name a b");
-    let mut settings: Vec<String> = run_folders(&sandbox.path("results/train"))
+    let mut settings: Vec<String> = sandbox
+        .runs("results/train")
         .iter()
         .map(|run| fs::read_to_string(run.join("kept/settings")).unwrap())
         .collect();
@@ -191,13 +179,6 @@ echo '{"accuracy": 7}' >&2
     let first: Value = serde_json::from_str(&settings[0]).unwrap();
     assert_eq!((&first["width"], &first["name"]), (&16.into(), &"a b".into()), "{settings:?}");
     assert!(settings[0].contains("\"width\":16") && settings[3].contains("\"name\":true"));
-}
-
-fn run_folders(comparison: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(comparison.join("runs")).unwrap();
-    let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    runs.sort();
-    runs
 }
 
 #[test]
@@ -288,10 +269,71 @@ printf '\n\033[31m{"error": 2}\n{"error": 0.25}'"#;
     assert!(table.contains("0.2500 (1)"), "{table}");
 }
 
-/// Ends a worker without a word.
-fn kill(worker: &mut std::process::Child) {
-    worker.kill().unwrap();
-    worker.wait().unwrap();
+#[test]
+fn a_measure_that_is_no_number_from_the_first_line_on_ends_a_run() {
+    let script = r#"echo '{"error": NaN}'
+sleep 60"#;
+    let began = Instant::now();
+    let (sandbox, outcome) = compared(script, &[]);
+    outcome.success();
+    assert!(began.elapsed() < Duration::from_secs(30), "it is not waited for");
+    for run in sandbox.runs("results/train") {
+        let status = fs::read_to_string(run.join("status.json")).unwrap();
+        let status: Value = serde_json::from_str(&status).unwrap();
+        assert_eq!((&status["state"], &status["epoch"]), (&"diverged".into(), &1.into()));
+    }
+}
+
+#[test]
+fn a_judge_that_is_interrupted_says_so_by_its_code_and_goes_on() {
+    let script = r#"touch began
+while [ ! -e go ]; do sleep 0.02; done
+echo "{\"error\": 0.$1$2}""#;
+    let sandbox = Sandbox::new(script);
+    let arguments =
+        ["judge", "sh train.sh 2 {seed}", "sh train.sh 1 {seed}", "--measure", "error", "--plain"];
+    let mut judge = sandbox.command(&arguments);
+    let judge = judge.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    let judge = judge.spawn().unwrap();
+    wait("the first run", || sandbox.path("began").exists());
+    let interrupt = Command::new("kill").args(["-INT", &judge.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    // The run under way ends as it would.
+    std::thread::sleep(Duration::from_millis(300));
+    fs::write(sandbox.path("go"), "").unwrap();
+    Outcome(judge.wait_with_output().unwrap()).refused(130, "interrupted");
+    let finished = |run: &std::path::PathBuf| {
+        let status = fs::read_to_string(run.join("status.json")).unwrap_or_default();
+        status.contains("finished")
+    };
+    let results = fs::read_dir(sandbox.path("results")).unwrap().next().unwrap().unwrap();
+    let name = format!("results/{}", results.file_name().to_string_lossy());
+    assert_eq!(sandbox.runs(&name).iter().filter(|run| finished(run)).count(), 1);
+    let said = sandbox.run(&arguments).success();
+    assert!(said.contains("sh train.sh 1 {seed} beats"), "{said}");
+}
+
+#[test]
+fn ten_times_the_epochs_take_about_ten_times_as_long() {
+    let seconds = |epochs: &str| {
+        let script = format!("seq -f '{{\"epoch\": %.0f, \"error\": 0.5}}' 1 {epochs}");
+        let began = Instant::now();
+        // So that it fails, and does not go on for hours.
+        let (sandbox, outcome) = compared(&script, &["--timeout", "300"]);
+        outcome.success();
+        let seconds = began.elapsed().as_secs_f64();
+        for run in sandbox.runs("results/train") {
+            let table = fs::read_to_string(run.join("metrics.csv")).unwrap();
+            assert_eq!(
+                table.lines().count().to_string(),
+                (1 + epochs.parse::<usize>().unwrap()).to_string()
+            );
+            assert!(table.ends_with(&format!("\n{epochs},0.5\n")));
+        }
+        seconds
+    };
+    let (few, many) = (seconds("20000"), seconds("200000"));
+    assert!(many < 40.0 * few, "20,000 epochs took {few} s, 200,000 took {many} s");
 }
 
 #[test]
@@ -310,26 +352,19 @@ while [ $1 = 1 ] && [ ! -e ../../../../../go ]; do sleep 0.05; done"#;
     sandbox.run(&[&["submit"], &arguments[..], &["--primary", "error"]].concat()).success();
     let worker = || sandbox.command(&["work", "results/train"]).spawn().unwrap();
     let sessions = || -> Vec<String> {
-        let all = run_folders(&sandbox.path("results/train")).into_iter();
+        let all = sandbox.runs("results/train").into_iter();
         let texts = all.filter_map(|run| fs::read_to_string(run.join("kept/sessions")).ok());
         texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
     };
-    let until = Instant::now() + Duration::from_secs(60);
-    let wait = |count: usize| {
-        while sessions().len() < count {
-            assert!(Instant::now() < until, "session {count} begins");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
     let mut first = worker();
-    wait(1);
+    wait("session 1", || !sessions().is_empty());
     kill(&mut first);
     let orphan = format!("/proc/{}/stat", sessions()[0]);
     // Nobody may have asked yet how it ended.
     let goes_on = || fs::read_to_string(&orphan).is_ok_and(|text| !text.contains(") Z "));
     assert!(goes_on(), "it goes on alone");
     let mut second = worker();
-    wait(2);
+    wait("session 2", || sessions().len() > 1);
     assert!(!goes_on());
     fs::write(sandbox.path("go"), "").unwrap();
     assert!(second.wait().unwrap().success());
@@ -373,7 +408,7 @@ fn a_compiled_program_is_judged() {
     // Rust links with it.
     let compiled = Command::new("cc")
         .args(["-O2", "-o", "pi", source, "-lm"])
-        .current_dir(&sandbox.0)
+        .current_dir(sandbox.folder.path())
         .status();
     assert!(compiled.unwrap().success());
     let judged = ["judge", "./pi anywhere {seed}", "./pi grid {seed}", "--measure", "error"];

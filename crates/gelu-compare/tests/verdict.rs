@@ -4,31 +4,18 @@
 
 #[path = "support/outcome.rs"]
 mod outcome;
+#[path = "support/sandbox.rs"]
+mod sandbox;
 
 use gelu_compare::comparison::Verdict;
 use gelu_compare::scores::ScoresDocument;
-use outcome::Outcome;
+use sandbox::Sandbox;
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::Path;
 
-/// A folder that is gone after the test, and the program started in it.
-struct Sandbox(tempfile::TempDir);
-
-impl Sandbox {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, arguments: &[&str]) -> Outcome {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gelu-compare"));
-        Outcome(command.args(arguments).current_dir(self.0.path()).output().unwrap())
-    }
+fn sandbox() -> Sandbox {
+    Sandbox::of(Path::new(env!("CARGO_BIN_EXE_gelu-compare")))
 }
 
 /// Accuracies of three arms with ten seeds: `relu` is 2 points behind, `silu` nowhere.
@@ -52,7 +39,7 @@ fn with(more: &[&'static str]) -> Vec<&'static str> {
 
 #[test]
 fn a_table_gets_its_verdicts_in_words_in_json_and_as_a_picture() {
-    let sandbox = Sandbox::new();
+    let sandbox = sandbox();
     fs::write(sandbox.path("scores.csv"), scores()).unwrap();
     let margin = ["--negligible", "0.001", "--forest", "forest.svg"];
     let text = sandbox.run(&with(&margin)).success().replace("\n  ", " ");
@@ -75,7 +62,7 @@ fn a_table_gets_its_verdicts_in_words_in_json_and_as_a_picture() {
 
 #[test]
 fn standard_input_and_another_baseline_are_taken() {
-    let sandbox = Sandbox::new();
+    let sandbox = sandbox();
     fs::write(sandbox.path("scores.tsv"), scores().replace(',', "\t")).unwrap();
     let mut words = with(&["--baseline", "relu"]);
     words[1] = "scores.tsv";
@@ -85,7 +72,7 @@ fn standard_input_and_another_baseline_are_taken() {
 
 #[test]
 fn a_table_that_cannot_be_judged_is_refused_with_its_line() {
-    let sandbox = Sandbox::new();
+    let sandbox = sandbox();
     let judge = |table: &str, more: &[&'static str], code: i32, expected: &str| {
         fs::write(sandbox.path("scores.csv"), table).unwrap();
         sandbox.run(&with(more)).refused(code, expected);
@@ -117,7 +104,7 @@ fn block(language: &str) -> String {
 
 #[test]
 fn the_readmes_quick_start_prints_what_stands_there() {
-    let sandbox = Sandbox::new();
+    let sandbox = sandbox();
     fs::write(sandbox.path("scores.csv"), block("csv")).unwrap();
     let mut lines = include_str!("../README.md").lines();
     let command = lines.find(|line| line.starts_with("gelu-compare verdict ")).unwrap();

@@ -114,7 +114,7 @@ fn training(run: &Run) -> Result<Training<Odd>> {
         .batches(count("batch", 16), Classes)
         .train(points(count("train", 200)))
         .valid(points(count("valid", 50)));
-    let data = if fault == "no-test" { data } else { data.test(points(40)) };
+    let data = if fault == "no-test" { data } else { data.test(points(count("test", 40))) };
     Ok(data.epochs(count("epochs", run.get("epochs")?)))
 }
 

@@ -6,90 +6,12 @@
 #[path = "../../gelu-compare/tests/support/outcome.rs"]
 mod outcome;
 
-use outcome::Outcome;
+#[path = "../../gelu-compare/tests/support/sandbox.rs"]
+mod sandbox;
+
+use sandbox::{Sandbox, results};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-struct Sandbox {
-    folder: tempfile::TempDir,
-    program: PathBuf,
-}
-
-impl Sandbox {
-    fn new(program: &str) -> Self {
-        // target/release/deps/programs-… and target/release/examples
-        let deps = std::env::current_exe().unwrap();
-        let program = deps.parent().unwrap().parent().unwrap().join("examples").join(program);
-        assert!(program.exists(), "{} is not built", program.display());
-        Self { folder: tempfile::tempdir().unwrap(), program }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Outcome {
-        Outcome(self.command(arguments).output().unwrap())
-    }
-
-    fn runs(&self, comparison: &str) -> Vec<PathBuf> {
-        let runs = fs::read_dir(self.path(comparison).join("runs")).unwrap();
-        let mut runs: Vec<PathBuf> = runs.map(|run| run.unwrap().path()).collect();
-        runs.sort();
-        runs
-    }
-
-    /// Works on a folder and is killed, each time after some run has come a little further.
-    fn killed_workers(&self, comparison: &str, times: usize) {
-        let mut kills = 0;
-        for _ in 0..times {
-            let before = self.epochs(comparison);
-            let mut worker = self.command(&["work", comparison]).spawn().unwrap();
-            let deadline = Instant::now() + Duration::from_secs(60);
-            while self.epochs(comparison) == before && worker.try_wait().unwrap().is_none() {
-                assert!(Instant::now() < deadline, "no progress");
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            kills += usize::from(worker.try_wait().unwrap().is_none());
-            worker.kill().unwrap();
-            worker.wait().unwrap();
-        }
-        assert!(kills > times / 2, "{kills} workers were killed in the middle");
-    }
-
-    fn epochs(&self, comparison: &str) -> usize {
-        let lines = |run: &PathBuf| fs::read_to_string(run.join("metrics.csv")).unwrap_or_default();
-        self.runs(comparison).iter().map(|run| lines(run).lines().count()).sum()
-    }
-
-    /// The results of two comparisons are equal to the byte.
-    #[track_caller]
-    fn are_equal(&self, one: &str, other: &str) {
-        let (one, other) = (self.runs(one), self.runs(other));
-        assert!(!one.is_empty());
-        assert_eq!(names(&one), names(&other));
-        for (one, other) in one.iter().zip(&other) {
-            assert!(results(one) == results(other), "{} differs", other.display());
-        }
-    }
-}
-
-fn names(runs: &[PathBuf]) -> Vec<String> {
-    runs.iter().map(|run| run.file_name().unwrap().to_string_lossy().into_owned()).collect()
-}
-
-fn results(run: &Path) -> [Option<Vec<u8>>; 3] {
-    ["metrics.csv", "model.bpk", "outcomes.bin"].map(|name| fs::read(run.join(name)).ok())
-}
 
 const POINTS: [&str; 6] =
     ["--compare", "activation=gelu,mine=max(x,0)*tanh(x)", "--tune", "rate=0.01", "--seeds", "1"];
@@ -100,7 +22,7 @@ fn with<'a>(command: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn a_run_that_was_killed_ends_with_the_same_bits() {
-    let sandbox = Sandbox::new("own_network");
+    let sandbox = Sandbox::of_example("own_network");
     sandbox.run(&with("compare", "whole", &POINTS)).success();
     sandbox.run(&with("submit", "pieces", &POINTS)).success();
     sandbox.killed_workers("pieces", 6);
@@ -110,7 +32,7 @@ fn a_run_that_was_killed_ends_with_the_same_bits() {
 
 #[test]
 fn so_does_one_whose_batcher_draws_on_the_device_and_whose_best_epoch_counts() {
-    let sandbox = Sandbox::new("own_sequences");
+    let sandbox = Sandbox::of_example("own_sequences");
     let more = ["--seeds", "2", "--best-epoch", "--select", "valid_accuracy"];
     sandbox.run(&with("compare", "whole", &more)).success();
     sandbox.run(&with("submit", "pieces", &more)).success();
@@ -136,7 +58,7 @@ fn so_does_one_whose_batcher_draws_on_the_device_and_whose_best_epoch_counts() {
 
 #[test]
 fn several_workers_and_jobs_come_to_the_same_bits_as_one() {
-    let sandbox = Sandbox::new("own_network");
+    let sandbox = Sandbox::of_example("own_network");
     let compare = |out, jobs| {
         sandbox.run(&with(
             "compare",
@@ -157,7 +79,7 @@ fn several_workers_and_jobs_come_to_the_same_bits_as_one() {
 
 #[test]
 fn one_run_by_hand_is_that_of_the_comparison() {
-    let sandbox = Sandbox::new("own_network");
+    let sandbox = Sandbox::of_example("own_network");
     sandbox.run(&with("compare", "all", &POINTS)).success();
     let set = ["--set", "activation=mine=max(x,0)*tanh(x)", "--set", "rate=0.01"];
     let said = sandbox.run(&with("train", "one", &set)).success();
@@ -172,7 +94,7 @@ fn one_run_by_hand_is_that_of_the_comparison() {
 
 #[test]
 fn what_test_examples_were_made_of_is_kept() {
-    let sandbox = Sandbox::new("odd_network");
+    let sandbox = Sandbox::of_example("odd_network");
     sandbox.run(&["compare", "--seeds", "1", "--out", "odd"]).success();
     let run = &sandbox.runs("odd")[0];
     let outcomes = fs::read(run.join("outcomes.bin")).unwrap();
@@ -183,11 +105,12 @@ fn what_test_examples_were_made_of_is_kept() {
 
 #[test]
 fn what_cannot_be_trained_is_said_in_words() {
-    let sandbox = Sandbox::new("odd_network");
+    let sandbox = Sandbox::of_example("odd_network");
     for (fault, said) in [
         ("batch", "a batch is to have 0 examples"),
         ("train", "the data set for .train(…) is empty"),
         ("valid", "the data set for .valid(…) is empty"),
+        ("test", "the data set for .test(…) is empty"),
         ("epochs", "0 epochs are to be trained"),
         ("rate", "the learning rate is -1; it has to be above 0"),
         (
@@ -210,14 +133,14 @@ fn what_cannot_be_trained_is_said_in_words() {
 
 #[test]
 fn a_measure_and_a_value_that_are_not_there_are_named() {
-    let odd = Sandbox::new("odd_network");
+    let odd = Sandbox::of_example("odd_network");
     odd.run(&["compare", "--primary", "test_f1", "--seeds", "1", "--out", "a"]).refused(
         1,
         "test_f1 is never measured; measured are: learning_rate, batch_loss, train_loss",
     );
     odd.run(&["compare", "--each", "epochs=many", "--seeds", "1", "--out", "b"])
         .refused(1, "epochs is many, which is no usize");
-    let points = Sandbox::new("own_network");
+    let points = Sandbox::of_example("own_network");
     let unknown = points.run(&["compare", "--compare", "activation=gelu,gelo", "--seeds", "1"]);
     let said = unknown.refused(1, "gelo");
     assert!(said.contains("relu") && said.contains("name=x*tanh(x)"), "{said}");
@@ -225,14 +148,14 @@ fn a_measure_and_a_value_that_are_not_there_are_named() {
 
 #[test]
 fn a_loss_that_is_no_number_from_the_first_step_is_a_run_that_diverged() {
-    let sandbox = Sandbox::new("odd_network");
+    let sandbox = Sandbox::of_example("odd_network");
     let said = sandbox.run(&["train", "--set", "fault=nan"]).success();
     assert!(said.contains("diverged in epoch 1"), "{said}");
 }
 
 #[test]
 fn a_network_that_changes_its_shape_is_not_gone_on_from() {
-    let sandbox = Sandbox::new("odd_network");
+    let sandbox = Sandbox::of_example("odd_network");
     let more = ["--compare", "fault=grows,none", "--each", "epochs=2000", "--seeds", "1"];
     sandbox.run(&with("submit", "grown", &more)).success();
     sandbox.killed_workers("grown", 1);

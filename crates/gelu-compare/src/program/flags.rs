@@ -120,6 +120,12 @@ impl Told {
 }
 
 impl Varied {
+    /// Refuses axes that a program's own study does not have: its runs would not differ by them.
+    pub(super) fn check(&self, study: &Study) -> Result<()> {
+        let all = [&self.compare, &self.tune, &self.each];
+        all.into_iter().flatten().try_for_each(|values| study.knows(&values.name))
+    }
+
     pub(super) fn change(self, study: &mut Study) {
         for (role, all) in
             [(Role::Compared, self.compare), (Role::Tuned, self.tune), (Role::Each, self.each)]

@@ -132,12 +132,18 @@ pub(super) struct Told {
     before: Vec<EpochMetrics>,
     epochs: Vec<EpochMetrics>,
     last: Option<f64>,
+    /// Measures that have to be finite numbers.
+    required: Vec<String>,
+    lost: Option<usize>,
 }
 
 impl Told {
-    /// After what an earlier session has told.
-    pub(super) fn after(before: Vec<EpochMetrics>) -> Self {
-        Self { before, ..Self::default() }
+    /// After what an earlier session has told, with measures that have to be finite numbers.
+    pub(super) fn after<'a>(
+        before: Vec<EpochMetrics>,
+        required: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        Self { before, required: required.map(str::to_owned).collect(), ..Self::default() }
     }
 
     /// Takes what a line tells; whether an epoch has ended by it.
@@ -167,6 +173,9 @@ impl Told {
         self.last = number.or(self.last);
         if let Some(epoch) = self.epochs.last_mut() {
             for (name, value) in told.into_iter().filter(|(name, _)| name != "epoch") {
+                if !value.is_finite() && self.required.contains(&name) {
+                    self.lost.get_or_insert(epoch.epoch);
+                }
                 epoch.set(&name, value);
             }
         }
@@ -178,20 +187,22 @@ impl Told {
         &self.epochs
     }
 
-    /// The first epoch in which one of these measures is no finite number.
-    pub(super) fn lost<'a>(
-        &self,
-        required: impl Iterator<Item = &'a str> + Clone,
-    ) -> Option<usize> {
-        let is_lost = |epoch: &&EpochMetrics| {
-            required.clone().any(|name| epoch.get(name).is_some_and(|value| !value.is_finite()))
-        };
-        self.epochs.iter().find(is_lost).map(|epoch| epoch.epoch)
+    /// The first epoch in which a measure was no finite number that has to be one.
+    pub(super) fn lost(&self) -> Option<usize> {
+        self.lost
     }
 
     /// Those that can be kept: up to the first that is lost, with finite values alone.
-    pub(super) fn kept(&self, lost: Option<usize>) -> Vec<EpochMetrics> {
-        let until = lost.map_or(self.epochs.len(), |lost| lost - 1);
+    pub(super) fn kept(&self) -> Vec<EpochMetrics> {
+        self.finite(self.lost.map_or(self.epochs.len(), |lost| lost - 1))
+    }
+
+    /// Those of them that have ended: all but the one that is told of.
+    pub(super) fn ended(&self) -> Vec<EpochMetrics> {
+        self.finite(self.epochs.len().saturating_sub(1))
+    }
+
+    fn finite(&self, until: usize) -> Vec<EpochMetrics> {
         let finite = |epoch: &EpochMetrics| {
             let mut epoch = epoch.clone();
             for (_, value) in &mut epoch.values {
@@ -208,7 +219,7 @@ mod tests {
     use super::*;
 
     fn told(lines: &[&str]) -> Told {
-        let mut all = Told::default();
+        let mut all = Told::after(Vec::new(), ["loss"].into_iter());
         for line in lines {
             if let Some(measures) = measures(line, &[]) {
                 all.hear(measures);
@@ -250,12 +261,12 @@ mod tests {
     fn a_program_that_goes_on_keeps_what_it_told_before() {
         let before: Vec<EpochMetrics> =
             (1..=3).map(|e| EpochMetrics::new(e).with("loss", 1.0 / e as f64)).collect();
-        let mut all = Told::after(before.clone());
+        let mut all = Told::after(before.clone(), ["loss"].into_iter());
         all.hear(measures(r#"{"epoch": 3, "loss": 0.25}"#, &[]).unwrap());
         let losses =
             |all: &Told| all.epochs().iter().filter_map(|e| e.get("loss")).collect::<Vec<_>>();
         assert_eq!(losses(&all), [1.0, 0.5, 0.25]);
-        let mut anew = Told::after(before);
+        let mut anew = Told::after(before, ["loss"].into_iter());
         anew.hear(measures(r#"{"epoch": 1, "loss": 7}"#, &[]).unwrap());
         assert_eq!(losses(&anew), [7.0]);
     }
@@ -264,9 +275,13 @@ mod tests {
     fn what_is_no_number_is_a_run_that_diverged() {
         let all =
             told(&[r#"{"epoch": 1, "loss": 1}"#, r#"{"epoch": 2, "loss": NaN, "x":-Infinity}"#]);
-        assert_eq!(all.lost(["loss"].into_iter()), Some(2));
-        assert_eq!((all.lost(["error"].into_iter()), all.kept(Some(2)).len()), (None, 1));
-        assert_eq!(all.kept(None)[1].get("loss"), None);
+        assert_eq!((all.lost(), all.kept().len(), all.ended().len()), (Some(2), 1, 1));
+        let other = told(&[r#"{"epoch": 1, "loss": 1, "x": NaN}"#, r#"{"epoch": 2, "loss": 2}"#]);
+        assert_eq!((other.lost(), other.kept().len()), (None, 2));
+        assert_eq!((other.kept()[0].get("x"), other.kept()[0].get("loss")), (None, Some(1.0)));
+        // From the first line on.
+        let first = told(&[r#"{"loss": NaN}"#, r#"{"loss": 1}"#]);
+        assert_eq!((first.lost(), first.kept().len(), first.ended().len()), (Some(1), 0, 0));
     }
 
     #[test]

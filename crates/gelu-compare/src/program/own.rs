@@ -149,6 +149,7 @@ enum OwnCommand<F: Args> {
 
 /// The study that flags make of a program's own.
 fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, Decided)> {
+    varied.check(&study)?;
     let decided = varied.decided.clone();
     decided.change(&mut study);
     varied.change(&mut study);

@@ -9,13 +9,22 @@ use std::io::{BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 /// How often a process is looked at while it says nothing.
 const LOOK: Duration = Duration::from_millis(10);
 /// How long a process that is to end may take over it.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long what a process has printed is waited for once it has ended.
+const QUIET: Duration = Duration::from_millis(200);
+/// Lines that wait to be heard; a process that prints faster waits with its next.
+const WAITING_LINES: usize = 1024;
+/// How often epochs are made visible at most.
+const PUBLISHED: Duration = Duration::from_millis(100);
+/// Of the time, no more than one part in so many goes into making epochs visible: their table is written as a
+/// whole.
+const SHARE: u32 = 10;
 /// The folder of a run in which a program may keep what it likes.
 const KEPT: &str = "kept";
 
@@ -78,6 +87,9 @@ struct Running<'a> {
     told: Told,
     heard: Heard<std::io::Stderr>,
     began: Instant,
+    /// Whether epochs have ended that nobody sees yet, and when they may be seen.
+    unseen: bool,
+    publish_at: Instant,
 }
 
 impl<'a> Running<'a> {
@@ -108,7 +120,7 @@ impl<'a> Running<'a> {
             let _ = process.kill();
             return Err(error);
         }
-        let (hear, lines) = channel();
+        let (hear, lines) = sync_channel(WAITING_LINES);
         let output = process.stdout.take().expect("standard output was asked for");
         let errors = process.stderr.take().expect("standard error was asked for");
         listen(output, hear.clone(), Line::Output)?;
@@ -118,9 +130,11 @@ impl<'a> Running<'a> {
             study,
             process,
             lines,
-            told: Told::after(earlier),
+            told: Told::after(earlier, study.required()),
             heard: Heard::new(std::io::stderr()),
             began: Instant::now(),
+            unseen: false,
+            publish_at: Instant::now(),
         })
     }
 
@@ -128,15 +142,17 @@ impl<'a> Running<'a> {
         let limit = self.study.timeout.map(Duration::from_secs);
         loop {
             match self.lines.recv_timeout(LOOK) {
-                Ok(line) => self.hear(line)?,
+                Ok(line) => self.hear(line),
                 Err(RecvTimeoutError::Timeout) => {}
                 // Nobody has its output open any more: it is at its end, or has closed it.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
             }
-            if let Some(epoch) = self.told.lost(self.study.required()) {
+            if let Some(epoch) = self.told.lost() {
                 self.kill();
-                let epochs = self.told.kept(Some(epoch));
-                return Ok(Ended::With(RunStatus::Diverged { epoch }, epochs));
+                return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
+            }
+            if self.unseen && Instant::now() >= self.publish_at {
+                self.publish()?;
             }
             if self.run.lease().is_marked_lost() {
                 self.kill();
@@ -144,13 +160,14 @@ impl<'a> Running<'a> {
             }
             if control.wants_stop_now() {
                 self.kill();
-                return Ok(Ended::With(RunStatus::Interrupted, self.told.kept(None)));
+                self.publish()?;
+                return Ok(Ended::With(RunStatus::Interrupted, self.told.kept()));
             }
             if limit.is_some_and(|limit| self.began.elapsed() > limit) {
                 self.kill();
                 let seconds = self.study.timeout.unwrap_or_default();
                 let problem = format!("it was not done after {seconds} s (--timeout)");
-                return Ok(self.failed(&problem));
+                return self.failed(&problem);
             }
             if let Some(status) =
                 self.process.try_wait().map_err(Error::io("wait for", "a program"))?
@@ -160,7 +177,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn hear(&mut self, line: Line) -> Result<()> {
+    fn hear(&mut self, line: Line) {
         let (text, told) = match line {
             Line::Output(text) => {
                 let told = measures(&text, &self.study.read);
@@ -169,9 +186,16 @@ impl<'a> Running<'a> {
             Line::Error(text) => (text, None),
         };
         self.heard.hear(&text);
-        if told.is_some_and(|told| self.told.hear(told)) {
-            let all = self.told.kept(None);
-            self.run.publish_metrics(&all[..all.len() - 1])?;
+        self.unseen |= told.is_some_and(|told| self.told.hear(told));
+    }
+
+    /// Makes the epochs visible that have ended.
+    fn publish(&mut self) -> Result<()> {
+        if self.unseen {
+            let began = Instant::now();
+            self.run.publish_metrics(&self.told.ended())?;
+            self.unseen = false;
+            self.publish_at = Instant::now() + PUBLISHED.max(SHARE * began.elapsed());
         }
         Ok(())
     }
@@ -179,21 +203,20 @@ impl<'a> Running<'a> {
     /// What a process that has ended by itself came to.
     fn conclude(mut self, status: ExitStatus) -> Result<Ended> {
         // What it started may go on and keep its output open; what it has said itself is there.
-        let until = Instant::now() + Duration::from_millis(200);
-        while let Ok(line) =
-            self.lines.recv_timeout(until.saturating_duration_since(Instant::now()))
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until
+            && let Ok(line) = self.lines.recv_timeout(QUIET)
         {
-            self.hear(line)?;
+            self.hear(line);
         }
         self.kill_group();
-        if let Some(epoch) = self.told.lost(self.study.required()) {
-            let epochs = self.told.kept(Some(epoch));
-            return Ok(Ended::With(RunStatus::Diverged { epoch }, epochs));
+        if let Some(epoch) = self.told.lost() {
+            return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
         }
         if !status.success() {
-            return Ok(self.failed(&format!("it ended with {}", said(status))));
+            return self.failed(&format!("it ended with {}", said(status)));
         }
-        let epochs = self.told.kept(None);
+        let epochs = self.told.kept();
         let reported = self.run.spec();
         let reported = crate::runs::Spec::reported_epoch(reported, &epochs);
         let missing = |name: &&str| reported.is_none_or(|epoch| epoch.get(name).is_none());
@@ -212,15 +235,16 @@ impl<'a> Running<'a> {
                     false => "its pattern may match no line",
                 };
                 let advice = advice.replace("NAME", name);
-                Ok(self.failed(&format!("it never told {name}: {there}; {advice}")))
+                self.failed(&format!("it never told {name}: {there}; {advice}"))
             }
         }
     }
 
-    fn failed(&self, problem: &str) -> Ended {
+    fn failed(&mut self, problem: &str) -> Result<Ended> {
+        self.publish()?;
         let last = self.heard.last();
         let said = if last.is_empty() { String::new() } else { format!("; it said last:\n{last}") };
-        Ended::Failed(format!("{problem}{said}"), self.told.epochs().len())
+        Ok(Ended::Failed(format!("{problem}{said}"), self.told.epochs().len()))
     }
 
     /// Ends it and all that it started: asked first.
@@ -271,7 +295,7 @@ fn said(status: ExitStatus) -> String {
 /// Tells every line of an output, in a thread of its own.
 fn listen(
     output: impl Read + Send + 'static,
-    hear: Sender<Line>,
+    hear: SyncSender<Line>,
     kind: fn(String) -> Line,
 ) -> Result<()> {
     let thread = std::thread::Builder::new().name("output".to_owned()).spawn(move || {

@@ -93,6 +93,20 @@ impl Study {
         }
     }
 
+    /// Refuses an axis that it does not have.
+    pub(super) fn knows(&self, axis: &str) -> Result<()> {
+        let names: Vec<&str> = self.axes.iter().map(|known| known.name.as_str()).collect();
+        let there = match names.as_slice() {
+            [] => "this program has none".to_owned(),
+            _ if names.contains(&axis) => return Ok(()),
+            _ => format!("there are: {}", names.join(", ")),
+        };
+        Err(Error::Usage(format!(
+            "there is no axis {axis}; {there}. What else the program reads it has to declare, as in \
+             .set(\"{axis}\", 1)"
+        )))
+    }
+
     /// Whether its runs are those of commands, rather than of a loop of the program itself.
     pub fn has_commands(&self) -> bool {
         self.command.is_some() || self.axes.iter().any(|axis| axis.name == Self::COMMAND)

@@ -96,13 +96,7 @@ fn setting(study: &Study, set: Vec<Values>) -> Result<Setting> {
         |axis: &crate::setting::Axis| Some((axis.name.clone(), axis.values.first()?.clone()));
     let mut setting = Setting::new(study.axes.iter().filter_map(first));
     for Values { name, mut values } in set {
-        if setting.get(&name).is_none() {
-            let names: Vec<&str> = setting.iter().map(|(name, _)| name).collect();
-            return Err(Error::Usage(format!(
-                "there is no axis {name}; there are: {}",
-                names.join(", ")
-            )));
-        }
+        study.knows(&name)?;
         match (values.pop(), values.is_empty()) {
             (Some(value), true) => setting.set(&name, value),
             _ => {

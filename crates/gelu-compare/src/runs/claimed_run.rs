@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How many lines of a log are kept with the record of its session.
@@ -33,6 +33,8 @@ pub struct ClaimedRun<S> {
     session: Mutex<Option<Provenance>>,
     /// Makes the names of scratch files unique.
     scratch: AtomicU64,
+    /// Whether the name of the run's own folder is on the disk.
+    rooted: AtomicBool,
 }
 
 impl<S: Spec> ClaimedRun<S> {
@@ -57,13 +59,14 @@ impl<S: Spec> ClaimedRun<S> {
             spec: spec.clone(),
             session: Mutex::default(),
             scratch: AtomicU64::new(0),
+            rooted: AtomicBool::new(false),
         };
         if before == Before::Died {
             run.record_death()?;
         }
         let text = spec.to_toml();
         if fs::read(run.folder.file("run.toml")).ok().as_deref() != Some(text.as_bytes()) {
-            run.place("run.toml", text, Durable::Yes)?;
+            run.place("run.toml", text, Durable::No)?;
         }
         Ok(Ok(run))
     }
@@ -131,13 +134,14 @@ impl<S: Spec> ClaimedRun<S> {
         self.place("metrics.csv", epochs_to_csv(metrics), Durable::No)
     }
 
-    /// Writes `metrics.csv` for good, when the checkpoints go.
+    /// Writes `metrics.csv` for good, when the run ends: its content is on the disk when this returns, and its
+    /// name with the [status](Self::set_status) that follows.
     ///
     /// # Errors
     ///
     /// As [`publish_metrics`](Self::publish_metrics).
     pub fn keep_metrics(&self, metrics: &[EpochMetrics]) -> Result<()> {
-        self.place("metrics.csv", epochs_to_csv(metrics), Durable::Yes)
+        self.place("metrics.csv", epochs_to_csv(metrics), Durable::Content)
     }
 
     /// Puts the trained network in place.
@@ -191,6 +195,7 @@ impl<S: Spec> ClaimedRun<S> {
         }
         self.fenced(placed)?;
         sync_folder(self.folder.path())?;
+        self.root()?;
         let older = checkpoint::epochs(self.folder.path())?.into_iter().skip(KEPT);
         self.discard_checkpoints(older)
     }
@@ -271,7 +276,8 @@ impl<S: Spec> ClaimedRun<S> {
     fn end(&self, outcome: &RunStatus, epochs_after: usize, log: Vec<String>) -> Result<()> {
         let Some(mut session) = self.session().take() else { return Ok(()) };
         session.end(outcome.word(), epochs_after, log);
-        self.place(&provenance_name(self.lease.generation()), to_json(&session), Durable::Yes)
+        // What a run came to stands in its status; a record that a power cut takes is left out.
+        self.place(&provenance_name(self.lease.generation()), to_json(&session), Durable::No)
     }
 
     /// Makes nothing of the processes that died on this run, so that it is tried again.
@@ -326,7 +332,17 @@ impl<S: Spec> ClaimedRun<S> {
     /// Writes a file of the run in one step.
     fn place(&self, name: &str, bytes: impl AsRef<[u8]>, durable: Durable) -> Result<()> {
         let scratch = self.scratch_name(name);
-        self.fenced(self.lease.place(&scratch, &self.folder.file(name), bytes, durable))
+        self.fenced(self.lease.place(&scratch, &self.folder.file(name), bytes, durable))?;
+        if durable == Durable::Yes { self.root() } else { Ok(()) }
+    }
+
+    /// Waits until the name of the run's own folder is on the disk, the first time that something in it is to
+    /// stay.
+    fn root(&self) -> Result<()> {
+        match (self.folder.path().parent(), self.rooted.swap(true, Ordering::Relaxed)) {
+            (Some(parent), false) => sync_folder(parent),
+            _ => Ok(()),
+        }
     }
 
     /// Removes a folder of the run: out of sight in one step, so that a holder that has lost its

@@ -5,15 +5,12 @@ use super::provenance::Provenance;
 use super::tables::{check_metrics, read_metrics, read_noise};
 use super::{Holder, RunSnapshot, RunStatus, Spec, StatusFile};
 use crate::error::Place;
-use crate::files::{
-    from_json, from_toml, problem, read_bytes, read_text, remove_folder, sync, sync_folder,
-};
+use crate::files::{from_json, from_toml, problem, read_bytes, read_text, remove_folder};
 use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes, check_outcomes};
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,9 +58,8 @@ impl RunFolder {
         let scratch = scratch_folder(parent, &name)?;
         let filled = lease::create_state(&scratch).and_then(|()| {
             let file = scratch.join("run.toml");
-            let mut handle = File::create(&file).map_err(Error::io("create", &file))?;
-            handle.write_all(spec.to_toml().as_bytes()).map_err(Error::io("write", &file))?;
-            sync(&handle, &file)
+            // Nothing waits for the disk: whoever takes the run writes what is missing of it.
+            fs::write(&file, spec.to_toml()).map_err(Error::io("write", &file))
         });
         let placed = filled
             .and_then(|()| fs::rename(&scratch, &path).map_err(Error::io("put in place", &path)));
@@ -72,7 +68,6 @@ impl RunFolder {
             return if path.is_dir() { Ok(Self { path }) } else { Err(error) };
         }
         remove_scratch_folders(parent, &name);
-        sync_folder(parent)?;
         Ok(Self { path })
     }
 
@@ -257,12 +252,14 @@ impl RunFolder {
                 Some(_) => RunStatus::Running,
                 None => RunStatus::Interrupted,
             },
-            RunStatus::Finished if epochs.len() != planned => {
+            RunStatus::Finished if !is_whole(spec, epochs.len()) => {
+                let held = match epochs.len() {
+                    0 => "no epoch".to_owned(),
+                    some => format!("{some} of {planned} epochs"),
+                };
                 warnings.push(format!(
-                    "{}: holds {} of {planned} epochs although the run is finished; the run is \
-                     trained again",
+                    "{}: holds {held} although the run is finished; the run is trained again",
                     self.file("metrics.csv").display(),
-                    epochs.len()
                 ));
                 RunStatus::Interrupted
             }
@@ -330,6 +327,12 @@ impl RunFolder {
         let status = if finished { RunStatus::Finished } else { RunStatus::Interrupted };
         StatusFile { status, seconds: 0.0 }
     }
+}
+
+/// Whether a finished run may have so many epochs: all that were planned, or where nobody knows how many, any
+/// at all.
+pub(crate) fn is_whole(spec: &impl Spec, epochs: usize) -> bool {
+    spec.epochs().map_or(epochs > 0, |planned| epochs == planned)
 }
 
 /// The version alone, which is read before anything that a version may change.

@@ -36,6 +36,7 @@ pub use design::{Design, FigureSpec, Panels};
 pub use environment::Environment;
 pub use experiment::{Experiment, With};
 pub use folder::RunFolder;
+pub(crate) use folder::is_whole;
 pub use key::{RunKey, Stage};
 pub use lease::{Holder, Lease, Watch};
 pub use outcomes::{outcomes_to_bytes, parse_outcomes};

@@ -177,7 +177,7 @@ impl<T: Trainer> Worker<T> {
 fn is_whole(folder: &RunFolder, spec: &impl Spec) -> bool {
     let finished = folder.status().is_ok_and(|file| file.status == RunStatus::Finished);
     let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
-    !finished || spec.epochs().is_none_or(|planned| epochs == planned)
+    !finished || crate::runs::is_whole(spec, epochs)
 }
 
 /// Why a run is given up after these deaths, if it is.

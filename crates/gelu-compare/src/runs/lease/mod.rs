@@ -63,6 +63,8 @@ pub enum Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Durable {
     Yes,
+    /// What is in it, but not yet its name: another file of the folder follows, and takes the name with it.
+    Content,
     /// It can be derived from others, or is a hint.
     No,
 }
@@ -198,7 +200,7 @@ impl Lease {
         let written = || -> Result<()> {
             let mut file = File::create(&scratch).map_err(Error::io("create", &scratch))?;
             file.write_all(bytes.as_ref()).map_err(Error::io("write", target))?;
-            if durable == Durable::Yes {
+            if durable != Durable::No {
                 sync(&file, target)?;
             }
             fs::rename(&scratch, target).map_err(Error::io("replace", target))?;
