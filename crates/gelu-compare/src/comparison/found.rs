@@ -22,9 +22,9 @@ pub struct Found {
     /// What the runs of each pair made of the test examples, `[arm, baseline]`; empty where any of them
     /// has kept nothing.
     pub outcomes: Vec<[Arc<Outcomes>; 2]>,
-    /// How many runs of the pairs have kept nothing of their test examples, where the measure is of these
-    /// and runs keep it; 0 elsewhere.
-    pub without_outcomes: usize,
+    /// Whether a run of the pairs has kept nothing of its test examples, where the measure is of these
+    /// and runs keep it.
+    pub without_outcomes: bool,
 }
 
 impl Found {
@@ -64,14 +64,13 @@ impl Found {
 
     /// Why a look has no interval over new test examples, where one is due.
     pub fn no_new_examples(&self) -> Option<String> {
-        let due = self.over_new_examples()?;
-        let all = 2 * self.ruling.pairs.len();
-        match (self.without_outcomes, due) {
-            (0, _) if self.outcomes.is_empty() => None,
-            (0, due) => due.err().map(|reason| reason.to_string()),
-            (none, _) => Some(format!(
-                "{none} of {all} runs have kept nothing of each test example, as those of earlier versions"
-            )),
+        match self.over_new_examples()? {
+            _ if self.without_outcomes => Some(
+                "runs have not kept what they made of each, as those of earlier versions have not"
+                    .to_owned(),
+            ),
+            _ if self.outcomes.is_empty() => None,
+            due => due.err().map(|reason| reason.to_string()),
         }
     }
 

@@ -219,7 +219,7 @@ mod tests {
             rules,
             outstanding: 0,
             outcomes: Vec::new(),
-            without_outcomes: 0,
+            without_outcomes: false,
         }
     }
 

@@ -14,7 +14,7 @@ fn found(differences: [f64; 3]) -> Found {
         rules,
         outstanding: 0,
         outcomes: Vec::new(),
-        without_outcomes: 0,
+        without_outcomes: false,
     }
 }
 

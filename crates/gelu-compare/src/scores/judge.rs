@@ -79,7 +79,7 @@ pub fn judge(
                 rules: rules.clone(),
                 outstanding: 0,
                 outcomes: Vec::new(),
-                without_outcomes: 0,
+                without_outcomes: false,
             },
         }
     };

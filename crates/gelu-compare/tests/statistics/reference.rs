@@ -72,7 +72,7 @@ fn judged(case: &Case) -> Vec<FoundDocument> {
             rules: rules.clone(),
             outstanding: 0,
             outcomes: Vec::new(),
-            without_outcomes: 0,
+            without_outcomes: false,
         };
         FoundDocument::of(&found, &wording)
     };
