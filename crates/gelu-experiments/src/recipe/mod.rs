@@ -296,6 +296,21 @@ mod tests {
         }
     }
 
+    /// The best of several rates by a measure would be judged by the same measure.
+    #[test]
+    fn what_decides_may_not_choose_among_learning_rates() {
+        let text = Recipe::text("mnist-classifier").unwrap();
+        let (test, train) = (r#"primary = "test-error""#, r#"primary = "train-loss""#);
+        let chosen = r#"selection = "valid-error""#;
+        assert!(text.contains(test) && text.contains(chosen));
+        let text = text.replace(test, train).replace(chosen, r#"selection = "train-loss""#);
+        let error = Recipe::parse(&text, "mine.toml").unwrap_err().to_string();
+        assert!(error.contains("the best of 3 learning rates would be judged by"), "{error}");
+        // With one rate nothing is chosen.
+        let one = text.replace("[1e-3, 1e-4, 1e-5]", "[1e-3]");
+        Recipe::parse(&one, "mine.toml").unwrap();
+    }
+
     #[test]
     fn unknown_key_is_refused_with_its_name() {
         let text = BUILT_IN[0].1.replace("batch_size", "batchsize");
