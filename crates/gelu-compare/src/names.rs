@@ -47,7 +47,7 @@ pub fn check_line(what: &str, text: &str) -> Result<()> {
 
 /// Whether a terminal or a page would obey a character in place of showing it: control characters,
 /// what changes the direction of the text around it, and what is there without being seen.
-fn is_obeyed(c: char) -> bool {
+pub(crate) fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

@@ -20,8 +20,9 @@ use burn::train::logger::InMemoryMetricLogger;
 use burn::train::{Learner, SupervisedTraining, TrainLoader, TrainingStrategy};
 use gelu_compare::output::complain;
 use gelu_compare::runs::{Checkpoint, ClaimedRun, Environment, RunStatus, Spec};
-use gelu_compare::worker::{Control, conclude};
+use gelu_compare::worker::{Control, Redirected, conclude};
 use rayon::ThreadPool;
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -256,9 +257,35 @@ fn launch<S: Spec, M: Trainable>(
     if done > 0 {
         training = training.checkpoint(done);
     }
+    let _aside = match strategy.shown && std::io::stderr().is_terminal() {
+        true => Some(Aside::of(session)?),
+        false => None,
+    };
     let learner = Learner::new(model.train(), optimizer, rates);
     training.with_training_strategy(TrainingStrategy::Custom(Arc::new(strategy))).launch(learner);
     Ok(())
+}
+
+/// Standard error while Burn's display fills the terminal: it goes into the run's log, or what libraries say
+/// there once the terminal is gone would be a panic within a panic.
+struct Aside {
+    log: Option<Redirected>,
+    control: Control,
+}
+
+impl Aside {
+    fn of<S: Spec>(session: &Session<S>) -> Result<Self> {
+        let log = Redirected::to(&session.run.log_file())?;
+        Ok(Self { log: Some(log), control: session.control.clone() })
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if self.control.has_no_terminal() {
+            std::mem::forget(self.log.take());
+        }
+    }
 }
 
 /// Refuses a network that its checkpoint is none of.

@@ -14,6 +14,7 @@ use gelu_compare::setting::Role;
 use gelu_compare::worker::{Control, Cores, Trainer};
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A program that compares settings of a network of one's own.
 pub type Program = ProgramOf<Learning>;
@@ -62,6 +63,7 @@ impl Body for Learning {
     /// The first measure decides, on the test set, and what is tuned is chosen by the same on the
     /// validation set.
     fn declare(&self, study: &mut Study) {
+        study.only_declared = true;
         let first = self.measures.first().map_or(LOSS, |measure| &measure.name);
         for measure in self.measures() {
             if !study.measures.iter().any(|known| known.name == measure.name) {
@@ -88,7 +90,7 @@ impl Body for Learning {
     }
 
     fn trainer<'a>(&'a self, work: Work<'_, Flags>) -> Result<Learner<'a>> {
-        let Work { program, comparison, flags, cores } = work;
+        let Work { program, comparison, flags, cores, display } = work;
         let (name, backend) = flags.names();
         if comparison.backend != backend {
             return Err(Error::Usage(format!(
@@ -98,7 +100,7 @@ impl Body for Learning {
             )));
         }
         let (program, device) = (program.to_owned(), flags.open()?);
-        Ok(Learner { learning: self, program, device, device_name: name, cores })
+        Ok(Learner { learning: self, program, device, device_name: name, cores, display })
     }
 }
 
@@ -125,6 +127,8 @@ pub struct Learner<'a> {
     device: Device,
     device_name: String,
     cores: Cores,
+    /// Hears that Burn's display has the terminal; absent where it may not.
+    display: Option<Arc<AtomicBool>>,
 }
 
 impl Trainer for Learner<'_> {
@@ -151,13 +155,17 @@ impl Trainer for Learner<'_> {
             outcomes: study.primary == "test_error",
         };
         let class = Class { run, plan, device: &self.device, environment, control };
-        self.learning.teach.teach(class)
+        self.learning.teach.teach(class, self.display.clone())
     }
 }
 
 /// Trains a run by a function, whatever its network.
 trait Teach: Send + Sync {
-    fn teach(&self, class: Class<'_, StudyRun>) -> Result<RunStatus>;
+    fn teach(
+        &self,
+        class: Class<'_, StudyRun>,
+        display: Option<Arc<AtomicBool>>,
+    ) -> Result<RunStatus>;
 }
 
 struct Teacher<F> {
@@ -169,10 +177,21 @@ where
     F: Fn(&Run) -> Result<Training<M>> + Send + Sync + 'static,
     M: Trainable,
 {
-    fn teach(&self, class: Class<'_, StudyRun>) -> Result<RunStatus> {
+    fn teach(
+        &self,
+        class: Class<'_, StudyRun>,
+        display: Option<Arc<AtomicBool>>,
+    ) -> Result<RunStatus> {
         let (function, device) = (self.function.clone(), class.device.clone());
         let asked = Run::new(class.run.spec().clone(), device.clone());
-        let lesson = move |done: usize| function(&asked)?.lesson(asked.seed(), done, &device);
+        let lesson = move |done: usize| {
+            let mut lesson = function(&asked)?.lesson(asked.seed(), done, &device)?;
+            match display {
+                Some(taken) => taken.store(lesson.shown.is_some(), Ordering::SeqCst),
+                None => lesson.shown = None,
+            }
+            Ok(lesson)
+        };
         learn(class, lesson, keep)
     }
 }

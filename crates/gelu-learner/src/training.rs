@@ -1,5 +1,5 @@
 use crate::epochs::{Measuring, Trainable};
-use crate::learn::Lesson;
+use crate::learn::{Lesson, Shown};
 use crate::loader::{Items, Order};
 use crate::{Error, Result, Schedule};
 use burn::data::dataloader::DataLoader;
@@ -8,7 +8,7 @@ use burn::data::dataset::Dataset;
 use burn::optim::ModuleOptimizer;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
 use burn::tensor::Device;
-use burn::train::InferenceStep;
+use burn::train::{InferenceStep, SupervisedTraining};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,6 +46,7 @@ pub struct Training<M: Trainable> {
     data: Option<Data<M>>,
     measure_train: bool,
     probes: bool,
+    shown: Option<Shown<M>>,
 }
 
 /// How the learning rate goes on.
@@ -84,6 +85,7 @@ impl<M: Trainable> Training<M> {
             data: None,
             measure_train: false,
             probes: false,
+            shown: None,
         }
     }
 
@@ -123,6 +125,30 @@ impl<M: Trainable> Training<M> {
     /// the test set where there is none, or else of the training set.
     pub fn probes(mut self) -> Self {
         self.probes = true;
+        self
+    }
+
+    /// Shows the training in Burn's own terminal display, with the metrics that this registers, where `train`
+    /// has a terminal. The network's outputs have to have what these metrics are made of (Burn's `Adaptor`),
+    /// as Burn's `ClassificationOutput` and `RegressionOutput` have.
+    ///
+    /// ```
+    /// # use burn::train::metric::{Adaptor, LossInput, LossMetric, ItemLazy};
+    /// # use burn::train::{InferenceStep, TrainStep};
+    /// # use gelu_learner::{Trainable, Training};
+    /// # fn shown<N: Trainable>(training: Training<N>) -> Training<N>
+    /// # where
+    /// #     <N as TrainStep>::Output: Adaptor<LossInput>,
+    /// #     <N as InferenceStep>::Output: Adaptor<LossInput>,
+    /// # {
+    /// training.shown(|burn| burn.metrics((LossMetric::new(),)))
+    /// # }
+    /// ```
+    pub fn shown(
+        mut self,
+        register: impl FnOnce(SupervisedTraining<M>) -> SupervisedTraining<M> + Send + 'static,
+    ) -> Self {
+        self.shown = Some(Box::new(register));
         self
     }
 
@@ -179,7 +205,7 @@ impl<M: Trainable> Training<M> {
                 probed,
             },
             clock: Box::new(|_| ()),
-            shown: None,
+            shown: self.shown,
         })
     }
 }

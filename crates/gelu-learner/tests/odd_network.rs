@@ -5,11 +5,13 @@ use burn::data::dataset::InMemDataset;
 use burn::module::Module;
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::nn::{Linear, LinearConfig};
+use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLearningRate;
 use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::train::metric::{AccuracyMetric, LossMetric};
 use burn::train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep};
-use gelu_learner::{Program, Result, Run, Training};
+use gelu_learner::{Error, Program, Result, Run, Training};
 
 #[derive(Module, Debug)]
 struct Odd {
@@ -115,7 +117,15 @@ fn training(run: &Run) -> Result<Training<Odd>> {
         .train(points(count("train", 200)))
         .valid(points(count("valid", 50)));
     let data = if fault == "no-test" { data } else { data.test(points(count("test", 40))) };
-    Ok(data.epochs(count("epochs", run.get("epochs")?)))
+    let training = data
+        .epochs(count("epochs", run.get("epochs")?))
+        .shown(|burn| burn.metrics((LossMetric::new(), AccuracyMetric::new())));
+    if fault != "scheduled" {
+        return Ok(training);
+    }
+    // 13 batches an epoch.
+    let falling = CosineAnnealingLrSchedulerConfig::new(rate, 13 * run.get::<usize>("epochs")?);
+    Ok(training.scheduler(falling.init().map_err(Error::Failed)?))
 }
 
 fn main() -> std::process::ExitCode {

@@ -9,9 +9,11 @@ mod outcome;
 #[path = "../../gelu-compare/tests/support/sandbox.rs"]
 mod sandbox;
 
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use sandbox::{Sandbox, results};
 use serde_json::Value;
 use std::fs;
+use std::io::Read;
 
 const POINTS: [&str; 6] =
     ["--compare", "activation=gelu,mine=max(x,0)*tanh(x)", "--tune", "rate=0.01", "--seeds", "1"];
@@ -90,6 +92,64 @@ fn one_run_by_hand_is_that_of_the_comparison() {
     sandbox.run(&["train", "--set", "depth=3"]).refused(2, "no axis depth; there are: activation");
     sandbox.run(&["train", "--set", "rate=1e-2,1e-3"]).refused(2, "given several values");
     sandbox.run(&["compare", "--device", "abacus"]).refused(2, "there are: flex");
+}
+
+#[test]
+fn one_of_burns_schedulers_goes_on_where_it_was() {
+    let sandbox = Sandbox::of_example("odd_network");
+    let more = ["--compare", "fault=scheduled,none", "--each", "epochs=400", "--seeds", "1"];
+    sandbox.run(&with("compare", "whole", &more)).success();
+    sandbox.run(&with("submit", "pieces", &more)).success();
+    sandbox.killed_workers("pieces", 3);
+    sandbox.run(&["work", "pieces"]).success();
+    sandbox.are_equal("whole", "pieces");
+    let report = sandbox.run(&["report", "pieces", "--json"]).success();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let runs = report["runs"].as_array().unwrap().iter();
+    let scheduled = runs.filter(|run| run["fault"] == "scheduled").next().unwrap();
+    let rates: Vec<f64> = scheduled["epochs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|epoch| epoch["learning_rate"].as_f64().unwrap())
+        .collect();
+    // The last batch of 400 epochs is the last of half a cosine.
+    assert!(rates.is_sorted_by(|a, b| a > b), "{rates:?}");
+    assert!((rates[199] - 5e-3).abs() < 1e-5 && rates[399] < 1e-6, "{rates:?}");
+}
+
+#[test]
+fn burns_display_has_the_terminal_where_there_is_one() {
+    let sandbox = Sandbox::of_example("odd_network");
+    let train = |out| ["train", "--set", "epochs=20", "--out", out];
+    let lines = sandbox.run(&train("lines")).success();
+    assert!(lines.contains("epoch 20/20"), "{lines}");
+    let size = PtySize { rows: 40, cols: 120, ..PtySize::default() };
+    let in_terminal = |arguments: &[&str]| {
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(sandbox.command(&[]).get_program());
+        command.args(arguments);
+        command.cwd(sandbox.path(""));
+        command.env("TERM", "xterm-256color");
+        let mut process = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut output = pair.master.try_clone_reader().unwrap();
+        let reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // The end of a terminal is an error of its own.
+            let _ = output.read_to_end(&mut bytes);
+            bytes
+        });
+        assert!(process.wait().unwrap().success());
+        drop(pair.master);
+        String::from_utf8_lossy(&reader.join().unwrap()).into_owned()
+    };
+    let shown = in_terminal(&train("shown"));
+    assert!(shown.contains("\u{1b}[?1049h") && shown.contains("Accuracy"), "{shown}");
+    assert!(!shown.contains("epoch 20/20") && shown.contains("finished"), "{shown}");
+    let plain = in_terminal(&[&train("plain")[..], &["--plain"]].concat());
+    assert!(plain.contains("epoch 20/20") && !plain.contains("\u{1b}["), "{plain}");
+    sandbox.are_equal("lines", "shown");
 }
 
 #[test]

@@ -2,25 +2,31 @@
 //! commands into theirs.
 
 mod batch;
+mod by_hand;
 mod carry_out;
 mod completions;
 mod export;
 mod listing;
 mod report;
 mod runs;
+mod seeds;
+mod submission;
 mod verdict;
 mod warning;
 mod watch;
 mod workforce;
 
 pub use batch::{Batch, absolute};
+pub use by_hand::{ByHand, Telling, Trained};
 pub use carry_out::{CarriedOut, Shown};
 pub use completions::{Completions, Man};
 pub use listing::listing;
 pub use report::Report;
 pub use runs::Runs;
+pub use seeds::Seeds;
+pub use submission::Submission;
 pub use verdict::Verdict;
 pub use warning::{warn_of_open_folder, warnings};
 pub use watch::Watch;
 pub use workforce::Workforce;
-pub(crate) use workforce::stop_on_signals;
+use workforce::stop_on_signals;

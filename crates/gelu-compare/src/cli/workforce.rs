@@ -41,7 +41,7 @@ impl Workforce {
             true => obey(control.clone()),
             false => super::warn_of_open_folder(reader.folder()),
         }
-        stop_on_signals(control.clone(), Signals::listen()?)?;
+        stop_on_signals(control.clone(), Signals::listen()?, false)?;
         let trainer = trainer(&reader)?;
         match Worker::new(reader, trainer, control).work()? {
             Outcome::Done => Ok(ExitCode::SUCCESS),
@@ -65,12 +65,16 @@ fn obey(control: Control) {
     });
 }
 
-/// One signal ends the worker after its epoch, a second one now.
-pub(crate) fn stop_on_signals(control: Control, signals: Signals) -> Result<()> {
+/// One signal ends the training after its epoch, a second one now. The terminal's end is one, too, unless
+/// training is to keep going.
+pub(super) fn stop_on_signals(control: Control, signals: Signals, keep_going: bool) -> Result<()> {
     let watch = move || {
         loop {
             std::thread::sleep(Duration::from_millis(50));
-            match signals.requests() + usize::from(signals.hung_up()) {
+            if signals.hung_up() {
+                control.terminal_is_gone();
+            }
+            match signals.requests() + usize::from(signals.hung_up() && !keep_going) {
                 0 => {}
                 1 => control.stop_after_epoch(),
                 _ => control.stop_now(),

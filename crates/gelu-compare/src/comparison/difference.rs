@@ -32,6 +32,7 @@ pub struct FurtherSeeds {
 pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
     let rules = snapshot.criterion.rules();
+    let differs = |arm: &Setting| snapshot.built_differently.contains(arm);
     let difference = |side: &Side<'_>| {
         let ruling = rules.rule(&contrast(snapshot, side));
         let [arm, baseline] = [&side.arm.arm, &side.baseline.arm];
@@ -46,6 +47,7 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
                 rules: rules.clone(),
                 outcomes: side.outcomes(&ruling, snapshot),
                 without_outcomes: side.without_outcomes(&ruling, snapshot),
+                built_differently: differs(arm) != differs(baseline),
                 ruling,
             },
         }
@@ -185,7 +187,7 @@ pub fn noisy_test_error(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::Verdict;
+    use crate::comparison::{Verdict, details};
     use crate::measure::NoiseMetrics;
     use crate::report::snapshot_example::example;
 
@@ -272,6 +274,20 @@ mod tests {
         snapshot.criterion.primary = "test-error".to_owned();
         snapshot.test_examples = 0;
         assert_eq!(reason(&snapshot), None);
+    }
+
+    #[test]
+    fn where_networks_are_built_differently_it_is_said_what_seeds_pair() {
+        let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
+        let said = |snapshot: &ComparisonSnapshot| {
+            details(&differences(snapshot)[0].found, &snapshot.wording()).unwrap()
+        };
+        assert!(!said(&snapshot).contains("built"));
+        let arm = differences(&snapshot)[0].arm.clone();
+        snapshot.built_differently = vec![arm];
+        assert!(said(&snapshot).ends_with("so that seeds pair batches and draws alone"));
+        snapshot.built_differently.push(snapshot.criterion.baseline.clone());
+        assert!(!said(&snapshot).contains("built"), "both are of the other kind");
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub struct Found {
     /// Whether a run of the pairs has kept nothing of its test examples, where the measure is of these
     /// and runs keep it.
     pub without_outcomes: bool,
+    /// Whether the networks of the two are built differently: seeds then pair batches and draws, and no
+    /// initial weights.
+    pub built_differently: bool,
 }
 
 impl Found {

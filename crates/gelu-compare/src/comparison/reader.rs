@@ -149,6 +149,7 @@ impl<E: Experiment> ComparisonReader<E> {
             added_looks: comparison.added_looks.clone(),
             test_examples: comparison.test_examples,
             examples: design.examples.clone(),
+            built_differently: design.built_differently.clone(),
             cut_down: design.cut_down.clone(),
             figure: design.figure.clone(),
             extra: design.extra.clone(),

@@ -174,6 +174,12 @@ pub fn details(found: &Found, wording: &Wording) -> Option<String> {
         Some(ratio) => format!("; pairing left {ratio:.2} of the two variances' sum"),
         None => String::new(),
     };
+    let apart = match found.built_differently {
+        true => {
+            "; their networks are built differently, so that seeds pair batches and draws alone"
+        }
+        false => "",
+    };
     let (a, b) = (&found.arm, &found.baseline);
     let ties = match pairs.ties() {
         0 => String::new(),
@@ -181,7 +187,7 @@ pub fn details(found: &Found, wording: &Wording) -> Option<String> {
     };
     Some(format!(
         "{a} against {b}: better in {} of {}{ties}; so many seeds show differences from {}{} on with \
-         80 % power{paired}",
+         80 % power{paired}{apart}",
         pairs.better(),
         pairs.len(),
         wording.number(detectable, detectable),
@@ -220,6 +226,7 @@ mod tests {
             outstanding: 0,
             outcomes: Vec::new(),
             without_outcomes: false,
+            built_differently: false,
         }
     }
 

@@ -76,6 +76,15 @@ impl Unit {
         }
     }
 
+    /// One by its name, behind numbers as it is: `0.0412 s`. Percent or points, `%`, `points`, are those of a
+    /// fraction.
+    pub fn named(name: &str) -> Self {
+        match name {
+            "%" | "points" => Self::points(),
+            _ => Self { name: name.to_owned(), sign: format!(" {name}"), ..Self::own(0) },
+        }
+    }
+
     /// The measure's own, without a name and with so many decimals at least.
     pub fn own(decimals: usize) -> Self {
         Self {
@@ -207,6 +216,8 @@ mod tests {
         let said =
             [0.000_123_46, 0.5, 12.3456, 1234.5, 0.0, -0.25, 123_456.0].map(|v| own.shown(v));
         assert_eq!(said, ["0.0001235", "0.5000", "12.35", "1234", "0", "-0.2500", "1.23e5"]);
+        assert_eq!(Unit::named("s").shown(0.041_234), "0.04123 s");
+        assert_eq!(Unit::named("%"), Unit::named("points"));
         assert_eq!(Unit::points().shown(0.0153), "1.53 %");
         assert_eq!(
             (Unit::own(4).shown(0.5), own.shown(f64::INFINITY)),

@@ -5,6 +5,8 @@ use crate::worker::{Cores, Trainer};
 use clap::Args;
 use std::ffi::OsString;
 use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What trains the runs of a program of one's own. gelu-compare has that of loops ([`Loop`](super::Loop)),
 /// and whoever trains in another way implements it and calls the rest [`ProgramOf`](super::ProgramOf) it.
@@ -58,6 +60,8 @@ pub struct Work<'a, F> {
     pub flags: &'a F,
     /// The processor's cores, and how many share them.
     pub cores: Cores,
+    /// Where given, a display of the trainer's own may fill the terminal, and says so here.
+    pub display: Option<Arc<AtomicBool>>,
 }
 
 /// A body that something can be put into: a function of a program's.

@@ -1,7 +1,9 @@
 use super::{On, Pattern, Study};
+use crate::cli::Seeds;
 use crate::comparison::ComparisonReader;
-use crate::measure::{Reported, UntilDecided};
-use crate::runs::{Comparison, ComparisonFolder};
+use crate::measure::{Reported, Unit};
+use crate::names::check_line;
+use crate::runs::{Comparison, ComparisonFolder, Experiment};
 use crate::setting::{Axis, Role, Value};
 use crate::{Error, Result};
 use clap::Args;
@@ -27,6 +29,27 @@ impl FromStr for Values {
         }
         let value = |text: &str| text.parse().unwrap_or_else(|never| match never {});
         Ok(Self { name: name.to_owned(), values: apart(values).map(value).collect() })
+    }
+}
+
+/// The unit of a measure, as typed: `loss=nats`.
+#[derive(Clone, Debug, PartialEq)]
+struct UnitOf {
+    measure: String,
+    unit: String,
+}
+
+impl FromStr for UnitOf {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text.split_once('=').map(|(measure, unit)| (measure.trim(), unit.trim())) {
+            Some((measure, unit)) if !measure.is_empty() && !unit.is_empty() => {
+                check_line("a unit", unit).map_err(|error| error.to_string())?;
+                Ok(Self { measure: measure.to_owned(), unit: unit.to_owned() })
+            }
+            _ => Err("a measure and its unit are written as in loss=nats".to_owned()),
+        }
     }
 }
 
@@ -75,6 +98,10 @@ pub(super) struct Decided {
     /// Measures of which higher values are better; of others, lower ones are
     #[arg(long, value_name = "MEASURES", value_delimiter = ',')]
     higher: Vec<String>,
+    /// Say a measure in a unit, as in loss=nats; % and points are those of a fraction; may be given several
+    /// times
+    #[arg(long, value_name = "MEASURE=UNIT")]
+    unit: Vec<UnitOf>,
     /// Report each run's best epoch instead of the last
     #[arg(long)]
     best_epoch: bool,
@@ -82,19 +109,8 @@ pub(super) struct Decided {
     /// same
     #[arg(long, value_name = "DIFFERENCE")]
     negligible: Option<f64>,
-    /// Runs of each setting, with the seeds 1 to N [default: 8]
-    #[arg(long, value_name = "N")]
-    seeds: Option<u64>,
-    /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
-    #[arg(long, conflicts_with = "seeds")]
-    until_decided: bool,
-    /// Give up deciding after N seeds [default: 20]
-    #[arg(long, value_name = "N", conflicts_with = "seeds", requires = "until_decided")]
-    max_seeds: Option<u64>,
-    /// Seconds after which another host's worker that shows no sign of life has lost its run
-    /// [default: 60, and 120 on a network file system]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=Comparison::<Study>::LONGEST_LEASE))]
-    lease: Option<u64>,
+    #[command(flatten)]
+    seeds: Seeds,
     /// Folder for results [default: results/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -160,15 +176,26 @@ impl Decided {
             study.reported = Reported::BestEpoch;
         }
         study.negligible = self.negligible.unwrap_or(study.negligible);
-        study.seeds = self.seeds.unwrap_or(study.seeds);
-        study.until_decided = match (self.seeds, self.until_decided) {
-            (Some(_), _) => None,
-            (None, true) => Some(UntilDecided::default()),
-            (None, false) => study.until_decided,
-        };
-        if let (Some(until), Some(max_seeds)) = (&mut study.until_decided, self.max_seeds) {
-            until.max_seeds = max_seeds;
+        self.seeds.change(&mut study.seeds, &mut study.until_decided);
+    }
+
+    /// Gives measures their units, once it is known what else is declared of them.
+    pub(super) fn say_units(&self, study: &mut Study) {
+        for UnitOf { measure, unit } in &self.unit {
+            study.declare(study.measure(measure).in_unit(Unit::named(unit)));
         }
+    }
+
+    /// Refuses a study for which no measure was named, or what else cannot be.
+    pub(super) fn check(&self, study: &Study) -> Result<()> {
+        if study.primary.is_empty() {
+            return Err(Error::Usage(
+                "which measure decides? name it as the program prints it, as in --primary test_error"
+                    .to_owned(),
+            ));
+        }
+        self.seeds.check(study.until_decided)?;
+        study.validate()
     }
 
     /// Makes the comparison's folder, or joins the one that is there.
@@ -190,20 +217,8 @@ impl Decided {
     pub(super) fn comparison(&self, study: &Study, on: &On, out: &Path) -> Comparison<Study> {
         let data = crate::runs::DataSource::default();
         let mut comparison = Comparison::new(study.clone(), data, &on.device, &on.backend);
-        let default = Comparison::<Study>::default_lease(out);
-        comparison.lease_seconds = self.lease.unwrap_or(default);
+        comparison.lease_seconds = self.seeds.lease::<Study>(out);
         comparison
-    }
-}
-
-/// Refuses what no measure was named for.
-pub(super) fn needs_measure(study: &Study) -> Result<()> {
-    match study.primary.is_empty() {
-        true => Err(Error::Usage(
-            "which measure decides? name it as the program prints it, as in --primary test_error"
-                .to_owned(),
-        )),
-        false => Ok(()),
     }
 }
 

@@ -1,9 +1,9 @@
-use super::flags::{Decided, Told, needs_measure};
+use super::execution::Execution;
+use super::flags::{Decided, Told};
 use super::{On, Study, Template};
-use crate::cli::Shown;
 use crate::comparison::{Verdict, differences, sentence};
 use crate::output::{complain, print};
-use crate::runs::{ComparisonSnapshot, Experiment, RunStatus};
+use crate::runs::{ComparisonSnapshot, RunStatus};
 use crate::setting::{Axis, Role};
 use crate::{Error, Result};
 use clap::Args;
@@ -27,10 +27,7 @@ pub struct Judge {
     #[command(flatten)]
     decided: Decided,
     #[command(flatten)]
-    shown: Shown,
-    /// Runs at the same time [default: 1]
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: u16,
+    execution: Execution,
 }
 
 impl Judge {
@@ -40,7 +37,7 @@ impl Judge {
     ///
     /// What cannot be run, and what cannot be written.
     pub fn run(self) -> Result<ExitCode> {
-        let Self { a, b, told, decided, shown, jobs } = self;
+        let Self { a, b, told, decided, execution } = self;
         if a == b {
             return Err(Error::Usage(
                 "both commands are the same; nothing can be told apart".into(),
@@ -53,17 +50,17 @@ impl Judge {
         study.axis(Axis::new(Study::COMMAND, Role::Compared, [a, b]));
         told.change(&mut study);
         decided.change(&mut study);
-        needs_measure(&study)?;
-        study.validate()?;
-        let folder = decided.make_folder(&study, &On::default())?;
-        let places = std::iter::repeat_n(Vec::new(), usize::from(jobs));
-        let done = shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?;
+        decided.say_units(&mut study);
+        decided.check(&study)?;
+        let json = execution.shown.json;
+        let done = execution.carry_out(&study, &decided, &On::default(), Vec::new(), 1)?;
+        let Some(done) = done else { return Ok(ExitCode::SUCCESS) };
         // Failed runs and interruptions come before verdicts.
         let code = done.exit_code()?;
         if !done.done || done.troubles > 0 {
             return Ok(code);
         }
-        conclude(&done.snapshot, shown.json)
+        conclude(&done.snapshot, json)
     }
 }
 

@@ -1,8 +1,8 @@
-use super::flags::{Decided, Told, Varied, needs_measure};
-use super::shared::{Shared, Submission, said};
+use super::execution::Execution;
+use super::flags::{Decided, Told, Varied};
+use super::shared::{Shared, said};
 use super::{On, Processes, Study, Template};
-use crate::cli::{Shown, Workforce};
-use crate::runs::Experiment;
+use crate::cli::{Submission, Workforce};
 use crate::{Error, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -60,8 +60,8 @@ impl Varying {
         let decided = varied.decided.clone();
         decided.change(&mut study);
         varied.change(&mut study);
-        needs_measure(&study)?;
-        study.validate()?;
+        decided.say_units(&mut study);
+        decided.check(&study)?;
         Ok((study, decided))
     }
 }
@@ -72,10 +72,7 @@ struct Compare {
     #[command(flatten)]
     varying: Varying,
     #[command(flatten)]
-    shown: Shown,
-    /// Runs at the same time [default: 1]
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: u16,
+    execution: Execution,
 }
 
 /// Hand a comparison to a cluster, whose engine starts workers on its folder
@@ -90,15 +87,20 @@ struct Submit {
 impl Command {
     fn run(self) -> Result<ExitCode> {
         match self {
-            Self::Compare(Compare { varying, shown, jobs }) => {
+            Self::Compare(Compare { varying, execution }) => {
                 let (study, decided) = varying.study()?;
-                let folder = decided.make_folder(&study, &On::default())?;
-                let places = std::iter::repeat_n(Vec::new(), usize::from(jobs));
-                shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?.exit_code()
+                let done = execution.carry_out(&study, &decided, &On::default(), Vec::new(), 1)?;
+                done.map_or(Ok(ExitCode::SUCCESS), |done| done.exit_code())
             }
             Self::Submit(Submit { varying, submission }) => {
                 let (study, decided) = varying.study()?;
-                submission.run("gelu-compare", &study, &decided, &On::default(), Vec::new())
+                submission.run(
+                    "gelu-compare",
+                    &study.name,
+                    &decided.out(&study),
+                    Vec::new(),
+                    || decided.make_folder(&study, &On::default()).map(drop),
+                )
             }
             Self::Work(workforce) => workforce.work::<Processes>(|reader| {
                 match reader.comparison().recipe.has_commands() {

@@ -3,6 +3,8 @@
 
 mod body;
 mod command;
+mod dry_run;
+mod execution;
 mod flags;
 mod judge;
 mod loops;

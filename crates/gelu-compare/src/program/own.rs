@@ -1,10 +1,12 @@
-use super::flags::{Decided, Varied, needs_measure};
-use super::shared::{Shared, Submission, said};
+use super::execution::Execution;
+use super::flags::{Decided, Varied};
+use super::shared::{Shared, said};
 use super::train::Train;
 use super::{Body, Holds, Processes, Study, Work};
 use crate::Result;
-use crate::cli::{Shown, Workforce};
-use crate::runs::{ComparisonFolder, Experiment};
+use crate::cli::{Submission, Workforce};
+use crate::measure::Measure;
+use crate::runs::ComparisonFolder;
 use crate::setting::{Axis, Role, Value};
 use crate::worker::Cores;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -84,6 +86,18 @@ impl<B: Body> ProgramOf<B> {
         self
     }
 
+    /// Declares a measure: which values of it are better, and the unit they are said in.
+    ///
+    /// ```
+    /// # use gelu_compare::measure::{Measure, Unit};
+    /// let time = Measure::named("seconds").in_unit(Unit::named("s"));
+    /// let accuracy = Measure::named("test_accuracy").higher().points();
+    /// ```
+    pub fn measure(mut self, measure: Measure) -> Self {
+        self.study.declare(measure);
+        self
+    }
+
     /// So many runs of each setting.
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.study.seeds = seeds;
@@ -154,8 +168,8 @@ fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, 
     decided.change(&mut study);
     varied.change(&mut study);
     body.declare(&mut study);
-    needs_measure(&study)?;
-    study.validate()?;
+    decided.say_units(&mut study);
+    decided.check(&study)?;
     Ok((study, decided))
 }
 
@@ -165,26 +179,19 @@ struct OwnCompare<F: Args> {
     #[command(flatten)]
     varied: Varied,
     #[command(flatten)]
-    shown: Shown,
+    execution: Execution,
     #[command(flatten)]
     flags: F,
-    /// Runs at the same time [default: one a processor core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
 }
 
 impl<F: Args> OwnCompare<F> {
     fn run<B: Body<Flags = F>>(self, study: Study, body: &B) -> Result<ExitCode> {
-        let Self { varied, shown, flags, jobs } = self;
+        let Self { varied, execution, flags } = self;
         let on = body.on(&flags)?;
         let (study, decided) = asked(study, varied, body)?;
-        let folder = decided.make_folder(&study, &on)?;
-        let jobs = jobs.map_or_else(
-            || std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            usize::from,
-        );
-        let places = std::iter::repeat_n(body.words(&flags), jobs);
-        shown.carry_out::<Study>(folder.path(), places, |_| Vec::new())?.exit_code()
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let done = execution.carry_out(&study, &decided, &on, body.words(&flags), cores)?;
+        done.map_or(Ok(ExitCode::SUCCESS), |done| done.exit_code())
     }
 }
 
@@ -204,7 +211,9 @@ impl<F: Args> OwnSubmit<F> {
         let Self { varied, flags, submission } = self;
         let on = body.on(&flags)?;
         let (study, decided) = asked(study, varied, body)?;
-        submission.run(tool, &study, &decided, &on, body.words(&flags))
+        submission.run(tool, &study.name, &decided.out(&study), body.words(&flags), || {
+            decided.make_folder(&study, &on).map(drop)
+        })
     }
 }
 
@@ -228,7 +237,7 @@ impl<F: Args> OwnWork<F> {
         workforce.work(|reader| {
             let comparison = reader.comparison();
             let flags = &flags;
-            body.trainer(Work { program: name, comparison, flags, cores })
+            body.trainer(Work { program: name, comparison, flags, cores, display: None })
         })
     }
 }

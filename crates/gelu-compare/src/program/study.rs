@@ -1,6 +1,6 @@
 use super::study_run::{BestBy, StudyRun};
 use super::{Pattern, Template};
-use crate::measure::{Direction, Measure, Reported, UntilDecided};
+use crate::measure::{Measure, Reported, UntilDecided};
 use crate::names::{check_file_name, check_line};
 use crate::runs::{Design, Experiment, RunKey, Spec, With};
 use crate::setting::{Axis, Role, Setting, Value};
@@ -43,6 +43,9 @@ pub struct Study {
     /// Measures of which more is known than their name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<Measure>,
+    /// Whether what is told beside these is no measure: a learning rate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_declared: bool,
     /// Which epoch of a run its results are those of.
     #[serde(default)]
     pub reported: Reported,
@@ -77,6 +80,7 @@ impl Study {
             selection: None,
             higher: Vec::new(),
             measures: Vec::new(),
+            only_declared: false,
             reported: Reported::LastEpoch,
             negligible: 0.0,
             until_decided: None,
@@ -112,14 +116,22 @@ impl Study {
         self.command.is_some() || self.axes.iter().any(|axis| axis.name == Self::COMMAND)
     }
 
+    /// Declares a measure; one of that name that was declared before is another now.
+    pub fn declare(&mut self, measure: Measure) {
+        match self.measures.iter_mut().find(|known| known.name == measure.name) {
+            Some(known) => *known = measure,
+            None => self.measures.push(measure),
+        }
+    }
+
     /// A measure by its name.
     pub(super) fn measure(&self, name: &str) -> Measure {
-        if let Some(declared) = self.measures.iter().find(|measure| measure.name == name) {
-            return declared.clone();
+        let declared = self.measures.iter().find(|measure| measure.name == name);
+        let measure = declared.cloned().unwrap_or_else(|| Measure::named(name));
+        match self.higher.iter().any(|known| known == name) {
+            true => measure.higher(),
+            false => measure,
         }
-        let higher = self.higher.iter().any(|known| known == name);
-        let direction = if higher { Direction::Higher } else { Direction::Lower };
-        Measure::named(name).towards(direction)
     }
 
     /// What a finished run has to have measured.
@@ -240,8 +252,7 @@ impl Experiment for Study {
         if let Some(command) = &self.command {
             design.title = crate::names::printable(command);
         }
-        // Where it is known what is measured, what else is reported is no measure: a learning rate.
-        design.open = self.measures.is_empty();
+        design.open = !self.only_declared;
         design.seeds = self.seeds;
         design.until_decided = self.until_decided;
         design.reported = self.reported;

@@ -1,28 +1,18 @@
 use super::flags::Values;
 use super::{Body, Study, Work};
-use crate::cli::stop_on_signals;
-use crate::comparison::ComparisonReader;
+use crate::cli::{ByHand, Telling};
 use crate::dashboard::epoch_line;
 use crate::measure::{EpochMetrics, Measure};
-use crate::output::print;
-use crate::runs::{
-    ClaimedRun, Comparison, ComparisonFolder, DataSource, Experiment, RunKey, RunStatus, Spec,
-    Stage, Watch,
-};
+use crate::runs::{Comparison, DataSource, Experiment, RunKey, Stage};
 use crate::setting::Setting;
-use crate::signals::Signals;
-use crate::worker::{Control, Cores, Trainer, fail, panic_message};
+use crate::worker::{Cores, Trainer};
 use crate::{Error, Result};
 use clap::Args;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-/// How often the run's folder is looked at for epochs to tell.
-const INTERVAL: Duration = Duration::from_millis(100);
+use std::sync::atomic::AtomicBool;
 
 /// Train one run, and tell its epochs; what it saved is gone on from
 #[derive(Debug, Args)]
@@ -36,13 +26,19 @@ pub(super) struct Train<F: Args> {
     /// Folder for results [default: results/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print a line per epoch instead of the program's display, where it has one
+    #[arg(long)]
+    plain: bool,
+    /// Go on without a display when the terminal goes away
+    #[arg(long)]
+    keep_going: bool,
     #[command(flatten)]
     flags: F,
 }
 
 impl<F: Args> Train<F> {
     pub(super) fn run<B: Body<Flags = F>>(self, mut study: Study, body: &B) -> Result<ExitCode> {
-        let Self { set, seed, out, flags } = self;
+        let Self { set, seed, out, plain, keep_going, flags } = self;
         body.declare(&mut study);
         study.validate()?;
         let setting = setting(&study, set)?;
@@ -57,36 +53,26 @@ impl<F: Args> Train<F> {
         let spec = asked
             .spec(&key)
             .ok_or_else(|| Error::Usage(format!("this program cannot train a run of {key}")))?;
+        let taken = Arc::new(AtomicBool::new(false));
+        let display = (!plain && std::io::stdout().is_terminal()).then(|| taken.clone());
         let cores = Cores::here(1);
-        let work = Work { program: &study.name, comparison: &asked, flags: &flags, cores };
+        let work = Work { program: &study.name, comparison: &asked, flags: &flags, cores, display };
         let mut trainer = body.trainer(work)?;
         trainer.check(&spec)?;
-        let (folder, comparison) =
-            ComparisonFolder::create(&out, &asked, ComparisonReader::has_looked)?;
-        let folder = folder.run(&spec)?;
-        let silence = comparison.silence();
-        let claimed = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), silence)?;
-        let run = Arc::new(claimed.map_err(|holder| Error::Run {
-            run: folder.path().to_path_buf(),
-            problem: format!(
-                "{} is working on it; wait for it or stop it",
-                holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string())
-            ),
-        })?);
-        let control = Control::default();
-        stop_on_signals(control.clone(), Signals::listen()?)?;
-        let environment = trainer.environment(&comparison, 1);
-        run.begin_session(&environment, folder.metrics().map_or(0, |epochs| epochs.len()))?;
-        let status = told(&run, &study, || {
-            let train = || trainer.train(&run, &comparison, &environment, &control);
-            catch_unwind(AssertUnwindSafe(train)).unwrap_or_else(|panic| {
-                let reason = format!("panicked: {}", panic_message(panic.as_ref()));
+        let line = |epoch: &EpochMetrics| {
+            let measures: Vec<Measure> =
+                epoch.measured().map(|(name, _)| study.measure(name)).collect();
+            epoch_line(&measures, epoch, epoch.epoch)
+        };
+        let by_hand = ByHand { out: &out, asked: &asked, spec: &spec, keep_going };
+        let trained =
+            by_hand.train(Telling::Lines(&line, &taken), |run, comparison, control| {
+                let environment = trainer.environment(comparison, 1);
                 let epochs = run.folder().metrics().map_or(0, |epochs| epochs.len());
-                fail(&run, &reason, run.status().seconds, epochs)?;
-                Err(Error::Failed(reason))
-            })
-        })?;
-        conclude(folder.path(), &spec.name(), &status)
+                run.begin_session(&environment, epochs)?;
+                trainer.train(run, comparison, &environment, control)
+            })?;
+        trained.conclude("")
     }
 }
 
@@ -107,51 +93,4 @@ fn setting(study: &Study, set: Vec<Values>) -> Result<Setting> {
         }
     }
     Ok(setting)
-}
-
-/// Tells the epochs of a run while it is trained.
-fn told<S: Spec>(
-    run: &ClaimedRun<S>,
-    study: &Study,
-    train: impl FnOnce() -> Result<RunStatus>,
-) -> Result<RunStatus> {
-    let (over, before) = (AtomicBool::new(false), run.folder().metrics().unwrap_or_default());
-    std::thread::scope(|scope| {
-        let telling = scope.spawn(|| {
-            let mut told = before.len();
-            loop {
-                // Looked at once more when it is over.
-                let last = over.load(Ordering::SeqCst);
-                let epochs = run.folder().metrics().unwrap_or_default();
-                for epoch in epochs.iter().skip(told) {
-                    print(&format!("{}\n", line(study, epoch)))?;
-                }
-                told = told.max(epochs.len());
-                if last {
-                    return Ok(());
-                }
-                std::thread::park_timeout(INTERVAL);
-            }
-        });
-        let status = train();
-        over.store(true, Ordering::SeqCst);
-        telling.thread().unpark();
-        let told: Result<()> = telling.join().unwrap_or(Ok(()));
-        let status = status?;
-        told.map(|()| status)
-    })
-}
-
-fn line(study: &Study, epoch: &EpochMetrics) -> String {
-    let measures: Vec<Measure> = epoch.measured().map(|(name, _)| study.measure(name)).collect();
-    epoch_line(&measures, epoch, epoch.epoch)
-}
-
-fn conclude(run: &Path, name: &str, status: &RunStatus) -> Result<ExitCode> {
-    print(&format!("{name}: {status}\nSaved in {}\n", run.display()))?;
-    match status {
-        RunStatus::Interrupted => Err(Error::Interrupted { out: run.to_path_buf() }),
-        RunStatus::Failed { .. } => Ok(ExitCode::FAILURE),
-        _ => Ok(ExitCode::SUCCESS),
-    }
 }

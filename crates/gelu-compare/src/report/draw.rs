@@ -4,6 +4,7 @@ use super::Figure;
 use super::figure::{Curve, Panel};
 use super::legend::{self, Axes, Corner};
 use crate::comparison::Rgb;
+use crate::names::is_obeyed;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -36,10 +37,10 @@ pub fn svg(figure: &Figure) -> String {
 pub(super) fn finished(text: &str, (width, height): (u32, u32)) -> String {
     let size = |width: u32, height: u32| format!(r#"width="{width}" height="{height}""#);
     let text = text.replacen(&size(units(width), units(height)), &size(width, height), 1);
-    text.replace(|c| !is_xml(c), "\u{fffd}")
+    text.replace(|c| !is_xml(c) || c != '\n' && is_obeyed(c), "\u{fffd}")
 }
 
-/// Whether XML 1.0 has a place for a character: it has none for control characters, which a title
+/// Whether XML 1.0 has a place for a character: it has none for most control characters, which a title
 /// may hold.
 fn is_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
@@ -359,9 +360,12 @@ mod tests {
     #[test]
     fn a_control_character_in_a_title_leaves_the_picture_a_picture() {
         let mut figure = figure(vec![(1.0, 0.3), (2.0, 0.2)], false);
-        figure.title = "bell \u{7} and <tag> & \u{0}".to_owned();
+        figure.title = "bell \u{7} and <tag> & \u{0}\u{9b}\u{202e}".to_owned();
         let text = svg(&figure);
-        assert!(text.contains("bell \u{fffd} and &lt;tag&gt; &amp; \u{fffd}"), "{text}");
+        assert!(
+            text.contains("bell \u{fffd} and &lt;tag&gt; &amp; \u{fffd}\u{fffd}\u{fffd}"),
+            "{text}"
+        );
         assert!(crate::report::png(&text).is_ok());
     }
 

@@ -15,6 +15,7 @@ fn found(differences: [f64; 3]) -> Found {
         outstanding: 0,
         outcomes: Vec::new(),
         without_outcomes: false,
+        built_differently: false,
     }
 }
 

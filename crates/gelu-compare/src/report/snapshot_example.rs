@@ -72,6 +72,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
         added_looks: Vec::new(),
         test_examples: 1000,
         examples: "pictures".into(),
+        built_differently: Vec::new(),
         cut_down: Vec::new(),
         figure: FigureSpec {
             name: "figure-2".into(),

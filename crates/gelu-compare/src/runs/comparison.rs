@@ -50,11 +50,12 @@ pub struct AddedLook {
     pub at: String,
 }
 
+/// The most that the seconds of a lease can be: a day.
+pub const LONGEST_LEASE: u64 = 86_400;
+
 impl<E> Comparison<E> {
     /// The current version of the layout.
     pub const VERSION: u32 = 3;
-    /// The most that the seconds of a lease can be: a day.
-    pub const LONGEST_LEASE: u64 = 86_400;
 
     /// The seconds of a lease where nothing else is asked for: 60, and 120 where the folder is on a
     /// network file system.
@@ -107,11 +108,10 @@ impl<E: Experiment> Comparison<E> {
     /// [`Error::Usage`] naming the value, and what it has to be.
     pub(super) fn validate(&self) -> Result<()> {
         self.recipe.validate()?;
-        match self.lease_seconds > Self::LONGEST_LEASE {
+        match self.lease_seconds > LONGEST_LEASE {
             true => Err(Error::Usage(format!(
                 "lease_seconds is {}; it has to be at most {}",
-                self.lease_seconds,
-                Self::LONGEST_LEASE
+                self.lease_seconds, LONGEST_LEASE
             ))),
             false => Ok(()),
         }

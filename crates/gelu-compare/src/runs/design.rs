@@ -36,6 +36,9 @@ pub struct Design {
     pub negligible: f64,
     /// How many epochs a run has, where that is known beforehand.
     pub epochs: Option<usize>,
+    /// Arms whose networks are built differently from the others', and like each other: between the two
+    /// kinds seeds pair batches and draws alone, and whatever shows pairs says so.
+    pub built_differently: Vec<Setting>,
     /// What makes it smaller than it is meant to be, in words.
     pub cut_down: Vec<String>,
     /// How its figure is laid out.
@@ -66,6 +69,7 @@ impl Design {
             reported: Reported::LastEpoch,
             negligible: 0.0,
             epochs: None,
+            built_differently: Vec::new(),
             cut_down: Vec::new(),
             figure: FigureSpec::default(),
             examples: "examples".to_owned(),

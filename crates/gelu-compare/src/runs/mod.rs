@@ -29,7 +29,7 @@ mod widening;
 
 pub use checkpoint::Checkpoint;
 pub use claimed_run::ClaimedRun;
-pub use comparison::{AddedLook, Comparison};
+pub use comparison::{AddedLook, Comparison, LONGEST_LEASE};
 pub use comparison_folder::{ComparisonFolder, LookedAt};
 pub use data_source::DataSource;
 pub use design::{Design, FigureSpec, Panels};

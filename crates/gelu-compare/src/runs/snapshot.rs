@@ -39,6 +39,8 @@ pub struct ComparisonSnapshot {
     pub test_examples: usize,
     /// What they are called: `pictures`.
     pub examples: String,
+    /// Arms whose networks are built differently from the others', and like each other.
+    pub built_differently: Vec<Setting>,
     /// What makes it smaller than it is meant to be, or leaves out a part of the data set, in words.
     /// Whatever shows results says so.
     pub cut_down: Vec<String>,

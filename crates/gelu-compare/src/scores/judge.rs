@@ -80,6 +80,7 @@ pub fn judge(
                 outstanding: 0,
                 outcomes: Vec::new(),
                 without_outcomes: false,
+                built_differently: false,
             },
         }
     };

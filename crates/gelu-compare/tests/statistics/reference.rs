@@ -73,6 +73,7 @@ fn judged(case: &Case) -> Vec<FoundDocument> {
             outstanding: 0,
             outcomes: Vec::new(),
             without_outcomes: false,
+            built_differently: false,
         };
         FoundDocument::of(&found, &wording)
     };

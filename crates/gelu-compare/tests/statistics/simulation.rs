@@ -5,6 +5,7 @@
 //! --nocapture` prints the book's numbers, and with `GELU_SIMULATION_PICTURE=FILE.svg` draws its picture;
 //! without the variable fewer tables are simulated.
 
+use gelu_compare::comparison::statistics::Mean;
 use gelu_compare::comparison::{Contrast, Rules, Verdict, colour};
 use gelu_compare::measure::Looks;
 use gelu_compare::report::{Curve, Figure, Panel, svg};
@@ -42,25 +43,36 @@ enum Runs {
     LogNormal,
     /// One of ten diverges, whichever arm it is of.
     Diverging,
+    /// One of ten diverges, of the first arm beside the baseline alone.
+    OneArmDiverging,
 }
 
+/// The arm beside the baseline of which alone runs diverge.
+const DIVERGING: usize = 0;
+
 impl Runs {
-    const ALL: [Self; 3] = [Self::Normal, Self::LogNormal, Self::Diverging];
+    const ALL: [Self; 4] = [Self::Normal, Self::LogNormal, Self::Diverging, Self::OneArmDiverging];
 
     fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",
             Self::LogNormal => "log-normal",
             Self::Diverging => "one in ten diverges",
+            Self::OneArmDiverging => "one in ten of one arm diverges",
         }
     }
 
-    fn measure(self, level: f64, random: &mut ChaCha8Rng) -> f64 {
+    /// Of an arm beside the baseline, or of the baseline.
+    fn measure(self, arm: Option<usize>, level: f64, random: &mut ChaCha8Rng) -> f64 {
+        let diverges = match self {
+            Self::Normal | Self::LogNormal => false,
+            Self::Diverging => random.random::<f64>() < 0.1,
+            Self::OneArmDiverging => arm == Some(DIVERGING) && random.random::<f64>() < 0.1,
+        };
         match self {
-            Self::Normal => level + normal(random),
+            _ if diverges => f64::INFINITY,
             Self::LogNormal => level + (normal(random).exp() - 1.65) / 2.16,
-            Self::Diverging if random.random::<f64>() < 0.1 => f64::INFINITY,
-            Self::Diverging => level + normal(random),
+            _ => level + normal(random),
         }
     }
 }
@@ -93,17 +105,23 @@ fn table(
     truth: Truth,
     random: &mut ChaCha8Rng,
 ) -> Vec<Contrast> {
-    let baseline: Vec<f64> = (0..seeds).map(|_| runs.measure(0.0, random)).collect();
+    let baseline: Vec<f64> = (0..seeds).map(|_| runs.measure(None, 0.0, random)).collect();
     let mut contrast = |arm: usize| {
-        let pair = |(seed, base): (u64, &f64)| (seed, [runs.measure(truth.of(arm), random), *base]);
+        let pair = |(seed, base): (u64, &f64)| {
+            (seed, [runs.measure(Some(arm), truth.of(arm), random), *base])
+        };
         Contrast { by_seed: (1..).zip(&baseline).map(pair).collect() }
     };
     (0..arms).map(&mut contrast).collect()
 }
 
-/// Whether a verdict is wrong where the true difference is that.
-fn is_wrong(verdict: Verdict, difference: f64) -> bool {
+/// Whether a verdict on an arm is wrong.
+fn is_wrong(verdict: Verdict, runs: Runs, truth: Truth, arm: usize) -> bool {
+    let difference = truth.of(arm);
+    // Of an arm that diverges where the baseline does not, "worse" is true.
+    let is_worse = matches!(runs, Runs::OneArmDiverging) && arm == DIVERGING;
     match verdict {
+        Verdict::Worse if is_worse => false,
         Verdict::Undecided => false,
         Verdict::Same => difference >= MARGIN,
         Verdict::Worse => difference == 0.0,
@@ -130,7 +148,7 @@ fn simulate(arms: usize, looks: &Looks, runs: Runs, truth: Truth, count: usize) 
         let any = |wanted: &dyn Fn((usize, &Verdict)) -> bool| {
             f64::from(verdicts.iter().enumerate().any(wanted))
         };
-        ends.wrong += any(&|(arm, verdict)| is_wrong(*verdict, truth.of(arm)));
+        ends.wrong += any(&|(arm, verdict)| is_wrong(*verdict, runs, truth, arm));
         ends.same += any(&|(_, verdict)| *verdict == Verdict::Same);
         ends.told_apart += any(&|(_, v)| matches!(v, Verdict::Better | Verdict::Worse));
     }
@@ -241,6 +259,37 @@ fn simulated_effects_are_found_and_the_sooner_the_larger_they_are() {
         before = now;
     }
     assert!(before.0 > 0.99, "{before:?}");
+}
+
+/// The interval of a sentence covers the mean that seeds like these have as often as it says, however few
+/// they are and however long the tail of their runs.
+#[test]
+fn simulated_intervals_over_seeds_cover_as_often_as_they_say() {
+    let mut random = ChaCha8Rng::seed_from_u64(20_260_104);
+    let count = 20 * tables();
+    for runs in [Runs::Normal, Runs::LogNormal] {
+        for seeds in [5, 8, 12, 20] {
+            // Of the one comparison, and of eight with four looks.
+            for level in [ALPHA, ALPHA / 32.0] {
+                let covered = (0..count).filter(|_| {
+                    let mut difference = || {
+                        runs.measure(Some(0), 1.0, &mut random)
+                            - runs.measure(None, 0.0, &mut random)
+                    };
+                    let differences: Vec<f64> = (0..seeds).map(|_| difference()).collect();
+                    let [low, high] = Mean::of(&differences).unwrap().interval(level);
+                    low <= 1.0 && 1.0 <= high
+                });
+                let missed = 1.0 - covered.count() as f64 / count as f64;
+                println!("{runs:?}, {seeds} seeds, level {level}: missed {:.2} %", 100.0 * missed);
+                assert!(missed <= at_most(level, count), "{runs:?}, {seeds} seeds: {missed}");
+                let slack = 4.0 * (level * (1.0 - level) / count as f64).sqrt();
+                // Of long tails the interval is the longer, which is nobody's loss.
+                let exact = matches!(runs, Runs::Normal);
+                assert!(!exact || missed >= level - slack, "{seeds} seeds: {missed}");
+            }
+        }
+    }
 }
 
 /// Of the comparisons told a number, at least three in four are decided by the time so many pairs are

@@ -1,17 +1,16 @@
 use super::dry_run;
 use super::selection::{Selected, Selection};
 use super::suggested::Suggested;
+use crate::Result;
 use crate::activation::ActivationList;
 use crate::comparison::plan;
 use crate::device::DeviceName;
-use crate::measure::UntilDecided;
 use crate::recipe::Recipe;
 use crate::report::own_figures;
 use crate::runs::{Comparison, Experiment};
-use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
-use gelu_compare::cli::Shown;
+use gelu_compare::cli::{Seeds, Shown};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -38,63 +37,38 @@ pub(super) struct Varied {
     /// Activations to compare: names, and formulas of your own as in 'gelu,mine=x*tanh(x)'
     #[arg(long, value_name = "LIST", value_parser = Suggested::activations().try_map(|list| list.parse::<ActivationList>()))]
     activations: Option<ActivationList>,
-    /// Runs of each setting, with the seeds 1 to N
-    #[arg(long, value_name = "N")]
-    seeds: Option<u64>,
+    #[command(flatten)]
+    seeds: Seeds,
     /// The activation that the others are compared with [default: the first]
     #[arg(long, value_name = "NAME", value_parser = Suggested::activations())]
     baseline: Option<String>,
-    /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
-    #[arg(long, conflicts_with = "seeds")]
-    until_decided: bool,
-    /// Give up deciding after N seeds [default: 20]
-    #[arg(long, value_name = "N", conflicts_with = "seeds")]
-    max_seeds: Option<u64>,
     /// Initial learning rates to try
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     learning_rates: Option<Vec<f64>>,
     /// Dropout rates to try
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     dropout: Option<Vec<f64>>,
-    /// Seconds after which another host's worker that shows no sign of life has lost its run
-    /// [default: 60, and 120 on a network file system]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=Comparison::LONGEST_LEASE))]
-    lease: Option<u64>,
 }
 
 impl Varied {
     /// Changes of a recipe what the flags say.
     pub(super) fn change(self, recipe: &mut Recipe) {
-        let Self { activations, baseline, learning_rates, dropout, .. } = self;
-        let Self { seeds, until_decided, max_seeds, .. } = self;
+        let Self { activations, baseline, learning_rates, dropout, seeds } = self;
         let varied = &mut recipe.comparison;
         varied.activations = activations.map_or_else(|| varied.activations.clone(), |list| list.0);
         varied.baseline = baseline.or_else(|| varied.baseline.clone());
-        varied.seeds = seeds.unwrap_or(varied.seeds);
-        varied.until_decided = match (seeds, until_decided) {
-            (Some(_), _) => None,
-            (None, true) => varied.until_decided.or_else(|| Some(UntilDecided::default())),
-            (None, false) => varied.until_decided,
-        };
-        if let (Some(until), Some(max_seeds)) = (&mut varied.until_decided, max_seeds) {
-            until.max_seeds = max_seeds;
-        }
+        seeds.change(&mut varied.seeds, &mut varied.until_decided);
         varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
         varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
     }
 
     /// What is compared, once it is certain that its runs can be trained.
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
-        let (max_seeds, lease) = (self.max_seeds, self.lease);
+        let seeds = self.seeds.clone();
         let selected = selection.resolve(|recipe| self.change(recipe))?;
-        if max_seeds.is_some() && selected.recipe.comparison.until_decided.is_none() {
-            return Err(Error::Usage(
-                "--max-seeds says when deciding is given up; it goes with --until-decided"
-                    .to_owned(),
-            ));
-        }
+        seeds.check(selected.recipe.comparison.until_decided)?;
         let mut comparison = selected.comparison();
-        comparison.lease_seconds = lease.unwrap_or(comparison.lease_seconds);
+        comparison.lease_seconds = seeds.lease::<Recipe>(&selected.out);
         for key in plan::grid(&comparison.recipe.design()) {
             selected.check(&comparison, &key)?;
         }

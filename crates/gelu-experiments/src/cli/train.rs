@@ -1,24 +1,16 @@
-use super::print;
 use super::selection::Selection;
 use super::suggested::Suggested;
+use crate::Result;
 use crate::activation::NamedActivation;
-use crate::comparison::ComparisonReader;
-use crate::recipe::{measures, setting};
-use crate::runs::{
-    ClaimedRun, ComparisonFolder, Experiment, Holder, RunFolder, RunKey, RunStatus, Spec, Stage,
-    Watch,
-};
-use crate::signals::Signals;
+use crate::dashboard::epoch_line;
+use crate::recipe::{Recipe, measures, setting};
+use crate::runs::{Experiment, RunKey, Spec, Stage};
 use crate::training::{Display, Splits, train};
-use crate::worker::{Control, Cores, Redirected, panic_message};
-use crate::{Error, Result};
+use crate::worker::Cores;
 use clap::Args;
 use clap::builder::TypedValueParser;
-use std::io::IsTerminal;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use gelu_compare::cli::{ByHand, Telling, Trained};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct Train {
@@ -67,54 +59,17 @@ impl Train {
         comparison.planned = false;
         let spec = selected.check(&comparison, &key)?;
         selected.devices[0].check()?;
-        let (folder, comparison) =
-            ComparisonFolder::create(&selected.out, &comparison, ComparisonReader::has_looked)?;
-        let folder = folder.run(&spec)?;
-        let claimed =
-            ClaimedRun::claim(&folder, &spec, &mut Watch::default(), comparison.silence())?;
-        let run = claimed.map_err(|holder| busy(&folder, holder.as_ref()))?;
-        let (run, device) = (Arc::new(run), &selected.devices[0]);
-        let (control, signals) = (Control::default(), Signals::listen()?);
-        stop_when(signals.clone(), control.clone(), keep_going);
-        let opened = device.open();
-        let splits = Splits::new(&selected.data, &spec, &opened)?;
-        let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
-        let environment = crate::environment::here(device, threads);
-        let status = apart_from_the_terminal(&run, &signals, || {
+        let device = &selected.devices[0];
+        let by_hand = ByHand { out: &selected.out, asked: &comparison, spec: &spec, keep_going };
+        let trained = by_hand.train(Telling::ByTrainer, |run, comparison, control| {
+            let opened = device.open();
+            let splits = Splits::new(&selected.data, run.spec(), &opened)?;
+            let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
+            let environment = crate::environment::here(device, threads);
             let criterion = comparison.recipe.design().criterion();
-            train(&run, &splits, &criterion, &opened, &control, &environment, Display::Burn)
+            train(run, &splits, &criterion, &opened, control, &environment, Display::Burn)
         })?;
-        conclude(&run, comparison.silence(), &status)
-    }
-}
-
-/// Trains while standard error, if it is the terminal, goes into the run's log: Burn's display fills the
-/// terminal, and what libraries say there when it is gone would be a panic within a panic.
-fn apart_from_the_terminal(
-    run: &ClaimedRun,
-    signals: &Signals,
-    train: impl FnOnce() -> Result<RunStatus>,
-) -> Result<RunStatus> {
-    if !std::io::stderr().is_terminal() {
-        return train();
-    }
-    let log = Redirected::to(&run.log_file())?;
-    let trained = catch_unwind(AssertUnwindSafe(train));
-    match signals.hung_up() {
-        true => std::mem::forget(log),
-        false => drop(log),
-    }
-    trained.unwrap_or_else(|panic| {
-        let run = run.folder().path().to_path_buf();
-        Err(Error::Run { run, problem: format!("training panicked: {}", panic_message(&*panic)) })
-    })
-}
-
-fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {
-    let who = holder.map_or_else(|| "another process".to_owned(), ToString::to_string);
-    Error::Run {
-        run: run.path().to_path_buf(),
-        problem: format!("{who} is working on it; wait for it or stop it"),
+        trained.conclude(&reported(&trained))
     }
 }
 
@@ -123,45 +78,16 @@ fn one(flag: Option<f64>, recipe: &[f64]) -> Vec<f64> {
     flag.or(recipe.first().copied()).into_iter().collect()
 }
 
-/// One request ends training after the epoch, a second one now. The terminal's end is a request too,
-/// unless training is to keep going.
-fn stop_when(signals: Signals, control: Control, keep_going: bool) {
-    std::thread::spawn(move || {
-        loop {
-            std::thread::sleep(Duration::from_millis(50));
-            if signals.hung_up() {
-                control.terminal_is_gone();
-            }
-            let hang_up = usize::from(signals.hung_up() && !keep_going);
-            match signals.requests() + hang_up {
-                0 => {}
-                1 => control.stop_after_epoch(),
-                _ => control.stop_now(),
-            }
-        }
-    });
-}
-
-fn conclude(run: &ClaimedRun, silence: Duration, status: &RunStatus) -> Result<ExitCode> {
-    let (folder, spec) = (run.folder(), run.spec());
-    let snapshot = folder.snapshot(spec, silence);
-    let mut lines = format!("{}: {status}\n", snapshot.name);
-    if let Some(reported) = spec.reported_epoch(&snapshot.epochs) {
-        lines.push_str(&crate::dashboard::epoch_line(
-            &measures(spec.network.loss()),
-            reported,
-            snapshot.epochs_planned,
-        ));
-        if let Some(selection) = spec.best_by {
-            let of = snapshot.epochs.len();
-            lines.push_str(&format!("  (of {of}, the best by {selection})"));
-        }
-        lines.push('\n');
+/// The epoch that counts, and which it is.
+fn reported(trained: &Trained<Recipe>) -> String {
+    let (folder, spec) = (trained.run.folder(), trained.run.spec());
+    let snapshot = folder.snapshot(spec, trained.silence);
+    let Some(reported) = spec.reported_epoch(&snapshot.epochs) else { return String::new() };
+    let measures = measures(spec.network.loss());
+    let mut line = epoch_line(&measures, reported, snapshot.epochs_planned);
+    if let Some(selection) = spec.best_by {
+        line.push_str(&format!("  (of {}, the best by {selection})", snapshot.epochs.len()));
     }
-    lines.push_str(&format!("Saved in {}\n", folder.path().display()));
-    print(&lines)?;
-    match status {
-        RunStatus::Interrupted => Err(Error::Interrupted { out: folder.path().to_path_buf() }),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    line.push('\n');
+    line
 }

@@ -109,6 +109,7 @@ impl Experiment for Recipe {
             reported: varied.reported,
             negligible: varied.negligible,
             epochs: Some(self.training.epochs),
+            built_differently: self.gated(),
             cut_down: self.cut_down(),
             figure: self.figure.as_ref().map_or_else(|| default_figure(loss), FigureSpec::layout),
             examples: DataSetInfo::named(&self.data.set)
@@ -155,6 +156,14 @@ impl Experiment for Recipe {
     }
 }
 
+impl Recipe {
+    /// The arms that gate: their layers have two products where the others' have one.
+    fn gated(&self) -> Vec<Setting> {
+        let gates = self.comparison.activations.iter().filter(|activation| activation.is_gate());
+        gates.map(|gate| Setting::new([(ACTIVATION, gate.to_string())])).collect()
+    }
+}
+
 fn extra(loss: LossKind) -> Map<String, Json> {
     let loss = serde_json::to_value(loss).unwrap_or_default();
     [("loss".to_owned(), loss)].into_iter().collect()
@@ -197,5 +206,20 @@ impl RunSpec {
         let With { backend, data_fingerprint } = *with;
         Self::new(recipe, activation, learning_rate, dropout, key.seed, backend, data_fingerprint)
             .of_stage(key.stage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gated_arms_are_built_differently_from_the_others() {
+        let mut recipe = Recipe::named("char-gpt").unwrap();
+        recipe.comparison.activations =
+            ["gelu", "swiglu", "relu", "geglu"].map(|name| name.parse().unwrap()).to_vec();
+        let arms = |names: [&str; 2]| names.map(|name| Setting::new([(ACTIVATION, name)])).to_vec();
+        assert_eq!(recipe.design().built_differently, arms(["swiglu", "geglu"]));
+        assert_eq!(Recipe::named("mnist-classifier").unwrap().design().built_differently, []);
     }
 }

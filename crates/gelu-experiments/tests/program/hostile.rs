@@ -2,6 +2,7 @@
 //! what a terminal or a page would obey, and so is the folder's own name. Whatever is shown of it, by
 //! whichever command, is text.
 
+use crate::support::evil::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
 use crate::support::{Sandbox, small};
 use gelu_experiments::runs::{ComparisonFolder, RunFolder, RunSpec};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
@@ -11,78 +12,6 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// A new title for the window, an empty screen, a colour by a single byte; a line that ends; text that
-/// runs backwards; marks of HTML, Markdown and CSV.
-const EVIL: &str =
-    "\u{1b}]0;evil\u{7}\u{1b}[2J\u{9b}31m\u{7f}\ngelu: a line\r\t\u{202e}\u{2066}<i>|&\"'`";
-/// The same as far as it can be the name of a folder.
-const EVIL_NAME: &str =
-    "evil\u{1b}]0;evil\u{7}\u{1b}[2J\u{9b}31m\u{7f}\r\t\u{202e}\u{2066}<i>|&\"'`";
-
-/// What a terminal obeys, or what turns text round.
-fn obeyed(c: char) -> bool {
-    c.is_control() && c != '\n' || "\u{202e}\u{2066}".contains(c)
-}
-
-#[track_caller]
-fn assert_text(what: &str, bytes: &[u8]) -> String {
-    let text = String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| panic!("{what}: {error}"));
-    if let Some(at) = text.find(obeyed) {
-        let around: String = text[at..].chars().take(60).collect();
-        panic!("{what}: {around:?}");
-    }
-    assert!(!text.contains("panicked"), "{what}: {text}");
-    text
-}
-
-type Leaf = Vec<String>;
-
-/// Where the strings of a tree are.
-fn leaves(tree: &Value) -> Vec<Leaf> {
-    let below = |key: String, value: &Value| {
-        leaves(value).into_iter().map(move |rest| [vec![key.clone()], rest].concat())
-    };
-    match tree {
-        Value::String(_) => vec![Vec::new()],
-        Value::Array(items) => {
-            let items = items.iter().enumerate();
-            items.flat_map(|(i, item)| below(i.to_string(), item).collect::<Vec<_>>()).collect()
-        }
-        Value::Object(fields) => fields
-            .iter()
-            .flat_map(|(key, item)| below(key.clone(), item).collect::<Vec<_>>())
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The tree with one of its strings made evil.
-fn spoiled(tree: &Value, leaf: &Leaf) -> Value {
-    let mut tree = tree.clone();
-    let place = leaf.iter().fold(&mut tree, |value, key| match value {
-        Value::Array(items) => &mut items[key.parse::<usize>().unwrap()],
-        other => &mut other[key],
-    });
-    *place = format!("{}{EVIL}", place.as_str().unwrap()).into();
-    tree
-}
-
-fn read(path: &Path) -> Value {
-    let text = fs::read_to_string(path).unwrap();
-    match path.extension().is_some_and(|extension| extension == "toml") {
-        true => toml::from_str(&text).unwrap(),
-        false => serde_json::from_str(&text).unwrap(),
-    }
-}
-
-fn write(path: &Path, tree: &Value) {
-    let text = match path.extension().is_some_and(|extension| extension == "toml") {
-        true => toml::to_string(tree).unwrap(),
-        false => tree.to_string(),
-    };
-    fs::write(path, text).unwrap();
-}
 
 /// Whether a file can still be read.
 fn is_read(path: &Path) -> bool {
@@ -195,6 +124,7 @@ fn whatever_is_shown_is_text() {
     let [list, _] = folder.says(&["runs", here]);
     assert!(list.contains("failed: the disk is full\\u001b"), "{list}");
     assert_eq!(list.lines().filter(|line| line.starts_with("gelu: ")).count(), 0, "{list}");
+    let scores = format!("{here}/runs.csv");
     for arguments in [
         &["runs", "made"][..],
         &["report", here, "--json", "--out", &format!("{EVIL_NAME}2"), "--export", "tensorboard"],
@@ -212,6 +142,8 @@ fn whatever_is_shown_is_text() {
         &["submit", "--out", here, "--slurm", "--dry-run"],
         &["work", here],
         &["work", here, "--device", "flex"],
+        &["verdict", &scores, "--compare", "activation", "--primary", "test_error"],
+        &["verdict", &scores, "--compare", EVIL, "--primary", EVIL],
     ] {
         folder.says(arguments);
     }
@@ -259,7 +191,7 @@ fn the_dashboard_draws_text_alone() {
         bytes
     });
     let mut keyboard = pair.master.take_writer().unwrap();
-    for key in ["v", "v", "r", "d", "h", " ", "q"] {
+    for key in ["v", "v", "p", "r", "d", "h", " ", "q"] {
         std::thread::sleep(Duration::from_millis(300));
         keyboard.write_all(key.as_bytes()).unwrap();
         keyboard.flush().unwrap();

@@ -130,6 +130,38 @@ fn pictures_of_ones_own() {
 }
 
 #[test]
+fn scores() {
+    use gelu_experiments::measure::Direction;
+    use gelu_experiments::scores::{Columns, Scores, judge};
+    let rows = |separator: &str| -> String {
+        let row = |(arm, seed): (&str, u64)| {
+            [arm, "0.5", &seed.to_string(), &format!("0.{seed}7")].join(separator) + "\n"
+        };
+        ["gelu", "relu"].iter().flat_map(|arm| (1..7).map(move |seed| row((arm, seed)))).collect()
+    };
+    let header = "activation,dropout,seed,loss\n";
+    let valid = [
+        format!("{header}{}", rows(",")),
+        format!("{}{}", header.replace(',', "\t"), rows("\t")),
+        format!("{header}{}relu,0.5,7,nan\n\"ge,lu\",0.5,1,-1e300\n", rows(",")),
+    ];
+    let columns = Columns {
+        compare: "activation".to_owned(),
+        each: vec!["dropout".to_owned()],
+        primary: "loss".to_owned(),
+    };
+    fuzz(&valid.map(String::into_bytes), |path, bytes| {
+        let scores = Scores::read(bytes, path, &columns, Direction::Lower)?;
+        for arm in &scores.arms {
+            assert!(!scores.seeds(arm).is_empty(), "{arm:?} has a score");
+        }
+        let judged = judge(&scores, path, None, 0.01, &[])?;
+        assert!(judged.len() < scores.arms.len(), "all but the baseline");
+        Ok(())
+    });
+}
+
+#[test]
 fn tables() {
     let rows: String =
         (0..12).map(|i| format!("{i},{},t{},{}\n", i * i, i % 2, ["x", "y"][i % 2])).collect();

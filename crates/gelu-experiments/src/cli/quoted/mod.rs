@@ -2,6 +2,7 @@
 //! as the text says.
 
 mod links;
+#[path = "../../../../gelu-compare/tests/support/page.rs"]
 mod page;
 
 use super::{Arguments, Command, compare::Compare, dry_run};
@@ -60,7 +61,7 @@ fn head(recipe: &str) -> String {
 /// What is wrong with the commands of a page, a line each, and how many there were with and without a
 /// number of runs.
 fn check(name: &str, markdown: &str) -> (Vec<String>, [usize; 2]) {
-    let page = Page::of(markdown);
+    let page = Page::of("gelu", markdown);
     let scratch = tempfile::tempdir().unwrap();
     for command in &page.recipes {
         write_recipe(command, scratch.path());
@@ -174,7 +175,7 @@ fn whoever_says_what_was_measured_says_of_how_many_runs() {
         if !name.contains("docs/src/reproduction") {
             continue;
         }
-        for quoted in Page::of(&text).commands.iter().filter(measured) {
+        for quoted in Page::of("gelu", &text).commands.iter().filter(measured) {
             assert!(quoted.runs.is_some(), "{name}:{}: {:?}", quoted.line, quoted.words);
             found += 1;
         }

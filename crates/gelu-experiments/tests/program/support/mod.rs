@@ -7,6 +7,8 @@
 )]
 
 pub mod document;
+#[path = "../../../../gelu-compare/tests/support/evil.rs"]
+pub mod evil;
 #[path = "../../../../gelu-compare/tests/support/outcome.rs"]
 mod outcome;
 

@@ -1,28 +1,31 @@
-//! What a Markdown page quotes.
+//! What a Markdown page quotes of a program.
 
-/// A command of this program as a page quotes it.
+#![allow(dead_code, unreachable_pub, reason = "every test file is a crate that uses a part of it")]
+
+/// A command of the program as a page quotes it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Quoted {
+pub struct Quoted {
     /// Where it begins, from 1.
-    pub(super) line: usize,
+    pub line: usize,
     /// The words behind the program's name.
-    pub(super) words: Vec<String>,
+    pub words: Vec<String>,
     /// How many runs it makes, as the page has it: `N runs` in the comment behind the command, in the
     /// paragraph behind its block, or in the rest of its sentence.
-    pub(super) runs: Option<usize>,
+    pub runs: Option<usize>,
     /// Whether it stands within a sentence, where a command may be named without what it needs.
-    pub(super) inline: bool,
+    pub inline: bool,
 }
 
 /// The commands of a page, and the lines of its shell blocks that write a recipe.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Page {
-    pub(super) commands: Vec<Quoted>,
-    pub(super) recipes: Vec<String>,
+pub struct Page {
+    pub commands: Vec<Quoted>,
+    pub recipes: Vec<String>,
 }
 
 impl Page {
-    pub(super) fn of(markdown: &str) -> Self {
+    /// What the page quotes of the program of that name.
+    pub fn of(program: &str, markdown: &str) -> Self {
         let mut page = Self::default();
         // Of the last block, whose number the next paragraph may say.
         let mut pending = 0..0;
@@ -30,19 +33,19 @@ impl Page {
             match part {
                 Part::Shell(line, text) => {
                     let before = page.commands.len();
-                    page.shell(line, &text);
+                    page.shell(program, line, &text);
                     pending = before..page.commands.len();
                 }
                 Part::Prose(line, text) => {
                     page.attribute(std::mem::take(&mut pending), &text);
-                    page.prose(line, &text);
+                    page.prose(program, line, &text);
                 }
             }
         }
         page
     }
 
-    fn shell(&mut self, line: usize, text: &str) {
+    fn shell(&mut self, program: &str, line: usize, text: &str) {
         for (offset, command) in whole_commands(text) {
             let words = shell_words::split(&command).unwrap_or_default();
             if words.contains(&">".to_owned()) && command.contains(".toml") {
@@ -50,7 +53,9 @@ impl Page {
             }
             let comment = command.split_once(" # ").map_or("", |(_, comment)| comment);
             let runs = runs(comment).map(|said| said.count);
-            for words in simple_commands(&words).filter_map(|words| arguments(&words)) {
+            for words in
+                simple_commands(&words).iter().filter_map(|words| arguments(program, words))
+            {
                 self.commands.push(Quoted { line: line + offset, words, runs, inline: false });
             }
         }
@@ -67,15 +72,15 @@ impl Page {
         }
     }
 
-    fn prose(&mut self, line: usize, text: &str) {
+    fn prose(&mut self, program: &str, line: usize, text: &str) {
         let pieces: Vec<&str> = text.split('`').collect();
         let mut at = line;
         for (index, piece) in pieces.iter().enumerate() {
             let words = shell_words::split(piece).unwrap_or_default();
-            if let (1, Some(words)) = (index % 2, arguments(&words)) {
+            if let (1, Some(words)) = (index % 2, arguments(program, &words)) {
                 let next = pieces[index + 1..].iter().enumerate();
                 let is_command = |(after, piece): &(usize, &&str)| {
-                    after % 2 == 1 && piece.trim_start().starts_with("gelu ")
+                    after % 2 == 1 && piece.trim_start().starts_with(&format!("{program} "))
                 };
                 let rest: Vec<&str> =
                     next.take_while(|piece| !is_command(piece)).map(|(_, piece)| *piece).collect();
@@ -89,12 +94,12 @@ impl Page {
 
 impl Quoted {
     /// Whether it is one that trains runs.
-    pub(super) fn compares(&self) -> bool {
+    pub fn compares(&self) -> bool {
         self.words.first().is_some_and(|word| word == "compare")
     }
 
     /// The value of a flag.
-    pub(super) fn flag(&self, name: &str) -> Option<&str> {
+    pub fn flag(&self, name: &str) -> Option<&str> {
         let place = self.words.iter().position(|word| word == name)?;
         self.words.get(place + 1).map(String::as_str)
     }
@@ -160,20 +165,26 @@ fn whole_commands(block: &str) -> Vec<(usize, String)> {
 }
 
 /// What stands between `&&`, `|` and `;`, without what is redirected.
-fn simple_commands(words: &[String]) -> impl Iterator<Item = Vec<String>> {
+fn simple_commands(words: &[String]) -> Vec<Vec<String>> {
+    let apart = |word: &String| match word.strip_suffix(';') {
+        Some(word) if !word.is_empty() => vec![word.to_owned(), ";".to_owned()],
+        _ => vec![word.clone()],
+    };
+    let words: Vec<String> = words.iter().flat_map(apart).collect();
     let parts = words.split(|word| ["&&", "|", ";"].contains(&word.as_str()));
-    parts.map(|words| words.iter().take_while(|word| *word != ">").cloned().collect())
+    parts.map(|words| words.iter().take_while(|word| *word != ">").cloned().collect()).collect()
 }
 
-/// The words behind `gelu`, or behind the `--` of `cargo run --release --`; `None` of another command,
-/// and where something is left out.
-fn arguments(words: &[String]) -> Option<Vec<String>> {
+/// The words behind the program's name, or behind the `--` of a `cargo run --release` that starts it, as it
+/// starts `gelu` where nothing else is said; `None` of another command, and where something is left out.
+fn arguments(program: &str, words: &[String]) -> Option<Vec<String>> {
     let behind = |name: &str| words.iter().position(|word| word == name).map(|place| place + 1);
     let of_cargo = ["cargo", "run", "--release"].iter().eq(words.iter().take(3));
-    let of_another = ["-p", "--example", "--bin"].iter().any(|flag| behind(flag).is_some());
+    let chosen = ["-p", "--example", "--bin"].iter().find_map(|flag| behind(flag));
+    let started = chosen.and_then(|place| words.get(place)).map_or("gelu", String::as_str);
     let start = match of_cargo {
-        true => behind("--").filter(|_| !of_another)?,
-        false => behind("gelu")?,
+        true => behind("--").filter(|_| started == program)?,
+        false => behind(program)?,
     };
     // What a tool that starts it takes again.
     let words = words[start..].iter().take_while(|word| *word != ":::");
@@ -219,7 +230,7 @@ mod tests {
     use super::*;
 
     fn found(markdown: &str) -> Vec<(usize, String, Option<usize>)> {
-        let commands = Page::of(markdown).commands;
+        let commands = Page::of("gelu", markdown).commands;
         commands.iter().map(|c| (c.line, c.words.join(" "), c.runs)).collect()
     }
 
@@ -257,7 +268,7 @@ mod tests {
     #[test]
     fn lines_that_write_a_recipe_are_kept_whole() {
         let page = "```sh\ngelu recipe show a | sed 's/x/y/\n    s/1/2/' > b.toml\n```\n";
-        let found = Page::of(page);
+        let found = Page::of("gelu", page);
         assert_eq!(found.recipes, ["gelu recipe show a | sed 's/x/y/\n    s/1/2/' > b.toml"]);
         assert_eq!(found.commands[0].words, ["recipe", "show", "a"]);
     }

@@ -1,0 +1,159 @@
+//! One run, trained in this process because somebody asked for it.
+
+use super::stop_on_signals;
+use crate::comparison::ComparisonReader;
+use crate::measure::EpochMetrics;
+use crate::output::print;
+use crate::runs::{
+    ClaimedRun, Comparison, ComparisonFolder, Experiment, Holder, RunFolder, RunStatus, Watch,
+};
+use crate::signals::Signals;
+use crate::worker::{Control, fail, panic_message};
+use crate::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often the run's folder is looked at for epochs to tell.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A run that is trained by hand.
+#[derive(Debug)]
+pub struct ByHand<'a, E: Experiment> {
+    /// The comparison's folder, which is made where it is not there.
+    pub out: &'a Path,
+    /// What the comparison in it is to be.
+    pub asked: &'a Comparison<E>,
+    /// What the run is made from.
+    pub spec: &'a E::Spec,
+    /// Whether it goes on without a display when the terminal goes away.
+    pub keep_going: bool,
+}
+
+/// How the epochs of a run are told while it is trained.
+#[derive(Clone, Copy)]
+pub enum Telling<'a> {
+    /// By whoever trains.
+    ByTrainer,
+    /// A line an epoch, unless whoever trains says here that it has the terminal.
+    Lines(&'a (dyn Fn(&EpochMetrics) -> String + Sync), &'a AtomicBool),
+}
+
+impl std::fmt::Debug for Telling<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Telling")
+    }
+}
+
+/// A run that was trained by hand.
+#[derive(Debug)]
+pub struct Trained<E: Experiment> {
+    /// The run.
+    pub run: Arc<ClaimedRun<E::Spec>>,
+    /// How it ended.
+    pub status: RunStatus,
+    /// How long another host's worker may show no sign of life.
+    pub silence: Duration,
+}
+
+impl<E: Experiment> ByHand<'_, E> {
+    /// Trains it by `train`, which is stopped by signals.
+    ///
+    /// # Errors
+    ///
+    /// When the folder holds another comparison or cannot be written, when another process works on the run,
+    /// and when `train` fails or panics.
+    pub fn train(
+        self,
+        telling: Telling<'_>,
+        train: impl FnOnce(&Arc<ClaimedRun<E::Spec>>, &Comparison<E>, &Control) -> Result<RunStatus>,
+    ) -> Result<Trained<E>> {
+        let Self { out, asked, spec, keep_going } = self;
+        let (folder, comparison) =
+            ComparisonFolder::create(out, asked, ComparisonReader::has_looked)?;
+        let (folder, silence) = (folder.run(spec)?, comparison.silence());
+        let claimed = ClaimedRun::claim(&folder, spec, &mut Watch::default(), silence)?;
+        let run = Arc::new(claimed.map_err(|holder| busy(&folder, holder.as_ref()))?);
+        let control = Control::default();
+        stop_on_signals(control.clone(), Signals::listen()?, keep_going)?;
+        let train = || {
+            let train = || train(&run, &comparison, &control);
+            catch_unwind(AssertUnwindSafe(train)).unwrap_or_else(|panic| {
+                let problem = format!("training panicked: {}", panic_message(panic.as_ref()));
+                let epochs = run.folder().metrics().map_or(0, |epochs| epochs.len());
+                fail(&run, &problem, run.status().seconds, epochs)?;
+                Err(Error::Run { run: run.folder().path().to_path_buf(), problem })
+            })
+        };
+        let status = match telling {
+            Telling::ByTrainer => train(),
+            Telling::Lines(line, taken) => told(&run, line, taken, train),
+        }?;
+        Ok(Trained { run, status, silence })
+    }
+}
+
+impl<E: Experiment> Trained<E> {
+    /// Says how it ended: `said` in lines between the run's name and its folder.
+    ///
+    /// # Errors
+    ///
+    /// That it was interrupted, where it was.
+    pub fn conclude(&self, said: &str) -> Result<ExitCode> {
+        let (folder, status) = (self.run.folder(), &self.status);
+        let name = folder.snapshot(self.run.spec(), self.silence).name;
+        print(&format!("{name}: {status}\n{said}Saved in {}\n", folder.path().display()))?;
+        match status {
+            RunStatus::Interrupted => Err(Error::Interrupted { out: folder.path().to_path_buf() }),
+            RunStatus::Failed { .. } => Ok(ExitCode::FAILURE),
+            _ => Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {
+    let who = holder.map_or_else(|| "another process".to_owned(), ToString::to_string);
+    Error::Run {
+        run: run.path().to_path_buf(),
+        problem: format!("{who} is working on it; wait for it or stop it"),
+    }
+}
+
+/// Tells the epochs of a run while it is trained.
+fn told<S: crate::runs::Spec>(
+    run: &ClaimedRun<S>,
+    line: &(dyn Fn(&EpochMetrics) -> String + Sync),
+    taken: &AtomicBool,
+    train: impl FnOnce() -> Result<RunStatus>,
+) -> Result<RunStatus> {
+    let (over, before) = (AtomicBool::new(false), run.folder().metrics().unwrap_or_default());
+    std::thread::scope(|scope| {
+        let telling = scope.spawn(|| {
+            let mut told = before.len();
+            loop {
+                // Looked at once more when it is over.
+                let last = over.load(Ordering::SeqCst);
+                let epochs = run.folder().metrics().unwrap_or_default();
+                for epoch in epochs.iter().skip(told) {
+                    if !taken.load(Ordering::SeqCst) {
+                        print(&format!("{}\n", line(epoch)))?;
+                    }
+                }
+                told = told.max(epochs.len());
+                if last {
+                    return Ok(());
+                }
+                std::thread::park_timeout(INTERVAL);
+            }
+        });
+        let status = train();
+        over.store(true, Ordering::SeqCst);
+        telling.thread().unpark();
+        let told: Result<()> = telling.join().unwrap_or(Ok(()));
+        let status = status?;
+        told.map(|()| status)
+    })
+}

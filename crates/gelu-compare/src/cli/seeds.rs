@@ -1,0 +1,58 @@
+use crate::measure::UntilDecided;
+use crate::runs::{Comparison, Experiment};
+use crate::{Error, Result};
+use clap::Args;
+use std::path::Path;
+
+/// How many seeds a comparison has, and how long it waits for a worker, as flags.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Seeds {
+    /// Runs of each setting, with the seeds 1 to N [default: 8, or what the recipe says]
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
+    #[arg(long, conflicts_with = "seeds")]
+    until_decided: bool,
+    /// Give up deciding after N seeds [default: 20]
+    #[arg(long, value_name = "N", conflicts_with = "seeds")]
+    max_seeds: Option<u64>,
+    /// Seconds after which another host's worker that shows no sign of life has lost its run
+    /// [default: 60, and 120 on a network file system]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=crate::runs::LONGEST_LEASE))]
+    lease: Option<u64>,
+}
+
+impl Seeds {
+    /// Changes what the flags say.
+    pub fn change(&self, seeds: &mut u64, until: &mut Option<UntilDecided>) {
+        *seeds = self.seeds.unwrap_or(*seeds);
+        *until = match (self.seeds, self.until_decided) {
+            (Some(_), _) => None,
+            (None, true) => until.or_else(|| Some(UntilDecided::default())),
+            (None, false) => *until,
+        };
+        if let (Some(until), Some(max_seeds)) = (until, self.max_seeds) {
+            until.max_seeds = max_seeds;
+        }
+    }
+
+    /// Refuses a number of seeds to give up after where nothing is to be decided.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`].
+    pub fn check(&self, until: Option<UntilDecided>) -> Result<()> {
+        match (self.max_seeds, until) {
+            (Some(_), None) => Err(Error::Usage(
+                "--max-seeds says when deciding is given up; it goes with --until-decided"
+                    .to_owned(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// How long a lease in that folder lasts.
+    pub fn lease<E: Experiment>(&self, out: &Path) -> u64 {
+        self.lease.unwrap_or_else(|| Comparison::<E>::default_lease(out))
+    }
+}

@@ -1,0 +1,57 @@
+use super::{Study, Template};
+use crate::Result;
+use crate::comparison::{ComparisonReader, plan};
+use crate::output::print;
+use crate::runs::{Comparison, Experiment, RunKey};
+use crate::setting::Value;
+use std::path::Path;
+
+/// Says what a comparison would run, and runs nothing.
+pub(super) fn dry_run(comparison: &Comparison<Study>, out: &Path) -> Result<()> {
+    let study = &comparison.recipe;
+    let (design, grid) = (study.design(), plan::grid(&study.design()));
+    let mut said = format!("{}: {}\n", several(grid.len(), "run"), factors(study));
+    if let Some(until) = study.until_decided {
+        said.push_str(&format!("More seeds until it is decided, up to {}\n", until.max_seeds));
+    }
+    if let Some((command, first)) =
+        grid.first().and_then(|first| Some((command(study, first)?, first)))
+    {
+        let words = Template::parse(&command)?.words(&first.setting, first.seed);
+        said.push_str(&format!("The first: {}\n", shell_words::join(words)));
+    }
+    let shown = out.display();
+    said.push_str(&match ComparisonReader::foreseeing(out, comparison)? {
+        None => format!("They would be kept in {shown}\n"),
+        Some(mut reader) => {
+            let snapshot = reader.snapshot();
+            let complete = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
+            let left = plan::all(comparison, &design, &snapshot).len() - complete;
+            format!("{complete} complete already in {shown}, {left} left\n")
+        }
+    });
+    print(&said)
+}
+
+/// The command of a run; `None` where the program has the loop itself.
+fn command(study: &Study, run: &RunKey) -> Option<String> {
+    study.command.clone().or_else(|| run.setting.get(Study::COMMAND).map(Value::to_string))
+}
+
+/// `2 values of activation × 3 of lr × 8 seeds`.
+fn factors(study: &Study) -> String {
+    let counted =
+        study.axes.iter().enumerate().map(|(index, axis)| match (index, axis.values.len()) {
+            (0, count) => format!("{} of {}", several(count, "value"), axis.name),
+            (_, count) => format!("{count} of {}", axis.name),
+        });
+    let seeds = several(study.design().looks().first().seeds as usize, "seed");
+    counted.chain([seeds]).collect::<Vec<_>>().join(" × ")
+}
+
+fn several(count: usize, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {one}s"),
+    }
+}
