@@ -1,5 +1,6 @@
 //! What can go wrong, said to the person who can put it right.
 
+use crate::names::printable_lines;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -86,8 +87,8 @@ impl Error {
         Self::Data {
             path: path.as_ref().to_path_buf(),
             place,
-            problem: problem.into(),
-            advice: advice.into(),
+            problem: printable_lines(&problem.into()),
+            advice: printable_lines(&advice.into()),
         }
     }
 
