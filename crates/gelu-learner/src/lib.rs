@@ -31,10 +31,11 @@ mod schedule;
 mod session;
 mod silent;
 mod tally;
+mod trainable;
 mod training;
 
 pub use checkpoint::numbered;
-pub use epochs::{Clock, Measuring, Trainable, bits, evaluate};
+pub use epochs::{Clock, Measuring, bits, evaluate};
 pub use gelu_compare::measure::{Direction, Measure, Unit};
 pub use gelu_compare::{Error, Result};
 pub use learn::{Class, Learned, Lesson, Shown, learn, log};
@@ -45,6 +46,7 @@ pub use run::Run;
 pub use schedule::{Rates, Schedule};
 pub use session::Plan;
 pub use tally::{Score, Tally, unreadable};
+pub use trainable::Trainable;
 pub use training::{Batches, Splits, Training};
 
 /// The code of the README, compiled with the documentation's tests.

@@ -1,8 +1,7 @@
 //! What the layers of a network do: measured on one batch after every epoch.
 
-use crate::epochs::Trainable;
 use crate::tally::unreadable;
-use crate::{Error, Measured, Result};
+use crate::{Error, Measured, Result, Trainable};
 use burn::data::dataloader::DataLoader;
 use burn::tensor::{Device, Tensor};
 use burn::train::InferenceStep;

@@ -1,4 +1,4 @@
-use crate::epochs::Trainable;
+use crate::Trainable;
 use crate::flags::Flags;
 use crate::learn::{Class, Learned, learn, log};
 use crate::measurement::LOSS;

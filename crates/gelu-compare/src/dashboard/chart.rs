@@ -1,19 +1,12 @@
 use super::colours::colour_of;
+use super::symbols::symbol;
 use super::view::{ChartView, Series};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::symbols::Marker;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph, Widget};
-
-/// One symbol an activation, so that curves are told apart without colours too.
-const SYMBOLS: [char; 7] = ['●', '▲', '■', '◆', '✚', '○', '△'];
-
-/// The symbol of the activation at this position of a comparison.
-pub(super) fn symbol(position: usize) -> char {
-    SYMBOLS[position % SYMBOLS.len()]
-}
 
 impl Widget for &ChartView {
     fn render(self, area: Rect, buffer: &mut Buffer) {
@@ -97,9 +90,4 @@ fn symbols_of(series: &Series) -> Dataset<'_> {
         .graph_type(GraphType::Scatter)
         .style(style(series))
         .data(&series.symbols)
-}
-
-/// The symbol of an activation in its colour, for the table.
-pub(super) fn key(position: usize) -> Span<'static> {
-    Span::styled(symbol(position).to_string(), Style::new().fg(colour_of(position)))
 }

@@ -13,6 +13,7 @@ mod layers;
 mod panels;
 mod picture;
 mod plain;
+mod symbols;
 mod terminal;
 mod verdicts;
 mod view;

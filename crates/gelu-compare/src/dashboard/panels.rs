@@ -1,5 +1,5 @@
 use super::app::Popup;
-use super::chart::key;
+use super::symbols::key;
 use super::view::{Row, View};
 use crate::measure::duration;
 use ratatui::Frame;

@@ -1,5 +1,5 @@
-use super::chart::key;
 use super::colours::colour_of;
+use super::symbols::key;
 use crate::comparison::{Difference, Headings, Verdict, Wording, differences, sentence};
 use crate::report::{ForestPanel, Mark, cuts, forest, strip};
 use crate::runs::ComparisonSnapshot;

@@ -28,15 +28,12 @@ pub use main::compare_processes;
 pub use own::ProgramOf;
 pub use pattern::Pattern;
 pub use process::Processes;
-pub use run::{Epochs, Run};
+pub use run::{BoxError, Epochs, Run};
 pub use study::Study;
 pub use study_run::StudyRun;
 
 /// A program around a loop of one's own; see [`Run`] for what that has.
 pub type Program = ProgramOf<Loop>;
-
-/// What anything may go wrong with in a user's own code.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 #[cfg(test)]
 pub(crate) use main::command;

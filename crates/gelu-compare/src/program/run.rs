@@ -1,4 +1,4 @@
-use super::{BoxError, Study, StudyRun};
+use super::{Study, StudyRun};
 use crate::measure::EpochMetrics;
 use crate::runs::{ClaimedRun, Phase, Progress, RunStatus};
 use crate::worker::Control;
@@ -8,6 +8,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+/// What anything may go wrong with in a user's own code.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A run of a loop of one's own: its setting and seed, and where its results go.
 ///

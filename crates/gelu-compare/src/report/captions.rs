@@ -1,4 +1,4 @@
-//! The words that captions share.
+//! The words that captions and headings share.
 
 use crate::comparison::best_groups;
 use crate::runs::ComparisonSnapshot;
@@ -28,4 +28,9 @@ pub(super) fn data_of(snapshot: &ComparisonSnapshot) -> String {
         true => format!("SYNTHETIC DATA ({})", snapshot.data),
         false => snapshot.data.clone(),
     }
+}
+
+/// What was cut, as a sentence; `None` where nothing was.
+pub fn cuts(cut_down: &[String]) -> Option<String> {
+    (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
 }

@@ -1,11 +1,9 @@
 //! What was found, for people and programs: figures, tables, JSON, CSV. Snapshots in, bytes out.
 
 mod captions;
-mod criterion_document;
 mod csv;
 mod curves;
 mod difference;
-mod difference_document;
 mod document;
 mod draw;
 #[cfg(test)]
@@ -13,11 +11,9 @@ mod example;
 mod figure;
 mod forest;
 mod forest_svg;
-mod found_document;
 mod html;
 mod layers;
 mod legend;
-mod look_document;
 mod png;
 mod robustness;
 mod runs_csv;
@@ -28,22 +24,20 @@ pub mod table;
 mod verdicts_forest;
 mod written;
 
-pub use criterion_document::CriterionDocument;
+pub use captions::cuts;
 pub use csv::csv;
-pub use difference_document::DifferenceDocument;
 pub use document::{
-    ArmDocument, Arms, DataDocument, Document, Edge, MeasuresDocument, RunDocument, SCHEMA,
-    SpreadDocument,
+    ArmDocument, Arms, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,
+    ForecastDocument, FoundDocument, IntervalDocument, LookDocument, MeasuresDocument, RunDocument,
+    SCHEMA, SpreadDocument,
 };
 pub use draw::svg;
 pub use figure::{Curve, Figure, Panel};
 pub use forest::{Compared, Forest, ForestPanel, ForestRow};
 pub use forest_svg::svg as forest_svg;
-pub use found_document::{ForecastDocument, FoundDocument, IntervalDocument};
 pub use html::html;
-pub use look_document::LookDocument;
 pub use png::png;
 pub use runs_csv::runs_csv;
 pub use strip::{Mark, strip, strips};
 pub use verdicts_forest::forest;
-pub use written::{Named, Written, cuts, figures, write};
+pub use written::{Named, Written, figures, write};

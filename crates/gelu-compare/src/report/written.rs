@@ -70,8 +70,3 @@ pub fn figures(snapshot: &ComparisonSnapshot, own: Vec<Named>) -> Vec<Named> {
     let all = all.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
     own.into_iter().chain(all).collect()
 }
-
-/// What was cut, as a sentence; `None` where nothing was.
-pub fn cuts(cut_down: &[String]) -> Option<String> {
-    (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
-}

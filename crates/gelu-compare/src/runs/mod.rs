@@ -47,6 +47,3 @@ pub use snapshot::{ComparisonSnapshot, Quantity, RunSnapshot};
 pub use spec::Spec;
 pub use status::{RunStatus, StatusFile};
 pub(crate) use tables::columns;
-
-/// What a worker says while it works on a run.
-const LOG: &str = "worker.log";

@@ -1,5 +1,8 @@
 use super::Environment;
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
 
 /// Where the epochs of one session of a run come from: what a process did between taking the run
 /// and giving it back. Kept as `provenance-<lease>.json` in the run's folder.
@@ -73,6 +76,24 @@ impl Provenance {
 /// This moment as `2026-11-21T22:50:00Z`.
 fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
+}
+
+/// The name of the record of a session, by the number of its lease.
+pub(super) fn record_name(generation: u32) -> String {
+    format!("provenance-{generation:04}.json")
+}
+
+/// The numbers of the sessions that a folder has records of, in order.
+pub(super) fn records(folder: &Path) -> Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let name = entry.map_err(Error::io("list", folder))?.file_name();
+        let number =
+            name.to_str().and_then(|name| name.strip_prefix("provenance-")?.strip_suffix(".json"));
+        numbers.extend(number.and_then(|digits| digits.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 #[cfg(test)]

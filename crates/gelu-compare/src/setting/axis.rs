@@ -1,4 +1,4 @@
-use super::{Setting, Value};
+use super::Value;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -102,48 +102,11 @@ impl Axis {
     pub fn label(&self, value: &Value) -> String {
         self.words.map_or_else(|| value.to_string(), |words| (words.label.0)(value))
     }
-
-    /// Its label in a setting; a dash where that has none.
-    pub fn label_in(&self, setting: &Setting) -> String {
-        setting.get(&self.name).map_or_else(|| "–".to_owned(), |value| self.label(value))
-    }
 }
 
 impl Role {
     /// The axes of this role.
     pub fn of(self, axes: &[Axis]) -> impl Iterator<Item = &Axis> {
         axes.iter().filter(move |axis| axis.role == self)
-    }
-}
-
-impl Setting {
-    /// How sentences call an arm: its value's label alone where one axis is compared.
-    pub fn arm_label(&self, axes: &[Axis]) -> String {
-        let compared: Vec<&Axis> = Role::Compared.of(axes).collect();
-        match compared.as_slice() {
-            [axis] => axis.label_in(self),
-            several => {
-                let said = |axis: &&Axis| match self.get(&axis.name) {
-                    Some(Value::Text(_)) => axis.label_in(self),
-                    _ => format!("{} {}", axis.title(), axis.label_in(self)),
-                };
-                several.iter().map(said).collect::<Vec<_>>().join(", ")
-            }
-        }
-    }
-
-    /// What a verdict holds at: `dropout 0.5`; empty where no axis has a verdict at each value.
-    pub fn context(&self, axes: &[Axis]) -> String {
-        let said = |axis: &Axis| format!("{} {}", axis.title(), axis.label_in(self));
-        Role::Each.of(axes).map(said).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Its values under the names that files have for their axes.
-    pub fn in_columns(&self, axes: &[Axis]) -> Self {
-        let column = |name: &str| {
-            let axis = axes.iter().find(|axis| axis.name == name);
-            axis.map_or_else(|| name.to_owned(), |axis| axis.column().to_owned())
-        };
-        Self::new(self.iter().map(|(name, value)| (column(name), value.clone())))
     }
 }

@@ -1,4 +1,4 @@
-use super::{Axis, Role, Value};
+use super::Value;
 use crate::{Error, Result as OurResult};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -61,15 +61,6 @@ impl Setting {
             Some((_, there)) => *there = value,
             None => self.0.push((axis.to_owned(), value)),
         }
-    }
-
-    /// The part of it on the axes of a role.
-    pub fn of_role(&self, axes: &[Axis], role: Role) -> Self {
-        let part = axes.iter().filter(|axis| axis.role == role);
-        Self(
-            part.filter_map(|axis| Some((axis.name.clone(), self.get(&axis.name)?.clone())))
-                .collect(),
-        )
     }
 
     /// Whether it gives no axis a value.

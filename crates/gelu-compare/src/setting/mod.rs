@@ -2,6 +2,7 @@
 
 mod axis;
 mod given;
+mod on_axes;
 mod value;
 
 pub use axis::{Axis, Label, Role, Words};

@@ -1,6 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What a worker is told on its standard input, to end after the epoch under way.
+pub const STOP_AFTER_EPOCH: &str = "stop";
+/// What a worker is told on its standard input, to end after the batch under way.
+pub const STOP_NOW: &str = "now";
+
 /// How training is stopped from outside. Clones stop the same runs.
 #[derive(Clone, Debug, Default)]
 pub struct Control {

@@ -13,15 +13,10 @@ mod trainer;
 mod work;
 
 pub use complaint::last_complaint;
-pub use control::Control;
+pub use control::{Control, STOP_AFTER_EPOCH, STOP_NOW};
 pub use ending::{conclude, fail};
 pub use log::Redirected;
 pub use pool::{PoolOptions, WorkerFailure, WorkerPool};
 pub use threads::Cores;
 pub use trainer::{SpecOf, Trainer};
 pub use work::{Outcome, Worker, panic_message, take_up_failed};
-
-/// What a worker is told on its standard input, to end after the epoch under way.
-pub const STOP_AFTER_EPOCH: &str = "stop";
-/// What a worker is told on its standard input, to end after the batch under way.
-pub const STOP_NOW: &str = "now";

@@ -86,8 +86,8 @@ impl Compare {
             return dry_run::run(&selected, &comparison, jobs);
         }
         let folder = selected.make_folder(&comparison)?;
+        let jobs = selected.jobs(jobs);
         let Selected { devices, data_folder, .. } = selected;
-        let jobs = jobs.unwrap_or_else(|| jobs_on(&devices[0]));
         let place = |device: &DeviceName| {
             let mut place: Vec<OsString> = vec!["--device".into(), device.to_string().into()];
             if let Some(data) = &data_folder {
@@ -97,13 +97,5 @@ impl Compare {
         };
         let places = (0..jobs).flat_map(|_| devices.iter().map(place));
         shown.carry_out::<Recipe>(folder.path(), places, own_figures)?.exit_code()
-    }
-}
-
-/// How many runs train at the same time on each device, if nobody says.
-pub(super) fn jobs_on(device: &DeviceName) -> usize {
-    match device.is_cpu() {
-        true => std::thread::available_parallelism().map_or(1, |n| n.get()),
-        false => 1,
     }
 }

@@ -1,7 +1,6 @@
 //! What a comparison would be: its runs, and how long and how large they would be, measured by
 //! training one of them for an epoch in a folder that goes again.
 
-use super::compare::jobs_on;
 use super::print;
 use super::selection::Selected;
 use crate::comparison::ComparisonReader;
@@ -20,8 +19,7 @@ pub(super) fn run(
     chosen_jobs: Option<usize>,
 ) -> Result<ExitCode> {
     let recipe = &selected.recipe;
-    let devices = &selected.devices;
-    let jobs = chosen_jobs.unwrap_or_else(|| jobs_on(&devices[0])) * devices.len();
+    let jobs = selected.jobs(chosen_jobs) * selected.devices.len();
     print(&format!("{}\n", counted(recipe)))?;
     let left = match ComparisonReader::foreseeing(&selected.out, comparison)? {
         Some(mut reader) => {

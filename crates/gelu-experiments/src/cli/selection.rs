@@ -128,6 +128,14 @@ impl Selected {
         Ok(folder)
     }
 
+    /// How many runs train at the same time on each device, if nobody has asked for so many.
+    pub(super) fn jobs(&self, asked: Option<usize>) -> usize {
+        asked.unwrap_or_else(|| match self.devices[0].is_cpu() {
+            true => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            false => 1,
+        })
+    }
+
     /// Whether a run can be trained on the data.
     pub(super) fn check(&self, comparison: &Comparison, key: &RunKey) -> Result<RunSpec> {
         let spec = comparison.spec(key).expect("a recipe's activations are its own");

@@ -2,7 +2,8 @@
 //!
 //! LeCun, Cortes and Burges; CC BY-SA 3.0. Any other set in the same layout reads too.
 
-use super::{ImageSet, Images, idx, own};
+use super::own::checks;
+use super::{ImageSet, Images, idx};
 use crate::error::Place;
 use crate::{Error, Result};
 use md5::Md5;
@@ -73,7 +74,7 @@ impl MnistFile {
             let advice = "`gelu data fetch mnist` downloads MNIST; --data DIR names another folder";
             Error::data(folder, Place::File, problem, advice)
         })?;
-        own::check_file(&path).map(|()| path)
+        checks::check_file(&path).map(|()| path)
     }
 }
 
@@ -100,12 +101,12 @@ pub fn read(folder: &Path) -> Result<ImageSet> {
 ///
 /// As [`read`], and when there is one class.
 pub fn read_own(folder: &Path) -> Result<ImageSet> {
-    let [train, test] = parts(folder, own::MOST_CLASSES)?;
+    let [train, test] = parts(folder, checks::MOST_CLASSES)?;
     let classes = [&train, &test].into_iter().flat_map(|part| &part.labels).max();
     let classes = classes.map_or(0, |&label| usize::from(label) + 1);
-    own::check_classes(folder, classes)?;
+    checks::check_classes(folder, classes)?;
     let synthetic = folder.join(SYNTHETIC_MARK).exists();
-    let name = own::name_of(folder);
+    let name = checks::name_of(folder);
     ImageSet::new(&name, Some(folder.to_path_buf()), synthetic, classes, train, test)
 }
 

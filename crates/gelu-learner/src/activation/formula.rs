@@ -1,6 +1,7 @@
 use super::expression::{Arguments, Expression};
 use super::names::Scope;
-use super::parse::{Problem, parse};
+use super::parse::parse;
+use super::problem::Problem;
 use crate::{Error, Result};
 use burn::tensor::Tensor;
 use gelu_core::Activation;

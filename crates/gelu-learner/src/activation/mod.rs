@@ -5,10 +5,12 @@
 mod evaluate;
 mod expression;
 mod formula;
+mod grammar;
 mod list;
 mod named;
 mod names;
 mod parse;
+mod problem;
 mod registry;
 
 pub use expression::{Arguments, Binary, Expression, Unary};

@@ -1,7 +1,8 @@
 //! What the names in a formula mean: its arguments, functions, constants, and those that are learned.
 
 use super::expression::{Binary, Expression, Unary};
-use super::parse::{Input, Node, Problem, word};
+use super::grammar::{Input, Node, word};
+use super::problem::Problem;
 use std::ops::Range;
 use winnow::Parser;
 

@@ -1,42 +1,13 @@
-//! Text to [`Expression`]: the grammar through winnow; [`names`](super::names) has their meaning.
-//!
-//! `^` binds tightest and to the right, then the sign, then `*` and `/`, then `+` and `-`:
-//! `-x^2` is −(x²), `x^-2*3` is x⁻²·3.
+//! Text to [`Expression`]: by the [`grammar`](super::grammar), then what its [`names`](super::names) mean.
 
-use super::expression::{Binary, Expression};
+use super::expression::Expression;
+use super::grammar::{Input, formula};
 use super::names::{Names, Scope};
-use std::ops::Range;
-use winnow::ascii::{float, space0};
-use winnow::combinator::{
-    Infix, Prefix, cut_err, delimited, dispatch, expression, fail, opt, peek, preceded, separated,
-};
-use winnow::prelude::*;
-use winnow::stream::LocatingSlice;
-use winnow::token::{any, one_of, take_while};
+use super::problem::Problem;
+use winnow::Parser;
 
 /// A longer one is refused before it is parsed, so that no nesting exhausts the stack.
 const LONGEST: usize = 500;
-const OPERAND: &str = "a number, x, a function or an opening bracket";
-/// What is wrong with a formula, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub(super) message: String,
-    /// In bytes; empty at the end of the text.
-    pub(super) place: Range<usize>,
-}
-
-/// What stands in the text, names not yet looked up.
-#[derive(Clone, Debug)]
-pub(super) enum Node {
-    Number { value: f64, place: Range<usize> },
-    Name(Range<usize>),
-    Learned { name: Range<usize>, start: Option<(f64, Range<usize>)> },
-    Call { name: Range<usize>, arguments: Vec<Node> },
-    Negated(Box<Node>),
-    Binary(Binary, Box<Node>, Box<Node>),
-}
-
-pub(super) type Input<'i> = LocatingSlice<&'i str>;
 
 /// Parses a formula, and where the constants start that are learned.
 pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<(Expression, Vec<f64>), Problem> {
@@ -44,8 +15,9 @@ pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<(Expression, Vec<f6
         let message = format!("it is longer than {LONGEST} characters");
         return Err(Problem { message, place: 0..text.len() });
     }
-    let node =
-        formula.parse(LocatingSlice::new(text)).map_err(|error| syntax(text, error.offset()))?;
+    let node = formula
+        .parse(Input::new(text))
+        .map_err(|error| Problem::of_syntax(text, error.offset()))?;
     let (expression, starts) = Names::of(text, scope).resolved(&node)?;
     for (name, argument) in &scope.arguments() {
         if !expression.contains(argument) {
@@ -58,111 +30,6 @@ pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<(Expression, Vec<f6
         }
     }
     Ok((expression, starts))
-}
-
-fn syntax(text: &str, offset: usize) -> Problem {
-    let before = text[..offset].trim_end().chars().next_back();
-    let operand_expected = before.is_none_or(|c| "+-*/^(,".contains(c));
-    let next = text[offset..].chars().next();
-    let place = offset..offset + next.map_or(0, char::len_utf8);
-    if let Some(wanted) = wanted_in_braces(&text[..offset]) {
-        let message = match next {
-            None => format!("it ends where {wanted} has to follow"),
-            Some(found) => format!("`{found}` stands where {wanted} has to"),
-        };
-        return Problem { message, place };
-    }
-    let message = match (next, operand_expected) {
-        (None, true) => format!("it ends where {OPERAND} has to follow"),
-        (None, false) => "it ends before a bracket is closed".to_owned(),
-        (Some(found), true) => format!("`{found}` stands where {OPERAND} has to"),
-        (Some(')'), false) => "this bracket closes none".to_owned(),
-        (Some('}'), false) => "this brace closes none".to_owned(),
-        (Some(','), false) => "a comma separates the two arguments of min or max alone".to_owned(),
-        (Some(found), false) => format!("`{found}` stands where an operator (+ - * / ^) has to"),
-    };
-    Problem { message, place }
-}
-
-/// What has to follow the text, if it ends within braces.
-fn wanted_in_braces(before: &str) -> Option<&'static str> {
-    let (outside, inside) = before.rsplit_once(['{', '}'])?;
-    let opened = before[outside.len()..].starts_with('{');
-    opened.then(|| match inside.trim() {
-        "" => "the name of a constant",
-        inside if inside.ends_with('=') => "the number that the constant starts at",
-        inside if inside.contains('=') => "a closing brace",
-        _ => "= with the number that the constant starts at, or a closing brace",
-    })
-}
-
-fn formula(input: &mut Input<'_>) -> ModalResult<Node> {
-    expression(operand)
-        .prefix(preceded(
-            space0,
-            dispatch! {one_of(['-', '+']);
-                '-' => Prefix(5, |_: &mut _, a| Ok(Node::Negated(Box::new(a)))),
-                '+' => Prefix(5, |_: &mut _, a| Ok(a)),
-                _ => fail,
-            },
-        ))
-        .infix(dispatch! {one_of(['+', '-', '*', '/', '^']);
-            '+' => Infix::Left(1, |_: &mut _, a, b| Ok(joined(Binary::Add, a, b))),
-            '-' => Infix::Left(1, |_: &mut _, a, b| Ok(joined(Binary::Subtract, a, b))),
-            '*' => Infix::Left(3, |_: &mut _, a, b| Ok(joined(Binary::Multiply, a, b))),
-            '/' => Infix::Left(3, |_: &mut _, a, b| Ok(joined(Binary::Divide, a, b))),
-            '^' => Infix::Right(7, |_: &mut _, a, b| Ok(joined(Binary::Power, a, b))),
-            _ => fail,
-        })
-        .parse_next(input)
-}
-
-fn joined(operator: Binary, a: Node, b: Node) -> Node {
-    Node::Binary(operator, Box::new(a), Box::new(b))
-}
-
-fn operand(input: &mut Input<'_>) -> ModalResult<Node> {
-    let bare = dispatch! {peek(any);
-        '(' => delimited('(', cut_err(formula), cut_err(')')),
-        '0'..='9' | '.' => number,
-        '{' => learned,
-        'a'..='z' | 'A'..='Z' | '_' => name_or_call,
-        _ => fail,
-    };
-    delimited(space0, bare, space0).parse_next(input)
-}
-
-fn learned(input: &mut Input<'_>) -> ModalResult<Node> {
-    let start = preceded(('=', space0), cut_err(float.with_span()));
-    let inside = (preceded(space0, word.span()), preceded(space0, opt(start)));
-    delimited('{', cut_err(inside), (space0, cut_err('}')))
-        .map(|(name, start)| Node::Learned { name, start })
-        .parse_next(input)
-}
-
-/// What names an argument, a function or a constant.
-pub(super) fn word<'i>(input: &mut Input<'i>) -> ModalResult<&'i str> {
-    (
-        one_of(|c: char| c.is_ascii_alphabetic() || c == '_'),
-        take_while(0.., |c: char| c.is_ascii_alphanumeric() || c == '_'),
-    )
-        .take()
-        .parse_next(input)
-}
-
-fn number(input: &mut Input<'_>) -> ModalResult<Node> {
-    float.with_span().map(|(value, place)| Node::Number { value, place }).parse_next(input)
-}
-
-fn name_or_call(input: &mut Input<'_>) -> ModalResult<Node> {
-    let arguments = separated(1.., formula, ',');
-    let call = delimited('(', cut_err(arguments), cut_err(')'));
-    (word.span(), opt(preceded(space0, call)))
-        .map(|(name, arguments)| match arguments {
-            Some(arguments) => Node::Call { name, arguments },
-            None => Node::Name(name),
-        })
-        .parse_next(input)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //!
 //! | what | file | source |
 //! |---|---|---|
-//! | median, quartiles | `median`, `quartiles` | |
+//! | median, quartiles, sample variance | `median`, `quartiles`, `variance` | |
 //! | paired values, variance left by pairing | `pairs` | |
 //! | t interval of a mean, two one-sided tests | `student` | Student 1908; Schuirmann 1987 |
 //! | exact test without assumptions | `sign_flip` | Fisher 1935; Phipson and Smyth 2010 |
@@ -22,6 +22,7 @@ mod proportion;
 mod quartiles;
 mod sign_flip;
 mod student;
+mod variance;
 
 pub use forecast::{Decision, Forecast, forecast};
 pub use median::median;

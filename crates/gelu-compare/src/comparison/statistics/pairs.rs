@@ -1,4 +1,5 @@
 use super::Mean;
+use super::variance::variance;
 
 /// What two settings measured, seed by seed; lower is better. Run s of both starts from the same
 /// weights and sees the same batches, so the unit of analysis is the difference of a pair.
@@ -72,14 +73,6 @@ impl Pairs {
         let paired = variance(&self.differences())?;
         (apart > 0.0).then_some(paired / apart)
     }
-}
-
-/// The sample variance, Σ(x − x̄)² / (n − 1); `None` of fewer than two numbers.
-pub(super) fn variance(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    (values.len() > 1).then_some(squares / (n - 1.0))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::pairs::variance;
+use super::variance::variance;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The mean of a sample with what its t interval is made of.

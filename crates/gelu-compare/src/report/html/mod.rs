@@ -1,15 +1,18 @@
 //! The report as one HTML file: nothing is fetched, nothing runs. Readable on a phone, on paper, on
 //! light and dark screens.
 
+mod axes;
 mod curve;
 mod session;
 mod tuning;
 
-use super::{DifferenceDocument, Document, cuts, layers, table};
+use super::captions::cuts;
+use super::{DifferenceDocument, Document, layers, table};
 use crate::comparison::{Headings, colour, reported_epoch};
 use crate::measure::{Measure, Reported, Split, seconds};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, Spec};
-use crate::setting::{Axis, Role, Setting};
+use crate::setting::{Role, Setting};
+use axes::{in_order, labels};
 use curve::Scale;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -159,11 +162,6 @@ fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
     snapshot.measures.iter().filter(of_epochs).cloned().collect()
 }
 
-/// Axes as tables have them: what is compared, what that holds at, what is tuned.
-fn in_order(axes: &[Axis]) -> impl Iterator<Item = &Axis> {
-    [Role::Compared, Role::Each, Role::Tuned].into_iter().flat_map(|role| role.of(axes))
-}
-
 fn picture((name, svg): &(String, String)) -> Picture {
     Picture { name: name.clone(), svg: Value::from_safe_string(svg.clone()) }
 }
@@ -197,11 +195,6 @@ fn selection(snapshot: &ComparisonSnapshot) -> String {
         Reported::BestEpoch => "at its best epoch",
     };
     format!("{words}{} {epoch}", measure.quantity.replace('_', " "))
-}
-
-fn labels(axes: &[Axis], setting: &Setting, roles: &[Role]) -> Vec<String> {
-    let wanted = in_order(axes).filter(|axis| roles.contains(&axis.role));
-    wanted.map(|axis| axis.label_in(setting)).collect()
 }
 
 fn summary(snapshot: &ComparisonSnapshot) -> String {

@@ -1,6 +1,6 @@
 //! How what is tuned was chosen.
 
-use super::{in_order, labels};
+use super::axes::{in_order, labels};
 use crate::comparison::{Group, best_groups, groups};
 use crate::report::document::edge;
 use crate::report::{Edge, table};

@@ -1,6 +1,6 @@
 //! Layers × epochs as a colour each: a row a measure, a column an arm.
 
-use super::NAME;
+use super::table::NAME;
 use crate::comparison::{ArmLayers, layers};
 use crate::measure::LayerMeasure;
 use crate::report::captions::runs_and_data;

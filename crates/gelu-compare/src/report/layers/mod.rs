@@ -6,7 +6,4 @@ mod table;
 
 pub(super) use heat::pictures;
 pub(super) use sentences::sentences;
-pub(super) use table::{cells, csv};
-
-/// The name of the figures' and the table's files.
-pub(super) const NAME: &str = "layers";
+pub(super) use table::{NAME, cells, csv};

@@ -3,6 +3,8 @@ use crate::measure::LayerMeasure;
 use crate::runs::ComparisonSnapshot;
 use crate::setting::Setting;
 
+/// The name of the figures' and the table's files.
+pub(in crate::report) const NAME: &str = "layers";
 /// What the table of a page shows; the file has all.
 const SHOWN: [LayerMeasure; 5] = [
     LayerMeasure::Zeros,

@@ -21,6 +21,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// What a worker says while it works on a run.
+pub(super) const LOG: &str = "worker.log";
 /// Heartbeats in the time after which silence is taken for death.
 const BEATS: u32 = 6;
 
@@ -239,7 +241,7 @@ impl Lease {
         let (path, lock) = (self.path(), lock_name(self.generation));
         for entry in fs::read_dir(&path).map_err(Error::io("list", &path))? {
             let entry = entry.map_err(Error::io("list", &path))?;
-            if entry.file_name() == lock.as_str() || entry.file_name() == super::LOG {
+            if entry.file_name() == lock.as_str() || entry.file_name() == LOG {
                 continue;
             }
             let path = entry.path();
@@ -288,7 +290,7 @@ impl Drop for Lease {
         let free = State { generation: self.generation, held: false }.path(&self.folder);
         // Where this fails, somebody else has taken the folder, or will once the lock is gone.
         if fs::rename(self.path(), &free).is_ok() {
-            for name in [HOLDER, &lock_name(self.generation), super::LOG] {
+            for name in [HOLDER, &lock_name(self.generation), LOG] {
                 let _ = fs::remove_file(free.join(name));
             }
         }

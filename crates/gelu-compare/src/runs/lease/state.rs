@@ -50,7 +50,7 @@ impl State {
             }
         }
         // The records of sessions are numbered like their leases.
-        let generation = crate::runs::folder::sessions(folder)?.last().copied().unwrap_or(0);
+        let generation = crate::runs::provenance::records(folder)?.last().copied().unwrap_or(0);
         let state = Self { generation, held: false };
         let path = state.path(folder);
         match fs::create_dir(&path) {

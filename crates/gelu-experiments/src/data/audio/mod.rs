@@ -1,6 +1,7 @@
 //! Recordings of speech: the formats they come in, their labels, and what a network sees of them.
 
 mod features;
+mod format;
 pub mod frames;
 pub mod phn;
 pub mod phones;

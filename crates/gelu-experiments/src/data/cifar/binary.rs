@@ -9,7 +9,7 @@
 //! 10,000 records and a test file; CIFAR-100 is one file of 50,000 and one of 10,000. Any other
 //! number of whole records reads too. Files may be gzipped.
 
-use super::{COARSE_CLASSES, Cifar, PICTURE, no_images};
+use super::kind::{COARSE_CLASSES, Cifar, PICTURE, no_images};
 use crate::data::idx::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};
 use crate::error::Place;

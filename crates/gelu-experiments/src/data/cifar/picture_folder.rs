@@ -1,7 +1,7 @@
 //! Folders of PNG files, `train/CLASS/*.png` and `test/CLASS/*.png`; the classes may lie in folders
 //! of coarse ones.
 
-use super::{CHANNELS, Cifar, PICTURE, SIDE, no_images};
+use super::kind::{CHANNELS, Cifar, PICTURE, SIDE, no_images};
 use crate::data::idx::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};
 use crate::error::Place;

@@ -1,7 +1,7 @@
 //! Folders of PNG and JPEG files, a folder a class: `DIR/train/CLASS/*` and `DIR/test/CLASS/*`, or
 //! `DIR/CLASS/*`, of which a fifth of each class is the test part.
 
-use super::{ORDER_SEED, check_classes, check_file, name_of};
+use super::checks::{ORDER_SEED, check_classes, check_file, name_of};
 use crate::data::cifar::picture_folder::entries;
 use crate::data::idx::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};

@@ -1,6 +1,7 @@
 //! A table in a CSV file: a row is an example, one column its class, the others its inputs.
 
-use super::{Asked, ORDER_SEED, check_classes, check_file, name_of};
+use super::Asked;
+use super::checks::{ORDER_SEED, check_classes, check_file, name_of};
 use crate::data::idx::read_bytes;
 use crate::data::text::{from_utf8, shown};
 use crate::data::{DataSource, WindowSet, Windows};

@@ -1,0 +1,112 @@
+//! Reading what has changed since it was read last.
+
+use super::ComparisonReader;
+use crate::Result;
+use crate::names::printable;
+use crate::runs::{Experiment, RunFolder, RunKey, RunSnapshot, RunStatus, Spec};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// The files whose change is a change of the run.
+const FILES: [&str; 5] =
+    ["status.json", "metrics.csv", "noise.csv", "outcomes.bin", "progress.json"];
+
+/// When a file changed last, and into what.
+pub(super) type Stamp = (SystemTime, u64);
+
+/// What was read of a run.
+#[derive(Debug)]
+pub(super) struct Read<S> {
+    pub(super) spec: S,
+    pub(super) snapshot: RunSnapshot,
+    stamps: [Option<Stamp>; FILES.len()],
+    /// Nothing will change any more.
+    settled: bool,
+}
+
+impl<E: Experiment> ComparisonReader<E> {
+    pub(super) fn refresh_comparison(&mut self, warnings: &mut Vec<String>) {
+        let now = stamp(&self.folder.file());
+        if now == self.stamp {
+            return;
+        }
+        match self.folder.comparison() {
+            Ok(comparison) => {
+                if comparison != self.comparison {
+                    self.planned.clear();
+                    self.names.clear();
+                    self.read.clear();
+                    self.foreign.clear();
+                }
+                self.design = comparison.recipe.design();
+                (self.comparison, self.stamp) = (comparison, now);
+            }
+            Err(error) => warnings.push(error.to_string()),
+        }
+    }
+
+    /// The names of the folders that are there, in order.
+    pub(super) fn list(&self, warnings: &mut Vec<String>) -> BTreeSet<String> {
+        let runs = self.folder.runs();
+        let entries = match fs::read_dir(&runs) {
+            Ok(entries) => entries,
+            Err(error) => {
+                warnings.push(crate::Error::io("list", &runs)(error).to_string());
+                return self.read.keys().cloned().collect();
+            }
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names = names.filter(|name| !name.starts_with('.'));
+        let (names, strange): (BTreeSet<String>, BTreeSet<String>) =
+            names.partition(|name| printable(name) == *name);
+        warnings.extend(strange.iter().map(|name| {
+            format!("{} is no run's folder by its name, and is left out", runs.join(name).display())
+        }));
+        names
+    }
+
+    pub(super) fn name_of(&mut self, key: &RunKey) {
+        if !self.names.contains_key(key)
+            && let Some(spec) = self.comparison.spec(key)
+        {
+            let folder = spec.folder_name();
+            self.names.insert(key.clone(), [folder.clone(), spec.name()]);
+            self.planned.insert(folder, spec);
+        }
+    }
+
+    pub(super) fn refresh_run(&mut self, name: &str) -> Result<()> {
+        if self.foreign.contains(name) || self.read.get(name).is_some_and(|read| read.settled) {
+            return Ok(());
+        }
+        let folder = RunFolder::at(&self.folder.runs().join(name));
+        let spec = match (self.read.get(name), self.planned.get(name)) {
+            (Some(read), _) => read.spec.clone(),
+            (None, Some(spec)) => spec.clone(),
+            (None, None) if self.any_version => folder.spec_of_any_version()?,
+            (None, None) => folder.spec()?,
+        };
+        if !self.comparison.includes(&spec.at_version(E::Spec::VERSION)) {
+            self.foreign.insert(name.to_owned());
+            return Ok(());
+        }
+        let stamps = FILES.map(|file| stamp(&folder.file(file)));
+        if let Some(read) = self.read.get(name)
+            && read.stamps == stamps
+            && read.snapshot.status != RunStatus::Running
+        {
+            return Ok(());
+        }
+        let snapshot = folder.snapshot(&spec, self.comparison.silence());
+        let settled = snapshot.status.is_complete() && snapshot.warnings.is_empty();
+        self.read.insert(name.to_owned(), Read { spec, snapshot, stamps, settled });
+        Ok(())
+    }
+}
+
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}

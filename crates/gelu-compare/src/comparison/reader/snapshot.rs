@@ -1,0 +1,117 @@
+//! All that a comparison's folder says at one moment.
+
+use super::ComparisonReader;
+use super::refresh::Read;
+use crate::comparison::plan;
+use crate::names::printable;
+use crate::runs::{ComparisonSnapshot, Experiment, RunKey, RunSnapshot, Spec};
+use std::collections::HashMap;
+use std::path::Path;
+
+impl<E: Experiment> ComparisonReader<E> {
+    /// Everything the folder says at this moment.
+    pub fn snapshot(&mut self) -> ComparisonSnapshot {
+        let mut warnings = Vec::new();
+        self.refresh_comparison(&mut warnings);
+        let names = self.list(&mut warnings);
+        self.read.retain(|name, _| names.contains(name));
+        if self.comparison.planned {
+            for key in plan::grid(&self.design) {
+                self.name_of(&key);
+            }
+        }
+        for name in &names {
+            if let Err(error) = self.refresh_run(name) {
+                warnings.push(error.to_string());
+            }
+        }
+        let latest = self.latest_version(&mut warnings);
+        let of_latest = |read: &&Read<E::Spec>| Some(read.spec.version()) == latest;
+        let (comparison, design) = (&self.comparison, &self.design);
+        let mut snapshot = ComparisonSnapshot {
+            experiment: design.name.clone(),
+            title: design.title.clone(),
+            data: comparison.data.name.clone(),
+            data_location: comparison.data.location.as_ref().map(|path| shown(path)),
+            synthetic: comparison.data.synthetic,
+            device: comparison.device.clone(),
+            axes: design.axes.clone(),
+            measures: design.measures.clone(),
+            selection: design.selection.clone(),
+            reported: design.reported,
+            criterion: comparison.criterion(),
+            added_looks: comparison.added_looks.clone(),
+            test_examples: comparison.test_examples,
+            examples: design.examples.clone(),
+            built_differently: design.built_differently.clone(),
+            cut_down: design.cut_down.clone(),
+            figure: design.figure.clone(),
+            extra: design.extra.clone(),
+            runs: names
+                .iter()
+                .filter_map(|name| self.read.get(name))
+                .filter(of_latest)
+                .map(|read| {
+                    let planned = plan::includes(comparison, design, &read.snapshot.key);
+                    RunSnapshot { planned, ..read.snapshot.clone() }
+                })
+                .collect(),
+            warnings,
+        };
+        let all = plan::all(comparison, design, &snapshot).into_iter();
+        let on_disk = std::mem::take(&mut snapshot.runs).into_iter();
+        let mut on_disk: HashMap<RunKey, RunSnapshot> =
+            on_disk.map(|run| (run.key.clone(), run)).collect();
+        // Where nobody says how many epochs there are, as many as the longest run has.
+        let longest = on_disk.values().map(|run| run.epochs.len()).max().unwrap_or(0);
+        let design_epochs = design.epochs;
+        let epochs = design_epochs.unwrap_or(longest.max(1));
+        snapshot.runs = all
+            .map(|key| {
+                on_disk.remove(&key).unwrap_or_else(|| {
+                    let [folder, name] = match self.names.get(&key) {
+                        Some(names) => names.clone(),
+                        None => [String::new(), key.to_string()],
+                    };
+                    RunSnapshot::waiting(key, name, folder, epochs)
+                })
+            })
+            .collect();
+        if self.design.open {
+            snapshot.open_measures();
+        }
+        if design_epochs.is_none() {
+            for run in snapshot.runs.iter_mut().filter(|run| !run.status.is_over()) {
+                run.epochs_planned = run.epochs_planned.max(epochs);
+            }
+        }
+        snapshot
+    }
+
+    /// The latest version of the program that has trained runs here.
+    fn latest_version(&self, warnings: &mut Vec<String>) -> Option<u32> {
+        let latest = self.read.values().map(|read| read.spec.version()).max()?;
+        let of_others = self.read.values().filter(|read| read.spec.version() != latest).count();
+        let path = self.folder.runs();
+        if latest != E::Spec::VERSION {
+            warnings.push(format!(
+                "{}: an earlier version of the program trained these runs ({latest}, this one's is \
+                 {}); it would train them anew",
+                path.display(),
+                E::Spec::VERSION
+            ));
+        }
+        if of_others > 0 {
+            warnings.push(format!(
+                "{}: {of_others} runs of versions before {latest} are left out",
+                path.display()
+            ));
+        }
+        Some(latest)
+    }
+}
+
+/// A path for people.
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
+}

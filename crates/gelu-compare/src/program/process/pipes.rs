@@ -1,0 +1,41 @@
+//! What a process prints, line by line.
+
+use crate::program::output::for_each_line;
+use crate::{Error, Result};
+use std::io::{BufReader, Read};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// Lines that wait to be heard; a process that prints faster waits with its next.
+const WAITING_LINES: usize = 1024;
+
+/// A line that a process printed; measures are read from standard output alone.
+pub(super) enum Line {
+    Output(String),
+    Error(String),
+}
+
+/// The lines of both outputs of a process.
+pub(super) fn listen(process: &mut Child) -> Result<Receiver<Line>> {
+    let (hear, lines) = sync_channel(WAITING_LINES);
+    let output = process.stdout.take().expect("standard output was asked for");
+    let errors = process.stderr.take().expect("standard error was asked for");
+    listen_to(output, hear.clone(), Line::Output)?;
+    listen_to(errors, hear, Line::Error)?;
+    Ok(lines)
+}
+
+/// Tells every line of an output, in a thread of its own.
+fn listen_to(
+    output: impl Read + Send + 'static,
+    hear: SyncSender<Line>,
+    kind: fn(String) -> Line,
+) -> Result<()> {
+    let thread = std::thread::Builder::new().name("output".to_owned()).spawn(move || {
+        for_each_line(BufReader::with_capacity(1 << 16, output), |line| {
+            // Nobody may listen any more.
+            let _ = hear.send(kind(line.to_owned()));
+        });
+    });
+    thread.map(drop).map_err(Error::io("start a thread for", "a program's output"))
+}

@@ -1,0 +1,180 @@
+//! The life of a process: from its start to what it came to.
+
+use super::command::{command, words};
+use super::group::{GRACE, Group, LOOK, said};
+use super::pipes::{Line, listen};
+use crate::measure::EpochMetrics;
+use crate::program::output::{Heard, Told, measures};
+use crate::program::{Pattern, Study, StudyRun, orphan};
+use crate::runs::{ClaimedRun, RunStatus, Spec};
+use crate::worker::Control;
+use crate::{Error, Result};
+use std::process::ExitStatus;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How long what a process has printed is waited for once it has ended.
+const QUIET: Duration = Duration::from_millis(200);
+/// How often epochs are made visible at most.
+const PUBLISHED: Duration = Duration::from_millis(100);
+/// Of the time, no more than one part in so many goes into making epochs visible: their table is written as a
+/// whole.
+const SHARE: u32 = 10;
+
+/// How a process ended.
+pub(super) enum Ended {
+    With(RunStatus, Vec<EpochMetrics>),
+    /// Why, and after how many epochs.
+    Failed(String, usize),
+}
+
+/// A process under way.
+pub(super) struct Running<'a> {
+    run: &'a ClaimedRun<StudyRun>,
+    study: &'a Study,
+    process: Group,
+    lines: Receiver<Line>,
+    told: Told,
+    heard: Heard<std::io::Stderr>,
+    began: Instant,
+    /// Whether epochs have ended that nobody sees yet, and when they may be seen.
+    unseen: bool,
+    publish_at: Instant,
+}
+
+impl<'a> Running<'a> {
+    pub(super) fn start(
+        run: &'a ClaimedRun<StudyRun>,
+        study: &'a Study,
+        earlier: Vec<EpochMetrics>,
+    ) -> Result<Self> {
+        let words = words(run.spec())?;
+        orphan::end(run.folder().path())?;
+        let mut process = command(run, &words)?.spawn().map_err(|error| {
+            Error::Failed(format!("cannot start `{}`: {error}", crate::names::printable(&words[0])))
+        })?;
+        if let Err(error) = orphan::note(run.folder().path(), &process) {
+            let _ = process.kill();
+            return Err(error);
+        }
+        let lines = listen(&mut process)?;
+        Ok(Self {
+            run,
+            study,
+            process: Group::of(process),
+            lines,
+            told: Told::after(earlier, study.required()),
+            heard: Heard::new(std::io::stderr()),
+            began: Instant::now(),
+            unseen: false,
+            publish_at: Instant::now(),
+        })
+    }
+
+    pub(super) fn end(mut self, control: &Control) -> Result<Ended> {
+        let limit = self.study.timeout.map(Duration::from_secs);
+        loop {
+            match self.lines.recv_timeout(LOOK) {
+                Ok(line) => self.hear(line),
+                Err(RecvTimeoutError::Timeout) => {}
+                // Nobody has its output open any more: it is at its end, or has closed it.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
+            }
+            if let Some(epoch) = self.told.lost() {
+                self.process.kill();
+                return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
+            }
+            if self.unseen && Instant::now() >= self.publish_at {
+                self.publish()?;
+            }
+            if self.run.lease().is_marked_lost() {
+                self.process.kill();
+                return Err(Error::LeaseLost { run: self.run.folder().path().to_path_buf() });
+            }
+            if control.wants_stop_now() {
+                self.process.kill();
+                self.publish()?;
+                return Ok(Ended::With(RunStatus::Interrupted, self.told.kept()));
+            }
+            if limit.is_some_and(|limit| self.began.elapsed() > limit) {
+                self.process.kill();
+                let seconds = self.study.timeout.unwrap_or_default();
+                let problem = format!("it was not done after {seconds} s (--timeout)");
+                return self.failed(&problem);
+            }
+            if let Some(status) = self.process.ended()? {
+                return self.conclude(status);
+            }
+        }
+    }
+
+    fn hear(&mut self, line: Line) {
+        let (text, told) = match line {
+            Line::Output(text) => {
+                let told = measures(&text, &self.study.read);
+                (text, told)
+            }
+            Line::Error(text) => (text, None),
+        };
+        self.heard.hear(&text);
+        self.unseen |= told.is_some_and(|told| self.told.hear(told));
+    }
+
+    /// Makes the epochs visible that have ended.
+    fn publish(&mut self) -> Result<()> {
+        if self.unseen {
+            let began = Instant::now();
+            self.run.publish_metrics(&self.told.ended())?;
+            self.unseen = false;
+            self.publish_at = Instant::now() + PUBLISHED.max(SHARE * began.elapsed());
+        }
+        Ok(())
+    }
+
+    /// What a process that has ended by itself came to.
+    fn conclude(mut self, status: ExitStatus) -> Result<Ended> {
+        // What it started may go on and keep its output open; what it has said itself is there.
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until
+            && let Ok(line) = self.lines.recv_timeout(QUIET)
+        {
+            self.hear(line);
+        }
+        self.process.kill_group();
+        if let Some(epoch) = self.told.lost() {
+            return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
+        }
+        if !status.success() {
+            return self.failed(&format!("it ended with {}", said(status)));
+        }
+        let epochs = self.told.kept();
+        let reported = self.run.spec().reported_epoch(&epochs);
+        let missing = |name: &&str| reported.is_none_or(|epoch| epoch.get(name).is_none());
+        match self.study.required().find(missing) {
+            None => Ok(Ended::With(RunStatus::Finished, epochs)),
+            Some(name) => self.failed(&never_told(name, &epochs, &self.study.read)),
+        }
+    }
+
+    fn failed(&mut self, problem: &str) -> Result<Ended> {
+        self.publish()?;
+        let last = self.heard.last();
+        let said = if last.is_empty() { String::new() } else { format!("; it said last:\n{last}") };
+        Ok(Ended::Failed(format!("{problem}{said}"), self.told.epochs().len()))
+    }
+}
+
+/// That a measure is missing, what was told in its place, and what to do about it.
+fn never_told(name: &str, epochs: &[EpochMetrics], read: &[Pattern]) -> String {
+    let columns = crate::runs::columns(epochs.iter());
+    let there = match columns.is_empty() {
+        true => "it told no measure at all".to_owned(),
+        false => format!("it told {}", columns.join(", ")),
+    };
+    let advice = match read.is_empty() {
+        true => "print a line such as {\"NAME\": 0.5}, or say how it is printed with --read",
+        false => "its pattern may match no line",
+    };
+    let advice = advice.replace("NAME", name);
+    format!("it never told {name}: {there}; {advice}")
+}

@@ -1,0 +1,76 @@
+//! A study as the experiment that it is.
+
+use super::Study;
+use crate::Result;
+use crate::measure::{Measure, Reported};
+use crate::program::study_run::{BestBy, StudyRun};
+use crate::runs::{Design, Experiment, RunKey, Spec, With};
+
+impl Experiment for Study {
+    type Spec = StudyRun;
+
+    fn validate(&self) -> Result<()> {
+        self.check()
+    }
+
+    fn design(&self) -> Design {
+        let mut design = Design::new(&self.name, self.axes.clone(), self.measure(&self.primary));
+        if let Some(selection) = self.selection.as_ref().filter(|name| **name != self.primary) {
+            design.measures.push(self.measure(selection));
+            design.selection.clone_from(selection);
+        }
+        let declared = |name: &&String| design.measures.iter().all(|m| m.name != **name);
+        let names = self.measures.iter().map(|measure| &measure.name).chain(&self.higher);
+        let others: Vec<Measure> = names.filter(declared).map(|name| self.measure(name)).collect();
+        design.measures.extend(others);
+        if let Ok(Some(baseline)) = self.baseline() {
+            design.baseline = baseline;
+        }
+        if let Some(command) = &self.command {
+            design.title = crate::names::printable(command);
+        }
+        design.open = !self.only_declared;
+        design.seeds = self.seeds;
+        design.until_decided = self.until_decided;
+        design.reported = self.reported;
+        design.negligible = self.negligible;
+        design
+    }
+
+    fn spec(&self, _: &With<'_>, key: &RunKey) -> Option<StudyRun> {
+        let complete = self.axes.iter().all(|axis| key.setting.get(&axis.name).is_some());
+        complete.then(|| StudyRun {
+            version: StudyRun::VERSION,
+            experiment: self.name.clone(),
+            command: self.command.clone(),
+            read: self.read.clone(),
+            seed: key.seed,
+            stage: key.stage,
+            best_by: (self.reported == Reported::BestEpoch).then(|| {
+                let measure = self.measure(self.selection.as_ref().unwrap_or(&self.primary));
+                BestBy { direction: measure.direction, measure: measure.name }
+            }),
+            setting: key.setting.clone(),
+        })
+    }
+
+    fn with_grid_of(&self, other: &Self) -> Self {
+        let mut same = self.with_seeds_of(other);
+        same.baseline.clone_from(&other.baseline);
+        same.timeout = other.timeout;
+        for axis in &mut same.axes {
+            if let Some(there) = other.axes.iter().find(|there| there.name == axis.name) {
+                axis.values.clone_from(&there.values);
+            }
+        }
+        same
+    }
+
+    fn with_seeds_of(&self, other: &Self) -> Self {
+        Self { seeds: other.seeds, until_decided: other.until_decided, ..self.clone() }
+    }
+
+    fn command(&self) -> Option<String> {
+        None
+    }
+}

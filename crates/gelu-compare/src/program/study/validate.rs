@@ -1,0 +1,73 @@
+//! What a study has to be, so that its runs can be judged.
+
+use super::Study;
+use crate::names::{check_file_name, check_line};
+use crate::program::Template;
+use crate::setting::Role;
+use crate::{Error, Result};
+
+/// Runs of a comparison that nobody can mean to exceed.
+const MOST_RUNS: u128 = 1_000_000;
+
+impl Study {
+    /// Refuses what cannot be compared, or judged.
+    pub(super) fn check(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Usage(problem));
+        check_file_name("the name", &self.name)?;
+        for axis in &self.axes {
+            check_line("the name of an axis", &axis.name)?;
+            if axis.values.is_empty() {
+                return refuse(format!("{} has no value", axis.name));
+            }
+            if matches!(axis.name.as_str(), "seed" | "stage" | "epoch" | "status" | "folder") {
+                return refuse(format!(
+                    "an axis cannot be called {}; every run has one",
+                    axis.name
+                ));
+            }
+        }
+        let Some(compared) = Role::Compared.of(&self.axes).next() else {
+            return refuse(
+                "nothing is compared; name an axis and its values, as in --compare lr=1e-3,1e-4"
+                    .to_owned(),
+            );
+        };
+        if Role::Compared.of(&self.axes).all(|axis| axis.values.len() == 1) {
+            return refuse(format!(
+                "{} has one value, and nothing to compare it with",
+                compared.name
+            ));
+        }
+        if !(self.negligible.is_finite() && self.negligible >= 0.0) {
+            return refuse(format!("negligible is {}; it has to be 0 or more", self.negligible));
+        }
+        if self.primary.is_empty() {
+            return refuse("no measure decides; name it with --primary".to_owned());
+        }
+        if let Some(tuned) = Role::Tuned.of(&self.axes).find(|axis| axis.values.len() > 1)
+            && self.selection.as_ref().is_none_or(|by| *by == self.primary)
+        {
+            return refuse(format!(
+                "the best {} would be judged by what it was chosen for; choose by another measure \
+                 than {} (--select valid_loss)",
+                tuned.name, self.primary
+            ));
+        }
+        let settings: u128 = self.axes.iter().map(|axis| axis.values.len() as u128).product();
+        let seeds = self.until_decided.map_or(self.seeds, |until| until.max_seeds);
+        if seeds == 0 {
+            return refuse("the number of seeds is 0; it has to be at least 1".to_owned());
+        }
+        if settings * u128::from(seeds) > MOST_RUNS {
+            return refuse(format!(
+                "these are {} runs; a comparison has at most {MOST_RUNS}",
+                settings * u128::from(seeds)
+            ));
+        }
+        self.baseline()?;
+        if let Some(command) = &self.command {
+            Template::parse(command)?.check(&self.axes, self.environment)?;
+        }
+        Ok(())
+    }
+}

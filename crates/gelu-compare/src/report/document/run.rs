@@ -1,0 +1,91 @@
+//! One run, as the document has it.
+
+use crate::comparison::reported_epoch;
+use crate::measure::{EpochMetrics, NoiseMetrics};
+use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use crate::setting::{Setting, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RunDocument {
+    /// An entry an axis: `"activation": "gelu", "learning_rate": 0.001`.
+    #[serde(flatten)]
+    #[schemars(with = "BTreeMap<String, Value>")]
+    pub setting: Setting,
+    /// Its seed.
+    pub seed: u64,
+    /// What it is for.
+    pub stage: Stage,
+    /// Whether the plan has it; one that was trained beside it changes no verdict and no choice.
+    pub planned: bool,
+    /// `waiting`, `running`, `interrupted`, `finished`, `diverged` or `failed`.
+    pub status: String,
+    /// Why it failed; null otherwise.
+    pub reason: Option<String>,
+    /// The epoch it diverged in; null otherwise.
+    pub diverged_in_epoch: Option<usize>,
+    /// Backend and instructions that its epochs were computed with, as `flex with avx512`. Two of them:
+    /// training went on elsewhere, and cannot be repeated bit for bit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arithmetics: Vec<String>,
+    /// The epoch that its results are those of: of those finished so far, the last, or the best by
+    /// the selection; null before there is one.
+    pub reported_epoch: Option<usize>,
+    /// The finished epochs.
+    pub epochs: Vec<EpochMetrics>,
+    /// What it achieves under noise; empty where that was not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub noise: Vec<NoiseMetrics>,
+    /// How messages call it.
+    #[serde(skip)]
+    pub name: String,
+}
+
+impl RunDocument {
+    pub(super) fn of(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Self {
+        let (reason, diverged_in_epoch) = match &run.status {
+            RunStatus::Failed { reason } => (Some(reason.clone()), None),
+            RunStatus::Diverged { epoch } => (None, Some(*epoch)),
+            _ => (None, None),
+        };
+        Self {
+            setting: run.key.setting.in_columns(&snapshot.axes),
+            seed: run.key.seed,
+            stage: run.key.stage,
+            planned: run.planned,
+            status: run.status.word().to_owned(),
+            reason,
+            diverged_in_epoch,
+            arithmetics: run.arithmetics(),
+            reported_epoch: reported_epoch(snapshot, run).map(|epoch| epoch.epoch),
+            epochs: run.epochs.clone(),
+            noise: run.noise.clone(),
+            name: run.name.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Reported;
+    use crate::report::snapshot_example::{example, without_epochs};
+
+    #[test]
+    fn every_run_says_which_epoch_counts() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs[2].set("valid_loss", 0.001);
+        }
+        let reported = |snapshot: &ComparisonSnapshot| {
+            RunDocument::of(snapshot, &snapshot.runs[0]).reported_epoch
+        };
+        assert_eq!(reported(&snapshot), Some(12));
+        snapshot.reported = Reported::BestEpoch;
+        assert_eq!(reported(&snapshot), Some(3));
+        assert_eq!(reported(&without_epochs()), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! Which measures a table shows, and which of them a narrow terminal does without.
+
+use crate::measure::{Measure, Split};
+use crate::report::Document;
+
+/// What of the measures a table shows.
+pub(super) fn columns(document: &Document) -> Vec<&Measure> {
+    // How well training examples are classified says little that their loss does not.
+    let wanted = |m: &&Measure| {
+        let fraction = m.unit.factor != 1.0;
+        m.name == document.criterion.primary || !(m.split == Some(Split::Train) && fraction)
+    };
+    let has = |m: &&Measure| {
+        let mut arms = document.arms.list.iter();
+        arms.any(|arm| arm.reported(document.reported).get(&m.column).is_some())
+    };
+    let mut shown: Vec<&Measure> = document.measures.iter().filter(wanted).filter(has).collect();
+    // Part by part of the data; what is on none of them comes last.
+    shown.sort_by_key(|m| match m.split {
+        Some(Split::Train) => 0,
+        Some(Split::Valid) => 1,
+        Some(Split::Test) => 2,
+        None => 3,
+    });
+    shown
+}
+
+/// The order in which columns leave a terminal that is too narrow for all; what decides never does, nor
+/// how well test examples are classified.
+pub(super) fn leaving<'a>(document: &Document, shown: &[&'a Measure]) -> Vec<&'a str> {
+    let decides = &document.criterion.primary;
+    let fraction = |m: &&Measure| m.unit.factor != 1.0;
+    let stays = |m: &&Measure| m.name == *decides || fraction(m) && m.split == Some(Split::Test);
+    let rank = |m: &&Measure| match (m.split, fraction(m)) {
+        (Some(Split::Train), _) => 0,
+        (Some(Split::Valid), true) => 1,
+        (Some(Split::Valid), false) => 2,
+        (None, _) => 3,
+        (Some(Split::Test), false) => 4,
+        (Some(Split::Test), true) => 5,
+    };
+    let mut leaving: Vec<&Measure> = shown.iter().copied().filter(|m| !stays(m)).collect();
+    leaving.sort_by_key(rank);
+    leaving.into_iter().map(|m| m.column.as_str()).collect()
+}

@@ -1,0 +1,173 @@
+//! What is to be said below a table.
+
+use crate::report::{ArmDocument, Document, Edge};
+use crate::setting::{Axis, Role};
+
+/// What is to be said below the table.
+pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
+    let epoch = document.reported.words(&document.selection);
+    let complete = document.arms.list.iter().map(|a| a.finished + a.diverged);
+    let most = complete.max().unwrap_or(0);
+    let mut notes = vec![match most {
+        0 => "No run is complete yet.".to_owned(),
+        1 => format!("After the {epoch}; (n) is the number of runs."),
+        _ => format!("After the {epoch}: median (of n complete runs), lowest–highest."),
+    }];
+    if document.runs.iter().any(|run| run.status == "diverged") {
+        notes.push("∞: the run diverged; it counts as the worst.".to_owned());
+    }
+    notes.extend(choices(document));
+    notes.extend(intervals(document));
+    notes.extend(no_new_examples(document));
+    notes.extend(beside(document));
+    let failed = document.runs.iter().filter(|run| run.status == "failed");
+    let failed: Vec<String> = failed
+        .map(|run| format!("{} ({})", run.name, run.reason.as_deref().unwrap_or("no reason")))
+        .collect();
+    let all = document.runs.len();
+    if !failed.is_empty() {
+        notes.push(format!("{} of {all} runs failed: {}.", failed.len(), failed.join("; ")));
+    }
+    let unfinished = document
+        .runs
+        .iter()
+        .filter(|run| matches!(run.status.as_str(), "waiting" | "running" | "interrupted"))
+        .count();
+    if unfinished > 0 {
+        notes.push(format!("{unfinished} of {all} runs are unfinished; the same command goes on."));
+    }
+    notes.extend(arithmetics(document));
+    notes
+}
+
+/// Runs that were not planned.
+fn beside(document: &Document) -> Option<String> {
+    let count = document.runs.iter().filter(|run| !run.planned).count();
+    match count {
+        0 => None,
+        all if all == document.runs.len() => Some(
+            "No comparison was planned here, so none is judged; the command `compare` plans one."
+                .into(),
+        ),
+        _ => Some(format!(
+            "{count} of {} runs were trained beside the plan; they are shown, and change no verdict.",
+            document.runs.len()
+        )),
+    }
+}
+
+/// Which runs were trained here and there, in arithmetics whose last bits differ.
+fn arithmetics(document: &Document) -> Option<String> {
+    let mixed = document.runs.iter().filter(|run| run.arithmetics.len() > 1);
+    let mixed: Vec<String> =
+        mixed.map(|run| format!("{} ({})", run.name, run.arithmetics.join(", "))).collect();
+    (!mixed.is_empty()).then(|| {
+        format!(
+            "{} of {} runs went on where the last bits are computed otherwise, and cannot be repeated \
+             bit for bit: {}.",
+            mixed.len(),
+            document.runs.len(),
+            mixed.join("; ")
+        )
+    })
+}
+
+/// How what is tuned was chosen, and whether the choice lies at the end of what was tried.
+fn choices(document: &Document) -> Vec<String> {
+    let tuned: Vec<&Axis> = Role::Tuned.of(&document.axes).collect();
+    let several = |axis: &&&Axis| {
+        let planned = document.runs.iter().filter(|run| run.planned);
+        let mut values = planned.filter_map(|run| run.setting.get(axis.column()));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let chosen: Vec<&&Axis> = tuned.iter().filter(several).collect();
+    let mut notes: Vec<String> = chosen
+        .iter()
+        .map(|axis| {
+            format!("{} are chosen by {}.", capitalised(&axis.plural()), document.selection)
+        })
+        .collect();
+    let [axis] = chosen.as_slice() else { return notes };
+    let end = |entry: &ArmDocument| {
+        let end = match entry.edge? {
+            Edge::Smallest => "smallest",
+            Edge::Largest => "largest",
+        };
+        let value = entry.best.get(&format!("best_{}", axis.column()))?;
+        let context = entry.context.iter().map(|(name, value)| format!("{name} {value}"));
+        let context = match context.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => none,
+            some => format!(" ({some})"),
+        };
+        Some(format!("{} {}{context} is the {end}", entry.label, axis.label(value)))
+    };
+    let ends: Vec<String> = document.arms.list.iter().filter_map(end).collect();
+    if !ends.is_empty() {
+        notes.push(format!(
+            "At the end of the {} tried, beyond which may be a better: {}.",
+            axis.short_plural(),
+            ends.join(", ")
+        ));
+    }
+    notes
+}
+
+pub(in crate::report) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What the intervals hold for, and how often verdicts err.
+fn intervals(document: &Document) -> Option<String> {
+    let shown = document.differences.iter().any(|difference| difference.found.interval.is_some());
+    let comparisons = match document.criterion.comparisons {
+        1 => "the comparison".to_owned(),
+        several => format!("all {several} comparisons"),
+    };
+    let looks = match document.looks.len() {
+        1 => String::new(),
+        several => format!(" and all {several} looks"),
+    };
+    shown.then(|| {
+        format!(
+            "Intervals are 95 % intervals over {comparisons}{looks}; p counts them, too, and is held \
+             against 0.05."
+        )
+    })
+}
+
+/// Where an interval over new test examples is due and cannot be told.
+fn no_new_examples(document: &Document) -> Option<String> {
+    let mut reasons: Vec<&String> = Vec::new();
+    let due = document.differences.iter().filter_map(|d| d.found.no_new_examples.as_ref());
+    due.for_each(|reason| {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    });
+    let reasons: Vec<String> = reasons.into_iter().cloned().collect();
+    (!reasons.is_empty()).then(|| {
+        format!("What holds for new test examples cannot be told: {}.", reasons.join("; "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::example;
+
+    #[test]
+    fn runs_that_went_on_in_another_arithmetic_are_named() {
+        let mut document = Document::of(&example());
+        let note = |document: &Document| {
+            notes(document).into_iter().find(|note| note.contains("bit for bit"))
+        };
+        document.runs[0].arithmetics = vec!["flex with avx512".into()];
+        assert_eq!(note(&document), None);
+        document.runs[0].arithmetics.insert(0, "flex with avx2".into());
+        let note = note(&document).unwrap();
+        assert!(note.starts_with("1 of 24 runs went on"), "{note}");
+        assert!(note.contains("seed 1 (flex with avx2, flex with avx512)"), "{note}");
+    }
+}

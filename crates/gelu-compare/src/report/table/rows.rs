@@ -1,0 +1,92 @@
+//! A row an arm and context.
+
+use crate::measure::Measure;
+use crate::report::{ArmDocument, DifferenceDocument, Document, MeasuresDocument, SpreadDocument};
+use crate::setting::{Axis, Role, Setting};
+use comfy_table::{CellAlignment, Table, presets};
+
+/// Where the spread of a measure stands.
+#[derive(Clone, Copy)]
+pub(super) enum Spread {
+    Below,
+    Beside,
+}
+
+pub(super) fn table(document: &Document, shown: &[&Measure], spread: Spread) -> Table {
+    let mut table = Table::new();
+    let axes = |role: Role| role.of(&document.axes).map(|axis| axis.name.clone());
+    let roles = [Role::Compared, Role::Each, Role::Tuned];
+    let mut header: Vec<String> = roles.into_iter().flat_map(axes).collect();
+    header.extend(shown.iter().map(|measure| measure.heading.clone()));
+    header.push("verdict".to_owned());
+    table.set_header(header);
+    for entry in &document.arms.list {
+        let mut row = labels(document, entry);
+        let measures = entry.reported(document.reported);
+        row.extend(shown.iter().map(|measure| value(measure, measures, spread)));
+        row.push(verdict(document, entry));
+        table.add_row(row);
+    }
+    align_numbers(&mut table);
+    table
+}
+
+/// What a row is of: what is compared, what that holds at, and what was tuned to what.
+fn labels(document: &Document, entry: &ArmDocument) -> Vec<String> {
+    let of = |role: Role, setting: &Setting, prefix: &str| -> Vec<String> {
+        let label = |axis: &Axis| {
+            let value = setting.get(&format!("{prefix}{}", axis.column()));
+            value.map_or_else(|| "–".to_owned(), |value| axis.label(value))
+        };
+        role.of(&document.axes).map(label).collect()
+    };
+    [
+        of(Role::Compared, &entry.arm, ""),
+        of(Role::Each, &entry.context, ""),
+        of(Role::Tuned, &entry.best, "best_"),
+    ]
+    .concat()
+}
+
+/// What the comparison with the baseline says of a row.
+fn verdict(document: &Document, entry: &ArmDocument) -> String {
+    let same = |d: &&DifferenceDocument| (&d.arm, &d.context) == (&entry.arm, &entry.context);
+    match document.differences.iter().find(same) {
+        Some(difference) => difference.found.verdict.to_string(),
+        None if entry.is_baseline => "baseline".to_owned(),
+        None => "–".to_owned(),
+    }
+}
+
+/// The median and how many complete runs it is of, then the lowest and the highest.
+fn value(measure: &Measure, measures: &MeasuresDocument, place: Spread) -> String {
+    let Some(spread) = measures.get(&measure.column) else { return "–".to_owned() };
+    let SpreadDocument { runs, median, lowest, highest, .. } = spread;
+    let number =
+        |value: Option<f64>| value.map_or_else(|| "∞".to_owned(), |v| measure.unit.number(v));
+    let median = format!("{}{} ({runs})", number(median), measure.unit.sign);
+    match runs {
+        1 => median,
+        _ => {
+            let (low, high) = (number(lowest), number(highest));
+            match place {
+                Spread::Below => format!("{median}\n{low}–{high}"),
+                Spread::Beside => format!("{median} [{low}–{high}]"),
+            }
+        }
+    }
+}
+
+/// A table for a terminal whose cells, but for the first column's, are numbers.
+pub fn number_table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(header.to_vec()).add_rows(rows);
+    align_numbers(&mut table);
+    table.to_string()
+}
+
+fn align_numbers(table: &mut Table) {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}

@@ -1,0 +1,75 @@
+//! The files of a run that readers know.
+
+use super::ClaimedRun;
+use super::writing::to_json;
+use crate::Result;
+use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
+use crate::runs::lease::Durable;
+use crate::runs::tables::{epochs_to_csv, to_csv};
+use crate::runs::{Progress, RunStatus, Spec, StatusFile, outcomes};
+
+impl<S: Spec> ClaimedRun<S> {
+    /// Writes `status.json`. What is the end of the run is on the disk when this returns; whether it
+    /// is running can be seen from the lease.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; the old one then still stands.
+    pub fn set_status(&self, status: RunStatus, seconds: f64) -> Result<()> {
+        let durable = if status.is_over() { Durable::Yes } else { Durable::No };
+        self.place("status.json", to_json(&StatusFile { status, seconds }), durable)
+    }
+
+    /// Writes the hint about the epoch under way. Losing it loses nothing, so a failure is not told:
+    /// a hint must not end the run it is about.
+    pub fn set_progress(&self, progress: &Progress) {
+        let text = serde_json::to_vec(progress).expect("progress holds plain values alone");
+        let _ = self.place("progress.json", text, Durable::No);
+    }
+
+    /// Makes the finished epochs visible to readers: a copy of what the checkpoint holds.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written; the old one then still stands.
+    pub fn publish_metrics(&self, metrics: &[EpochMetrics]) -> Result<()> {
+        self.place("metrics.csv", epochs_to_csv(metrics), Durable::No)
+    }
+
+    /// Writes `metrics.csv` for good, when the run ends: its content is on the disk when this returns, and its
+    /// name with the [status](Self::set_status) that follows.
+    ///
+    /// # Errors
+    ///
+    /// As [`publish_metrics`](Self::publish_metrics).
+    pub fn keep_metrics(&self, metrics: &[EpochMetrics]) -> Result<()> {
+        self.place("metrics.csv", epochs_to_csv(metrics), Durable::Content)
+    }
+
+    /// Puts the trained network in place.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn set_model(&self, bytes: &[u8]) -> Result<()> {
+        self.place("model.bpk", bytes, Durable::Yes)
+    }
+
+    /// Writes what the trained network achieves under noise.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn set_noise(&self, noise: &[NoiseMetrics]) -> Result<()> {
+        self.place("noise.csv", to_csv(noise), Durable::Yes)
+    }
+
+    /// Writes what the network that is kept makes of each test example.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn set_outcomes(&self, outcomes: &Outcomes) -> Result<()> {
+        self.place(outcomes::FILE, outcomes::outcomes_to_bytes(outcomes), Durable::Yes)
+    }
+}

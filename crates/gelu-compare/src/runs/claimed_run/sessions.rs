@@ -1,0 +1,120 @@
+//! What the sessions of a run ran on, how they ended, and what they said.
+
+use super::ClaimedRun;
+use super::writing::to_json;
+use crate::files::{from_json, read_bytes};
+use crate::runs::lease::{Durable, LOG};
+use crate::runs::provenance::{Provenance, record_name};
+use crate::runs::{Environment, RunStatus, Spec, checkpoint};
+use crate::{Error, Result};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{MutexGuard, PoisonError};
+
+/// How many lines of a log are kept with the record of its session.
+const LOG_LINES: usize = 20;
+
+impl<S: Spec> ClaimedRun<S> {
+    /// The sessions that died one after the other without finishing an epoch, the last one last.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be listed.
+    pub fn deaths_in_this_epoch(&self) -> Result<Vec<Provenance>> {
+        let epochs = checkpoint::epochs(self.folder.path())?.first().copied().unwrap_or(0);
+        let mut sessions = self.folder.provenance()?;
+        let here = |session: &&Provenance| session.has_died() && session.epochs_before == epochs;
+        let deaths = sessions.iter().rev().take_while(here).count();
+        Ok(sessions.split_off(sessions.len() - deaths))
+    }
+
+    /// Notes what this session runs on.
+    ///
+    /// # Errors
+    ///
+    /// When the record cannot be written.
+    pub fn begin_session(&self, environment: &Environment, epochs_before: usize) -> Result<()> {
+        let session = Provenance::begin(environment, epochs_before);
+        self.place(&record_name(self.lease.generation()), to_json(&session), Durable::No)?;
+        *self.session() = Some(session);
+        Ok(())
+    }
+
+    /// Notes how this session ended.
+    ///
+    /// # Errors
+    ///
+    /// When the record cannot be written.
+    pub fn end_session(&self, outcome: &RunStatus, epochs_after: usize) -> Result<()> {
+        self.end(outcome, epochs_after, Vec::new())
+    }
+
+    /// The same where something went wrong: the log is kept, and its end stands in the record.
+    ///
+    /// # Errors
+    ///
+    /// When the record cannot be written.
+    pub fn end_troubled_session(&self, outcome: &RunStatus, epochs_after: usize) -> Result<()> {
+        self.end(outcome, epochs_after, self.keep_log()?)
+    }
+
+    fn end(&self, outcome: &RunStatus, epochs_after: usize, log: Vec<String>) -> Result<()> {
+        let Some(mut session) = self.session().take() else { return Ok(()) };
+        session.end(outcome.word(), epochs_after, log);
+        // What a run came to stands in its status; a record that a power cut takes is left out.
+        self.place(&record_name(self.lease.generation()), to_json(&session), Durable::No)
+    }
+
+    /// Makes nothing of the processes that died on this run, so that it is tried again.
+    ///
+    /// # Errors
+    ///
+    /// When a record cannot be written.
+    pub fn forget_deaths(&self) -> Result<()> {
+        let session = Provenance::resumed(self.folder.provenance()?.last());
+        match session {
+            Some(session) => {
+                let name = record_name(self.lease.generation());
+                self.place(&name, to_json(&session), Durable::No)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Where a worker's standard error goes while it works on this run.
+    pub fn log_file(&self) -> PathBuf {
+        self.lease.scratch(LOG)
+    }
+
+    /// The holder before has died: notes it in the record of its session, with what it said last.
+    pub(super) fn record_death(&self) -> Result<()> {
+        let log = self.keep_log()?;
+        let before = self.lease.generation() - 1;
+        let name = record_name(before);
+        let Ok(Some(bytes)) = read_bytes(&self.folder.file(&name)) else { return Ok(()) };
+        let Ok(mut session) = from_json::<Provenance>(&bytes) else { return Ok(()) };
+        if session.outcome.is_none() {
+            session.outcome = Some(Provenance::DIED.to_owned());
+            session.log = log;
+            self.place(&name, to_json(&session), Durable::No)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the log to where it is found, and returns its last lines.
+    fn keep_log(&self) -> Result<Vec<String>> {
+        let log = self.log_file();
+        let Some(bytes) = read_bytes(&log).unwrap_or(None).filter(|bytes| !bytes.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let kept = self.folder.file(LOG);
+        self.fenced(fs::rename(&log, &kept).map_err(Error::io("keep", &kept)))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<String> = text.lines().map(crate::names::printable).collect();
+        Ok(lines[lines.len().saturating_sub(LOG_LINES)..].to_vec())
+    }
+
+    fn session(&self) -> MutexGuard<'_, Option<Provenance>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,153 @@
+//! What each file of a run's folder says.
+
+use super::RunFolder;
+use crate::error::Place;
+use crate::files::{from_json, from_toml, problem, read_bytes, read_text};
+use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
+use crate::runs::checkpoint::{self, Checkpoint};
+use crate::runs::provenance::{Provenance, record_name, records};
+use crate::runs::tables::{read_metrics, read_noise};
+use crate::runs::{Holder, Spec, StatusFile, lease, outcomes};
+use crate::{Error, Result};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::Duration;
+
+impl RunFolder {
+    /// Its specification.
+    ///
+    /// # Errors
+    ///
+    /// When `run.toml` is missing, unreadable, not a specification, or of another version.
+    pub fn spec<S: Spec>(&self) -> Result<S> {
+        self.spec_of(S::VERSION..=S::VERSION)
+    }
+
+    /// Its specification if this version of the program made it or an earlier one: what such a run
+    /// measured can be read, but training it further would give other bits.
+    ///
+    /// # Errors
+    ///
+    /// When `run.toml` is missing, unreadable, not a specification, or of a later version.
+    pub fn spec_of_any_version<S: Spec>(&self) -> Result<S> {
+        self.spec_of(0..=S::VERSION)
+    }
+
+    fn spec_of<S: Spec>(&self, versions: RangeInclusive<u32>) -> Result<S> {
+        let path = self.file("run.toml");
+        let refuse = |problem: String, advice: &str| {
+            Err(Error::data(&path, Place::File, problem, advice.to_owned()))
+        };
+        let Some(text) = read_text(&path)? else { return refuse("is missing".to_owned(), "") };
+        let version: Versioned = toml::from_str(&text).unwrap_or_default();
+        if version.version.is_some_and(|version| !versions.contains(&version)) {
+            let problem =
+                format!("has version {}, not {}", version.version.unwrap_or(0), S::VERSION);
+            return refuse(problem, "use the version of the program that made it");
+        }
+        let spec: S = match from_toml(&text) {
+            Ok(spec) => spec,
+            Err(problem) => return refuse(problem, ""),
+        };
+        match spec.validate() {
+            Ok(()) => Ok(spec),
+            Err(error) => refuse(error.to_string(), ""),
+        }
+    }
+
+    /// What `status.json` says; [`RunStatus::Waiting`](crate::runs::RunStatus::Waiting) where there is none
+    /// yet.
+    ///
+    /// # Errors
+    ///
+    /// When the file is there but cannot be read.
+    pub fn status(&self) -> Result<StatusFile> {
+        let path = self.file("status.json");
+        let status: StatusFile = read_json(&path)?.unwrap_or(StatusFile::NEW);
+        match status.impossible() {
+            Some(problem) => Err(Error::data(path, Place::File, problem, "")),
+            None => Ok(status),
+        }
+    }
+
+    /// The finished epochs.
+    ///
+    /// # Errors
+    ///
+    /// When `metrics.csv` is there but damaged.
+    pub fn metrics(&self) -> Result<Vec<EpochMetrics>> {
+        read_metrics(&self.file("metrics.csv"))
+    }
+
+    /// What it achieves under noise; nothing where that was not measured.
+    ///
+    /// # Errors
+    ///
+    /// When `noise.csv` is there but damaged.
+    pub fn noise(&self) -> Result<Vec<NoiseMetrics>> {
+        read_noise(&self.file("noise.csv"))
+    }
+
+    /// What the network that is kept makes of each test example; `None` where that was not kept.
+    ///
+    /// # Errors
+    ///
+    /// When the file is there but damaged.
+    pub fn outcomes(&self) -> Result<Option<Outcomes>> {
+        let path = self.file(outcomes::FILE);
+        let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
+        outcomes::parse_outcomes(&path, &bytes).map(Some)
+    }
+
+    /// The newest checkpoint that is whole, and what is wrong with those that are newer.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be listed.
+    pub fn checkpoint(&self) -> Result<(Option<Checkpoint>, Vec<Error>)> {
+        let mut damaged = Vec::new();
+        for epoch in checkpoint::epochs(&self.path)? {
+            match Checkpoint::read(&self.path, epoch) {
+                Ok(checkpoint) => return Ok((Some(checkpoint), damaged)),
+                Err(error) => damaged.push(error),
+            }
+        }
+        Ok((None, damaged))
+    }
+
+    /// Who works on it, as far as can be seen from here. `silence` is how long a worker on another
+    /// host may be without a heartbeat.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn holder(&self, silence: Duration) -> Result<Option<Holder>> {
+        lease::holder(&self.path, silence)
+    }
+
+    /// What its sessions ran on, the first one first. Records that cannot be read are left out.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be listed.
+    pub fn provenance(&self) -> Result<Vec<Provenance>> {
+        let read = |generation| read_json(&self.file(&record_name(generation))).ok().flatten();
+        Ok(records(&self.path)?.into_iter().filter_map(read).collect())
+    }
+}
+
+/// The version alone, which is read before anything that a version may change.
+#[derive(Default, Deserialize)]
+struct Versioned {
+    version: Option<u32>,
+}
+
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
+    let damaged = |error: serde_json::Error| {
+        Error::data(path, Place::Line(error.line()), problem(&error), "")
+    };
+    from_json(&bytes).map(Some).map_err(damaged)
+}

@@ -1,0 +1,48 @@
+//! A setting on its axes: its parts by role, and how people and files call it.
+
+use super::{Axis, Role, Setting, Value};
+
+impl Axis {
+    /// Its label in a setting; a dash where that has none.
+    pub fn label_in(&self, setting: &Setting) -> String {
+        setting.get(&self.name).map_or_else(|| "–".to_owned(), |value| self.label(value))
+    }
+}
+
+impl Setting {
+    /// The part of it on the axes of a role.
+    pub fn of_role(&self, axes: &[Axis], role: Role) -> Self {
+        let part = axes.iter().filter(|axis| axis.role == role);
+        Self::new(part.filter_map(|axis| Some((axis.name.clone(), self.get(&axis.name)?.clone()))))
+    }
+
+    /// How sentences call an arm: its value's label alone where one axis is compared.
+    pub fn arm_label(&self, axes: &[Axis]) -> String {
+        let compared: Vec<&Axis> = Role::Compared.of(axes).collect();
+        match compared.as_slice() {
+            [axis] => axis.label_in(self),
+            several => {
+                let said = |axis: &&Axis| match self.get(&axis.name) {
+                    Some(Value::Text(_)) => axis.label_in(self),
+                    _ => format!("{} {}", axis.title(), axis.label_in(self)),
+                };
+                several.iter().map(said).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// What a verdict holds at: `dropout 0.5`; empty where no axis has a verdict at each value.
+    pub fn context(&self, axes: &[Axis]) -> String {
+        let said = |axis: &Axis| format!("{} {}", axis.title(), axis.label_in(self));
+        Role::Each.of(axes).map(said).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its values under the names that files have for their axes.
+    pub fn in_columns(&self, axes: &[Axis]) -> Self {
+        let column = |name: &str| {
+            let axis = axes.iter().find(|axis| axis.name == name);
+            axis.map_or_else(|| name.to_owned(), |axis| axis.column().to_owned())
+        };
+        Self::new(self.iter().map(|(name, value)| (column(name), value.clone())))
+    }
+}

@@ -1,0 +1,100 @@
+//! What trained networks achieve, as a document or tables.
+
+use crate::comparison::label;
+use crate::measure::NoiseMetrics;
+use crate::report::table::number_table;
+use crate::runs::Stage;
+use crate::training::{LearnedGelu, Spread};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What one trained network achieves.
+#[derive(Debug, Serialize)]
+pub(super) struct Evaluation {
+    pub(super) run: PathBuf,
+    pub(super) activation: String,
+    pub(super) learning_rate: f64,
+    pub(super) dropout: f64,
+    pub(super) seed: u64,
+    pub(super) stage: Stage,
+    pub(super) train_loss: f64,
+    pub(super) train_error: Option<f64>,
+    pub(super) valid_loss: Option<f64>,
+    pub(super) valid_error: Option<f64>,
+    pub(super) test_loss: f64,
+    pub(super) test_error: Option<f64>,
+    /// Of a text: the test loss in bits a byte of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) test_bits_per_byte: Option<f64>,
+    /// What the network of a text wrote, where it was asked to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) written: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) noise: Vec<NoiseMetrics>,
+    /// Of a network whose GELUs are learned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) learned: Vec<LearnedGelu>,
+}
+
+pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
+    let is_text = evaluations.iter().any(|e| e.test_bits_per_byte.is_some());
+    let mut header = vec![
+        "activation",
+        "dropout",
+        "lr",
+        "seed",
+        "train loss",
+        "valid loss",
+        "test loss",
+        "test error",
+    ];
+    header.extend(is_text.then_some("bits a byte"));
+    let loss = |loss: f64| format!("{loss:.4}");
+    let rows = evaluations.iter().map(|e| {
+        let mut row = vec![
+            label(&e.activation),
+            e.dropout.to_string(),
+            format!("{:e}", e.learning_rate),
+            e.seed.to_string(),
+            loss(e.train_loss),
+            e.valid_loss.map_or_else(|| "–".to_owned(), loss),
+            loss(e.test_loss),
+            e.test_error.map_or_else(|| "–".to_owned(), |error| format!("{:.2} %", error * 100.0)),
+        ];
+        row.extend(e.test_bits_per_byte.map(loss));
+        row
+    });
+    let mark = if synthetic { "SYNTHETIC DATA\n" } else { "" };
+    let mut text = format!("{mark}{}\n", number_table(&header, rows));
+    for e in evaluations {
+        let Some(written) = &e.written else { continue };
+        let of = format!("{}, lr {:e}, seed {}", label(&e.activation), e.learning_rate, e.seed);
+        text += &format!("\n{of} writes:\n{}\n", written);
+    }
+    if let Some(learned) = learned_table(evaluations) {
+        text += &format!("\nμ and σ of x·Φ((x − μ)/σ), median [lowest, highest]\n{learned}\n");
+    }
+    text
+}
+
+/// What learnable GELUs have learned, a row a layer; `None` where there are none.
+fn learned_table(evaluations: &[Evaluation]) -> Option<String> {
+    let spread = |spread: Spread| {
+        format!("{:.3} [{:.3}, {:.3}]", spread.median, spread.lowest, spread.highest)
+    };
+    let of = |evaluation: &Evaluation| {
+        let run = [
+            evaluation.dropout.to_string(),
+            format!("{:e}", evaluation.learning_rate),
+            evaluation.seed.to_string(),
+        ];
+        let row = |gelu: &LearnedGelu| {
+            let learned = [gelu.layer.clone(), spread(gelu.mean), spread(gelu.standard_deviation)];
+            [run.as_slice(), learned.as_slice()].concat()
+        };
+        evaluation.learned.iter().map(row).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = evaluations.iter().flat_map(of).collect();
+    let header = ["dropout", "lr", "seed", "layer", "μ", "σ"];
+    (!rows.is_empty()).then(|| number_table(&header, rows.into_iter()))
+}

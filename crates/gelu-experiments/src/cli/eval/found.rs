@@ -1,0 +1,65 @@
+//! What a folder holds: finished runs, where their data were, what decides.
+
+use crate::comparison::ComparisonReader;
+use crate::data;
+use crate::measure::Criterion;
+use crate::output::complain;
+use crate::runs::{ComparisonFolder, Experiment, RunFolder, RunSnapshot, RunStatus};
+use crate::{Error, Result};
+use std::path::{Path, PathBuf};
+
+/// The finished runs of a comparison, or the one run that a folder is.
+pub(super) fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
+    let runs = match folder.join("run.toml").exists() {
+        true => vec![RunFolder::at(folder)],
+        false => {
+            let mut reader = ComparisonReader::open_any_version(folder)?;
+            let snapshot = reader.snapshot();
+            complain(&gelu_compare::cli::warnings("gelu", &snapshot));
+            let of_run = |run: &RunSnapshot| reader.folder().runs().join(&run.folder);
+            snapshot.runs.iter().map(|run| RunFolder::at(&of_run(run))).collect()
+        }
+    };
+    let mut finished = Vec::new();
+    for run in runs {
+        if run.status().is_ok_and(|file| file.status == RunStatus::Finished) {
+            finished.push(run);
+        }
+    }
+    match finished.is_empty() {
+        true => Err(Error::Run {
+            run: folder.to_path_buf(),
+            problem: "no finished run here; the same `gelu compare` finishes what is missing"
+                .to_owned(),
+        }),
+        false => Ok(finished),
+    }
+}
+
+/// Where the comparison's data were read from, if they are still there or have no customary place.
+pub(super) fn location(folder: &Path, set: &str) -> Option<PathBuf> {
+    let comparison = ComparisonFolder::open(&comparison_of(folder)).ok()?.comparison().ok()?;
+    let is_own = data::own::kinds().iter().any(|kind| kind.name == set);
+    comparison.data.location.filter(|place| is_own || place.exists())
+}
+
+/// What the comparison is decided by.
+pub(super) fn criterion(folder: &Path) -> Result<Criterion> {
+    let comparison = comparison_of(folder);
+    let criterion = ComparisonFolder::open(&comparison)?.comparison()?.recipe.design().criterion();
+    match criterion.primary.as_str() {
+        "train-loss" => Err(Error::Usage(format!(
+            "{} is decided by the training loss, which is no mean over test examples; there is nothing to keep",
+            comparison.display()
+        ))),
+        _ => Ok(criterion),
+    }
+}
+
+/// The comparison's folder: this one, or that in which the folder of a run lies.
+fn comparison_of(folder: &Path) -> PathBuf {
+    match folder.join("run.toml").exists() {
+        true => folder.join("../.."),
+        false => folder.to_path_buf(),
+    }
+}

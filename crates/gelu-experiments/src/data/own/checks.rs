@@ -1,0 +1,39 @@
+//! What holds for every set of one's own.
+
+use crate::error::Place;
+use crate::{Error, Result};
+use std::path::Path;
+
+/// A class is a byte.
+pub(in crate::data) const MOST_CLASSES: usize = 256;
+
+/// Of the orders in which examples are shuffled, so that any stretch of them holds all classes.
+pub(super) const ORDER_SEED: u64 = 10;
+
+/// What data at a place are called: by the name of their folder or file.
+pub(in crate::data) fn name_of(place: &Path) -> String {
+    let place = std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
+    place.file_name().map_or_else(|| "data".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Refuses what is no plain file: opening a pipe would wait for whoever writes to it.
+pub(in crate::data) fn check_file(path: &Path) -> Result<()> {
+    let found = std::fs::metadata(path).map_err(Error::io("read", path))?;
+    match found.is_file() {
+        true => Ok(()),
+        false => Err(Error::data(path, Place::File, "is no file", "name a file")),
+    }
+}
+
+/// One class cannot be told from another.
+pub(in crate::data) fn check_classes(place: &Path, classes: usize) -> Result<()> {
+    let problem = match classes {
+        0 => "there is no class".to_owned(),
+        1 => "all examples are of one class".to_owned(),
+        2..=MOST_CLASSES => return Ok(()),
+        many => {
+            format!("there are {many} classes, and at most {MOST_CLASSES} can be told apart here")
+        }
+    };
+    Err(Error::data(place, Place::File, problem, "a classifier needs two classes or more"))
+}

@@ -1,0 +1,26 @@
+use crate::Result;
+use crate::session::Session;
+use gelu_compare::runs::Spec;
+use gelu_compare::worker::{Control, Redirected};
+
+/// Standard error while Burn's display fills the terminal: it goes into the run's log, or what libraries say
+/// there once the terminal is gone would be a panic within a panic.
+pub(super) struct Aside {
+    log: Option<Redirected>,
+    control: Control,
+}
+
+impl Aside {
+    pub(super) fn of<S: Spec>(session: &Session<S>) -> Result<Self> {
+        let log = Redirected::to(&session.run.log_file())?;
+        Ok(Self { log: Some(log), control: session.control.clone() })
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if self.control.has_no_terminal() {
+            std::mem::forget(self.log.take());
+        }
+    }
+}
