@@ -105,8 +105,8 @@ fn one_of_burns_schedulers_goes_on_where_it_was() {
     sandbox.are_equal("whole", "pieces");
     let report = sandbox.run(&["report", "pieces", "--json"]).success();
     let report: Value = serde_json::from_str(&report).unwrap();
-    let runs = report["runs"].as_array().unwrap().iter();
-    let scheduled = runs.filter(|run| run["fault"] == "scheduled").next().unwrap();
+    let mut runs = report["runs"].as_array().unwrap().iter();
+    let scheduled = runs.find(|run| run["fault"] == "scheduled").unwrap();
     let rates: Vec<f64> = scheduled["epochs"]
         .as_array()
         .unwrap()

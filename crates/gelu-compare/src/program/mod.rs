@@ -6,6 +6,7 @@ mod command;
 mod dry_run;
 mod execution;
 mod flags;
+mod journal;
 mod judge;
 mod loops;
 mod main;
@@ -18,6 +19,7 @@ mod run;
 mod shared;
 mod study;
 mod study_run;
+mod told;
 mod train;
 
 pub use body::{Body, Holds, On, Work};

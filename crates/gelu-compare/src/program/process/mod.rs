@@ -5,6 +5,7 @@ mod group;
 mod pipes;
 mod running;
 
+use super::journal::Journal;
 use super::{Study, StudyRun, orphan};
 use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
@@ -35,15 +36,20 @@ impl Trainer for Processes {
         if before.status.is_complete() {
             return Ok(before.status);
         }
-        let earlier = run.folder().metrics().unwrap_or_default();
         run.set_status(RunStatus::Running, before.seconds)?;
         let began = Instant::now();
-        let ended = Running::start(run, &comparison.recipe, earlier)
-            .and_then(|running| running.end(control));
+        let ended =
+            Running::start(run, &comparison.recipe).and_then(|running| running.end(control));
         orphan::forget(run.folder().path());
         let seconds = before.seconds + began.elapsed().as_secs_f64();
         match ended {
-            Ok(Ended::With(status, epochs)) => conclude(run, Ok(status), &epochs, seconds),
+            Ok(Ended::With(status, epochs)) => {
+                let status = conclude(run, Ok(status), &epochs, seconds)?;
+                if status.is_complete() {
+                    Journal::forget(run.folder().path());
+                }
+                Ok(status)
+            }
             Ok(Ended::Failed(reason, epochs)) => fail(run, &reason, seconds, epochs),
             Err(error) => conclude(run, Err(error), &[], seconds),
         }

@@ -4,7 +4,9 @@ use super::command::{command, words};
 use super::group::{GRACE, Group, LOOK, said};
 use super::pipes::{Line, listen};
 use crate::measure::EpochMetrics;
-use crate::program::output::{Heard, Told, measures};
+use crate::program::journal::Journal;
+use crate::program::output::{Heard, measures};
+use crate::program::told::Told;
 use crate::program::{Pattern, Study, StudyRun, orphan};
 use crate::runs::{ClaimedRun, RunStatus, Spec};
 use crate::worker::Control;
@@ -35,6 +37,7 @@ pub(super) struct Running<'a> {
     process: Group,
     lines: Receiver<Line>,
     told: Told,
+    journal: Journal,
     heard: Heard<std::io::Stderr>,
     began: Instant,
     /// Whether epochs have ended that nobody sees yet, and when they may be seen.
@@ -43,13 +46,11 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn start(
-        run: &'a ClaimedRun<StudyRun>,
-        study: &'a Study,
-        earlier: Vec<EpochMetrics>,
-    ) -> Result<Self> {
-        let words = words(run.spec())?;
-        orphan::end(run.folder().path())?;
+    pub(super) fn start(run: &'a ClaimedRun<StudyRun>, study: &'a Study) -> Result<Self> {
+        let (words, folder) = (words(run.spec())?, run.folder().path());
+        orphan::end(folder)?;
+        let mut told = Told::of(study.required());
+        let journal = Journal::open(folder, &mut told)?;
         let mut process = command(run, &words)?.spawn().map_err(|error| {
             Error::Failed(format!("cannot start `{}`: {error}", crate::names::printable(&words[0])))
         })?;
@@ -63,7 +64,8 @@ impl<'a> Running<'a> {
             study,
             process: Group::of(process),
             lines,
-            told: Told::after(earlier, study.required()),
+            told,
+            journal,
             heard: Heard::new(std::io::stderr()),
             began: Instant::now(),
             unseen: false,
@@ -75,7 +77,7 @@ impl<'a> Running<'a> {
         let limit = self.study.timeout.map(Duration::from_secs);
         loop {
             match self.lines.recv_timeout(LOOK) {
-                Ok(line) => self.hear(line),
+                Ok(line) => self.hear(line)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 // Nobody has its output open any more: it is at its end, or has closed it.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
@@ -108,7 +110,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn hear(&mut self, line: Line) {
+    fn hear(&mut self, line: Line) -> Result<()> {
         let (text, told) = match line {
             Line::Output(text) => {
                 let told = measures(&text, &self.study.read);
@@ -117,7 +119,11 @@ impl<'a> Running<'a> {
             Line::Error(text) => (text, None),
         };
         self.heard.hear(&text);
-        self.unseen |= told.is_some_and(|told| self.told.hear(told));
+        if let Some(told) = told {
+            self.journal.note(&told)?;
+            self.unseen |= self.told.hear(told);
+        }
+        Ok(())
     }
 
     /// Makes the epochs visible that have ended.
@@ -138,9 +144,10 @@ impl<'a> Running<'a> {
         while Instant::now() < until
             && let Ok(line) = self.lines.recv_timeout(QUIET)
         {
-            self.hear(line);
+            self.hear(line)?;
         }
         self.process.kill_group();
+        self.told.settle();
         if let Some(epoch) = self.told.lost() {
             return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
         }

@@ -1,0 +1,222 @@
+//! The epochs that a program tells of.
+
+use crate::measure::EpochMetrics;
+
+/// The epochs that a program tells of, in order and without gaps: one for every `epoch` that is larger than
+/// the one before. A program that goes on where it was killed tells the epochs behind that, and those before
+/// are kept.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    epochs: Vec<EpochMetrics>,
+    /// What the program calls each of them; −∞ where it has not said.
+    numbers: Vec<f64>,
+    last: Option<f64>,
+    /// What was told since the program was started again, until it says in which epoch it is.
+    again: Option<Measures>,
+    /// Measures that have to be finite numbers.
+    required: Vec<String>,
+    lost: Option<usize>,
+}
+
+/// What a line tells.
+pub(super) type Measures = Vec<(String, f64)>;
+
+impl Told {
+    /// Nothing yet, of measures that have to be finite numbers.
+    pub(super) fn of<'a>(required: impl Iterator<Item = &'a str>) -> Self {
+        Self { required: required.map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// The program is started again: it goes on from some epoch, or begins anew.
+    pub(super) fn start_again(&mut self) {
+        self.again = (!self.epochs.is_empty()).then(Vec::new);
+    }
+
+    /// Takes what a line tells; whether an epoch has ended by it.
+    pub(super) fn hear(&mut self, told: Measures) -> bool {
+        let number = told.iter().find(|(name, _)| name == "epoch").map(|(_, number)| *number);
+        match (self.again.take(), number) {
+            (None, _) => {}
+            (Some(again), Some(number)) => {
+                let kept = self.numbers.partition_point(|known| *known < number);
+                self.keep(kept);
+                if kept == 0 {
+                    self.take(again, None);
+                }
+            }
+            (Some(mut again), None) => {
+                again.extend(told);
+                self.again = Some(again);
+                return false;
+            }
+        }
+        self.take(told, number)
+    }
+
+    /// The program has ended. One that was started again and has told measures of no epoch has begun anew.
+    pub(super) fn settle(&mut self) {
+        if let Some(again) = self.again.take().filter(|again| !again.is_empty()) {
+            self.keep(0);
+            self.take(again, None);
+        }
+    }
+
+    fn keep(&mut self, count: usize) {
+        self.epochs.truncate(count);
+        self.numbers.truncate(count);
+        self.last = self.numbers.last().copied().filter(|number| number.is_finite());
+        self.lost = self.lost.filter(|lost| *lost <= count);
+    }
+
+    fn take(&mut self, told: Measures, number: Option<f64>) -> bool {
+        let new = match (number, self.last) {
+            (Some(number), Some(last)) => number > last,
+            (Some(_), None) => true,
+            (None, _) => self.epochs.is_empty(),
+        };
+        // What was told before the first epoch belongs to it.
+        let begun =
+            self.last.is_none() && self.epochs.len() == 1 && number.is_some_and(|n| n <= 1.0);
+        let ended = new && !self.epochs.is_empty() && !begun;
+        if new && !begun {
+            self.epochs.push(EpochMetrics::new(self.epochs.len() + 1));
+            self.numbers.push(number.unwrap_or(f64::NEG_INFINITY));
+        } else if let (true, Some(number)) = (begun, number) {
+            self.numbers[0] = number;
+        }
+        self.last = number.or(self.last);
+        if let Some(epoch) = self.epochs.last_mut() {
+            for (name, value) in told.into_iter().filter(|(name, _)| name != "epoch") {
+                if !value.is_finite() && self.required.contains(&name) {
+                    self.lost.get_or_insert(epoch.epoch);
+                }
+                epoch.set(&name, value);
+            }
+        }
+        ended
+    }
+
+    /// All there are.
+    pub(super) fn epochs(&self) -> &[EpochMetrics] {
+        &self.epochs
+    }
+
+    /// The first epoch in which a measure was no finite number that has to be one.
+    pub(super) fn lost(&self) -> Option<usize> {
+        self.lost
+    }
+
+    /// Those that can be kept: up to the first that is lost, with finite values alone.
+    pub(super) fn kept(&self) -> Vec<EpochMetrics> {
+        self.finite(self.lost.map_or(self.epochs.len(), |lost| lost - 1))
+    }
+
+    /// Those of them that have ended: all but the one that is told of.
+    pub(super) fn ended(&self) -> Vec<EpochMetrics> {
+        self.finite(self.epochs.len().saturating_sub(1))
+    }
+
+    fn finite(&self, until: usize) -> Vec<EpochMetrics> {
+        let finite = |epoch: &EpochMetrics| {
+            let mut epoch = epoch.clone();
+            for (_, value) in &mut epoch.values {
+                *value = value.filter(|value| value.is_finite());
+            }
+            epoch
+        };
+        self.epochs[..until].iter().map(finite).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::output::measures;
+    use super::*;
+
+    fn told(lines: &[&str]) -> Told {
+        let mut all = Told::of(["loss"].into_iter());
+        for line in lines {
+            if let Some(measures) = measures(line, &[]) {
+                all.hear(measures);
+            }
+        }
+        all
+    }
+
+    fn shown(told: &Told) -> Vec<String> {
+        told.epochs().iter().map(|epoch| serde_json::to_string(epoch).unwrap()).collect()
+    }
+
+    #[test]
+    fn epochs_are_told_line_by_line_and_what_comes_without_one_belongs_to_the_last() {
+        let all = told(&[
+            "loading …",
+            r#"{"epoch": 0, "loss": 2.5, "note": "text"}"#,
+            r#"{"epoch": 0, "valid_loss": 3}"#,
+            r#"{"epoch": 10, "loss": 1.5}"#,
+            r#"{"test_error": 0.25}"#,
+            "{not json}",
+        ]);
+        let expected = [
+            r#"{"epoch":1,"loss":2.5,"valid_loss":3.0}"#,
+            r#"{"epoch":2,"loss":1.5,"test_error":0.25}"#,
+        ];
+        assert_eq!(shown(&all), expected);
+    }
+
+    #[test]
+    fn without_epochs_the_last_value_counts() {
+        let all = told(&[r#"{"loss": 2}"#, r#"{"loss": 1, "error": 0.5}"#]);
+        assert_eq!(shown(&all), [r#"{"epoch":1,"loss":1.0,"error":0.5}"#]);
+        let first = told(&[r#"{"parameters": 7}"#, r#"{"epoch": 1, "loss": 1}"#]);
+        assert_eq!(shown(&first), [r#"{"epoch":1,"parameters":7.0,"loss":1.0}"#]);
+    }
+
+    /// Losses after three epochs of those numbers, and a second start that tells these lines.
+    fn again(numbers: [f64; 3], lines: &[&str]) -> Vec<f64> {
+        let mut all = Told::of(["loss"].into_iter());
+        for (number, loss) in numbers.into_iter().zip([1.0, 0.5, 0.4]) {
+            all.hear(vec![("epoch".to_owned(), number), ("loss".to_owned(), loss)]);
+        }
+        all.start_again();
+        lines.iter().filter_map(|line| measures(line, &[])).for_each(|told| {
+            all.hear(told);
+        });
+        all.settle();
+        all.epochs().iter().filter_map(|epoch| epoch.get("loss")).collect()
+    }
+
+    #[test]
+    fn a_program_that_goes_on_keeps_what_it_told_before() {
+        let third = r#"{"epoch": 3, "loss": 0.25}"#;
+        assert_eq!(again([1.0, 2.0, 3.0], &[third]), [1.0, 0.5, 0.25]);
+        assert_eq!(again([1.0, 2.0, 3.0], &[r#"{"parameters": 7}"#, third]), [1.0, 0.5, 0.25]);
+        // One that was heard of by nobody is missing, and nothing else.
+        assert_eq!(again([1.0, 2.0, 3.0], &[r#"{"epoch": 5, "loss": 0.1}"#]), [1.0, 0.5, 0.4, 0.1]);
+        assert_eq!(again([10.0, 20.0, 30.0], &[r#"{"epoch": 30, "loss": 0.2}"#]), [1.0, 0.5, 0.2]);
+        // It was killed behind its last epoch.
+        assert_eq!(again([1.0, 2.0, 3.0], &[]), [1.0, 0.5, 0.4]);
+    }
+
+    #[test]
+    fn a_program_that_begins_anew_has_told_nothing_before() {
+        assert_eq!(again([1.0, 2.0, 3.0], &[r#"{"epoch": 1, "loss": 7}"#]), [7.0]);
+        assert_eq!(again([0.0, 1.0, 2.0], &[r#"{"epoch": 0, "loss": 7}"#]), [7.0]);
+        assert_eq!(again([1.0, 2.0, 3.0], &[r#"{"loss": 7}"#, r#"{"loss": 6}"#]), [6.0]);
+        let first = [r#"{"parameters": 7}"#, r#"{"epoch": 1, "loss": 1}"#];
+        assert_eq!(again([1.0, 2.0, 3.0], &first), [1.0]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_a_run_that_diverged() {
+        let all =
+            told(&[r#"{"epoch": 1, "loss": 1}"#, r#"{"epoch": 2, "loss": NaN, "x":-Infinity}"#]);
+        assert_eq!((all.lost(), all.kept().len(), all.ended().len()), (Some(2), 1, 1));
+        let other = told(&[r#"{"epoch": 1, "loss": 1, "x": NaN}"#, r#"{"epoch": 2, "loss": 2}"#]);
+        assert_eq!((other.lost(), other.kept().len()), (None, 2));
+        assert_eq!((other.kept()[0].get("x"), other.kept()[0].get("loss")), (None, Some(1.0)));
+        // From the first line on.
+        let first = told(&[r#"{"loss": NaN}"#, r#"{"loss": 1}"#]);
+        assert_eq!((first.lost(), first.kept().len(), first.ended().len()), (Some(1), 0, 0));
+    }
+}
