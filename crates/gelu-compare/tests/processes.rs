@@ -416,3 +416,28 @@ fn a_compiled_program_is_judged() {
     assert!(text.ends_with("./pi grid {seed} beats ./pi anywhere {seed} by 0.0124 of error (interval 0.0058 to 0.0190; 8 seeds; p = 0.0078).\n"), "{text}");
     assert!(!text.contains("goes on"), "{text}");
 }
+
+/// What a run of a process costs beside the process, in seconds on the clock: only where it is asked for.
+#[test]
+fn many_short_processes_cost_little_besides_themselves() {
+    let Some(runs) = std::env::var("GELU_MANY_RUNS").ok() else {
+        eprintln!("skipped: GELU_MANY_RUNS=1000 asks for it");
+        return;
+    };
+    let runs: u32 = runs.parse().expect("GELU_MANY_RUNS is a number");
+    let sandbox = Sandbox::new("echo '{\"loss\": '$1'}'");
+    let seeds = (runs / 2).to_string();
+    let arguments = ["compare", "sh train.sh {lr}", "--compare", "lr=1,2", "--primary", "loss"];
+    let began = Instant::now();
+    sandbox.run(&[&arguments[..], &["--seeds", &seeds, "--plain"]].concat()).success();
+    let compared = began.elapsed();
+    let began = Instant::now();
+    for _ in 0..runs {
+        let mut process = Command::new("sh");
+        process.args(["train.sh", "1"]).current_dir(sandbox.path(""));
+        assert!(process.output().unwrap().status.success());
+    }
+    let besides = compared.saturating_sub(began.elapsed()) / runs;
+    eprintln!("{runs} runs of a process: {besides:?} each besides the process");
+    assert!(besides <= Duration::from_millis(20), "{besides:?}");
+}
