@@ -1,7 +1,7 @@
 use super::colours::colour_of;
 use super::symbols::key;
 use crate::comparison::{Difference, Headings, Verdict, Wording, differences, sentence};
-use crate::report::{ForestPanel, Mark, cuts, forest, strip};
+use crate::report::{ForestPanel, Mark, cuts, forest, strip, untold};
 use crate::runs::ComparisonSnapshot;
 use crate::setting::Role;
 use ratatui::buffer::Buffer;
@@ -54,6 +54,7 @@ impl VerdictsView {
             sentences: cuts(&snapshot.cut_down)
                 .into_iter()
                 .chain(differences.iter().map(said))
+                .chain(untold(differences.iter().filter_map(|d| d.found.no_new_examples())))
                 .collect(),
         }
     }
@@ -235,8 +236,11 @@ mod tests {
     fn what_was_cut_is_said_first() {
         let mut snapshot = example();
         snapshot.cut_down = vec!["2 epochs instead of 20".to_owned()];
-        let screen = screen(&snapshot, 100, 24);
+        let screen = screen(&snapshot, 100, 30);
         assert!(screen.contains("\nCut down: 2 epochs instead of 20."), "{screen}");
+        // And last, what cannot be told.
+        let untold = "\nWhat holds for new test examples cannot be told: runs have not kept";
+        assert!(screen.contains(untold), "{screen}");
     }
 
     #[test]

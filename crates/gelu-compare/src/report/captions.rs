@@ -34,3 +34,15 @@ pub(super) fn data_of(snapshot: &ComparisonSnapshot) -> String {
 pub fn cuts(cut_down: &[String]) -> Option<String> {
     (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
 }
+
+/// Where intervals over new test examples are due and cannot be told: why, each reason once.
+pub(crate) fn untold(reasons: impl Iterator<Item = String>) -> Option<String> {
+    let mut all: Vec<String> = Vec::new();
+    for reason in reasons {
+        if !all.contains(&reason) {
+            all.push(reason);
+        }
+    }
+    let said = || format!("What holds for new test examples cannot be told: {}.", all.join("; "));
+    (!all.is_empty()).then(said)
+}

@@ -25,6 +25,7 @@ mod verdicts_forest;
 mod written;
 
 pub use captions::cuts;
+pub(crate) use captions::untold;
 pub use csv::csv;
 pub use document::{
     ArmDocument, Arms, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,

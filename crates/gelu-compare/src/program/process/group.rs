@@ -55,6 +55,15 @@ impl Group {
     fn signal_group(&self, _kill: bool) {}
 }
 
+impl Drop for Group {
+    /// Nobody hears it any more.
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            self.kill();
+        }
+    }
+}
+
 /// `exit code 3`, `signal 9`.
 pub(super) fn said(status: ExitStatus) -> String {
     #[cfg(unix)]

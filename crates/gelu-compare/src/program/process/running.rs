@@ -5,7 +5,7 @@ use super::group::{GRACE, Group, LOOK, said};
 use super::pipes::{Line, listen};
 use crate::measure::EpochMetrics;
 use crate::program::journal::Journal;
-use crate::program::output::{Heard, measures};
+use crate::program::output::Heard;
 use crate::program::told::Told;
 use crate::program::{Pattern, Study, StudyRun, orphan};
 use crate::runs::{ClaimedRun, RunStatus, Spec};
@@ -37,7 +37,6 @@ pub(super) struct Running<'a> {
     process: Group,
     lines: Receiver<Line>,
     told: Told,
-    journal: Journal,
     heard: Heard<std::io::Stderr>,
     began: Instant,
     /// Whether epochs have ended that nobody sees yet, and when they may be seen.
@@ -58,14 +57,13 @@ impl<'a> Running<'a> {
             let _ = process.kill();
             return Err(error);
         }
-        let lines = listen(&mut process)?;
+        let lines = listen(&mut process, study.read.clone(), journal)?;
         Ok(Self {
             run,
             study,
             process: Group::of(process),
             lines,
             told,
-            journal,
             heard: Heard::new(std::io::stderr()),
             began: Instant::now(),
             unseen: false,
@@ -112,17 +110,12 @@ impl<'a> Running<'a> {
 
     fn hear(&mut self, line: Line) -> Result<()> {
         let (text, told) = match line {
-            Line::Output(text) => {
-                let told = measures(&text, &self.study.read);
-                (text, told)
-            }
+            Line::Output(text, told) => (text, told),
             Line::Error(text) => (text, None),
+            Line::Unnoted(error) => return Err(error),
         };
         self.heard.hear(&text);
-        if let Some(told) = told {
-            self.journal.note(&told)?;
-            self.unseen |= self.told.hear(told);
-        }
+        self.unseen |= told.is_some_and(|told| self.told.hear(told));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What is to be said below a table.
 
-use crate::report::{ArmDocument, Document, Edge};
+use crate::report::{ArmDocument, Document, Edge, untold};
 use crate::setting::{Axis, Role};
 
 /// What is to be said below the table.
@@ -18,7 +18,9 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
     }
     notes.extend(choices(document));
     notes.extend(intervals(document));
-    notes.extend(no_new_examples(document));
+    notes.extend(untold(
+        document.differences.iter().filter_map(|d| d.found.no_new_examples.clone()),
+    ));
     notes.extend(beside(document));
     let failed = document.runs.iter().filter(|run| run.status == "failed");
     let failed: Vec<String> = failed
@@ -134,21 +136,6 @@ fn intervals(document: &Document) -> Option<String> {
             "Intervals are 95 % intervals over {comparisons}{looks}; p counts them, too, and is held \
              against 0.05."
         )
-    })
-}
-
-/// Where an interval over new test examples is due and cannot be told.
-fn no_new_examples(document: &Document) -> Option<String> {
-    let mut reasons: Vec<&String> = Vec::new();
-    let due = document.differences.iter().filter_map(|d| d.found.no_new_examples.as_ref());
-    due.for_each(|reason| {
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
-    });
-    let reasons: Vec<String> = reasons.into_iter().cloned().collect();
-    (!reasons.is_empty()).then(|| {
-        format!("What holds for new test examples cannot be told: {}.", reasons.join("; "))
     })
 }
 
