@@ -417,6 +417,29 @@ fn a_compiled_program_is_judged() {
     assert!(!text.contains("goes on"), "{text}");
 }
 
+/// As Slurm ends a job: whoever is in it is sent a signal, the program as well as its worker.
+#[test]
+fn a_program_that_is_ended_with_its_worker_has_not_failed() {
+    for (out, order) in [("program-first", "$$ $PPID"), ("worker-first", "$PPID $$")] {
+        let sandbox = Sandbox::new(&format!(
+            "echo '{{\"epoch\": 1, \"loss\": '$1'}}'
+            if ! [ -e $GELU_RUN/again ]; then touch $GELU_RUN/again; sh -c \"kill -TERM {order}\"; sleep 9; fi
+            echo '{{\"epoch\": 2, \"loss\": 0}}'"
+        ));
+        let submit = ["submit", "sh train.sh {lr}", "--compare", "lr=1,2", "--primary", "loss"];
+        sandbox.run(&[&submit[..], &["--seeds", "1", "--out", out]].concat()).success();
+        for _ in 0..2 {
+            sandbox.run(&["work", out]).refused(130, "interrupted");
+        }
+        assert!(!sandbox.run(&["runs", out]).success().contains("failed"));
+        sandbox.run(&["work", out]).success();
+        for run in sandbox.runs(out) {
+            let metrics = fs::read_to_string(run.join("metrics.csv")).unwrap();
+            assert_eq!(metrics.lines().count(), 3, "{metrics}");
+        }
+    }
+}
+
 /// What a run of a process costs beside the process, in seconds on the clock: only where it is asked for.
 #[test]
 fn many_short_processes_cost_little_besides_themselves() {

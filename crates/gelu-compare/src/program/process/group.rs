@@ -64,6 +64,22 @@ impl Drop for Group {
     }
 }
 
+/// Whether it was a signal that asks for an end, SIGHUP, SIGINT or SIGTERM, or a shell that says so of what it
+/// ran.
+pub(super) fn is_told_to_end(status: ExitStatus) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        let signal = status.signal().or_else(|| status.code().map(|code| code - 128));
+        matches!(signal, Some(1 | 2 | 15))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        false
+    }
+}
+
 /// `exit code 3`, `signal 9`.
 pub(super) fn said(status: ExitStatus) -> String {
     #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! The life of a process: from its start to what it came to.
 
 use super::command::{command, words};
-use super::group::{GRACE, Group, LOOK, said};
+use super::group::{GRACE, Group, LOOK, is_told_to_end, said};
 use super::pipes::{Line, listen};
 use crate::measure::EpochMetrics;
 use crate::program::journal::Journal;
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// How long what a process has printed is waited for once it has ended.
 const QUIET: Duration = Duration::from_millis(200);
+/// A process and its worker that end within this time are ended by the same.
+const SAME_TIME: Duration = Duration::from_millis(500);
 /// How often epochs are made visible at most.
 const PUBLISHED: Duration = Duration::from_millis(100);
 /// Of the time, no more than one part in so many goes into making epochs visible: their table is written as a
@@ -93,8 +95,7 @@ impl<'a> Running<'a> {
             }
             if control.wants_stop_now() {
                 self.process.kill();
-                self.publish()?;
-                return Ok(Ended::With(RunStatus::Interrupted, self.told.kept()));
+                return self.interrupted();
             }
             if limit.is_some_and(|limit| self.began.elapsed() > limit) {
                 self.process.kill();
@@ -103,7 +104,7 @@ impl<'a> Running<'a> {
                 return self.failed(&problem);
             }
             if let Some(status) = self.process.ended()? {
-                return self.conclude(status);
+                return self.conclude(status, control);
             }
         }
     }
@@ -130,21 +131,35 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// What a process that has ended by itself came to.
-    fn conclude(mut self, status: ExitStatus) -> Result<Ended> {
-        // What it started may go on and keep its output open; what it has said itself is there.
+    /// Hears what a process has said before it ended. What it started may go on and keep its output open.
+    fn hear_the_last(&mut self) -> Result<()> {
         let until = Instant::now() + GRACE;
         while Instant::now() < until
             && let Ok(line) = self.lines.recv_timeout(QUIET)
         {
             self.hear(line)?;
         }
+        Ok(())
+    }
+
+    fn interrupted(mut self) -> Result<Ended> {
+        self.hear_the_last()?;
+        self.publish()?;
+        Ok(Ended::With(RunStatus::Interrupted, self.told.kept()))
+    }
+
+    /// What a process that has ended by itself came to.
+    fn conclude(mut self, status: ExitStatus, control: &Control) -> Result<Ended> {
+        self.hear_the_last()?;
         self.process.kill_group();
         self.told.settle();
         if let Some(epoch) = self.told.lost() {
             return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
         }
         if !status.success() {
+            if was_told_to_end(status, control) {
+                return self.interrupted();
+            }
             return self.failed(&format!("it ended with {}", said(status)));
         }
         let epochs = self.told.kept();
@@ -162,6 +177,16 @@ impl<'a> Running<'a> {
         let said = if last.is_empty() { String::new() } else { format!("; it said last:\n{last}") };
         Ok(Ended::Failed(format!("{problem}{said}"), self.told.epochs().len()))
     }
+}
+
+/// Whether a process has failed because its worker is to end: the engine of a cluster signals both, in
+/// whichever order.
+fn was_told_to_end(status: ExitStatus, control: &Control) -> bool {
+    let until = Instant::now() + if is_told_to_end(status) { SAME_TIME } else { Duration::ZERO };
+    while !control.wants_stop() && Instant::now() < until {
+        std::thread::sleep(LOOK);
+    }
+    control.wants_stop()
 }
 
 /// That a measure is missing, what was told in its place, and what to do about it.
