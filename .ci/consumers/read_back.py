@@ -11,6 +11,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 folder, tracking = pathlib.Path(sys.argv[1]), sys.argv[2]
 results = json.loads((folder / "results.json").read_text())
 measure = results["criterion"]["primary"]
+split, _, quantity = measure.partition("_")
+board_tag = f"{quantity}/{split}" if split in ("train", "valid", "test") else measure
 
 
 def curve(run):
@@ -26,7 +28,7 @@ boards = {}
 for events in (folder / "tensorboard").rglob("events*"):
     board = EventAccumulator(str(events.parent), size_guidance={"scalars": 0})
     board.Reload()
-    boards[events.parent.name] = [event.value for event in board.Scalars(measure)]
+    boards[events.parent.name] = [event.value for event in board.Scalars(board_tag)]
 assert len(boards) == len(expected), (boards.keys(), expected.keys())
 
 

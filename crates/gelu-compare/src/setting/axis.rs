@@ -61,6 +61,55 @@ impl PartialEq for Label {
     }
 }
 
+/// The columns of axes whose names are those of other columns, or entries of the JSON document.
+pub(crate) const COLUMNS: [&str; 45] = [
+    "axis_arithmetics",
+    "axis_baseline",
+    "axis_baseline_diverged",
+    "axis_best_epoch",
+    "axis_better",
+    "axis_data",
+    "axis_details",
+    "axis_device",
+    "axis_diverged",
+    "axis_diverged_in_epoch",
+    "axis_edge",
+    "axis_epochs",
+    "axis_epochs_planned",
+    "axis_experiment",
+    "axis_finished",
+    "axis_forecast",
+    "axis_interval",
+    "axis_interval_95",
+    "axis_label",
+    "axis_last_epoch",
+    "axis_level",
+    "axis_look",
+    "axis_mean",
+    "axis_metric",
+    "axis_new_examples",
+    "axis_next_look",
+    "axis_no_new_examples",
+    "axis_noise",
+    "axis_outstanding",
+    "axis_p",
+    "axis_p_adjusted",
+    "axis_planned",
+    "axis_probability_better",
+    "axis_probability_better_interval",
+    "axis_reason",
+    "axis_reported",
+    "axis_reported_epoch",
+    "axis_runs",
+    "axis_seconds",
+    "axis_sentence",
+    "axis_smallest_detectable",
+    "axis_synthetic",
+    "axis_ties",
+    "axis_variance_ratio",
+    "axis_verdict",
+];
+
 impl Axis {
     /// An axis that is called as its name says.
     pub fn new(
@@ -78,9 +127,13 @@ impl Axis {
         Self { words: Some(words), ..self }
     }
 
-    /// Its column in files.
+    /// Its column in files: its name, or `axis_NAME` where files call something else so.
     pub fn column(&self) -> &str {
-        self.words.map_or(&self.name, |words| words.column)
+        let taken = || COLUMNS.iter().find(|column| column["axis_".len()..] == self.name);
+        match self.words {
+            Some(words) => words.column,
+            None => taken().copied().unwrap_or(&self.name),
+        }
     }
 
     /// One of its values: `learning rate`.

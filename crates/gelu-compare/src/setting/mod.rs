@@ -5,6 +5,8 @@ mod given;
 mod on_axes;
 mod value;
 
+#[cfg(test)]
+pub(crate) use axis::COLUMNS;
 pub use axis::{Axis, Label, Role, Words};
 pub use given::Setting;
 pub use value::Value;

@@ -154,6 +154,41 @@ mod tests {
         assert_eq!(json["criterion"]["baseline"], "gelu");
     }
 
+    /// An axis may be called like anything else that files hold, but for what a study refuses.
+    #[test]
+    fn axes_have_columns_of_their_own() {
+        let snapshot = example();
+        let json: Json = serde_json::from_str(&Document::of(&snapshot).to_json()).unwrap();
+        let entries = |list: &str| json[list][0].as_object().unwrap().keys().cloned();
+        let mut names: Vec<String> =
+            ["runs", "activations", "differences"].into_iter().flat_map(entries).collect();
+        for file in [crate::report::csv(&snapshot), crate::report::runs_csv(&snapshot)] {
+            let text = String::from_utf8(file).unwrap();
+            names.extend(text.lines().next().unwrap().split(',').map(str::to_owned));
+        }
+        let measured = snapshot.columns();
+        let of_axes = |name: &str| {
+            snapshot
+                .axes
+                .iter()
+                .any(|a| [a.column(), &format!("best_{}", a.column())].contains(&name))
+        };
+        let refused = ["seed", "stage", "epoch", "status", "folder"];
+        names.retain(|name| {
+            !of_axes(name)
+                && !measured.contains(&name.as_str())
+                && !refused.contains(&name.as_str())
+        });
+        assert!(names.len() > 40, "{names:?}");
+        for name in names {
+            let axis = Axis::new(name.as_str(), crate::setting::Role::Each, [1.0]);
+            assert_eq!(axis.column(), format!("axis_{name}"), "it needs a column of its own");
+        }
+        // And no more than these.
+        assert!(crate::setting::COLUMNS.is_sorted());
+        assert_eq!(Axis::new("width", crate::setting::Role::Each, [1.0]).column(), "width");
+    }
+
     /// `UPDATE_SCHEMA=1 cargo test --release --lib json_schema` writes it anew.
     #[test]
     fn the_books_json_schema_is_that_of_the_types() {
