@@ -21,10 +21,9 @@ use gelu_kernels::random::{Draw, Mask};
 
 /// Which of a function's.
 #[derive(Clone, Copy, Debug)]
-enum Of {
+pub(crate) enum Of {
     Value,
     Derivative,
-    #[cfg(feature = "autodiff")]
     SecondDerivative,
 }
 
@@ -43,7 +42,6 @@ impl<B: Backend> Job for OnTensor<B> {
         match self.of {
             Of::Value => F::value(x, self.parameter).0,
             Of::Derivative => F::derivative(x, self.parameter).0,
-            #[cfg(feature = "autodiff")]
             Of::SecondDerivative => F::second_derivative(x, self.parameter).0,
         }
     }
@@ -71,19 +69,29 @@ pub(crate) fn backward<B: Backend>(
     narrowed::<B>(B::float_mul(widened::<B>(dy), slope), dtype)
 }
 
+/// `factor · unit″(x)`.
+pub(crate) fn curvature<B: Backend>(
+    x: FloatTensor<B>,
+    factor: FloatTensor<B>,
+    unit: Unit,
+) -> FloatTensor<B> {
+    let dtype = factor.dtype();
+    let curvature = apply::<B>(widened::<B>(x), unit, Of::SecondDerivative);
+    narrowed::<B>(B::float_mul(widened::<B>(factor), curvature), dtype)
+}
+
 /// The gradient of [`backward`]'s result for `x`, given that of the result: `g · dy · unit″(x)`. Its
 /// gradient for `dy` is `backward` itself, of `g`.
 #[cfg(feature = "autodiff")]
-pub(crate) fn backward_backward<B: Backend>(
+pub(crate) fn backward_backward<B: ActivationOps>(
     x: FloatTensor<B>,
     dy: FloatTensor<B>,
     gradient: FloatTensor<B>,
     unit: Unit,
 ) -> FloatTensor<B> {
     let dtype = x.dtype();
-    let curvature = apply::<B>(widened::<B>(x), unit, Of::SecondDerivative);
     let factors = B::float_mul(widened::<B>(gradient), widened::<B>(dy));
-    narrowed::<B>(B::float_mul(factors, curvature), dtype)
+    narrowed::<B>(B::activation_curvature(widened::<B>(x), factors, unit), dtype)
 }
 
 /// `unit(x + bias)` with dropout; see [`ActivationOps`](crate::ActivationOps).

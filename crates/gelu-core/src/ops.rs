@@ -36,6 +36,15 @@ pub trait ActivationOps: Backend {
         composed::backward::<Self>(x, dy, unit)
     }
 
+    /// `factor · unit″(x)`, elementwise.
+    fn activation_curvature(
+        x: FloatTensor<Self>,
+        factor: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        composed::curvature::<Self>(x, factor, unit)
+    }
+
     /// `unit(x + bias)`, `x` being `[..., columns]` and `bias` `[columns]`.
     fn bias_activation(
         x: FloatTensor<Self>,

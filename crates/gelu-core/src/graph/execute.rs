@@ -25,6 +25,7 @@ pub(crate) fn execute<B: BackendIr + ActivationOps>(
     let results = match op {
         Op::Activation(unit) => vec![B::activation(float!(), unit)],
         Op::ActivationBackward(unit) => vec![B::activation_backward(float!(), float!(), unit)],
+        Op::ActivationCurvature(unit) => vec![B::activation_curvature(float!(), float!(), unit)],
         Op::Step(unit, None) => vec![B::bias_activation(float!(), float!(), unit)],
         Op::Step(unit, Some(threshold)) => {
             vec![B::bias_activation_dropout(float!(), float!(), key!(), unit, threshold)]

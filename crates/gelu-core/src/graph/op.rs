@@ -11,6 +11,7 @@ use gelu_kernels::functions::Kind;
 pub(crate) enum Op {
     Activation(Unit),
     ActivationBackward(Unit),
+    ActivationCurvature(Unit),
     /// What is drawn below the number is dropped; nothing is drawn without one.
     Step(Unit, Option<u32>),
     StepBackward(Unit, Option<u32>),
@@ -26,7 +27,7 @@ pub(crate) enum Op {
 
 impl Op {
     /// What they are called on the wire.
-    pub(crate) const IDS: [&'static str; 11] = [
+    pub(crate) const IDS: [&'static str; 12] = [
         "gelu::activation",
         "gelu::activation_backward",
         "gelu::bias_activation_dropout",
@@ -38,6 +39,7 @@ impl Op {
         "gelu::dropout",
         "gelu::gated_pair",
         "gelu::gated_pair_backward",
+        "gelu::activation_curvature",
     ];
 
     fn id(self) -> &'static str {
@@ -53,6 +55,7 @@ impl Op {
             Self::Dropout(_) => 8,
             Self::GatedPair(_) => 9,
             Self::GatedPairBackward(_) => 10,
+            Self::ActivationCurvature(_) => 11,
         }]
     }
 
@@ -67,6 +70,7 @@ impl Op {
         match self {
             Self::Activation(of)
             | Self::ActivationBackward(of)
+            | Self::ActivationCurvature(of)
             | Self::GatedPair(of)
             | Self::GatedPairBackward(of) => unit(of).collect(),
             Self::Step(of, threshold) | Self::StepBackward(of, threshold) => {
@@ -129,6 +133,7 @@ impl Op {
         match desc.id.as_str() {
             "gelu::activation" => Self::Activation(alone()),
             "gelu::activation_backward" => Self::ActivationBackward(alone()),
+            "gelu::activation_curvature" => Self::ActivationCurvature(alone()),
             "gelu::bias_activation_dropout" => {
                 let (unit, threshold) = step();
                 Self::Step(unit, threshold)
@@ -198,6 +203,7 @@ mod tests {
             for (op, inputs, outputs) in [
                 (Op::Activation(unit), 1, 1),
                 (Op::ActivationBackward(unit), 2, 1),
+                (Op::ActivationCurvature(unit), 2, 1),
                 (Op::Step(unit, None), 2, 1),
                 (Op::Step(unit, dropped), 3, 1),
                 (Op::StepBackward(unit, None), 3, 2),

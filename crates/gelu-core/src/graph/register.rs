@@ -16,6 +16,15 @@ macro_rules! register_operations {
             dx
         }
 
+        fn activation_curvature(
+            x: FloatTensor<Self>,
+            factor: FloatTensor<Self>,
+            unit: Unit,
+        ) -> FloatTensor<Self> {
+            let [dx] = $register(Op::ActivationCurvature(unit), [x, factor]);
+            dx
+        }
+
         fn bias_activation(
             x: FloatTensor<Self>,
             bias: FloatTensor<Self>,

@@ -5,6 +5,7 @@
 
 use super::on_lanes::OnLanes;
 use crate::Unit;
+use crate::composed::Of;
 use burn_core::backend::TensorMetadata;
 use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
@@ -17,7 +18,7 @@ use gelu_kernels::functions::Kind;
 
 #[cube]
 fn value<N: Size>(x: Vector<f64, N>, parameter: f64, #[comptime] kind: Kind) -> Vector<f64, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, derivative: false }))
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Value }))
 }
 
 #[cube]
@@ -26,7 +27,16 @@ fn derivative<N: Size>(
     parameter: f64,
     #[comptime] kind: Kind,
 ) -> Vector<f64, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, derivative: true }))
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Derivative }))
+}
+
+#[cube]
+fn second_derivative<N: Size>(
+    x: Vector<f64, N>,
+    parameter: f64,
+    #[comptime] kind: Kind,
+) -> Vector<f64, N> {
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::SecondDerivative }))
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -49,12 +59,18 @@ fn scale_double<N: Size>(
     mut out: LinearViewMut<'_, Vector<f64, N>>,
     parameter: f64,
     #[comptime] kind: Kind,
+    #[comptime] twice: bool,
 ) {
     if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
     }
-    let slope = derivative::<N>(x.read(ABSOLUTE_POS), parameter, kind);
-    out.write(ABSOLUTE_POS, dy.read(ABSOLUTE_POS) * slope);
+    let x = x.read(ABSOLUTE_POS);
+    let factor = if comptime!(twice) {
+        second_derivative::<N>(x, parameter, kind)
+    } else {
+        derivative::<N>(x, parameter, kind)
+    };
+    out.write(ABSOLUTE_POS, dy.read(ABSOLUTE_POS) * factor);
 }
 
 /// `unit(x)`.
@@ -86,12 +102,12 @@ pub(super) fn map(x: CubeTensor, unit: Unit) -> CubeTensor {
     out
 }
 
-/// `dy·unit′(x)`.
+/// `dy·unit′(x)`, or where it is differentiated twice, `dy·unit″(x)`.
 ///
 /// # Panics
 ///
 /// If the shapes differ.
-pub(super) fn scale(x: CubeTensor, dy: CubeTensor, unit: Unit) -> CubeTensor {
+pub(super) fn scale(x: CubeTensor, dy: CubeTensor, unit: Unit, twice: bool) -> CubeTensor {
     let (x, dy) = (into_contiguous(x), into_contiguous(dy));
     assert_eq!(x.shape(), dy.shape(), "a gradient has the shape of what it is the gradient of");
     let elements = x.shape().num_elements();
@@ -116,6 +132,7 @@ pub(super) fn scale(x: CubeTensor, dy: CubeTensor, unit: Unit) -> CubeTensor {
             out.clone().into_linear_view(),
             unit.parameter(),
             unit.kind(),
+            twice,
         );
     }
     out

@@ -6,6 +6,7 @@
 use super::numbers::{Stream, numbers, stream};
 use super::on_lanes::OnLanes;
 use crate::Unit;
+use crate::composed::Of;
 use burn_cubecl::cubecl;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -15,7 +16,7 @@ use gelu_kernels::functions::Kind;
 /// The function.
 #[cube]
 fn value<N: Size>(x: Vector<f32, N>, parameter: f32, #[comptime] kind: Kind) -> Vector<f32, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, derivative: false }))
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Value }))
 }
 
 /// Its derivative.
@@ -25,7 +26,17 @@ fn derivative<N: Size>(
     parameter: f32,
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, derivative: true }))
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Derivative }))
+}
+
+/// Its second derivative.
+#[cube]
+fn second_derivative<N: Size>(
+    x: Vector<f32, N>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+) -> Vector<f32, N> {
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::SecondDerivative }))
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -50,6 +61,7 @@ pub(super) fn scale<F: Float, N: Size>(
     mut out: LinearViewMut<'_, Vector<F, N>>,
     parameter: f32,
     #[comptime] kind: Kind,
+    #[comptime] twice: bool,
     #[define(F)] _dtype: ElemType,
 ) {
     if !out.is_in_bounds(ABSOLUTE_POS) {
@@ -57,7 +69,12 @@ pub(super) fn scale<F: Float, N: Size>(
     }
     let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    out.write(ABSOLUTE_POS, Vector::cast_from(dy * derivative::<N>(x, parameter, kind)));
+    let factor = if comptime!(twice) {
+        second_derivative::<N>(x, parameter, kind)
+    } else {
+        derivative::<N>(x, parameter, kind)
+    };
+    out.write(ABSOLUTE_POS, Vector::cast_from(dy * factor));
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]

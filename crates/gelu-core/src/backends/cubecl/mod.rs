@@ -43,8 +43,19 @@ impl ActivationOps for CubeBackend {
         unit: Unit,
     ) -> FloatTensor<Self> {
         match x.dtype() {
-            DType::F64 => double::scale(x, dy, unit),
-            _ => launch::scale(x, dy, unit),
+            DType::F64 => double::scale(x, dy, unit, false),
+            _ => launch::scale(x, dy, unit, false),
+        }
+    }
+
+    fn activation_curvature(
+        x: FloatTensor<Self>,
+        factor: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        match x.dtype() {
+            DType::F64 => double::scale(x, factor, unit, true),
+            _ => launch::scale(x, factor, unit, true),
         }
     }
 

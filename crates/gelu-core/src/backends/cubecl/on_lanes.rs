@@ -1,4 +1,5 @@
 use crate::arithmetic::lanes::{Lanes, Precision};
+use crate::composed::Of;
 use burn_cubecl::cubecl;
 use cubecl::ir::Scope;
 use cubecl::prelude::*;
@@ -9,7 +10,7 @@ pub(super) struct OnLanes<'a, P: Precision, N: Size> {
     pub(super) scope: &'a Scope,
     pub(super) x: NativeExpand<Vector<P, N>>,
     pub(super) parameter: NativeExpand<P>,
-    pub(super) derivative: bool,
+    pub(super) of: Of,
 }
 
 impl<P: Precision, N: Size> Job for OnLanes<'_, P, N> {
@@ -17,9 +18,10 @@ impl<P: Precision, N: Size> Job for OnLanes<'_, P, N> {
 
     fn run<F: Function>(self) -> Self::Output {
         let x = Lanes::new(self.scope, self.x);
-        match self.derivative {
-            false => F::value(x, self.parameter).into_inner(),
-            true => F::derivative(x, self.parameter).into_inner(),
+        match self.of {
+            Of::Value => F::value(x, self.parameter).into_inner(),
+            Of::Derivative => F::derivative(x, self.parameter).into_inner(),
+            Of::SecondDerivative => F::second_derivative(x, self.parameter).into_inner(),
         }
     }
 }

@@ -57,8 +57,8 @@ fn results_lie_as_their_inputs_do() {
         let held = (x.clone(), dy.clone(), plain.clone(), plain_dy.clone());
         let result = launch::map(x.clone(), Unit::Gelu);
         assert_same_and_laid_out_like(&x, launch::map(plain.clone(), Unit::Gelu), result);
-        let result = launch::scale(x.clone(), dy.clone(), Unit::Gelu);
-        let expected = launch::scale(plain.clone(), plain_dy.clone(), Unit::Gelu);
+        let result = launch::scale(x.clone(), dy.clone(), Unit::Gelu, false);
+        let expected = launch::scale(plain.clone(), plain_dy.clone(), Unit::Gelu, false);
         assert_same_and_laid_out_like(&x, expected, result);
         for dropout in [None, dropout()] {
             let result = launch::step(x.clone(), bias.clone(), Unit::Silu, dropout.clone());
@@ -95,9 +95,9 @@ fn results_in_their_inputs_memory_lie_as_before() {
 fn tensors_of_different_layouts_meet_at_their_indices() {
     let (plain, x) = channels_last([2, 3, 4, 5]);
     assert!(MemoryOrder::of(&[&x]).is_some() && MemoryOrder::of(&[&plain]).is_none());
-    let expected = values(launch::scale(plain.clone(), plain.clone(), Unit::Gelu));
-    assert_eq!(values(launch::scale(x.clone(), plain.clone(), Unit::Gelu)), expected);
-    assert_eq!(values(launch::scale(plain, x, Unit::Gelu)), expected);
+    let expected = values(launch::scale(plain.clone(), plain.clone(), Unit::Gelu, false));
+    assert_eq!(values(launch::scale(x.clone(), plain.clone(), Unit::Gelu, false)), expected);
+    assert_eq!(values(launch::scale(plain, x, Unit::Gelu, false)), expected);
 }
 
 #[test]

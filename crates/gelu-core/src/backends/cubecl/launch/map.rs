@@ -1,4 +1,4 @@
-//! A function, and its derivative.
+//! A function, and its derivatives.
 
 use super::spread::{Spread, assert_alike, element, empty_like, is_ours};
 use crate::Unit;
@@ -44,19 +44,27 @@ fn map_in_order(x: CubeTensor, unit: Unit) -> CubeTensor {
     out
 }
 
-pub(in super::super) fn scale(x: CubeTensor, dy: CubeTensor, unit: Unit) -> CubeTensor {
+/// `dy·unit′(x)`, or where it is differentiated twice, `dy·unit″(x)`.
+pub(in super::super) fn scale(
+    x: CubeTensor,
+    dy: CubeTensor,
+    unit: Unit,
+    twice: bool,
+) -> CubeTensor {
     let (x, dy) = (untile(x), untile(dy));
     assert_alike(&x, &dy, "the gradient of an activation's output");
     if x.shape().num_elements() == 0 {
         return dy;
     }
     match MemoryOrder::of(&[&x, &dy]) {
-        Some(order) => order.restore(scale_in_order(order.present(x), order.present(dy), unit)),
-        None => scale_in_order(x, dy, unit),
+        Some(order) => {
+            order.restore(scale_in_order(order.present(x), order.present(dy), unit, twice))
+        }
+        None => scale_in_order(x, dy, unit, twice),
     }
 }
 
-fn scale_in_order(x: CubeTensor, dy: CubeTensor, unit: Unit) -> CubeTensor {
+fn scale_in_order(x: CubeTensor, dy: CubeTensor, unit: Unit, twice: bool) -> CubeTensor {
     let (client, element) = (x.client.clone(), element(&x));
     let in_place = is_ours(&dy);
     let out = if in_place { dy.clone() } else { empty_like(&x) };
@@ -78,6 +86,7 @@ fn scale_in_order(x: CubeTensor, dy: CubeTensor, unit: Unit) -> CubeTensor {
             out_view,
             unit.parameter() as f32,
             unit.kind(),
+            twice,
             element,
         );
     }
