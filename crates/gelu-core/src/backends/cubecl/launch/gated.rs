@@ -23,7 +23,7 @@ pub(in super::super) fn gated(x: CubeTensor, unit: Unit, gate: GateHalf) -> Cube
     // and a value for each.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::gated::launch_unchecked(
+        kernel::gates::gated::launch_unchecked(
             &client,
             cubes,
             cube,
@@ -67,7 +67,7 @@ pub(in super::super) fn gated_backward(
     // a gate and a value for each.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::gated_backward::launch_unchecked(
+        kernel::gates::gated_backward::launch_unchecked(
             &client,
             cubes,
             cube,
@@ -98,7 +98,7 @@ pub(in super::super) fn gated_pair(gate: CubeTensor, value: CubeTensor, unit: Un
     // SAFETY: the kernel checks its position against the output's bounds, and the inputs have them.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::gated_pair::launch_unchecked(
+        kernel::gates::gated_pair::launch_unchecked(
             &client,
             cubes,
             cube,
@@ -135,7 +135,7 @@ pub(in super::super) fn gated_pair_backward(
     // SAFETY: the kernel checks its position against an output's bounds, and all have them.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::gated_pair_backward::launch_unchecked(
+        kernel::gates::gated_pair_backward::launch_unchecked(
             &client,
             cubes,
             cube,

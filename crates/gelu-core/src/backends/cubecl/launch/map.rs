@@ -28,7 +28,7 @@ fn map_in_order(x: CubeTensor, unit: Unit) -> CubeTensor {
     // SAFETY: the kernel checks its position against the output's bounds, and the input has them.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::map::launch_unchecked(
+        kernel::maps::map::launch_unchecked(
             &client,
             cubes,
             cube,
@@ -75,7 +75,7 @@ fn scale_in_order(x: CubeTensor, dy: CubeTensor, unit: Unit, twice: bool) -> Cub
     // inputs have them.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::scale::launch_unchecked(
+        kernel::maps::scale::launch_unchecked(
             &client,
             cubes,
             cube,

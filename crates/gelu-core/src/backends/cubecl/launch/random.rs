@@ -24,7 +24,7 @@ pub(in super::super) fn dropout(x: CubeTensor, key: CubeTensor, threshold: u32) 
     // reads the eight words that the key has.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::dropout::launch_unchecked(
+        kernel::draws::dropout::launch_unchecked(
             &client,
             cubes,
             cube,
@@ -56,7 +56,7 @@ pub(in super::super) fn let_through(x: CubeTensor, y: CubeTensor, key: CubeTenso
     // them; it reads the eight words that the key has.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
-        kernel::let_through::launch_unchecked(
+        kernel::draws::let_through::launch_unchecked(
             &client,
             cubes,
             cube,

@@ -39,10 +39,10 @@ pub(in super::super) fn step(
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         match dropout {
-            None => kernel::step::launch_unchecked(
+            None => kernel::steps::step::launch_unchecked(
                 &client, cubes, cube, address, width, x, bias, out_view, parameter, kind, element,
             ),
-            Some((key, threshold)) => kernel::dropped_step::launch_unchecked(
+            Some((key, threshold)) => kernel::steps::dropped_step::launch_unchecked(
                 &client,
                 cubes,
                 cube,
@@ -92,11 +92,11 @@ pub(in super::super) fn step_backward(
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         match dropout {
-            None => kernel::step_backward::launch_unchecked(
+            None => kernel::steps::step_backward::launch_unchecked(
                 &client, cubes, cube, address, width, x, bias, dy, out_view, parameter, kind,
                 element,
             ),
-            Some((key, threshold)) => kernel::dropped_step_backward::launch_unchecked(
+            Some((key, threshold)) => kernel::steps::dropped_step_backward::launch_unchecked(
                 &client,
                 cubes,
                 cube,

@@ -1,0 +1,97 @@
+//! Gated units, of one tensor and of two.
+
+use super::{derivative, value};
+use burn_cubecl::cubecl;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
+use gelu_kernels::functions::Kind;
+
+/// A gated unit: the gates of a row of `x` begin `gate` rows of `out` into it, the values `value`.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(in crate::backends::cubecl) fn gated<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    columns: usize,
+    parameter: f32,
+    #[comptime] kind: Kind,
+    #[comptime] gate: usize,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let first = ABSOLUTE_POS + ABSOLUTE_POS / columns * columns;
+    let gates = Vector::<f32, N>::cast_from(x.read(first + columns * comptime!(gate)));
+    let values = Vector::<f32, N>::cast_from(x.read(first + columns * comptime!(1 - gate)));
+    let result = value::<N>(gates, parameter, kind) * values;
+    out.write(ABSOLUTE_POS, Vector::cast_from(result));
+}
+
+/// A unit's position is that of `dy`; it writes a gate's gradient and a value's.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(in crate::backends::cubecl) fn gated_backward<F: Float, N: Size>(
+    x: LinearView<'_, Vector<F, N>>,
+    dy: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    columns: usize,
+    parameter: f32,
+    #[comptime] kind: Kind,
+    #[comptime] gate: usize,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !dy.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let first = ABSOLUTE_POS + ABSOLUTE_POS / columns * columns;
+    let (gate_at, value_at) =
+        (first + columns * comptime!(gate), first + columns * comptime!(1 - gate));
+    let gates = Vector::<f32, N>::cast_from(x.read(gate_at));
+    let values = Vector::<f32, N>::cast_from(x.read(value_at));
+    let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
+    let slopes = dy * values * derivative::<N>(gates, parameter, kind);
+    out.write(gate_at, Vector::cast_from(slopes));
+    out.write(value_at, Vector::cast_from(dy * value::<N>(gates, parameter, kind)));
+}
+
+/// A gated unit of two tensors.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(in crate::backends::cubecl) fn gated_pair<F: Float, N: Size>(
+    gate: LinearView<'_, Vector<F, N>>,
+    factor: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let gates = Vector::<f32, N>::cast_from(gate.read(ABSOLUTE_POS));
+    let values = Vector::<f32, N>::cast_from(factor.read(ABSOLUTE_POS));
+    let result = value::<N>(gates, parameter, kind) * values;
+    out.write(ABSOLUTE_POS, Vector::cast_from(result));
+}
+
+/// The gradients of [`gated_pair`] for its gate and its value.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(in crate::backends::cubecl) fn gated_pair_backward<F: Float, N: Size>(
+    gate: LinearView<'_, Vector<F, N>>,
+    factor: LinearView<'_, Vector<F, N>>,
+    dy: LinearView<'_, Vector<F, N>>,
+    mut dgate: LinearViewMut<'_, Vector<F, N>>,
+    mut dfactor: LinearViewMut<'_, Vector<F, N>>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+    #[define(F)] _dtype: ElemType,
+) {
+    if !dgate.is_in_bounds(ABSOLUTE_POS) {
+        terminate!();
+    }
+    let gates = Vector::<f32, N>::cast_from(gate.read(ABSOLUTE_POS));
+    let values = Vector::<f32, N>::cast_from(factor.read(ABSOLUTE_POS));
+    let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
+    let slopes = dy * values * derivative::<N>(gates, parameter, kind);
+    dgate.write(ABSOLUTE_POS, Vector::cast_from(slopes));
+    dfactor.write(ABSOLUTE_POS, Vector::cast_from(dy * value::<N>(gates, parameter, kind)));
+}

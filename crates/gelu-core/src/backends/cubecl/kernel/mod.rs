@@ -1,0 +1,41 @@
+//! What one unit of a kernel does: it reads a vector, works on it and writes it.
+
+#![allow(missing_docs, reason = "the macro makes public items without documentation")]
+#![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
+
+pub(super) mod draws;
+pub(super) mod gates;
+pub(super) mod maps;
+pub(super) mod steps;
+
+use super::on_lanes::OnLanes;
+use crate::composed::Of;
+use burn_cubecl::cubecl;
+use cubecl::prelude::*;
+use gelu_kernels::functions::Kind;
+
+/// The function.
+#[cube]
+fn value<N: Size>(x: Vector<f32, N>, parameter: f32, #[comptime] kind: Kind) -> Vector<f32, N> {
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Value }))
+}
+
+/// Its derivative.
+#[cube]
+fn derivative<N: Size>(
+    x: Vector<f32, N>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+) -> Vector<f32, N> {
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Derivative }))
+}
+
+/// Its second derivative.
+#[cube]
+fn second_derivative<N: Size>(
+    x: Vector<f32, N>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+) -> Vector<f32, N> {
+    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::SecondDerivative }))
+}
