@@ -52,6 +52,9 @@ mod activation;
 mod adam;
 #[doc(hidden)]
 pub mod arithmetic;
+#[cfg(feature = "gemm")]
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+pub mod attention;
 #[cfg(all(feature = "loops", feature = "std"))]
 pub mod batch_norm;
 #[cfg(feature = "gemm")]
@@ -96,6 +99,8 @@ mod places;
 mod product;
 pub mod random;
 mod root;
+#[cfg(all(feature = "loops", feature = "std"))]
+pub mod row_norm;
 #[cfg(all(feature = "loops", feature = "std"))]
 mod scratch;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]

@@ -4,8 +4,6 @@ use std::vec::Vec;
 
 /// How many numbers are summed in f32 before f64 takes over.
 const BLOCK: usize = 1024;
-/// Sums that go on side by side: enough to hide how long an addition takes.
-const LANES: usize = 32;
 
 /// Σ f(numbers) over the places of `S` slices of one length, for `N` functions at once; in f32 within
 /// blocks of 1,024 places, in f64 from block to block.
@@ -17,6 +15,26 @@ const LANES: usize = 32;
 pub(crate) fn sums<const S: usize, const N: usize>(
     slices: [&[f32]; S],
     f: impl Fn([f32; S]) -> [f32; N],
+) -> [f64; N] {
+    /// Sums that go on side by side: enough to hide how long an addition takes.
+    const LANES: usize = 32;
+    sums_by::<S, N, LANES>(slices, f, |lanes| lanes.into_iter().map(f64::from).sum())
+}
+
+/// As [`sums`], of short rows: half as many sums go on side by side, and they are added in pairs, in f32.
+#[inline(always)]
+pub(crate) fn sums_of_row<const S: usize, const N: usize>(
+    slices: [&[f32]; S],
+    f: impl Fn([f32; S]) -> [f32; N],
+) -> [f64; N] {
+    sums_by::<S, N, 16>(slices, f, |lanes| f64::from(in_pairs(lanes)))
+}
+
+#[inline(always)]
+fn sums_by<const S: usize, const N: usize, const LANES: usize>(
+    slices: [&[f32]; S],
+    f: impl Fn([f32; S]) -> [f32; N],
+    add: impl Fn([f32; LANES]) -> f64,
 ) -> [f64; N] {
     let length = slices[0].len();
     assert!(slices.iter().all(|slice| slice.len() == length), "slices of one length");
@@ -34,17 +52,32 @@ pub(crate) fn sums<const S: usize, const N: usize>(
                 }
             }
         }
+        // Apart, or the compiler gives each lane above a register of its own.
+        let mut rest = [[0.0f32; LANES]; N];
         for place in 0..chunks[0].1.len() {
             let values = f(chunks.map(|(_, rest)| rest[place]));
             for n in 0..N {
-                lanes[n][place] += values[n];
+                rest[n][place] = values[n];
             }
         }
         for n in 0..N {
-            total[n] += lanes[n].iter().map(|&sum| f64::from(sum)).sum::<f64>();
+            for lane in 0..LANES {
+                lanes[n][lane] += rest[n][lane];
+            }
+            total[n] += add(lanes[n]);
         }
     }
     total
+}
+
+/// The sum of sixteen numbers, of halves, quarters and so on.
+#[inline(always)]
+pub(crate) fn in_pairs(mut numbers: [f32; 16]) -> f32 {
+    for half in [8, 4, 2, 1] {
+        let (left, right) = numbers.split_at_mut(half);
+        left.iter_mut().zip(right).for_each(|(left, right)| *left += *right);
+    }
+    numbers[0]
 }
 
 /// The sum of a slice.

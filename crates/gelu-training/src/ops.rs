@@ -165,4 +165,51 @@ pub trait TrainingOps: Backend + ActivationOps {
         let parameters = [gamma, beta, mean, variance];
         composed::batch_norm_activation_gradients::<Self>(x, parameters, gradient, epsilon, unit)
     }
+
+    /// `γ·(x − mean)/√(variance + ε)` of each row of `x`, `[rows, width]`, by the mean and the mean square
+    /// deviation of its numbers; if it is not centred, `γ·x/√(mean(x²) + ε)`.
+    fn row_norm(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        epsilon: f64,
+        centred: bool,
+    ) -> FloatTensor<Self> {
+        composed::row_norm::<Self>(x, gamma, epsilon, centred)
+    }
+
+    /// The gradients of [`row_norm`](Self::row_norm) for `x` and γ, given that of its result.
+    fn row_norm_gradients(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        epsilon: f64,
+        centred: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        composed::row_norm_gradients::<Self>(x, gamma, gradient, epsilon, centred)
+    }
+
+    /// `softmax(Q·Kᵀ/√size)·V` of each head, where no place sees a later one: `[batch, length,
+    /// heads·size]` of `qkv`, `[batch, length, 3·heads·size]`.
+    fn causal_attention(qkv: FloatTensor<Self>, heads: usize) -> FloatTensor<Self> {
+        composed::causal_attention::<Self>(qkv, heads)
+    }
+
+    /// [`causal_attention`](Self::causal_attention), and the softmax, `[batch, heads, length, length]`.
+    fn causal_attention_train(
+        qkv: FloatTensor<Self>,
+        heads: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        composed::causal_attention_train::<Self>(qkv, heads)
+    }
+
+    /// The gradient of [`causal_attention`](Self::causal_attention) for `qkv`, given the softmax and the
+    /// gradient of its result.
+    fn causal_attention_gradient(
+        qkv: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        heads: usize,
+    ) -> FloatTensor<Self> {
+        composed::causal_attention_gradient::<Self>(qkv, weights, gradient, heads)
+    }
 }

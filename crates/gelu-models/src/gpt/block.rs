@@ -4,7 +4,10 @@ use burn::module::Module;
 use burn::nn::{DropoutConfig, LayerNorm, LayerNormConfig, LinearConfig, RmsNorm, RmsNormConfig};
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Channels, FeedForward, GatedFeedForward};
-use gelu_training::layers::{linear, linear_activation};
+use gelu_training::layers::{layer_norm, linear, linear_activation, rms_norm};
+
+/// What is added to the variance or the mean square in a norm.
+const EPSILON: f64 = 1e-5;
 
 /// `x + attention(norm(x))`, then `x + mlp(norm(x))`.
 #[derive(Module, Debug)]
@@ -46,16 +49,19 @@ impl Norm {
     pub(crate) fn new(config: &GptConfig, device: &Device) -> Self {
         match config.norm {
             GptNorm::Layer => {
-                Self::Layer(LayerNormConfig::new(config.width).with_bias(false).init(device))
+                let layer = LayerNormConfig::new(config.width).with_epsilon(EPSILON);
+                Self::Layer(layer.with_bias(false).init(device))
             }
-            GptNorm::Rms => Self::Rms(RmsNormConfig::new(config.width).init(device)),
+            GptNorm::Rms => {
+                Self::Rms(RmsNormConfig::new(config.width).with_epsilon(EPSILON).init(device))
+            }
         }
     }
 
     pub(crate) fn forward(&self, x: Tensor<3>) -> Tensor<3> {
         match self {
-            Self::Layer(norm) => norm.forward(x),
-            Self::Rms(norm) => norm.forward(x),
+            Self::Layer(norm) => layer_norm(norm, EPSILON, x),
+            Self::Rms(norm) => rms_norm(norm, x),
         }
     }
 }

@@ -5,7 +5,7 @@ use burn::module::{
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_nn::conv::Conv2d;
-use burn_nn::{BatchNorm, Dropout, Linear};
+use burn_nn::{BatchNorm, Dropout, Linear, RmsNorm};
 use core::fmt::{self, Display, Formatter};
 use core::ops::{Deref, DerefMut};
 use gelu_core::{ActivationLayer, HiddenLayer};
@@ -21,6 +21,7 @@ use gelu_core::{ActivationLayer, HiddenLayer};
 /// | [`HiddenLayer`] | [`hidden_layer`](super::hidden_layer) |
 /// | [`Conv2d`] | [`conv2d`](super::conv2d) |
 /// | [`BatchNorm`] | [`batch_norm`](super::batch_norm), and [`batch_norm_activation`](super::batch_norm_activation) |
+/// | [`RmsNorm`] | [`rms_norm`](super::rms_norm) |
 /// | [`Dropout`] | [`dropout`](super::dropout) |
 ///
 /// ```
@@ -100,6 +101,17 @@ impl Fast<BatchNorm> {
         input: Tensor<D>,
     ) -> Tensor<D> {
         super::batch_norm_activation(self, activation, input)
+    }
+}
+
+impl Fast<RmsNorm> {
+    /// As [`rms_norm`](super::rms_norm).
+    ///
+    /// # Panics
+    ///
+    /// If the last dimension of the input is not the layer's.
+    pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        super::rms_norm(self, input)
     }
 }
 

@@ -84,7 +84,7 @@ fn activated<const D: usize>(
 }
 
 /// What becomes of the rows of a tensor of any rank, back in that rank.
-fn rows<const D: usize>(
+pub(super) fn rows<const D: usize>(
     input: Tensor<D>,
     compute: impl FnOnce(Tensor<2>) -> Tensor<2>,
 ) -> Tensor<D> {

@@ -1,8 +1,10 @@
 //! One backward pass an operation.
 
+mod attention;
 mod batch_norm;
 mod convolution;
 mod linear;
+mod row_norm;
 
 use crate::TrainingOps;
 use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
@@ -39,5 +41,18 @@ impl<B: TrainingOps, C: CheckpointStrategy> TrainingOps for Autodiff<B, C> {
         unit: Unit,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         batch_norm::tracked::<B, C>(x, gamma, beta, epsilon, unit)
+    }
+
+    fn row_norm(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        epsilon: f64,
+        centred: bool,
+    ) -> FloatTensor<Self> {
+        row_norm::tracked::<B, C>(x, gamma, epsilon, centred)
+    }
+
+    fn causal_attention(qkv: FloatTensor<Self>, heads: usize) -> FloatTensor<Self> {
+        attention::tracked::<B, C>(qkv, heads)
     }
 }

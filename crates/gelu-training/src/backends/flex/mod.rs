@@ -1,9 +1,11 @@
 //! The kernels on tensors of the CPU.
 
+mod attention;
 mod batch_norm;
 mod convolution;
 mod linear;
 mod optimizer;
+mod row_norm;
 
 use crate::{AdamStep, SgdStep, TrainingOps, composed};
 use burn_core::backend::{
@@ -186,5 +188,59 @@ impl TrainingOps for Flex {
             );
         }
         batch_norm::backward(x, parameters, gradient, epsilon, unit)
+    }
+
+    fn row_norm(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        epsilon: f64,
+        centred: bool,
+    ) -> FloatTensor<Self> {
+        match row_norm::has_kernel(&x) {
+            true => row_norm::forward(x, gamma, epsilon, centred),
+            false => composed::row_norm::<Self>(x, gamma, epsilon, centred),
+        }
+    }
+
+    fn row_norm_gradients(
+        x: FloatTensor<Self>,
+        gamma: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        epsilon: f64,
+        centred: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        match row_norm::has_kernel(&x) {
+            true => row_norm::backward(x, gamma, gradient, epsilon, centred),
+            false => composed::row_norm_gradients::<Self>(x, gamma, gradient, epsilon, centred),
+        }
+    }
+
+    fn causal_attention(qkv: FloatTensor<Self>, heads: usize) -> FloatTensor<Self> {
+        match attention::has_kernel(&qkv) {
+            true => attention::forward(qkv, heads).0,
+            false => composed::causal_attention::<Self>(qkv, heads),
+        }
+    }
+
+    fn causal_attention_train(
+        qkv: FloatTensor<Self>,
+        heads: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        match attention::has_kernel(&qkv) {
+            true => attention::forward(qkv, heads),
+            false => composed::causal_attention_train::<Self>(qkv, heads),
+        }
+    }
+
+    fn causal_attention_gradient(
+        qkv: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        heads: usize,
+    ) -> FloatTensor<Self> {
+        match attention::has_kernel(&qkv) {
+            true => attention::gradient(qkv, weights, gradient, heads),
+            false => composed::causal_attention_gradient::<Self>(qkv, weights, gradient, heads),
+        }
     }
 }

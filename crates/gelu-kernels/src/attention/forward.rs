@@ -1,0 +1,87 @@
+use super::matrix::Matrix;
+use super::softmax::softmax;
+use super::{CausalAttention, Part};
+use crate::disjoint::Disjoint;
+use crate::level::{Level, Tiled};
+
+/// How much a head needs of it.
+pub(super) fn scratch(of: &CausalAttention, level: Level) -> usize {
+    let [rows, lanes] = level.tile();
+    let sizes = Sizes::of(of, rows, lanes);
+    sizes.places * (of.size + sizes.features) + (of.size + rows) * sizes.columns
+}
+
+/// Sizes, filled up to those of tiles.
+struct Sizes {
+    places: usize,
+    columns: usize,
+    features: usize,
+}
+
+impl Sizes {
+    fn of(of: &CausalAttention, rows: usize, lanes: usize) -> Self {
+        Self {
+            places: of.length.next_multiple_of(rows),
+            columns: of.length.next_multiple_of(2 * lanes),
+            features: of.size.next_multiple_of(2 * lanes),
+        }
+    }
+}
+
+/// One head of one sequence.
+pub(super) struct Head<'a> {
+    pub(super) of: CausalAttention,
+    pub(super) sequence: usize,
+    pub(super) head: usize,
+    pub(super) qkv: &'a [f32],
+    pub(super) out: &'a Disjoint<'a, f32>,
+    pub(super) weights: &'a Disjoint<'a, f32>,
+    pub(super) scratch: &'a mut [f32],
+}
+
+impl Tiled for Head<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
+        let Self { of, sequence, head, qkv, out, weights, mut scratch } = self;
+        let sizes = Sizes::of(&of, ROWS, LANES);
+        let rows = |part: Part| {
+            (0..of.length).map(move |place| &qkv[of.at(sequence, place, part, head)..][..of.size])
+        };
+        let mut queries = Matrix::lent(&mut scratch, sizes.places, of.size);
+        queries.fill(rows(Part::Query));
+        let mut keys = Matrix::lent(&mut scratch, of.size, sizes.columns);
+        keys.fill_transposed(rows(Part::Key));
+        let mut values = Matrix::lent(&mut scratch, sizes.places, sizes.features);
+        values.fill(rows(Part::Value));
+        let mut scores = Matrix::lent(&mut scratch, ROWS, sizes.columns);
+        let scale = of.scale();
+        for first in (0..of.length).step_by(ROWS) {
+            let seen = (first + ROWS).min(of.length);
+            for column in (0..seen).step_by(2 * LANES) {
+                let mut tile = queries.times::<FUSED, ROWS, LANES>(first, &keys, column, of.size);
+                let numbers = tile.as_flattened_mut().as_flattened_mut();
+                numbers.iter_mut().for_each(|score| *score *= scale);
+                scores.set(0, column, &tile);
+            }
+            for place in first..seen {
+                softmax::<FUSED>(scores.row_mut(place - first), place + 1);
+                let start = of.weights_at(sequence, head) + place * of.length;
+                // SAFETY: one thread works on a head.
+                let weights = unsafe { weights.part(start..start + of.length) };
+                weights.copy_from_slice(&scores.row(place - first)[..of.length]);
+            }
+            for feature in (0..of.size).step_by(2 * LANES) {
+                let tile = scores.times::<FUSED, ROWS, LANES>(0, &values, feature, seen);
+                let count = (of.size - feature).min(2 * LANES);
+                for (place, tile) in (first..seen).zip(&tile) {
+                    let start = of.output_at(sequence, place, head) + feature;
+                    // SAFETY: as above.
+                    let out = unsafe { out.part(start..start + count) };
+                    out.copy_from_slice(&tile.as_flattened()[..count]);
+                }
+            }
+        }
+    }
+}
