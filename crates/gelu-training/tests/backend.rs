@@ -7,6 +7,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "backend/attention.rs"]
+mod attention;
 #[path = "backend/batch_norm.rs"]
 mod batch_norm;
 #[path = "backend/checkpointing.rs"]
@@ -19,5 +21,7 @@ mod fast;
 mod linear;
 #[path = "backend/optimizers.rs"]
 mod optimizers;
+#[path = "backend/row_norm.rs"]
+mod row_norm;
 #[path = "backend/sixteen_bits.rs"]
 mod sixteen_bits;

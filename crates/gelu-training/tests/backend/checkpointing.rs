@@ -3,7 +3,7 @@
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::nn::conv::Conv2dConfig;
-use burn::nn::{BatchNormConfig, LinearConfig};
+use burn::nn::{BatchNormConfig, LayerNormConfig, LinearConfig};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use gelu_core::{Activation, Channels, HiddenLayerConfig};
 use gelu_training::layers;
@@ -22,18 +22,21 @@ impl ModuleMapper for Waves {
 
 type Layer = (&'static str, Box<dyn Fn(Tensor<4>) -> Tensor<4>>);
 
+/// Eight rows as two pictures.
+fn pictures(x: Tensor<2>) -> Tensor<4> {
+    let columns = x.dims()[1];
+    x.reshape([2, 1, 4, columns])
+}
+
 /// Every layer, on pictures of `[2, 3, 4, 4]` as it takes them.
 fn every_layer(device: &Device) -> Vec<Layer> {
     let rows = |x: Tensor<4>| x.reshape([8, 12]);
-    let pictures = |x: Tensor<2>| -> Tensor<4> {
-        let columns = x.dims()[1];
-        x.reshape([2, 1, 4, columns])
-    };
     let linear = LinearConfig::new(12, 5).init(device).map(&mut Waves);
     let hidden = HiddenLayerConfig::new(12, 6).init(device).map(&mut Waves);
     let convolution = Conv2dConfig::new([3, 4], [3, 3]).init(device).map(&mut Waves);
     let norm = BatchNormConfig::new(3).init(device).map(&mut Waves);
     let gelu = Activation::Gelu.init(Channels::First(3), device);
+    let layer_norm = LayerNormConfig::new(4).init(device).map(&mut Waves);
     let (of_linear, of_norm) = (linear.clone(), gelu.clone());
     vec![
         ("linear", Box::new(move |x| pictures(layers::linear(&linear, rows(x))))),
@@ -43,6 +46,13 @@ fn every_layer(device: &Device) -> Vec<Layer> {
         ),
         ("hidden layer", Box::new(move |x| pictures(layers::hidden_layer(&hidden, rows(x))))),
         ("convolution", Box::new(move |x| layers::conv2d(&convolution, x))),
+        ("layer norm", Box::new(move |x| layers::layer_norm(&layer_norm, 1e-5, x))),
+        (
+            "attention",
+            Box::new(|x| {
+                pictures(layers::causal_attention(x.reshape([2, 4, 12]), 2).reshape([8, 4]))
+            }),
+        ),
         ("batch norm", Box::new(move |x| layers::batch_norm_activation(&norm, &of_norm, x))),
     ]
 }

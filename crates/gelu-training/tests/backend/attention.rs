@@ -1,0 +1,75 @@
+//! Beside Burn's own attention, whose gradients are those of its products and sums.
+
+use burn::tensor::module::attention;
+use burn::tensor::ops::AttentionModuleOptions;
+use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
+use gelu_training::layers::causal_attention;
+
+fn wave(shape: [usize; 3], frequency: f64, device: &Device) -> Tensor<3> {
+    let count: usize = shape.iter().product();
+    let values: Vec<f32> =
+        (0..count).map(|i| (2.0 * (frequency * i as f64).sin()) as f32).collect();
+    Tensor::from_data(TensorData::new(values, shape), device)
+}
+
+/// Of heads that are taken apart.
+fn burns(qkv: Tensor<3>, heads: usize) -> Tensor<3> {
+    let [batch, length, width] = qkv.dims();
+    let split = [batch, length, 3, heads, width / 3 / heads];
+    let by_head = qkv.reshape(split).permute([2, 0, 3, 1, 4]);
+    let part = |index| by_head.clone().narrow(0, index, 1).squeeze_dim::<4>(0);
+    let options = AttentionModuleOptions { is_causal: true, ..Default::default() };
+    let heads = attention(part(0), part(1), part(2), None, None, options);
+    heads.swap_dims(1, 2).reshape([batch, length, width / 3])
+}
+
+#[track_caller]
+fn assert_near(what: &str, found: TensorData, expected: TensorData, tolerance: f64) {
+    assert_eq!(found.shape(), expected.shape(), "{what}");
+    let pairs = found.iter::<f64>().zip(expected.iter::<f64>());
+    for (place, (f, e)) in pairs.enumerate() {
+        assert!((f - e).abs() <= tolerance * (1.0 + e.abs()), "{what} {place}: {f}, not {e}");
+    }
+}
+
+#[test]
+fn outputs_and_gradients_of_any_size_are_burns() {
+    let device = Device::default().autodiff();
+    for [batch, length, heads, size] in
+        [[1, 1, 1, 1], [2, 5, 3, 4], [1, 33, 2, 40], [3, 64, 4, 32], [2, 70, 1, 16]]
+    {
+        let results = |forward: &dyn Fn(Tensor<3>, usize) -> Tensor<3>| {
+            let qkv = wave([batch, length, 3 * heads * size], 0.7311, &device).require_grad();
+            let y = forward(qkv.clone(), heads);
+            let loss = (y.clone() * wave([batch, length, heads * size], 0.377, &device)).sum();
+            [y.into_data(), qkv.grad(&loss.backward()).unwrap().into_data()]
+        };
+        let (found, expected) = (results(&causal_attention), results(&burns));
+        for ((part, found), expected) in ["output", "gradient"].iter().zip(found).zip(expected) {
+            let what = format!("{batch} {length} {heads} {size}, {part}");
+            assert_near(&what, found, expected, 3e-5);
+        }
+    }
+}
+
+#[test]
+fn doubles_attend_too_and_constants_have_no_gradient() {
+    let device = Device::default();
+    let qkv = wave([2, 9, 24], 0.7311, &device);
+    let plain = causal_attention(qkv.clone(), 2).into_data();
+    assert_near("plain", plain.clone(), burns(qkv.clone(), 2).into_data(), 1e-5);
+    if device.supports_dtype(DType::F64) {
+        let double = causal_attention(qkv.clone().cast(FloatDType::F64), 2);
+        assert_near("f64", double.into_data(), plain.clone(), 1e-5);
+    }
+    let autodiff = Device::default().autodiff();
+    let constant = wave([2, 9, 24], 0.7311, &autodiff);
+    let y = causal_attention(constant, 2);
+    assert_near("untracked", y.into_data(), plain, 1e-6);
+}
+
+#[test]
+#[should_panic(expected = "12 numbers of a place are no queries, keys and values of 3 heads")]
+fn heads_that_do_not_fit_are_refused() {
+    causal_attention(Tensor::zeros([1, 2, 12], &Device::default()), 3);
+}
