@@ -1,5 +1,5 @@
-//! The three products of a linear layer, in blocks that threads share out among them. The blocks
-//! depend on the sizes alone, and so do the bits.
+//! The three products of a linear layer, in blocks that threads share out among them. A number of the
+//! result is summed in the same order whatever its block, so that the bits depend on the sizes alone.
 
 #![allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
 
@@ -98,6 +98,25 @@ mod tests {
         let sizes = Sizes { batch: 0, inputs: 3, outputs: 2 };
         assert_eq!(sizes.weight_gradient(&[], &[]), [0.0; 6]);
         assert!(sizes.forward(&[], &[1.0; 6]).is_empty());
+    }
+
+    #[test]
+    fn a_product_has_the_bits_of_one_block() {
+        let wave = |length: usize, frequency: f32| -> Vec<f32> {
+            (0..length).map(|i| (i as f32 * frequency).sin()).collect()
+        };
+        for [batch, inputs, outputs] in
+            [[768, 128, 384], [128, 768, 512], [64, 500, 250], [600, 70, 520], [300, 2000, 40]]
+        {
+            let (x, weight) = (wave(batch * inputs, 0.37), wave(inputs * outputs, 0.53));
+            let sizes = Sizes { batch, inputs, outputs };
+            let mut whole = std::vec![0.0; batch * outputs];
+            let place = Disjoint::of(&mut whole);
+            // SAFETY: nothing else uses it.
+            let place = unsafe { Place::of_block(&place, outputs, 0..batch, 0..outputs) };
+            multiply(sizes.input(&x), sizes.weight(&weight), place, Before::Ignored);
+            assert!(sizes.forward(&x, &weight) == whole, "{sizes:?}");
+        }
     }
 
     #[test]

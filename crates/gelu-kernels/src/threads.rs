@@ -122,7 +122,8 @@ pub(crate) fn for_each_channel_part(
 }
 
 /// Calls `work` with each block of a matrix of `size`, its rows and its columns: all of `side` rows and
-/// columns at most, and as equal as they get. Several threads are used if `operations` are worth them.
+/// columns at most, and as equal as they get. If `operations` are worth several threads, they are used, and
+/// blocks are halved until there are some for each of a few.
 #[cfg(feature = "gemm")]
 pub(crate) fn for_each_block(
     size: [usize; 2],
@@ -130,12 +131,26 @@ pub(crate) fn for_each_block(
     operations: usize,
     work: impl Fn(Range<usize>, Range<usize>) + Send + Sync,
 ) {
-    let counts = size.map(|length| length.div_ceil(side));
+    /// Blocks there should be for a few threads to share out.
+    const ENOUGH: usize = 4;
+    /// A block of no more rows and no more columns would be too small to pay; and from 512 terms on gemm adds
+    /// up such a one in another order.
+    const LEAST: usize = 64;
+    let pays = operations >= PARALLEL_PRODUCT;
+    let mut counts = size.map(|length| length.div_ceil(side));
+    while pays && counts[0] * counts[1] < ENOUGH {
+        let lengths = [0, 1].map(|axis| size[axis] / counts[axis]);
+        let longer = usize::from(lengths[1] > lengths[0]);
+        if lengths[longer] < 2 * LEAST || lengths.iter().all(|&length| length <= 2 * LEAST) {
+            break;
+        }
+        counts[longer] *= 2;
+    }
     let range = |axis: usize, index: usize| {
         let [start, end] = [index, index + 1].map(|index| index * size[axis] / counts[axis]);
         start..end
     };
-    each(counts[0] * counts[1], operations >= PARALLEL_PRODUCT, |index| {
+    each(counts[0] * counts[1], pays, |index| {
         work(range(0, index / counts[1]), range(1, index % counts[1]));
     });
 }

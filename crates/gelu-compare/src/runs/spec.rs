@@ -11,8 +11,8 @@ use std::fmt::Debug;
 pub trait Spec:
     Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// The version of the layout and of the training that it stands for; raised when a change of the
-    /// program changes results. Written as `version`.
+    /// The latest version of the layout and of the training that it stands for; raised when a change of
+    /// the program changes results. Written as `version`.
     const VERSION: u32;
 
     /// The program that trains it, as its messages begin.
@@ -24,6 +24,12 @@ pub trait Spec:
 
     /// The version that this one is of.
     fn version(&self) -> u32;
+
+    /// The version at which this program trains such a run. One comparison's have the same; what a change
+    /// of the program leaves as it was may stay at an earlier one.
+    fn current_version(&self) -> u32 {
+        Self::VERSION
+    }
 
     /// The same as another version of the program would have made it.
     #[must_use]

@@ -63,7 +63,7 @@ impl RunSpec {
         data_fingerprint: &str,
     ) -> Self {
         Self {
-            version: <Self as Spec>::VERSION,
+            version: current_version(&recipe.network),
             experiment: recipe.name.clone(),
             activation: activation.into(),
             seed,
@@ -94,13 +94,25 @@ impl RunSpec {
     }
 }
 
+/// Version 8 gave a GPT kernels of its own, and other networks the bits of version 7.
+fn current_version(network: &NetworkRecipe) -> u32 {
+    match network {
+        NetworkRecipe::Gpt { .. } => 8,
+        _ => 7,
+    }
+}
+
 impl Spec for RunSpec {
-    const VERSION: u32 = 7;
+    const VERSION: u32 = 8;
     const TOOL: &'static str = "gelu";
     const RESULT: Option<&'static str> = Some("model.bpk");
 
     fn version(&self) -> u32 {
         self.version
+    }
+
+    fn current_version(&self) -> u32 {
+        current_version(&self.network)
     }
 
     fn at_version(&self, version: u32) -> Self {

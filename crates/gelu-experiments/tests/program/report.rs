@@ -95,8 +95,9 @@ fn age(runs: &[PathBuf]) {
     for run in runs {
         let file = run.join("run.toml");
         let text = fs::read_to_string(&file).unwrap();
-        let [now, before] = [0, 1].map(|less| format!("version = {}\n", RunSpec::VERSION - less));
-        assert!(text.contains(&now), "{text}");
+        let version = text.lines().find_map(|line| line.strip_prefix("version = ")).unwrap();
+        let before: u32 = version.parse::<u32>().unwrap() - 1;
+        let [now, before] = [version, &before.to_string()].map(|n| format!("version = {n}\n"));
         fs::write(&file, text.replace(&now, &before)).unwrap();
         let mut old = run.clone().into_os_string();
         old.push("-old");

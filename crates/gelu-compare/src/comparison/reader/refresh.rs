@@ -88,7 +88,7 @@ impl<E: Experiment> ComparisonReader<E> {
             (None, None) if self.any_version => folder.spec_of_any_version()?,
             (None, None) => folder.spec()?,
         };
-        if !self.comparison.includes(&spec.at_version(E::Spec::VERSION)) {
+        if !self.comparison.includes(&spec.at_version(spec.current_version())) {
             self.foreign.insert(name.to_owned());
             return Ok(());
         }

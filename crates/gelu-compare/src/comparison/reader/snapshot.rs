@@ -91,14 +91,14 @@ impl<E: Experiment> ComparisonReader<E> {
     /// The latest version of the program that has trained runs here.
     fn latest_version(&self, warnings: &mut Vec<String>) -> Option<u32> {
         let latest = self.read.values().map(|read| read.spec.version()).max()?;
+        let current = self.read.values().map(|read| read.spec.current_version()).max()?;
         let of_others = self.read.values().filter(|read| read.spec.version() != latest).count();
         let path = self.folder.runs();
-        if latest != E::Spec::VERSION {
+        if latest != current {
             warnings.push(format!(
                 "{}: an earlier version of the program trained these runs ({latest}, this one's is \
-                 {}); it would train them anew",
-                path.display(),
-                E::Spec::VERSION
+                 {current}); it would train them anew",
+                path.display()
             ));
         }
         if of_others > 0 {

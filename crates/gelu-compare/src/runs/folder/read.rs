@@ -11,7 +11,6 @@ use crate::runs::{Holder, Spec, StatusFile, lease, outcomes};
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,7 +21,12 @@ impl RunFolder {
     ///
     /// When `run.toml` is missing, unreadable, not a specification, or of another version.
     pub fn spec<S: Spec>(&self) -> Result<S> {
-        self.spec_of(S::VERSION..=S::VERSION)
+        let spec: S = self.spec_of_any_version()?;
+        let (version, current) = (spec.version(), spec.current_version());
+        if version != current {
+            return Err(self.of_another_version(version, current));
+        }
+        Ok(spec)
     }
 
     /// Its specification if this version of the program made it or an earlier one: what such a run
@@ -32,20 +36,14 @@ impl RunFolder {
     ///
     /// When `run.toml` is missing, unreadable, not a specification, or of a later version.
     pub fn spec_of_any_version<S: Spec>(&self) -> Result<S> {
-        self.spec_of(0..=S::VERSION)
-    }
-
-    fn spec_of<S: Spec>(&self, versions: RangeInclusive<u32>) -> Result<S> {
         let path = self.file("run.toml");
         let refuse = |problem: String, advice: &str| {
             Err(Error::data(&path, Place::File, problem, advice.to_owned()))
         };
         let Some(text) = read_text(&path)? else { return refuse("is missing".to_owned(), "") };
         let version: Versioned = toml::from_str(&text).unwrap_or_default();
-        if version.version.is_some_and(|version| !versions.contains(&version)) {
-            let problem =
-                format!("has version {}, not {}", version.version.unwrap_or(0), S::VERSION);
-            return refuse(problem, "use the version of the program that made it");
+        if let Some(version) = version.version.filter(|version| *version > S::VERSION) {
+            return Err(self.of_another_version(version, S::VERSION));
         }
         let spec: S = match from_toml(&text) {
             Ok(spec) => spec,
@@ -55,6 +53,12 @@ impl RunFolder {
             Ok(()) => Ok(spec),
             Err(error) => refuse(error.to_string(), ""),
         }
+    }
+
+    fn of_another_version(&self, version: u32, current: u32) -> Error {
+        let problem = format!("has version {version}, not {current}");
+        let advice = "use the version of the program that made it";
+        Error::data(self.file("run.toml"), Place::File, problem, advice)
     }
 
     /// What `status.json` says; [`RunStatus::Waiting`](crate::runs::RunStatus::Waiting) where there is none
