@@ -15,7 +15,8 @@
 //! [`Unit`] is the list of functions. [`forward`] and [`backward`] are those of whole slices, [`Pass`]
 //! adds a bias and dropout, [`gated`] and [`gated_pair`] are gated units; [`slices`] is for loops of one's own, on the
 //! calling thread. [`adam`], [`amsgrad`] and [`sgd`] are steps of optimisers, [`batch_norm`] is one with its
-//! activation, and with the feature `gemm` there are `linear` layers and `convolution`s.
+//! activation, [`row_norm`] a layer norm, and with the feature `gemm` there are `linear` layers, `convolution`s and
+//! causal `attention`.
 //!
 //! # Accuracy
 //!
@@ -39,10 +40,10 @@
 //! | `std` | detects instructions; without it, the baseline is used |
 //! | `rayon` | several threads |
 //! | `half` | `f16` and `bf16` |
-//! | `gemm` | products of matrices: `linear`, `convolution` |
+//! | `gemm` | products of matrices: `linear`, `convolution`, `attention` |
 //! | `serde` | units by their names |
 //!
-//! The first four are the default. Batch norm and products need `std`.
+//! The first four are the default. Norms and products need `std`.
 
 extern crate alloc;
 
