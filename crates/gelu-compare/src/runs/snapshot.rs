@@ -1,7 +1,7 @@
 use super::design::FigureSpec;
 use super::{AddedLook, Progress, Provenance, RunKey, RunStatus, columns};
 use crate::measure::{
-    Criterion, EpochMetrics, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
+    Criterion, Epochs, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
 };
 use crate::setting::{Axis, Role, Setting, Value};
 use serde_json::{Map, Value as Json};
@@ -229,8 +229,8 @@ pub struct RunSnapshot {
     pub folder: String,
     /// Where it stands.
     pub status: RunStatus,
-    /// The finished epochs, in order, without gaps.
-    pub epochs: Vec<EpochMetrics>,
+    /// The finished epochs, in order, without gaps; shared by the snapshots that follow each other.
+    pub epochs: Epochs,
     /// How many epochs it is to have, as far as that is known.
     pub epochs_planned: usize,
     /// What it achieves under noise, by amplitude; empty where that is not measured (yet).
@@ -284,7 +284,7 @@ impl RunSnapshot {
             planned: true,
             folder,
             status: RunStatus::Waiting,
-            epochs: Vec::new(),
+            epochs: Epochs::default(),
             epochs_planned,
             noise: Vec::new(),
             outcomes: None,

@@ -61,7 +61,7 @@ impl RunDocument {
             diverged_in_epoch,
             arithmetics: run.arithmetics(),
             reported_epoch: reported_epoch(snapshot, run).map(|epoch| epoch.epoch),
-            epochs: run.epochs.clone(),
+            epochs: run.epochs.to_vec(),
             noise: run.noise.clone(),
             name: run.name.clone(),
         }

@@ -67,7 +67,7 @@ impl RunFolder {
             outcomes,
             provenance: noted(self.provenance(), &mut warnings).unwrap_or_default(),
             status,
-            epochs,
+            epochs: epochs.into(),
             progress,
             seconds,
             warnings,

@@ -25,7 +25,7 @@ fn what_a_process_left_that_was_killed_while_it_made_the_folder_is_removed() {
 fn metrics_survive_being_written_and_read_to_the_last_bit() {
     let (_parent, folder) = folder();
     claim(&folder).publish_metrics(&epochs(3)).unwrap();
-    assert_eq!(snapshot(&folder).epochs, epochs(3));
+    assert_eq!(*snapshot(&folder).epochs, epochs(3));
 }
 
 #[test]
