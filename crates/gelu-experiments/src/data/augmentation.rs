@@ -60,7 +60,7 @@ impl Crops {
         let padded = pictures.pad((pad, pad, pad, pad), 0.0);
         let padded = padded.reshape([count, channels, row_length * (height + 2 * pad)]);
         let inputs = padded.gather(2, wanted).reshape([count, channels * height * width]);
-        Examples { inputs: inputs.into(), labels: batch.labels }
+        Examples { inputs: inputs.into(), ..batch }
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
         let inputs = TensorData::new(values.clone(), [count, 24]);
         let inputs = Tensor::<2>::from_data(inputs, &device).into();
         let labels = Tensor::<1, Int>::zeros([count], &device);
-        (values, Examples { inputs, labels })
+        (values, Examples { inputs, labels, targets: None })
     }
 
     /// The crop of one picture, written down from its definition.

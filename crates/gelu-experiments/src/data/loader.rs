@@ -4,7 +4,7 @@ use super::samples::{Chosen, Samples};
 use super::{Examples, Order};
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -142,7 +142,11 @@ impl Iterator for Batches<'_> {
         self.done = end;
         Some(Ok(match device.is_autodiff() {
             // Layers that act in training alone look at the device of what they are given.
-            true => Examples { inputs: batch.inputs.autodiff(), labels: batch.labels.autodiff() },
+            true => Examples {
+                inputs: batch.inputs.autodiff(),
+                labels: batch.labels.autodiff(),
+                targets: batch.targets.map(Tensor::autodiff),
+            },
             false => batch,
         }))
     }
@@ -158,7 +162,7 @@ impl DataLoaderIterator<Examples> for Batches<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::tensor::{Tensor, TensorData};
+    use burn::tensor::TensorData;
     use std::collections::BTreeSet;
 
     fn examples(count: usize) -> Examples {
@@ -168,6 +172,7 @@ mod tests {
         Examples {
             inputs: Tensor::from_data(TensorData::new(values, [count, 2]), &device).into(),
             labels: Tensor::from_data(TensorData::new(labels, [count]), &device),
+            targets: None,
         }
     }
 

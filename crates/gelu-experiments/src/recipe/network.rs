@@ -24,6 +24,13 @@ pub enum NetworkRecipe {
         /// Neurons in each.
         width: usize,
     },
+    /// The same network with one output, a number, [`gelu_models::Mlp`]: what a formula's value is.
+    Regression {
+        /// Hidden layers.
+        depth: usize,
+        /// Neurons in each.
+        width: usize,
+    },
     /// The deep autoencoder, [`gelu_models::Autoencoder`], unit-norm rows.
     Autoencoder {
         /// Neurons of the encoder's layers, the code last; the decoder mirrors them.
@@ -119,7 +126,7 @@ impl NetworkRecipe {
             widths.iter().try_for_each(|&width| limits::count(&what, width as u64, WIDEST))
         };
         match self {
-            Self::Classifier { depth, width } => {
+            Self::Classifier { depth, width } | Self::Regression { depth, width } => {
                 limits::count_or_none("network.depth", *depth as u64, DEEPEST)?;
                 limits::count("network.width", *width as u64, WIDEST)
             }
@@ -172,7 +179,9 @@ impl NetworkRecipe {
         let product = |a: usize, b: usize| a as u128 * b as u128;
         let square = |width: usize| product(width, width);
         match self {
-            Self::Classifier { depth, width } => *depth as u128 * square(*width),
+            Self::Classifier { depth, width } | Self::Regression { depth, width } => {
+                *depth as u128 * square(*width)
+            }
             Self::Autoencoder { encoder } => {
                 2 * encoder.windows(2).map(|pair| product(pair[0], pair[1])).sum::<u128>()
             }
@@ -188,13 +197,19 @@ impl NetworkRecipe {
     pub fn loss(&self) -> crate::measure::LossKind {
         match self {
             Self::Autoencoder { .. } => crate::measure::LossKind::SquaredError,
+            Self::Regression { .. } => crate::measure::LossKind::ScaledSquaredError,
             _ => crate::measure::LossKind::LogLoss,
         }
     }
 
     /// Whether it names classes, so that there are errors to count.
     pub fn classifies(&self) -> bool {
-        !matches!(self, Self::Autoencoder { .. })
+        !matches!(self, Self::Autoencoder { .. } | Self::Regression { .. })
+    }
+
+    /// Whether it learns formulas.
+    pub fn is_regression(&self) -> bool {
+        matches!(self, Self::Regression { .. })
     }
 
     /// Characters that it sees at once, where it takes a text.

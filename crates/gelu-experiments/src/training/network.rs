@@ -19,7 +19,8 @@ use gelu_models::{
 use gelu_training::clip_by_global_norm;
 
 /// Any of the networks, with what it is trained to do: to name the class of its input, or the character
-/// that follows, by the log loss; an autoencoder to return its input, by the mean squared error.
+/// that follows, by the log loss; an autoencoder to return its input, and a regression to find a number, by the
+/// mean squared error.
 #[derive(Module, Debug)]
 pub struct Network {
     architecture: Architecture,
@@ -35,6 +36,7 @@ pub struct Network {
 #[allow(clippy::large_enum_variant, reason = "there is one network, and Burn boxes no modules")]
 enum Architecture {
     Mlp(Mlp),
+    Regression(Mlp),
     Autoencoder(Autoencoder),
     Cnn(Cnn),
     WideResNet(WideResNet),
@@ -59,6 +61,13 @@ impl Network {
                     .with_depth(depth)
                     .with_width(width)
                     .with_dropout(spec.dropout)
+                    .with_activation(activation)
+                    .init(device),
+            ),
+            &NetworkRecipe::Regression { depth, width } => Architecture::Regression(
+                MlpConfig::new(features, 1)
+                    .with_depth(depth)
+                    .with_width(width)
                     .with_activation(activation)
                     .init(device),
             ),
@@ -107,7 +116,7 @@ impl Network {
 
     /// Outputs, targets and loss of a batch.
     pub fn score(&self, batch: Examples) -> BatchOutput {
-        let Examples { inputs, labels } = batch;
+        let Examples { inputs, labels, targets } = batch;
         let pictures = |inputs: BatchInputs| {
             let ([channels, height, width], inputs) = (self.picture, inputs.numbers());
             let count = inputs.dims()[0];
@@ -119,6 +128,13 @@ impl Network {
                 let output = network.forward(inputs.clone());
                 let loss = MseLoss::new().forward(output.clone(), inputs, Reduction::Mean);
                 return BatchOutput { loss, output, labels, kind: LossKind::SquaredError };
+            }
+            Architecture::Regression(network) => {
+                let output = network.forward(inputs.numbers());
+                let targets = targets.expect("points have numbers to be found");
+                let targets = targets.reshape(output.dims());
+                let loss = MseLoss::new().forward(output.clone(), targets, Reduction::Mean);
+                return BatchOutput { loss, output, labels, kind: LossKind::ScaledSquaredError };
             }
             Architecture::Mlp(network) => network.forward(inputs.numbers()),
             Architecture::Cnn(network) => network.forward(pictures(inputs)),
@@ -145,12 +161,16 @@ impl Network {
 
     /// The loss of each example of a batch, `[examples]`: [`score`](Self::score) has their mean.
     pub fn losses(&self, batch: Examples) -> Tensor<1> {
-        let inputs = batch.inputs.clone();
+        let (inputs, targets) = (batch.inputs.clone(), batch.targets.clone());
         let BatchOutput { output, labels, kind, .. } = self.score(batch);
         let examples = labels.dims()[0];
         let losses = match kind {
             LossKind::SquaredError => {
                 MseLoss::new().forward_no_reduction(output, inputs.numbers()).mean_dim(1)
+            }
+            LossKind::ScaledSquaredError => {
+                let targets = targets.expect("points have numbers to be found");
+                MseLoss::new().forward_no_reduction(output, targets.reshape([examples, 1]))
             }
             LossKind::LogLoss => {
                 log_softmax(output, 1).gather(1, labels.reshape([examples, 1])).neg()
@@ -165,7 +185,7 @@ impl Network {
 pub struct BatchOutput {
     /// Mean over the batch, of shape `[1]`.
     pub loss: Tensor<1>,
-    /// Logits `[examples, classes]`, or the reconstruction `[examples, features]`.
+    /// Logits `[examples, classes]`, the reconstruction `[examples, features]`, or numbers `[examples, 1]`.
     pub output: Tensor<2>,
     /// The class of each example.
     pub labels: Tensor<1, Int>,
@@ -176,10 +196,12 @@ pub struct BatchOutput {
 impl BatchOutput {
     /// The share of examples that are classified wrongly.
     pub(super) const ERROR: &str = "error";
+    /// The root of the mean squared error, of a regression.
+    pub(super) const RMSE: &str = "rmse";
 
     /// Which examples were classified wrongly, `[examples]`; `None` where nothing is classified.
     pub fn wrong(&self) -> Option<Tensor<1, Bool>> {
-        if self.kind == LossKind::SquaredError {
+        if self.kind != LossKind::LogLoss {
             return None;
         }
         let labels = self.labels.clone().without_autodiff();
@@ -243,6 +265,9 @@ impl Measured for BatchOutput {
 
     fn measure(&self) -> Measurement {
         let loss = self.measure_loss();
+        if self.kind == LossKind::ScaledSquaredError {
+            return loss.root_of_mean(Self::RMSE, self.loss.clone());
+        }
         match self.wrong() {
             Some(wrong) => loss.count(Self::ERROR, wrong.int().sum()),
             None => loss,
