@@ -168,6 +168,15 @@ impl Samples {
         }
     }
 
+    /// The inputs of the first examples, `[examples, features]`, as many as there are.
+    ///
+    /// # Panics
+    ///
+    /// If they are tokens.
+    pub fn first_inputs(&self, count: usize) -> Tensor<2> {
+        self.take(&Chosen::Range(0..count.min(self.len()))).inputs.numbers()
+    }
+
     /// The same examples with other inputs, made from theirs as `[examples, features]`.
     ///
     /// # Panics

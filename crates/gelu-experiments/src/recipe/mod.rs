@@ -42,6 +42,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("char-gpt", include_str!("../../recipes/char-gpt.toml")),
     ("cifar10-cnn", include_str!("../../recipes/cifar10-cnn.toml")),
     ("cifar10-cnn-narrow", include_str!("../../recipes/cifar10-cnn-narrow.toml")),
+    ("airbench-small", include_str!("../../recipes/airbench-small.toml")),
     ("cifar100-wrn", include_str!("../../recipes/cifar100-wrn.toml")),
     ("cifar100-wrn-original", include_str!("../../recipes/cifar100-wrn-original.toml")),
     ("cifar10-wrn", include_str!("../../recipes/cifar10-wrn.toml")),

@@ -52,6 +52,12 @@ pub enum NetworkRecipe {
         /// What stands in a block, and in which order.
         order: Order,
     },
+    /// The network of the shape of airbench94, [`gelu_models::Airbench`], behind a whitening of the patches of
+    /// the first 5,000 training pictures.
+    Airbench {
+        /// Channels of the three blocks.
+        widths: [usize; 3],
+    },
     /// The small decoder-only transformer of a text's characters, [`gelu_models::Gpt`]; its position-wise
     /// networks are gated where the activation is a gate.
     Gpt {
@@ -139,6 +145,7 @@ impl NetworkRecipe {
                 widths("network.widths", channels)?;
                 limits::single("network.noise", *noise, 0.0..=f64::from(f32::MAX))
             }
+            Self::Airbench { widths: channels } => widths("network.widths", channels),
             Self::WideResNet { depth, width, .. } => {
                 limits::count("network.width", *width as u64, WIDEST)?;
                 limits::count("network.depth", *depth as u64, DEEPEST)?;
@@ -186,6 +193,9 @@ impl NetworkRecipe {
                 2 * encoder.windows(2).map(|pair| product(pair[0], pair[1])).sum::<u128>()
             }
             Self::Cnn { widths, .. } => 9 * (2 * square(widths[0]) + 6 * square(widths[1])),
+            Self::Airbench { widths } => {
+                9 * (square(widths[0]) + 2 * square(widths[1]) + 2 * square(widths[2]))
+            }
             Self::WideResNet { depth, width, .. } => 3 * *depth as u128 * square(64 * width),
             Self::Gpt { layers, width, context, .. } => {
                 12 * *layers as u128 * square(*width) + product(*context, *width)
@@ -237,6 +247,6 @@ impl NetworkRecipe {
 
     /// Whether it is made of convolutions, and so takes pictures alone.
     pub fn is_convolutional(&self) -> bool {
-        matches!(self, Self::Cnn { .. } | Self::WideResNet { .. })
+        matches!(self, Self::Cnn { .. } | Self::WideResNet { .. } | Self::Airbench { .. })
     }
 }

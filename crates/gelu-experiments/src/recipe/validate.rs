@@ -22,6 +22,11 @@ impl Recipe {
             check_line("the figure's axis", &figure.axis)?;
         }
         self.training.validate()?;
+        if self.training.label_smoothing > 0.0 && !self.network.classifies() {
+            return refuse(
+                "training.label_smoothing is for classes, and this network names none; leave it out",
+            );
+        }
         self.validate_varied()?;
         self.validate_network()?;
         self.validate_data()?;
@@ -175,6 +180,9 @@ impl Recipe {
             }
             NetworkRecipe::Regression { .. } if drops => {
                 refuse("a network that learns formulas drops nothing; its dropout rate has to be 0")
+            }
+            NetworkRecipe::Airbench { .. } if drops => {
+                refuse("the network of kind airbench drops nothing; its dropout rate has to be 0")
             }
             NetworkRecipe::Gpt { .. } if drops => {
                 refuse("the transformer drops nothing; its dropout rate has to be 0")

@@ -1,7 +1,8 @@
 use super::evaluate::{measuring_loader, probing_loader};
-use super::network::{BatchOutput, Network};
+use super::network::Network;
 use super::optimizer::optimizer;
 use super::outcomes::examine;
+use super::output::BatchOutput;
 use super::splits::Splits;
 use crate::data::{BatchLoader, Order};
 use crate::error::Place;
