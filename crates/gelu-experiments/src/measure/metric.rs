@@ -56,6 +56,8 @@ impl Metric {
     /// As what is measured of every epoch on a part of the data; errors are said in points.
     pub fn on(self, split: Split, loss: LossKind) -> Measure {
         let (heading, unit) = match self {
+            // Squares of errors that have four digits.
+            Self::Loss if loss == LossKind::ScaledSquaredError => (loss.heading(), Unit::own(6)),
             Self::Loss => (loss.heading(), Unit::own(4)),
             Self::Error => ("error", Unit::points()),
             Self::Rmse => ("RMSE", Unit::own(4)),
