@@ -14,7 +14,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 const PANEL_WIDTH: u32 = 460;
 const HEIGHT: u32 = 400;
 /// What every further row of panels adds.
-const ROW_HEIGHT: u32 = 340;
+const ROW_HEIGHT: u32 = 360;
 /// More panels beside each other are too small to read on a page.
 const MOST_BESIDE: usize = 4;
 /// What plotters draws on for a pixel: it rounds every place to whole units, and with units of a
@@ -87,7 +87,9 @@ fn draw<B: DrawingBackend>(
     let (room, _) = body.dim_in_pixel();
     let (panels, right) = body.split_horizontally(room - units(beside.width));
     for (area, panel) in panels.split_evenly(grid(figure)).iter().zip(&figure.panels) {
-        draw_panel(figure, panel, area)?;
+        // A title stands apart from the axis above it.
+        let gap = if grid(figure).0 > 1 { units(10) } else { 0 };
+        draw_panel(figure, panel, &area.margin(gap, 0, 0, 0))?;
     }
     for (curve, row) in beside.curves.into_iter().zip(1..) {
         let (x, y) = (units(8), units(20 * row));
@@ -356,7 +358,7 @@ mod tests {
         let mut figure = figure(vec![(1.0, 0.3), (2.0, 0.2)], false);
         let panel = figure.panels.remove(0);
         for (panels, size) in
-            [(1, (460, 400)), (4, (1840, 400)), (5, (1380, 740)), (10, (1840, 1080))]
+            [(1, (460, 400)), (4, (1840, 400)), (5, (1380, 760)), (10, (1840, 1120))]
         {
             let titled = |number| Panel { title: format!("panel {number}"), ..panel.clone() };
             figure.panels = (0..panels).map(titled).collect();
