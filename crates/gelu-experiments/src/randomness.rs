@@ -8,12 +8,18 @@ use gelu_learner::randomness::Purpose;
 /// Streams beyond those of any epoch.
 const AUGMENTATION: u64 = 1 << 62;
 const NOISE: u64 = 1 << 63;
+const POINTS: u64 = 3 << 61;
 /// So many streams of noise stand for multiples of 0.2; no normal number has such low bits.
 const FIFTHS: f64 = 1e6;
 
 /// Where the pictures of an epoch, from 1, are cropped.
 pub fn augmentation(epoch: usize) -> Purpose {
     Purpose::Other { stream: AUGMENTATION | epoch as u64 }
+}
+
+/// Points with so many coordinates, where formulas are learned and measured.
+pub fn points(variables: usize) -> Purpose {
+    Purpose::Other { stream: POINTS | variables as u64 }
 }
 
 /// Noise of an amplitude, at least 0, added to test inputs.

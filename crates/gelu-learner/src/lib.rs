@@ -35,7 +35,7 @@ mod trainable;
 mod training;
 
 pub use checkpoint::numbered;
-pub use epochs::{Clock, Measuring, bits, evaluate};
+pub use epochs::{Apart, Clock, Measuring, bits, evaluate};
 pub use gelu_compare::measure::{Direction, Measure, Unit};
 pub use gelu_compare::{Error, Result};
 pub use learn::{Class, Learned, Lesson, Shown, learn, log};

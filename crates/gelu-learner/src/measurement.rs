@@ -68,6 +68,8 @@ pub(crate) struct Part {
 pub(crate) enum Amount {
     /// The mean over the examples.
     Mean(Tensor<1>),
+    /// The same, of which the measure is the square root.
+    RootOfMean(Tensor<1>),
     /// How many of the examples.
     Count(Tensor<1, Int>),
     /// Two sums, of which it is the ratio.
@@ -98,6 +100,13 @@ impl Measurement {
     #[must_use]
     pub fn mean(self, name: &'static str, mean: Tensor<1>) -> Self {
         self.with(name, Amount::Mean(mean.without_autodiff()))
+    }
+
+    /// The square root of a mean over all batches' examples, where this, of shape `[1]`, is the mean over the
+    /// batch's: of squared errors the root mean squared error.
+    #[must_use]
+    pub fn root_of_mean(self, name: &'static str, mean: Tensor<1>) -> Self {
+        self.with(name, Amount::RootOfMean(mean.without_autodiff()))
     }
 
     /// Of how many examples something is so, of shape `[1]`: the measure is their share.

@@ -36,6 +36,18 @@ pub enum Schedule {
         /// The share.
         floor: f64,
     },
+    /// Up a straight line from a share `start` of the initial value, which is reached after a share `peak` of
+    /// the batches, and down another to a share `end`: with x = t/T for batch t of T,
+    /// η·(start + (1 − start)·x/peak) for x < peak, then η·(1 − (1 − end)·(x − peak)/(1 − peak)), as airbench94
+    /// has it.
+    Triangular {
+        /// The share that it begins with.
+        start: f64,
+        /// When it is highest.
+        peak: f64,
+        /// The share that it ends with.
+        end: f64,
+    },
 }
 
 impl Schedule {
@@ -58,6 +70,9 @@ impl Schedule {
             Self::Constant | Self::Cosine => Ok(()),
             Self::WarmupCosine { floor, .. } => share("schedule.floor", *floor),
             Self::ConstantThenLinear { constant } => share("schedule.constant", *constant),
+            Self::Triangular { start, peak, end } => share("schedule.start", *start)
+                .and_then(|()| share("schedule.peak", *peak))
+                .and_then(|()| share("schedule.end", *end)),
             Self::Steps { after, factor } => {
                 after.iter().try_for_each(|&step| share("schedule.after", step))?;
                 if !after.is_sorted() {
@@ -118,6 +133,14 @@ impl Rates {
                 }
                 let share = ((done - warmup) / (all - warmup)).min(1.0);
                 self.initial * (floor + (1.0 - floor) * 0.5 * (1.0 + (PI * share).cos()))
+            }
+            &Schedule::Triangular { start, peak, end } => {
+                let x = self.done as f64 / (epochs * self.batches_per_epoch as f64);
+                self.initial
+                    * match x < peak {
+                        true => start + (1.0 - start) * x / peak,
+                        false => 1.0 - (1.0 - end) * (x - peak) / (1.0 - peak),
+                    }
             }
             Schedule::Cosine => {
                 let share = self.done as f64 / (epochs * self.batches_per_epoch as f64);
@@ -196,6 +219,23 @@ mod tests {
             assert!((found - expected).abs() < 1e-15, "{all:?}");
         }
         assert!(all[9] > 1e-4 && all[9] < 1.5e-4, "{all:?}");
+    }
+
+    #[test]
+    fn a_triangle_rises_to_its_peak_and_falls_to_its_end() {
+        let triangle = Schedule::Triangular { start: 0.2, peak: 0.23, end: 0.07 };
+        let mut schedule = triangle.rates(0.5, 2, 5);
+        let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
+        // 0.5 * numpy.interp([t / 10 for t in range(10)], [0, 0.23, 1], [0.2, 1, 0.07])
+        for (place, expected) in [
+            (0, 0.1),
+            (1, 0.273_913_043_478_260_9),
+            (2, 0.447_826_086_956_521_8),
+            (3, 0.457_727_272_727_272_7),
+            (9, 0.095_389_610_389_610_4),
+        ] {
+            assert!((all[place] - expected).abs() < 1e-15, "{all:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,11 @@ impl Score {
         self.get(LOSS).unwrap_or(f64::NAN)
     }
 
+    /// All measures that every batch had, with their names.
+    pub fn measures(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.values.iter().copied()
+    }
+
     /// A measure, where every batch had it.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
@@ -39,6 +44,15 @@ struct Sum {
     batches: usize,
     of: f64,
     over: f64,
+    /// Whether the measure is the root of their ratio.
+    root: bool,
+}
+
+impl Sum {
+    fn ratio(&self) -> f64 {
+        let ratio = self.of / self.over;
+        if self.root { ratio.sqrt() } else { ratio }
+    }
 }
 
 impl Tally {
@@ -60,7 +74,7 @@ impl Tally {
             return Err(Error::Failed("there is no batch to measure".to_owned()));
         }
         let of_all = self.sums.iter().filter(|sum| sum.batches == self.batches);
-        Ok(Score { values: of_all.map(|sum| (sum.name, sum.of / sum.over)).collect() })
+        Ok(Score { values: of_all.map(|sum| (sum.name, sum.ratio())).collect() })
     }
 
     fn read_back(&mut self) -> Result<()> {
@@ -86,7 +100,7 @@ impl Tally {
         let (mut floats, mut counts) = (Vec::new(), Vec::new());
         for (_, amount) in &batches {
             match amount {
-                Amount::Mean(mean) => floats.push(mean.clone()),
+                Amount::Mean(mean) | Amount::RootOfMean(mean) => floats.push(mean.clone()),
                 Amount::Count(count) => counts.push(count.clone()),
                 Amount::Ratio(sums) => floats.extend(sums.iter().cloned()),
             }
@@ -94,7 +108,7 @@ impl Tally {
         let mut floats = read(name, floats)?.into_iter();
         let mut counts = read_counts(name, counts)?.into_iter();
         let index = self.sums.iter().position(|sum| sum.name == name).unwrap_or_else(|| {
-            self.sums.push(Sum { name, batches: 0, of: 0.0, over: 0.0 });
+            self.sums.push(Sum { name, batches: 0, of: 0.0, over: 0.0, root: false });
             self.sums.len() - 1
         });
         let sum = &mut self.sums[index];
@@ -102,7 +116,8 @@ impl Tally {
         for (examples, amount) in batches {
             sum.batches += 1;
             match amount {
-                Amount::Mean(_) => {
+                Amount::Mean(_) | Amount::RootOfMean(_) => {
+                    sum.root = matches!(amount, Amount::RootOfMean(_));
                     sum.of += next() * examples;
                     sum.over += examples;
                 }
@@ -185,6 +200,18 @@ mod tests {
             tally.push(batch(5, 1.0, None).ratio("f1", tensor(of), tensor(over)));
         }
         assert_eq!(tally.score().unwrap().get("f1"), Some(0.2));
+    }
+
+    #[test]
+    fn a_root_is_taken_of_the_mean_over_all_batches() {
+        let device = Device::default();
+        let mut tally = Tally::default();
+        // Errors of 3, 3, 3 and 1: √((9 + 9 + 9 + 1)/4), no mean of 3 and 1.
+        for (examples, square) in [(3, 9.0_f32), (1, 1.0)] {
+            let mean = Tensor::from_data([square], &device);
+            tally.push(batch(examples, 1.0, None).root_of_mean("rmse", mean));
+        }
+        assert_eq!(tally.score().unwrap().get("rmse"), Some(7.0_f64.sqrt()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-//! The networks of the GELU paper (arXiv 1606.08415), and a small GPT, built on Burn.
+//! The networks of the GELU paper (arXiv 1606.08415), a small GPT and a small airbench, built on Burn.
 //!
 //! | network | of | made by |
 //! |---|---|---|
@@ -11,6 +11,7 @@
 //! | frame classifier | §3.4, TIMIT | [`MlpConfig::frame_classifier`] |
 //! | nine-layer convolutional network | §3.5, CIFAR-10 | [`CnnConfig`], on images whitened by [`Zca`] |
 //! | wide residual network | §3.5, CIFAR-100 | [`WideResNetConfig::wrn_40_4`] |
+//! | whitened patches and three blocks of convolutions | (airbench94) | [`AirbenchConfig`] |
 //! | decoder-only transformer | (nanoGPT) | [`GptConfig`] |
 //!
 //! Every network is a `Config` with `init(&Device)`, a module with `forward`, and takes any
@@ -18,7 +19,7 @@
 //! here knows a data set or how to train.
 //!
 //! Features are those of Burn and of `gelu-core`, by the same names, and are passed on to both; one
-//! more, `zca-fit`, fits a whitening, which takes a linear algebra crate.
+//! more, `zca-fit`, fits whitenings, which takes a linear algebra crate.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -31,6 +32,7 @@
 //! assert_eq!(config.parameter_count(), 217_354);
 //! ```
 
+mod airbench;
 mod autoencoder;
 mod cnn;
 mod frame_classifier;
@@ -43,6 +45,7 @@ mod tagger;
 mod wide_resnet;
 mod zca;
 
+pub use airbench::{Airbench, AirbenchConfig, PatchWhitening};
 pub use autoencoder::{Autoencoder, AutoencoderConfig};
 pub use cnn::{Cnn, CnnConfig};
 pub use gpt::{Gpt, GptConfig, GptNorm};

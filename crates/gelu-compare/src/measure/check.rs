@@ -28,6 +28,9 @@ pub fn check_outcomes(
     match outcomes.made() {
         Made::Wrong(bits) => equal("test error", bits.share(), reported.get("test_error"), 0.0),
         Made::Loss(_) => equal("test loss", outcomes.mean(), reported.get("test_loss"), ROUNDING),
+        Made::Squared(_) => {
+            equal("test RMSE", outcomes.mean(), reported.get("test_rmse"), ROUNDING)
+        }
         Made::WrongUnderNoise(levels) => levels.iter().try_for_each(|(amplitude, bits)| {
             let point = noise.iter().find(|point| point.amplitude == *amplitude);
             let measured = point.and_then(|point| point.test_error);

@@ -1,8 +1,8 @@
 use super::{Criterion, TestGroups};
 
 /// What a run made of each test example at the epoch that is reported, as the measure that decides
-/// counts it: whether it was wrong, under each noise where the measure is one under noise, or the
-/// example's loss. The mean over the examples is the measure.
+/// counts it: whether it was wrong, under each noise where the measure is one under noise, the
+/// example's loss, or its squared error. The mean over the examples is the measure, or its square.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcomes {
     epoch: usize,
@@ -19,6 +19,8 @@ pub enum Made {
     WrongUnderNoise(Vec<(f64, Bits)>),
     /// One an example.
     Loss(Vec<f32>),
+    /// One an example: of a measure that is the root of their mean.
+    Squared(Vec<f32>),
 }
 
 /// Bits in bytes, the first one in the highest place, zeros behind the last.
@@ -118,6 +120,15 @@ impl Outcomes {
         Self::new(epoch, groups, Made::Loss(losses))
     }
 
+    /// Of a measure that is the root of a mean of squared errors: that of each example.
+    ///
+    /// # Panics
+    ///
+    /// As [`of_errors`](Self::of_errors).
+    pub fn of_squared_errors(epoch: usize, groups: TestGroups, squares: Vec<f32>) -> Self {
+        Self::new(epoch, groups, Made::Squared(squares))
+    }
+
     /// Of any kind.
     ///
     /// # Panics
@@ -128,7 +139,7 @@ impl Outcomes {
         let fits = match &made {
             Made::Wrong(bits) => bits.len == examples,
             Made::WrongUnderNoise(levels) => levels.iter().all(|(_, bits)| bits.len == examples),
-            Made::Loss(losses) => losses.len() == examples,
+            Made::Loss(all) | Made::Squared(all) => all.len() == examples,
         };
         assert!(fits && examples > 0, "every one of the {examples} test examples has its outcome");
         Self { epoch, groups, made }
@@ -155,6 +166,7 @@ impl Outcomes {
             Made::Wrong(_) => "test-error",
             Made::WrongUnderNoise(_) => "noisy-test-error",
             Made::Loss(_) => "test-loss",
+            Made::Squared(_) => "test-rmse",
         }
     }
 
@@ -175,11 +187,15 @@ impl Outcomes {
     pub fn amplitudes(&self) -> Vec<f64> {
         match &self.made {
             Made::WrongUnderNoise(levels) => levels.iter().map(|(a, _)| *a).collect(),
-            Made::Wrong(_) | Made::Loss(_) => Vec::new(),
+            Made::Wrong(_) | Made::Loss(_) | Made::Squared(_) => Vec::new(),
         }
     }
 
     /// The measure of each group: the mean over its examples.
+    ///
+    /// Of a root r = √(mean e²) it is (r + ē²/r)/2 with the group's mean square ē². Weighted by the groups'
+    /// sizes these have r for their mean, and to first order they vary as r does when other groups are drawn:
+    /// the delta method (van der Vaart, Asymptotic Statistics, 1998, chapter 3).
     pub fn by_group(&self) -> Vec<f64> {
         match &self.made {
             Made::Wrong(bits) => self.shares(&[bits]),
@@ -187,6 +203,15 @@ impl Outcomes {
                 self.shares(&levels.iter().map(|(_, bits)| bits).collect::<Vec<_>>())
             }
             Made::Loss(losses) => self.means(losses.iter().map(|&loss| f64::from(loss))),
+            Made::Squared(squares) => {
+                let root = self.mean();
+                // Nothing varies where every error is 0.
+                let part = |&square: &f32| match root > 0.0 {
+                    true => (root + f64::from(square) / root) / 2.0,
+                    false => 0.0,
+                };
+                self.means(squares.iter().map(part))
+            }
         }
     }
 
@@ -203,23 +228,50 @@ impl Outcomes {
         self.groups.sizes().map(mean).collect()
     }
 
-    /// The measure: the mean over all examples, and over the amplitudes.
+    /// The measure: the mean over all examples, and over the amplitudes; of squared errors its root.
     pub fn mean(&self) -> f64 {
         match &self.made {
             Made::Wrong(bits) => bits.share(),
             Made::WrongUnderNoise(levels) => {
                 levels.iter().map(|(_, bits)| bits.share()).sum::<f64>() / levels.len() as f64
             }
-            Made::Loss(losses) => {
-                losses.iter().map(|&loss| f64::from(loss)).sum::<f64>() / losses.len() as f64
-            }
+            Made::Loss(losses) => mean(losses),
+            Made::Squared(squares) => mean(squares).sqrt(),
         }
     }
+}
+
+fn mean(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Leaving one group out changes the root by what the jackknife of its parts says, to first order: the
+    /// infinitesimal jackknife (Efron 1982, chapter 6) of √(mean e²).
+    #[test]
+    fn parts_of_a_root_have_it_for_their_mean_and_vary_as_it_does() {
+        let squares: Vec<f32> = (0..600_u16).map(|i| f32::from(i * 7 % 31) + 0.25).collect();
+        let groups = TestGroups::of_sizes((0..200).map(|_| 3));
+        let outcomes = Outcomes::of_squared_errors(1, groups, squares.clone());
+        let root = |values: &[f32]| {
+            let sum: f64 = values.iter().map(|&v| f64::from(v)).sum();
+            (sum / values.len() as f64).sqrt()
+        };
+        let all = root(&squares);
+        let parts = outcomes.by_group();
+        assert_eq!(outcomes.mean(), all);
+        assert!((parts.iter().sum::<f64>() / 200.0 - all).abs() < 1e-12);
+        for group in [0, 17, 199] {
+            let rest = [&squares[..3 * group], &squares[3 * group + 3..]].concat();
+            let (without, expected) = (root(&rest) - all, (all - parts[group]) / 199.0);
+            assert!((without - expected).abs() < 0.02 * expected.abs(), "{without} {expected}");
+        }
+        let exact = Outcomes::of_squared_errors(1, TestGroups::singles(2), vec![0.0, 0.0]);
+        assert_eq!((exact.mean(), exact.by_group()), (0.0, vec![0.0, 0.0]));
+    }
 
     fn bits(text: &str) -> Bits {
         text.bytes().map(|byte| byte == b'1').collect()

@@ -13,6 +13,10 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// In pixels.
 const PANEL_WIDTH: u32 = 460;
 const HEIGHT: u32 = 400;
+/// What every further row of panels adds.
+const ROW_HEIGHT: u32 = 360;
+/// More panels beside each other are too small to read on a page.
+const MOST_BESIDE: usize = 4;
 /// What plotters draws on for a pixel: it rounds every place to whole units, and with units of a
 /// pixel, curves would be stairs.
 const UNITS: u32 = 10;
@@ -23,14 +27,23 @@ pub(super) const FAINT: RGBColor = RGBColor(225, 225, 225);
 
 /// The figure as an SVG document.
 pub fn svg(figure: &Figure) -> String {
-    let width = PANEL_WIDTH * figure.panels.len().max(1) as u32 + legend::beside(figure).width;
+    let (rows, columns) = grid(figure);
+    let width = PANEL_WIDTH * columns as u32 + legend::beside(figure).width;
+    let height = HEIGHT + ROW_HEIGHT * (rows as u32 - 1);
     let mut text = String::new();
     {
-        let size = (units(width), units(HEIGHT));
+        let size = (units(width), units(height));
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
         draw(figure, &root).expect("drawing into a string cannot fail");
     }
-    finished(&text, (width, HEIGHT))
+    finished(&text, (width, height))
+}
+
+/// Rows and columns of panels, as few rows as there can be and as even.
+fn grid(figure: &Figure) -> (usize, usize) {
+    let panels = figure.panels.len().max(1);
+    let rows = panels.div_ceil(MOST_BESIDE);
+    (rows, panels.div_ceil(rows))
 }
 
 /// A document drawn in units, as one of so many pixels.
@@ -73,8 +86,10 @@ fn draw<B: DrawingBackend>(
     let beside = legend::beside(figure);
     let (room, _) = body.dim_in_pixel();
     let (panels, right) = body.split_horizontally(room - units(beside.width));
-    for (area, panel) in panels.split_evenly((1, figure.panels.len())).iter().zip(&figure.panels) {
-        draw_panel(figure, panel, area)?;
+    for (area, panel) in panels.split_evenly(grid(figure)).iter().zip(&figure.panels) {
+        // A title stands apart from the axis above it.
+        let gap = if grid(figure).0 > 1 { units(10) } else { 0 };
+        draw_panel(figure, panel, &area.margin(gap, 0, 0, 0))?;
     }
     for (curve, row) in beside.curves.into_iter().zip(1..) {
         let (x, y) = (units(8), units(20 * row));
@@ -335,6 +350,22 @@ mod tests {
                 assert!(text.starts_with("<svg") && text.contains("GELU"), "{points:?}");
                 assert!(!text.contains("NaN") && !text.contains("inf"), "{points:?}");
             }
+        }
+    }
+
+    #[test]
+    fn many_panels_stand_in_rows_of_four_at_most() {
+        let mut figure = figure(vec![(1.0, 0.3), (2.0, 0.2)], false);
+        let panel = figure.panels.remove(0);
+        for (panels, size) in
+            [(1, (460, 400)), (4, (1840, 400)), (5, (1380, 760)), (10, (1840, 1120))]
+        {
+            let titled = |number| Panel { title: format!("panel {number}"), ..panel.clone() };
+            figure.panels = (0..panels).map(titled).collect();
+            let text = svg(&figure);
+            let (width, height) = size;
+            assert!(text.contains(&format!(r#"width="{width}" height="{height}""#)), "{panels}");
+            assert!((0..panels).all(|number| text.contains(&format!("panel {number}"))));
         }
     }
 

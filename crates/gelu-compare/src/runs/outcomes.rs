@@ -4,7 +4,7 @@
 //! {"format":1,"measure":"test-error","epoch":50,"examples":10000,"groups":[[1,10000]],"amplitudes":[]}
 //! a bit an example, 1 where it was classified wrongly, filled up with zeros to whole bytes: for
 //!   `noisy-test-error` as many bytes for every amplitude, one after the other; for `test-loss` instead
-//!   each example's loss as a little-endian f32
+//!   each example's loss as a little-endian f32, for `test-rmse` its squared error
 //! 32 bytes: the SHA-256 of all before
 //! ```
 //!
@@ -60,7 +60,9 @@ pub fn outcomes_to_bytes(outcomes: &Outcomes) -> Vec<u8> {
         Made::WrongUnderNoise(levels) => {
             levels.iter().for_each(|(_, bits)| bytes.extend(bits.bytes()));
         }
-        Made::Loss(losses) => bytes.extend(losses.iter().flat_map(|loss| loss.to_le_bytes())),
+        Made::Loss(all) | Made::Squared(all) => {
+            bytes.extend(all.iter().flat_map(|value| value.to_le_bytes()));
+        }
     }
     let digest = Sha256::digest(&bytes);
     bytes.extend(digest);
@@ -117,7 +119,7 @@ fn understand(bytes: &[u8]) -> std::result::Result<Outcomes, String> {
             let levels = amplitudes.iter().zip(each).map(|(&a, bits)| Ok((a, bits?)));
             Made::WrongUnderNoise(levels.collect::<std::result::Result<_, String>>()?)
         }
-        ("test-loss", []) => {
+        ("test-loss" | "test-rmse", []) => {
             let (losses, []) = rest.as_chunks::<4>() else { return Err(length()) };
             if losses.len() != examples {
                 return Err(length());
@@ -126,7 +128,18 @@ fn understand(bytes: &[u8]) -> std::result::Result<Outcomes, String> {
             if let Some(index) = losses.iter().position(|loss| !loss.is_finite()) {
                 return Err(format!("has a loss of {} for example {index}", losses[index]));
             }
-            Made::Loss(losses)
+            if let Some(index) =
+                losses.iter().position(|loss| measure == "test-rmse" && *loss < 0.0)
+            {
+                return Err(format!(
+                    "has a squared error of {} for example {index}",
+                    losses[index]
+                ));
+            }
+            match measure == "test-loss" {
+                true => Made::Loss(losses),
+                false => Made::Squared(losses),
+            }
         }
         _ => {
             let (count, measure) = (amplitudes.len(), printable(&measure));
@@ -140,7 +153,7 @@ fn understand(bytes: &[u8]) -> std::result::Result<Outcomes, String> {
 mod tests {
     use super::*;
 
-    fn all() -> [Outcomes; 3] {
+    fn all() -> [Outcomes; 4] {
         let groups = || TestGroups::of_sizes([3, 1, 1, 6]);
         let bits =
             |shift: usize| (0..11).map(|i| usize::is_multiple_of(i + shift, 3)).collect::<Bits>();
@@ -148,6 +161,7 @@ mod tests {
             Outcomes::of_errors(7, groups(), bits(0)),
             Outcomes::of_noise(7, groups(), vec![(0.2, bits(1)), (0.4, bits(2))]),
             Outcomes::of_losses(7, groups(), (0..11).map(|i| i as f32 / 3.0).collect()),
+            Outcomes::of_squared_errors(7, groups(), (0..11).map(|i| i as f32 / 7.0).collect()),
         ]
     }
 

@@ -2,7 +2,7 @@ use super::dry_run;
 use super::selection::{Selected, Selection};
 use super::suggested::Suggested;
 use crate::Result;
-use crate::activation::ActivationList;
+use crate::activation::{ActivationList, listed};
 use crate::comparison::plan;
 use crate::device::DeviceName;
 use crate::recipe::Recipe;
@@ -48,18 +48,30 @@ pub(super) struct Varied {
     /// Dropout rates to try
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     dropout: Option<Vec<f64>>,
+    /// Formulas to learn: names of the experiment's, and your own as in 'runge,wave=sin(3*x)*y'
+    #[arg(long, value_name = "LIST")]
+    formulas: Option<String>,
 }
 
 impl Varied {
     /// Changes of a recipe what the flags say.
-    pub(super) fn change(self, recipe: &mut Recipe) {
-        let Self { activations, baseline, learning_rates, dropout, seeds } = self;
+    ///
+    /// # Errors
+    ///
+    /// When a formula is not one of the recipe's, and no formula.
+    pub(super) fn change(self, recipe: &mut Recipe) -> Result<()> {
+        let Self { activations, baseline, learning_rates, dropout, formulas, seeds } = self;
         let varied = &mut recipe.comparison;
         varied.activations = activations.map_or_else(|| varied.activations.clone(), |list| list.0);
         varied.baseline = baseline.or_else(|| varied.baseline.clone());
         seeds.change(&mut varied.seeds, &mut varied.until_decided);
         varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
         varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
+        if let Some(list) = formulas {
+            let chosen = listed(&list).map(|text| varied.formula(text));
+            varied.formulas = chosen.collect::<Result<_>>()?;
+        }
+        Ok(())
     }
 
     /// What is compared, once it is certain that its runs can be trained.

@@ -79,7 +79,7 @@ impl Left {
 /// Runs of all stages that are planned from the beginning.
 pub(super) fn runs(recipe: &Recipe) -> usize {
     let varied = &recipe.comparison;
-    let settings = varied.activations.len() * varied.dropout.len();
+    let settings = varied.activations.len() * varied.dropout.len() * varied.formulas.len().max(1);
     let seeds = varied.looks().first().seeds as usize;
     match varied.retrain {
         Some(tuning) => {
@@ -95,16 +95,19 @@ fn counted(recipe: &Recipe) -> String {
         1 => format!("1 {one}"),
         _ => format!("{count} {one}s"),
     };
+    let (at, each) = match varied.formulas.len() {
+        0 => (several(varied.dropout.len(), "dropout rate"), "dropout rate"),
+        count => (several(count, "formula"), "formula"),
+    };
     let settings = format!(
-        "{} × {} × {}",
+        "{} × {at} × {}",
         several(varied.activations.len(), "activation"),
-        several(varied.dropout.len(), "dropout rate"),
         several(varied.learning_rates.len(), "learning rate"),
     );
     let seeds = several(varied.looks().first().seeds as usize, "seed");
     let how = match varied.retrain {
         Some(tuning) => format!(
-            "{settings} × {} to tune, then {seeds} of each activation and dropout rate at its best \
+            "{settings} × {} to tune, then {seeds} of each activation and {each} at its best \
              learning rate",
             several(tuning.tuning_seeds as usize, "seed")
         ),
@@ -134,6 +137,7 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     let varied = &mut recipe.comparison;
     varied.activations.truncate(1);
     varied.dropout.truncate(1);
+    varied.formulas.truncate(1);
     varied.learning_rates.truncate(1);
     varied.seeds = 1;
     varied.retrain = None;

@@ -74,7 +74,7 @@ pub(super) struct Selected {
 
 impl Selection {
     /// The recipe with what the flags change of it; `vary` changes what is compared.
-    pub(super) fn recipe(&self, vary: impl FnOnce(&mut Recipe)) -> Result<Recipe> {
+    pub(super) fn recipe(&self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Recipe> {
         let mut recipe = match (&self.recipe, &self.experiment) {
             (Some(file), _) => Recipe::from_file(file)?,
             (None, name) => Recipe::named(name.as_deref().unwrap_or(DEFAULT_EXPERIMENT))?,
@@ -89,14 +89,14 @@ impl Selection {
         limits.test_limit = self.test_limit.or(limits.test_limit);
         limits.validation = self.validation.unwrap_or(limits.validation);
         recipe.comparison.selection = self.selection.unwrap_or(recipe.comparison.selection);
-        vary(&mut recipe);
+        vary(&mut recipe)?;
         recipe.comparison.without_repetition();
         recipe.validate()?;
         Ok(recipe)
     }
 
     /// That recipe with its data and devices.
-    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe)) -> Result<Selected> {
+    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Selected> {
         let recipe = self.recipe(vary)?;
         let devices = devices(self.device)?;
         let place = self.data.or_else(|| recipe.data.place.clone());

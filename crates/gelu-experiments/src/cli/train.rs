@@ -3,7 +3,7 @@ use super::suggested::Suggested;
 use crate::Result;
 use crate::activation::NamedActivation;
 use crate::dashboard::epoch_line;
-use crate::recipe::{Recipe, measures, setting};
+use crate::recipe::{At, Recipe, measures, setting};
 use crate::runs::{Experiment, RunKey, Spec, Stage};
 use crate::training::{Display, Splits, train};
 use crate::worker::Cores;
@@ -29,6 +29,10 @@ pub(super) struct Train {
     /// Dropout rate [default: the experiment's first]
     #[arg(long, value_name = "RATE")]
     dropout: Option<f64>,
+    /// The formula to learn, by its name in the experiment or as in wave=sin(3*x)*y [default: the
+    /// experiment's first]
+    #[arg(long, value_name = "FORMULA")]
+    formula: Option<String>,
     /// Go on without a display when the terminal goes away
     #[arg(long)]
     keep_going: bool,
@@ -36,7 +40,8 @@ pub(super) struct Train {
 
 impl Train {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { activation, learning_rate, dropout, seed, selection, keep_going } = self;
+        let Self { activation, learning_rate, dropout, formula, seed, selection, keep_going } =
+            self;
         let selected = selection.resolve(|recipe| {
             let varied = &mut recipe.comparison;
             varied.activations = vec![activation];
@@ -44,14 +49,19 @@ impl Train {
             varied.until_decided = None;
             varied.learning_rates = one(learning_rate, &varied.learning_rates);
             varied.dropout = one(dropout, &varied.dropout);
+            match formula {
+                Some(text) => varied.formulas = vec![varied.formula(&text)?],
+                None => varied.formulas.truncate(1),
+            }
+            Ok(())
         })?;
         let varied = &selected.recipe.comparison;
+        let at = match varied.formulas.first() {
+            Some(formula) => At::Formula(formula.to_string()),
+            None => At::Dropout(varied.dropout[0]),
+        };
         let key = RunKey {
-            setting: setting(
-                &varied.activations[0].to_string(),
-                varied.learning_rates[0],
-                varied.dropout[0],
-            ),
+            setting: setting(&varied.activations[0].to_string(), varied.learning_rates[0], at),
             seed,
             stage: Stage::Only,
         };

@@ -16,6 +16,8 @@ pub(super) struct Crops {
     picture: [usize; 3],
     /// Of every picture of the epoch, in order: rows and columns the window is moved by.
     places: Vec<[usize; 2]>,
+    /// Which pictures of the set are mirrored in this epoch; none where they do not take turns.
+    flipped: Vec<bool>,
 }
 
 impl Crops {
@@ -32,7 +34,20 @@ impl Crops {
         let padding = augmentation.crop_padding;
         let mut place = || rng.random_range(0..=2 * padding);
         let places = (0..count).map(|_| [place(), place()]).collect();
-        Self { padding, picture, places }
+        Self { padding, picture, places, flipped: Vec::new() }
+    }
+
+    /// The same with mirror images that take turns with the pictures of a set of so many.
+    pub(super) fn with_flips(self, pictures: usize, seed: u64, epoch: usize) -> Self {
+        // No epoch has the stream of the one before the first.
+        let mut rng = randomness::generator(seed, randomness::augmentation(0));
+        let flipped = (0..pictures).map(|_| rng.random::<bool>() ^ epoch.is_multiple_of(2));
+        Self { flipped: flipped.collect(), ..self }
+    }
+
+    /// Whether a picture of the set is mirrored in this epoch.
+    pub(super) fn is_flipped(&self, picture: usize) -> bool {
+        self.flipped.get(picture).copied().unwrap_or(false)
     }
 
     /// Crops a batch whose pictures are the `first`, next, … of the epoch; `mirrored` says which
@@ -60,7 +75,7 @@ impl Crops {
         let padded = pictures.pad((pad, pad, pad, pad), 0.0);
         let padded = padded.reshape([count, channels, row_length * (height + 2 * pad)]);
         let inputs = padded.gather(2, wanted).reshape([count, channels * height * width]);
-        Examples { inputs: inputs.into(), labels: batch.labels }
+        Examples { inputs: inputs.into(), ..batch }
     }
 }
 
@@ -80,7 +95,7 @@ mod tests {
         let inputs = TensorData::new(values.clone(), [count, 24]);
         let inputs = Tensor::<2>::from_data(inputs, &device).into();
         let labels = Tensor::<1, Int>::zeros([count], &device);
-        (values, Examples { inputs, labels })
+        (values, Examples { inputs, labels, targets: None })
     }
 
     /// The crop of one picture, written down from its definition.
@@ -106,7 +121,7 @@ mod tests {
 
     #[test]
     fn crops_and_mirrors_are_those_of_the_definition() {
-        let augmentation = Augmentation { mirrored: true, crop_padding: 1 };
+        let augmentation = Augmentation { mirrored: true, flips: false, crop_padding: 1 };
         let crops = Crops::of_epoch(augmentation, PICTURE, 60, 7, 3);
         let (values, examples) = batch(20);
         let mirrored: Vec<bool> = (0..20).map(|i| i % 3 == 0).collect();
@@ -125,7 +140,7 @@ mod tests {
 
     #[test]
     fn crops_are_a_function_of_seed_and_epoch_alone() {
-        let augmentation = Augmentation { mirrored: false, crop_padding: 4 };
+        let augmentation = Augmentation { mirrored: false, flips: false, crop_padding: 4 };
         let of = |seed, epoch| Crops::of_epoch(augmentation, PICTURE, 50, seed, epoch).places;
         assert_eq!(of(1, 2), of(1, 2));
         assert_ne!(of(1, 2), of(1, 3));

@@ -2,8 +2,8 @@ use super::audio::Analysis;
 use super::cifar::{self, Cifar};
 use super::prepared::{Key, prepared};
 use super::{
-    Asked, DataKind, DataSet, DataSetInfo, ImageSet, corpus, data_home, digits, mnist, own,
-    spoken_digits, timit, tweets,
+    Asked, DataKind, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits, mnist,
+    own, points, spoken_digits, timit, tweets,
 };
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub enum Availability {
     Absent(PathBuf),
 }
 
-const CATALOGUE: [DataSetInfo; 8] = [
+const CATALOGUE: [DataSetInfo; 9] = [
     DataSetInfo {
         name: "digits",
         what: "6,000 + 2,000 drawn digits, 28×28 grey, 10 classes",
@@ -92,6 +92,15 @@ const CATALOGUE: [DataSetInfo; 8] = [
         kind: DataKind::Text,
         examples: "characters",
     },
+    DataSetInfo {
+        name: points::NAME,
+        what: "2,000 + 1,000 + 2,000 points of one to three numbers in [-1, 1], and 2,000 around them",
+        origin: "drawn by this program",
+        how: "built in",
+        synthetic: true,
+        kind: DataKind::Points,
+        examples: "points",
+    },
 ];
 
 /// Every data set this program knows.
@@ -119,7 +128,7 @@ impl DataSetInfo {
     pub fn availability(&self) -> Availability {
         let folder = data_home().join(self.name);
         let present = match self.name {
-            "digits" => return Availability::BuiltIn,
+            "digits" | points::NAME => return Availability::BuiltIn,
             "cifar10" => cifar::is_present(Cifar::Ten, &folder),
             "cifar100" => cifar::is_present(Cifar::Hundred, &folder),
             "tweets" => tweets::is_present(&folder),
@@ -150,6 +159,15 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
             Some(folder) => Err(Error::Usage(format!(
                 "the built-in digits are not read from a folder; to train on the files in {}, \
                  name an experiment, for example `gelu compare mnist-classifier --data {0}`",
+                folder.display()
+            ))),
+        };
+    }
+    if info.kind == DataKind::Points {
+        return match folder {
+            None => Ok(PointSet::generate().into()),
+            Some(folder) => Err(Error::Usage(format!(
+                "the points that formulas are learned at are not read from {}; leave --data out",
                 folder.display()
             ))),
         };

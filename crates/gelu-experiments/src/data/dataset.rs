@@ -87,6 +87,7 @@ impl Images {
         Examples {
             inputs: Tensor::<2>::from_data(inputs, device).into(),
             labels: Tensor::from_data(TensorData::new(labels, [self.len()]), device),
+            targets: None,
         }
     }
 }

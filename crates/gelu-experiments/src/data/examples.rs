@@ -6,12 +6,15 @@ use burn::tensor::{Int, Tensor};
 ///
 /// - `inputs`: `[examples, features]`, or tokens `[windows, context]`, of which each is followed by an example
 /// - `labels`: `[examples]`
+/// - `targets`: `[examples]`
 #[derive(Clone, Debug)]
 pub struct Examples {
     /// One row an example, or one a window.
     pub inputs: BatchInputs,
-    /// The class of each.
+    /// The class of each; 0 where there are none.
     pub labels: Tensor<1, Int>,
+    /// The number that is to be found for each, where there are no classes.
+    pub targets: Option<Tensor<1>>,
 }
 
 impl Examples {

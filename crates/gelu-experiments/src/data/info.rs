@@ -26,4 +26,6 @@ pub enum DataKind {
     Windows,
     /// Text by characters.
     Text,
+    /// Points where formulas have values.
+    Points,
 }

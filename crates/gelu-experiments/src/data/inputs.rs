@@ -44,7 +44,12 @@ pub enum Normalisation {
 #[serde(deny_unknown_fields)]
 pub struct Augmentation {
     /// Whether an epoch shows every picture and its mirror image: twice as many.
+    #[serde(default)]
     pub mirrored: bool,
+    /// Whether a picture and its mirror image take turns, epoch by epoch. Which is shown first is drawn for
+    /// each (Jordan, arXiv 2404.00498, section 3.6).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flips: bool,
     /// Each picture is surrounded by so many zeros and cut out again at a random place.
     pub crop_padding: usize,
 }

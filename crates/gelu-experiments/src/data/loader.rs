@@ -4,7 +4,7 @@ use super::samples::{Chosen, Samples};
 use super::{Examples, Order};
 use burn::data::dataloader::{DataLoader, DataLoaderIterator, Progress};
 use burn::data::dataset::DatasetError;
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -72,7 +72,11 @@ impl BatchLoader {
         };
         let Order::Shuffled { seed, .. } = &self.order else { return None };
         let crops = self.augmentation.map(|(augmentation, picture)| {
-            Crops::of_epoch(augmentation, picture, units.len(), *seed, epoch)
+            let crops = Crops::of_epoch(augmentation, picture, units.len(), *seed, epoch);
+            match augmentation.flips {
+                true => crops.with_flips(self.samples.len(), *seed, epoch),
+                false => crops,
+            }
         });
         Some((units, crops))
     }
@@ -123,7 +127,8 @@ impl Batches<'_> {
             return samples.take(&samples.resolve(&Chosen::Indices(chosen)));
         };
         let pictures = samples.len() as i32;
-        let mirrored: Vec<bool> = chosen.iter().map(|&unit| unit >= pictures).collect();
+        let is_mirrored = |&unit: &i32| unit >= pictures || crops.is_flipped(unit as usize);
+        let mirrored: Vec<bool> = chosen.iter().map(is_mirrored).collect();
         let chosen = chosen.into_iter().map(|unit| unit % pictures).collect();
         crops.apply(samples.take(&Chosen::Indices(chosen)), units.start, &mirrored)
     }
@@ -142,7 +147,11 @@ impl Iterator for Batches<'_> {
         self.done = end;
         Some(Ok(match device.is_autodiff() {
             // Layers that act in training alone look at the device of what they are given.
-            true => Examples { inputs: batch.inputs.autodiff(), labels: batch.labels.autodiff() },
+            true => Examples {
+                inputs: batch.inputs.autodiff(),
+                labels: batch.labels.autodiff(),
+                targets: batch.targets.map(Tensor::autodiff),
+            },
             false => batch,
         }))
     }
@@ -158,7 +167,7 @@ impl DataLoaderIterator<Examples> for Batches<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::tensor::{Tensor, TensorData};
+    use burn::tensor::TensorData;
     use std::collections::BTreeSet;
 
     fn examples(count: usize) -> Examples {
@@ -168,6 +177,7 @@ mod tests {
         Examples {
             inputs: Tensor::from_data(TensorData::new(values, [count, 2]), &device).into(),
             labels: Tensor::from_data(TensorData::new(labels, [count]), &device),
+            targets: None,
         }
     }
 
@@ -236,7 +246,7 @@ mod tests {
 
     #[test]
     fn mirror_images_come_beside_every_picture() {
-        let augmentation = Augmentation { mirrored: true, crop_padding: 0 };
+        let augmentation = Augmentation { mirrored: true, flips: false, crop_padding: 0 };
         let loader = BatchLoader::new(examples(5), 4, Order::shuffled(1, 1))
             .with_augmentation(augmentation, [1, 1, 2]);
         assert_eq!((loader.num_items(), loader.batches()), (10, 3));
@@ -249,6 +259,36 @@ mod tests {
         seen.sort();
         let both = (0..5).flat_map(|i| [vec![2 * i, 2 * i + 1], vec![2 * i + 1, 2 * i]]);
         assert_eq!(seen, both.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn pictures_and_their_mirror_images_take_turns() {
+        let augmentation = Augmentation { mirrored: false, flips: true, crop_padding: 0 };
+        let from = |seed, epoch| {
+            BatchLoader::new(examples(60), 7, Order::shuffled(seed, epoch))
+                .with_augmentation(augmentation, [1, 1, 2])
+        };
+        // Whether each picture, whose first number is even, is mirrored.
+        let mirrored = |loader: &BatchLoader| {
+            let mut seen = [None; 60];
+            for batch in loader.iter() {
+                let inputs = batch.unwrap().inputs.numbers().int().into_data();
+                for pixels in inputs.iter::<i64>().collect::<Vec<_>>().chunks(2) {
+                    let picture = &mut seen[pixels[0] as usize / 2];
+                    assert_eq!(picture.replace(pixels[0] > pixels[1]), None, "once an epoch");
+                }
+            }
+            seen.map(Option::unwrap)
+        };
+        let loader = from(1, 1);
+        assert_eq!(loader.num_items(), 60);
+        let [first, second, third] = [(); 3].map(|()| mirrored(&loader));
+        assert!(first.iter().zip(&second).all(|(a, b)| a != b), "in every other epoch");
+        assert_eq!(first, third);
+        assert_eq!(mirrored(&from(1, 2)), second, "resumed at epoch 2");
+        assert_ne!(mirrored(&from(2, 1)), first, "seeds differ");
+        let count = first.iter().filter(|mirrored| **mirrored).count();
+        assert!((15..=45).contains(&count), "{count} of 60 begin mirrored");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::inputs::Pixels;
-use super::{BatchInputs, Examples, Images, Windows};
+use super::{BatchInputs, Examples, Images, Points, Windows};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub struct Samples {
     inputs: Inputs,
     labels: Tensor<1, Int>,
+    /// Where there are no classes, the number to be found for each; of rows alone.
+    targets: Option<Tensor<1>>,
     /// Where each group of examples ends; `None` where every example stands for itself.
     groups: Option<Arc<[usize]>>,
 }
@@ -55,6 +57,7 @@ impl Samples {
                 rows: Tensor::from_data(rows, device),
             },
             labels: Tensor::from_data(TensorData::new(labels, [windows.len()]), device),
+            targets: None,
             groups: grouped.then(|| windows.group_ends().into()),
         }
     }
@@ -71,7 +74,24 @@ impl Samples {
         let characters = Tensor::<1, Int>::from_data(TensorData::new(data, [text.len()]), device);
         let windows = (text.len() - 1) / context;
         let labels = characters.clone().narrow(0, 1, windows * context);
-        Self { inputs: Inputs::Text { characters, context }, labels, groups: None }
+        Self { inputs: Inputs::Text { characters, context }, labels, targets: None, groups: None }
+    }
+
+    /// Points, and the number to be found at each.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer numbers than points.
+    pub fn of_points(points: &Points, targets: Vec<f32>, device: &Device) -> Self {
+        let count = points.len();
+        assert_eq!(targets.len(), count, "every point has its number");
+        let rows = TensorData::new(points.coordinates().to_vec(), [count, points.variables()]);
+        Self {
+            inputs: Inputs::Rows(Tensor::from_data(rows, device)),
+            labels: Tensor::zeros([count], device),
+            targets: Some(Tensor::from_data(TensorData::new(targets, [count]), device)),
+            groups: None,
+        }
     }
 
     /// The same examples, each standing for itself; those of a text stay in their windows.
@@ -140,7 +160,21 @@ impl Samples {
                 Inputs::Text { characters: characters.to_device(device), context }
             }
         };
-        Self { inputs, labels: self.labels.clone().to_device(device), groups: self.groups.clone() }
+        Self {
+            inputs,
+            labels: self.labels.clone().to_device(device),
+            targets: self.targets.clone().map(|targets| targets.to_device(device)),
+            groups: self.groups.clone(),
+        }
+    }
+
+    /// The inputs of the first examples, `[examples, features]`, as many as there are.
+    ///
+    /// # Panics
+    ///
+    /// If they are tokens.
+    pub fn first_inputs(&self, count: usize) -> Tensor<2> {
+        self.take(&Chosen::Range(0..count.min(self.len()))).inputs.numbers()
     }
 
     /// The same examples with other inputs, made from theirs as `[examples, features]`.
@@ -178,7 +212,7 @@ impl Samples {
 
     /// Gathers some examples; of a text, some windows.
     pub(super) fn take(&self, chosen: &Chosen) -> Examples {
-        let labels = self.labels.clone();
+        let (labels, targets) = (self.labels.clone(), self.targets.clone());
         match (&self.inputs, chosen) {
             (Inputs::Text { characters, context }, chosen) => {
                 windows_of(characters, *context, chosen)
@@ -186,20 +220,23 @@ impl Samples {
             (Inputs::Rows(rows), Chosen::Range(range)) => Examples {
                 inputs: rows.clone().slice([range.clone()]).into(),
                 labels: labels.slice([range.clone()]),
+                targets: targets.map(|targets| targets.slice([range.clone()])),
             },
             (Inputs::Windows { table, rows }, Chosen::Range(range)) => Examples {
                 inputs: gather(table, rows.clone().slice([range.clone()])).into(),
                 labels: labels.slice([range.clone()]),
+                targets: None,
             },
             (Inputs::Rows(rows), Chosen::Indices(indices)) => {
                 let indices = indices_on(indices, &self.device().inner());
                 let inputs = rows.clone().select(0, indices.clone()).into();
-                Examples { inputs, labels: labels.select(0, indices) }
+                let targets = targets.map(|targets| targets.select(0, indices.clone()));
+                Examples { inputs, labels: labels.select(0, indices), targets }
             }
             (Inputs::Windows { table, rows }, Chosen::Indices(indices)) => {
                 let indices = indices_on(indices, &self.device().inner());
                 let inputs = gather(table, rows.clone().select(0, indices.clone())).into();
-                Examples { inputs, labels: labels.select(0, indices) }
+                Examples { inputs, labels: labels.select(0, indices), targets: None }
             }
             (_, Chosen::Places(_)) => unreachable!("only a text has places"),
         }
@@ -218,7 +255,8 @@ fn windows_of(characters: &Tensor<1, Int>, context: usize, chosen: &Chosen) -> E
                 characters.clone().narrow(0, range.start * context + from, range.len() * context)
             };
             let tokens = characters(0).reshape([range.len(), context]);
-            return Examples { inputs: BatchInputs::Tokens(tokens), labels: characters(1) };
+            let inputs = BatchInputs::Tokens(tokens);
+            return Examples { inputs, labels: characters(1), targets: None };
         }
         Chosen::Indices(windows) => windows.iter().map(|window| window * context as i32).collect(),
         Chosen::Places(places) => places.clone(),
@@ -230,7 +268,7 @@ fn windows_of(characters: &Tensor<1, Int>, context: usize, chosen: &Chosen) -> E
         characters.clone().select(0, indices_on(&places, &device))
     };
     let tokens = taken(0).reshape([starts.len(), context]);
-    Examples { inputs: BatchInputs::Tokens(tokens), labels: taken(1) }
+    Examples { inputs: BatchInputs::Tokens(tokens), labels: taken(1), targets: None }
 }
 
 /// The vectors of windows, one behind the other: `[examples, window · width]`.
@@ -244,6 +282,7 @@ impl From<Examples> for Samples {
         Self {
             inputs: Inputs::Rows(examples.inputs.numbers()),
             labels: examples.labels,
+            targets: examples.targets,
             groups: None,
         }
     }
@@ -301,7 +340,7 @@ mod tests {
             "the last begins where its last label is the last character"
         );
         let found = |chosen| {
-            let Examples { inputs, labels } = samples.take(&samples.resolve(&chosen));
+            let Examples { inputs, labels, .. } = samples.take(&samples.resolve(&chosen));
             let numbers = |data: TensorData| data.iter::<i64>().collect::<Vec<_>>();
             let inputs = inputs.tokens();
             assert_eq!(inputs.dims()[1], 3);

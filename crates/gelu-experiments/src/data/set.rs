@@ -1,4 +1,4 @@
-use super::{DataSource, ImageSet, TextSet, WindowSet, Windows};
+use super::{DataSource, ImageSet, PointSet, TextSet, WindowSet, Windows, points};
 
 /// A data set as it is read: pictures in two parts, windows over vectors or a text in three.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +9,8 @@ pub enum DataSet {
     Windows(WindowSet),
     /// A text, by characters, in three parts.
     Text(TextSet),
+    /// Points where formulas have values.
+    Points(PointSet),
 }
 
 impl DataSet {
@@ -18,6 +20,7 @@ impl DataSet {
             Self::Pictures(set) => &set.source,
             Self::Windows(set) => &set.source,
             Self::Text(set) => &set.source,
+            Self::Points(set) => &set.source,
         }
     }
 
@@ -26,15 +29,18 @@ impl DataSet {
             Self::Pictures(set) => &mut set.source,
             Self::Windows(set) => &mut set.source,
             Self::Text(set) => &mut set.source,
+            Self::Points(set) => &mut set.source,
         }
     }
 
-    /// Number of classes; of a text, how many different characters there are.
+    /// Number of classes; of a text, how many different characters there are; of points, where numbers are
+    /// learned, that of outputs.
     pub fn classes(&self) -> usize {
         match self {
             Self::Pictures(set) => set.classes,
             Self::Windows(set) => set.classes,
             Self::Text(set) => set.vocabulary.len(),
+            Self::Points(_) => 1,
         }
     }
 
@@ -42,7 +48,7 @@ impl DataSet {
     pub fn picture(&self) -> Option<[usize; 3]> {
         match self {
             Self::Pictures(set) => Some([set.train.channels, set.train.height, set.train.width]),
-            Self::Windows(_) | Self::Text(_) => None,
+            Self::Windows(_) | Self::Text(_) | Self::Points(_) => None,
         }
     }
 
@@ -87,6 +93,13 @@ impl DataSet {
                 set.test.len(),
                 set.vocabulary.len()
             ),
+            Self::Points(_) => format!(
+                "{0} training and {1} validation points by the seed of a run; {2} test points inside \
+                 and {2} outside for each number of variables",
+                points::TRAIN,
+                points::VALIDATION,
+                points::TEST,
+            ),
         }
     }
 }
@@ -100,6 +113,12 @@ impl From<ImageSet> for DataSet {
 impl From<TextSet> for DataSet {
     fn from(set: TextSet) -> Self {
         Self::Text(set)
+    }
+}
+
+impl From<PointSet> for DataSet {
+    fn from(set: PointSet) -> Self {
+        Self::Points(set)
     }
 }
 

@@ -12,6 +12,8 @@ pub enum LossKind {
     LogLoss,
     /// The mean over inputs of the squared difference from what they should be.
     SquaredError,
+    /// The mean over points of the squared difference from a formula's value, in the formula's variance.
+    ScaledSquaredError,
 }
 
 impl LossKind {
@@ -19,7 +21,7 @@ impl LossKind {
     pub fn heading(self) -> &'static str {
         match self {
             Self::LogLoss => "loss",
-            Self::SquaredError => "MSE",
+            Self::SquaredError | Self::ScaledSquaredError => "MSE",
         }
     }
 }
@@ -32,19 +34,34 @@ pub enum Metric {
     Loss,
     /// Fraction of examples classified wrongly.
     Error,
+    /// Root mean squared error of a formula's value, in the formula's standard deviation: the root of the
+    /// loss.
+    Rmse,
+    /// The same where 1 < max |x| ≤ 2, of the test points there alone.
+    Outside,
 }
 
 impl Metric {
-    /// All of them, in the order they are shown.
-    pub const ALL: [Self; 2] = [Self::Loss, Self::Error];
+    /// What is measured on a part of the data, in the order it is shown.
+    pub fn of(loss: LossKind, split: Split) -> &'static [Self] {
+        match (loss, split) {
+            (LossKind::ScaledSquaredError, Split::Test) => &[Self::Loss, Self::Rmse, Self::Outside],
+            (LossKind::ScaledSquaredError, _) => &[Self::Loss, Self::Rmse],
+            (LossKind::LogLoss | LossKind::SquaredError, _) => &[Self::Loss, Self::Error],
+        }
+    }
 }
 
 impl Metric {
     /// As what is measured of every epoch on a part of the data; errors are said in points.
     pub fn on(self, split: Split, loss: LossKind) -> Measure {
         let (heading, unit) = match self {
+            // Squares of errors that have four digits.
+            Self::Loss if loss == LossKind::ScaledSquaredError => (loss.heading(), Unit::own(6)),
             Self::Loss => (loss.heading(), Unit::own(4)),
             Self::Error => ("error", Unit::points()),
+            Self::Rmse => ("RMSE", Unit::own(4)),
+            Self::Outside => ("RMSE outside", Unit::own(4)),
         };
         let words = match split {
             Split::Train => format!("training {heading}"),
@@ -68,6 +85,8 @@ impl fmt::Display for Metric {
         f.write_str(match self {
             Self::Loss => "loss",
             Self::Error => "error",
+            Self::Rmse => "rmse",
+            Self::Outside => "outside",
         })
     }
 }

@@ -12,6 +12,11 @@ pub enum Primary {
     TestError,
     /// Loss on the test set.
     TestLoss,
+    /// Root mean squared error at the test points where the training points lie, in the formula's standard
+    /// deviation.
+    TestRmse,
+    /// The same at the test points around them, 1 < max |x| ≤ 2. No intervals over new points are kept of it.
+    TestOutside,
     /// Loss on the training set, as the recipe measures it. Says which network is optimised best, as
     /// the paper's Figure 2 does, not which one to use.
     TrainLoss,
@@ -26,6 +31,8 @@ impl Primary {
         match self {
             Self::TestError | Self::NoisyTestError => (Metric::Error, Split::Test),
             Self::TestLoss => (Metric::Loss, Split::Test),
+            Self::TestRmse => (Metric::Rmse, Split::Test),
+            Self::TestOutside => (Metric::Outside, Split::Test),
             Self::TrainLoss => (Metric::Loss, Split::Train),
         }
     }
@@ -35,11 +42,18 @@ impl Primary {
         matches!(self, Self::TestError | Self::NoisyTestError)
     }
 
+    /// Whether it is measured where formulas are learned.
+    pub fn is_of_formulas(self) -> bool {
+        matches!(self, Self::TestRmse | Self::TestOutside)
+    }
+
     /// As recipes and documents name it: `test-error`.
     pub fn name(self) -> &'static str {
         match self {
             Self::TestError => "test-error",
             Self::TestLoss => "test-loss",
+            Self::TestRmse => "test-rmse",
+            Self::TestOutside => "test-outside",
             Self::TrainLoss => "train-loss",
             Self::NoisyTestError => "noisy-test-error",
         }
@@ -64,6 +78,8 @@ impl Primary {
         match self {
             Self::TestError => "test error".to_owned(),
             Self::TestLoss => format!("test {}", loss.heading()),
+            Self::TestRmse => "test RMSE".to_owned(),
+            Self::TestOutside => "test RMSE outside".to_owned(),
             Self::TrainLoss => format!("training {}", loss.heading()),
             Self::NoisyTestError => "test error under noise".to_owned(),
         }

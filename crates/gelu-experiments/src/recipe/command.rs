@@ -1,4 +1,5 @@
 use super::Recipe;
+use crate::activation::TargetFormula;
 use clap::ValueEnum;
 
 impl Recipe {
@@ -32,12 +33,20 @@ impl Recipe {
             joined(&ours.learning_rates),
         );
         flag("dropout", ours.dropout == theirs.dropout, joined(&ours.dropout));
+        // Those of the recipe by their names alone.
+        let named = |formula: &TargetFormula| match theirs.formulas.contains(formula) {
+            true => formula.name().to_owned(),
+            false => formula.to_string(),
+        };
+        let formulas: Vec<String> = ours.formulas.iter().map(named).collect();
+        flag("formulas", ours.formulas == theirs.formulas, joined(&formulas));
         theirs.activations.clone_from(&ours.activations);
         theirs.seeds = ours.seeds;
         theirs.baseline.clone_from(&ours.baseline);
         theirs.selection = ours.selection;
         theirs.learning_rates.clone_from(&ours.learning_rates);
         theirs.dropout.clone_from(&ours.dropout);
+        theirs.formulas.clone_from(&ours.formulas);
         let (ours, theirs) = (&self.training, &mut built_in.training);
         flag("epochs", ours.epochs == theirs.epochs, ours.epochs.to_string());
         flag("batch-size", ours.batch_size == theirs.batch_size, ours.batch_size.to_string());
@@ -92,6 +101,7 @@ impl Recipe {
             }
             fewer("learning rate", ours.learning_rates.len(), theirs.learning_rates.len());
             fewer("dropout rate", ours.dropout.len(), theirs.dropout.len());
+            fewer("formula", ours.formulas.len(), theirs.formulas.len());
         }
         let of_built_in = built_in.as_ref().map(|recipe| &recipe.data);
         for (part, ours, theirs) in [

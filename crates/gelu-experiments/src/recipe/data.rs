@@ -74,6 +74,13 @@ impl DataRecipe {
         {
             limits::count(what, limit.unwrap_or(1) as u64, MOST_EXAMPLES)?;
         }
+        if self.augmentation.is_some_and(|augmentation| augmentation.flips && augmentation.mirrored)
+        {
+            return Err(Error::Usage(
+                "data.augmentation has both flips and mirrored; an epoch shows a picture in one way or in both"
+                    .to_owned(),
+            ));
+        }
         limits::count("data.size", self.size.unwrap_or(1) as u64, LARGEST_SIDE)?;
         limits::count_or_none("data.validation", self.validation as u64, MOST_EXAMPLES)?;
         let for_tables = self.target.is_some() || self.split.is_some() || !self.ignore.is_empty();

@@ -1,8 +1,8 @@
 //! A recipe as an experiment: its axes, its measures, its runs.
 
-use super::{FigureSpec, Panels, Recipe, SecondSplit};
+use super::{ComparisonRecipe, FigureSpec, Panels, Recipe, SecondSplit};
 use crate::Result;
-use crate::activation::NamedActivation;
+use crate::activation::{NamedActivation, TargetFormula};
 use crate::comparison::label;
 use crate::data::DataSetInfo;
 use crate::measure::{LossKind, Measure, Metric, Primary, Split};
@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json};
 pub(crate) const ACTIVATION: &str = "activation";
 const LEARNING_RATE: &str = "lr";
 const DROPOUT: &str = "dropout";
+const FORMULA: &str = "formula";
 
 const ACTIVATIONS: Words = Words {
     column: "activation",
@@ -43,31 +44,55 @@ const DROPOUT_RATES: Words = Words {
     label: Label(ToString::to_string),
 };
 
-/// The setting of an activation and two rates.
-pub(crate) fn setting(activation: &str, learning_rate: f64, dropout: f64) -> Setting {
+const FORMULAS: Words = Words {
+    column: "formula",
+    title: "formula",
+    plural: "formulas",
+    short_plural: "formulas",
+    label: Label(|value| {
+        value.as_text().and_then(|text| text.split('=').next()).unwrap_or_default().to_owned()
+    }),
+};
+
+/// What a verdict holds at.
+#[derive(Clone, Debug)]
+pub(crate) enum At {
+    Dropout(f64),
+    /// The formula that is learned, without dropout.
+    Formula(String),
+}
+
+/// The setting of an activation and a rate.
+pub(crate) fn setting(activation: &str, learning_rate: f64, at: At) -> Setting {
     Setting::new([
         (ACTIVATION, Value::from(activation)),
         (LEARNING_RATE, learning_rate.into()),
-        (DROPOUT, dropout.into()),
+        match at {
+            At::Dropout(rate) => (DROPOUT, rate.into()),
+            At::Formula(formula) => (FORMULA, formula.as_str().into()),
+        },
     ])
 }
 
 /// What runs of this program differ by.
-fn axes(
-    activations: impl IntoIterator<Item = impl Into<Value>>,
-    learning_rates: impl IntoIterator<Item = f64>,
-    dropout: impl IntoIterator<Item = f64>,
-) -> Vec<Axis> {
+fn axes(varied: &ComparisonRecipe) -> Vec<Axis> {
+    let activations = varied.activations.iter().map(ToString::to_string);
+    let rates = varied.learning_rates.iter().copied();
+    let formulas = varied.formulas.iter().map(ToString::to_string);
     vec![
         Axis::new(ACTIVATION, Role::Compared, activations).with_words(ACTIVATIONS),
-        Axis::new(LEARNING_RATE, Role::Tuned, learning_rates).with_words(LEARNING_RATES),
-        Axis::new(DROPOUT, Role::Each, dropout).with_words(DROPOUT_RATES),
+        Axis::new(LEARNING_RATE, Role::Tuned, rates).with_words(LEARNING_RATES),
+        match varied.formulas.is_empty() {
+            true => Axis::new(DROPOUT, Role::Each, varied.dropout.iter().copied())
+                .with_words(DROPOUT_RATES),
+            false => Axis::new(FORMULA, Role::Each, formulas).with_words(FORMULAS),
+        },
     ]
 }
 
 /// What every epoch measures, in the order of files.
 pub(crate) fn measures(loss: LossKind) -> Vec<Measure> {
-    let on = |split| Metric::ALL.map(|metric: Metric| metric.on(split, loss));
+    let on = |split| Metric::of(loss, split).iter().map(move |metric| metric.on(split, loss));
     Split::ALL.into_iter().flat_map(on).collect()
 }
 
@@ -85,15 +110,10 @@ impl Experiment for Recipe {
         let baseline = named.or(varied.activations.first()).map(ToString::to_string);
         let mut measures = measures(loss);
         measures.extend(varied.primary.under_noise(loss));
-        let activations = varied.activations.iter().map(ToString::to_string);
         Design {
             name: self.name.clone(),
             title: self.title.clone(),
-            axes: axes(
-                activations,
-                varied.learning_rates.iter().copied(),
-                varied.dropout.iter().copied(),
-            ),
+            axes: axes(varied),
             seeds: varied.seeds,
             until_decided: varied.until_decided,
             tuning_seeds: varied.retrain.map(|retrain| retrain.tuning_seeds),
@@ -126,12 +146,17 @@ impl Experiment for Recipe {
             .find(|activation| activation.to_string() == name)
             .cloned()
             .or_else(|| name.parse().ok())?;
-        Some(RunSpec::of_key(self, activation, key, with))
+        let formula = match key.setting.get(FORMULA) {
+            Some(formula) => Some(self.comparison.formula(formula.as_text()?).ok()?),
+            None => None,
+        };
+        Some(RunSpec::of_key(self, activation, formula, key, with))
     }
 
     fn includes(&self, with: &With<'_>, spec: &RunSpec) -> bool {
         use gelu_compare::runs::Spec;
-        RunSpec::of_key(self, spec.activation.clone(), &spec.key(), with) == *spec
+        let (activation, formula) = (spec.activation.clone(), spec.formula.clone());
+        RunSpec::of_key(self, activation, formula, &spec.key(), with) == *spec
     }
 
     fn with_grid_of(&self, other: &Self) -> Self {
@@ -140,6 +165,7 @@ impl Experiment for Recipe {
         grid.activations.clone_from(&there.activations);
         grid.learning_rates.clone_from(&there.learning_rates);
         grid.dropout.clone_from(&there.dropout);
+        grid.formulas.clone_from(&there.formulas);
         grid.baseline.clone_from(&there.baseline);
         same
     }
@@ -175,6 +201,7 @@ fn default_figure(loss: LossKind) -> gelu_compare::runs::FigureSpec {
         axis: match loss {
             LossKind::LogLoss => "log loss".to_owned(),
             LossKind::SquaredError => "mean squared error".to_owned(),
+            LossKind::ScaledSquaredError => "mean squared error, in variances".to_owned(),
         },
         ..gelu_compare::runs::FigureSpec::default()
     }
@@ -191,7 +218,7 @@ impl FigureSpec {
             dashed: self.second == SecondSplit::Dashed,
             panels: match self.panels {
                 Panels::Single => gelu_compare::runs::Panels::Single,
-                Panels::Dropout => gelu_compare::runs::Panels::Each,
+                Panels::Dropout | Panels::Formula => gelu_compare::runs::Panels::Each,
                 Panels::LearningRate => gelu_compare::runs::Panels::Tuned,
             },
             logarithmic: self.logarithmic,
@@ -200,11 +227,18 @@ impl FigureSpec {
 }
 
 impl RunSpec {
-    fn of_key(recipe: &Recipe, activation: NamedActivation, key: &RunKey, with: &With<'_>) -> Self {
+    fn of_key(
+        recipe: &Recipe,
+        activation: NamedActivation,
+        formula: Option<TargetFormula>,
+        key: &RunKey,
+        with: &With<'_>,
+    ) -> Self {
         let rate = |axis| key.setting.number(axis);
-        let (learning_rate, dropout) = (rate(LEARNING_RATE), rate(DROPOUT));
-        let With { backend, data_fingerprint } = *with;
+        let dropout = if formula.is_some() { 0.0 } else { rate(DROPOUT) };
+        let (learning_rate, With { backend, data_fingerprint }) = (rate(LEARNING_RATE), *with);
         Self::new(recipe, activation, learning_rate, dropout, key.seed, backend, data_fingerprint)
+            .of_formula(formula)
             .of_stage(key.stage)
     }
 }

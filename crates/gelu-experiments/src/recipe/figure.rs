@@ -42,6 +42,8 @@ pub enum Panels {
     Single,
     /// One panel per dropout rate; each activation at its best learning rate.
     Dropout,
+    /// One panel per formula; each activation at its best learning rate.
+    Formula,
     /// One panel per learning rate.
     LearningRate,
 }

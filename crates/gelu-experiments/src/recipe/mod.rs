@@ -14,14 +14,14 @@ mod validate;
 
 pub use crate::data::{Augmentation, Normalisation, Pixels};
 pub use data::DataRecipe;
-pub(crate) use design::{ACTIVATION, measures, setting};
+pub(crate) use design::{ACTIVATION, At, measures, setting};
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::{NetworkRecipe, Norm, Order};
 pub use training::{
     BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, TrainLoss, TrainingRecipe,
 };
 
-use crate::activation::NamedActivation;
+use crate::activation::{NamedActivation, TargetFormula};
 use crate::files::read_text;
 use crate::measure::{Looks, Primary, Reported, Selection, UntilDecided};
 use crate::{Error, Result};
@@ -38,9 +38,11 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("tweet-tagger", include_str!("../../recipes/tweet-tagger.toml")),
     ("timit-frames", include_str!("../../recipes/timit-frames.toml")),
     ("spoken-digits", include_str!("../../recipes/spoken-digits.toml")),
+    ("symbolic", include_str!("../../recipes/symbolic.toml")),
     ("char-gpt", include_str!("../../recipes/char-gpt.toml")),
     ("cifar10-cnn", include_str!("../../recipes/cifar10-cnn.toml")),
     ("cifar10-cnn-narrow", include_str!("../../recipes/cifar10-cnn-narrow.toml")),
+    ("airbench-small", include_str!("../../recipes/airbench-small.toml")),
     ("cifar100-wrn", include_str!("../../recipes/cifar100-wrn.toml")),
     ("cifar100-wrn-original", include_str!("../../recipes/cifar100-wrn-original.toml")),
     ("cifar10-wrn", include_str!("../../recipes/cifar10-wrn.toml")),
@@ -82,6 +84,10 @@ pub struct ComparisonRecipe {
     pub learning_rates: Vec<f64>,
     /// Dropout rates.
     pub dropout: Vec<f64>,
+    /// The formulas that are learned, as `name=formula`, where the data are points: there is a verdict at
+    /// each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub formulas: Vec<TargetFormula>,
     /// What the best learning rate is chosen by.
     pub selection: Selection,
     /// Which epoch of a run its results are those of.
@@ -127,6 +133,27 @@ impl ComparisonRecipe {
         compared.find(|activation| activation.name() == name || activation.text() == text)
     }
 
+    /// The formula of that name among those that are learned, or one that is written out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] listing the names, or saying what is wrong with the formula.
+    pub fn formula(&self, text: &str) -> Result<TargetFormula> {
+        let text = text.trim();
+        match self.formulas.iter().find(|formula| formula.name() == text) {
+            Some(known) => Ok(known.clone()),
+            None if text.contains('=') || self.formulas.is_empty() => text.parse(),
+            None => {
+                let names: Vec<&str> = self.formulas.iter().map(TargetFormula::name).collect();
+                Err(Error::Usage(format!(
+                    "unknown formula `{}`; there are: {}; and your own, as in wave=sin(3*x)*y",
+                    text.escape_debug(),
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
     /// When it is looked at: once after its seeds, or until it is decided.
     pub fn looks(&self) -> Looks {
         self.until_decided.map_or_else(|| Looks::once(self.seeds), UntilDecided::looks)
@@ -137,6 +164,7 @@ impl ComparisonRecipe {
         keep_first(&mut self.activations);
         keep_first(&mut self.learning_rates);
         keep_first(&mut self.dropout);
+        keep_first(&mut self.formulas);
     }
 }
 

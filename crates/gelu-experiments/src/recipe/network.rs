@@ -24,6 +24,13 @@ pub enum NetworkRecipe {
         /// Neurons in each.
         width: usize,
     },
+    /// The same network with one output, a number, [`gelu_models::Mlp`]: what a formula's value is.
+    Regression {
+        /// Hidden layers.
+        depth: usize,
+        /// Neurons in each.
+        width: usize,
+    },
     /// The deep autoencoder, [`gelu_models::Autoencoder`], unit-norm rows.
     Autoencoder {
         /// Neurons of the encoder's layers, the code last; the decoder mirrors them.
@@ -44,6 +51,12 @@ pub enum NetworkRecipe {
         width: usize,
         /// What stands in a block, and in which order.
         order: Order,
+    },
+    /// The network of the shape of airbench94, [`gelu_models::Airbench`], behind a whitening of the patches of
+    /// the first 5,000 training pictures.
+    Airbench {
+        /// Channels of the three blocks.
+        widths: [usize; 3],
     },
     /// The small decoder-only transformer of a text's characters, [`gelu_models::Gpt`]; its position-wise
     /// networks are gated where the activation is a gate.
@@ -119,7 +132,7 @@ impl NetworkRecipe {
             widths.iter().try_for_each(|&width| limits::count(&what, width as u64, WIDEST))
         };
         match self {
-            Self::Classifier { depth, width } => {
+            Self::Classifier { depth, width } | Self::Regression { depth, width } => {
                 limits::count_or_none("network.depth", *depth as u64, DEEPEST)?;
                 limits::count("network.width", *width as u64, WIDEST)
             }
@@ -132,6 +145,7 @@ impl NetworkRecipe {
                 widths("network.widths", channels)?;
                 limits::single("network.noise", *noise, 0.0..=f64::from(f32::MAX))
             }
+            Self::Airbench { widths: channels } => widths("network.widths", channels),
             Self::WideResNet { depth, width, .. } => {
                 limits::count("network.width", *width as u64, WIDEST)?;
                 limits::count("network.depth", *depth as u64, DEEPEST)?;
@@ -172,11 +186,16 @@ impl NetworkRecipe {
         let product = |a: usize, b: usize| a as u128 * b as u128;
         let square = |width: usize| product(width, width);
         match self {
-            Self::Classifier { depth, width } => *depth as u128 * square(*width),
+            Self::Classifier { depth, width } | Self::Regression { depth, width } => {
+                *depth as u128 * square(*width)
+            }
             Self::Autoencoder { encoder } => {
                 2 * encoder.windows(2).map(|pair| product(pair[0], pair[1])).sum::<u128>()
             }
             Self::Cnn { widths, .. } => 9 * (2 * square(widths[0]) + 6 * square(widths[1])),
+            Self::Airbench { widths } => {
+                9 * (square(widths[0]) + 2 * square(widths[1]) + 2 * square(widths[2]))
+            }
             Self::WideResNet { depth, width, .. } => 3 * *depth as u128 * square(64 * width),
             Self::Gpt { layers, width, context, .. } => {
                 12 * *layers as u128 * square(*width) + product(*context, *width)
@@ -188,13 +207,19 @@ impl NetworkRecipe {
     pub fn loss(&self) -> crate::measure::LossKind {
         match self {
             Self::Autoencoder { .. } => crate::measure::LossKind::SquaredError,
+            Self::Regression { .. } => crate::measure::LossKind::ScaledSquaredError,
             _ => crate::measure::LossKind::LogLoss,
         }
     }
 
     /// Whether it names classes, so that there are errors to count.
     pub fn classifies(&self) -> bool {
-        !matches!(self, Self::Autoencoder { .. })
+        !matches!(self, Self::Autoencoder { .. } | Self::Regression { .. })
+    }
+
+    /// Whether it learns formulas.
+    pub fn is_regression(&self) -> bool {
+        matches!(self, Self::Regression { .. })
     }
 
     /// Characters that it sees at once, where it takes a text.
@@ -222,6 +247,6 @@ impl NetworkRecipe {
 
     /// Whether it is made of convolutions, and so takes pictures alone.
     pub fn is_convolutional(&self) -> bool {
-        matches!(self, Self::Cnn { .. } | Self::WideResNet { .. })
+        matches!(self, Self::Cnn { .. } | Self::WideResNet { .. } | Self::Airbench { .. })
     }
 }

@@ -20,6 +20,9 @@ pub struct TrainingRecipe {
     pub batches: Option<usize>,
     /// How the training loss is measured.
     pub train_loss: TrainLoss,
+    /// s of the target (1 − s)·[class] + s/classes that the loss is trained for; it is measured without.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub label_smoothing: f64,
     /// Whether it is measured after every epoch what the layers do.
     #[serde(default, skip_serializing_if = "is_off")]
     pub probes: bool,
@@ -41,9 +44,14 @@ impl TrainingRecipe {
         limits::count("the batch size", self.batch_size as u64, MOST_EXAMPLES)?;
         let batches = self.batches.unwrap_or(1) as u64;
         limits::count("training.batches", batches, MOST_EXAMPLES / self.batch_size as u64)?;
+        limits::share("training.label_smoothing", self.label_smoothing)?;
         self.schedule.validate()?;
         self.optimizer.validate()
     }
+}
+
+fn is_none(smoothing: &f64) -> bool {
+    *smoothing == 0.0
 }
 
 fn is_off(probes: &bool) -> bool {

@@ -2,7 +2,7 @@
 
 use super::limits::{self, MOST_RUNS, MOST_SEEDS, MOST_THREADS};
 use super::{NetworkRecipe, NoiseRecipe, Recipe};
-use crate::activation::ActivationList;
+use crate::activation::{ActivationList, TargetFormula};
 use crate::data::{DataKind, DataSetInfo};
 use crate::measure::{Looks, Metric, Primary, Reported, Split};
 use crate::names::{check_file_name, check_line};
@@ -22,6 +22,11 @@ impl Recipe {
             check_line("the figure's axis", &figure.axis)?;
         }
         self.training.validate()?;
+        if self.training.label_smoothing > 0.0 && !self.network.classifies() {
+            return refuse(
+                "training.label_smoothing is for classes, and this network names none; leave it out",
+            );
+        }
         self.validate_varied()?;
         self.validate_network()?;
         self.validate_data()?;
@@ -38,11 +43,14 @@ impl Recipe {
             ("activations", varied.activations.len()),
             ("learning rates", varied.learning_rates.len()),
             ("dropout rates", varied.dropout.len()),
+            // None where no formulas are learned.
+            ("formulas", varied.formulas.len().max(1)),
         ];
         for (what, length) in settings {
             limits::count(&format!("the number of {what}"), length as u64, u64::MAX)?;
         }
         ActivationList::check_names(&varied.activations)?;
+        TargetFormula::check_names(&varied.formulas)?;
         varied.learning_rates.iter().try_for_each(|&rate| limits::learning_rate(rate))?;
         varied.dropout.iter().try_for_each(|&rate| limits::dropout(rate))?;
         if let Some(retrain) = varied.retrain {
@@ -99,6 +107,13 @@ impl Recipe {
                 "comparison.primary is an error, and this network classifies nothing; it has to be \
                  test-loss or train-loss",
             );
+        }
+        if varied.primary.is_of_formulas() && !self.network.is_regression() {
+            return refuse(format!(
+                "comparison.primary is {}, which is measured where formulas are learned; it has to be \
+                 test-error, test-loss or train-loss",
+                varied.primary.name()
+            ));
         }
         if varied.primary == Primary::NoisyTestError
             && self.noise.as_ref().is_none_or(|noise| noise.disturbing().is_empty())
@@ -163,6 +178,12 @@ impl Recipe {
             NetworkRecipe::Autoencoder { .. } if drops => {
                 refuse("the autoencoder drops nothing; its dropout rate has to be 0")
             }
+            NetworkRecipe::Regression { .. } if drops => {
+                refuse("a network that learns formulas drops nothing; its dropout rate has to be 0")
+            }
+            NetworkRecipe::Airbench { .. } if drops => {
+                refuse("the network of kind airbench drops nothing; its dropout rate has to be 0")
+            }
             NetworkRecipe::Gpt { .. } if drops => {
                 refuse("the transformer drops nothing; its dropout rate has to be 0")
             }
@@ -183,6 +204,29 @@ impl Recipe {
                 "training.batches is for texts; an epoch of other data is each of their examples once",
             );
         }
+        let points = info.kind == DataKind::Points;
+        match (self.network.is_regression(), points, self.comparison.formulas.is_empty()) {
+            (true, false, _) => {
+                return refuse(format!(
+                    "{name} are no points (`set = \"points\"`), where a network of kind regression learns \
+                     formulas"
+                ));
+            }
+            (false, true, _) => {
+                return refuse("formulas are learned at points by a network of kind regression");
+            }
+            (true, true, true) => {
+                return refuse(
+                    "comparison.formulas is empty; name what is to be learned, as in [\"wave=sin(3*x)*y\"]",
+                );
+            }
+            (false, false, false) => {
+                return refuse(format!(
+                    "comparison.formulas are learned at points (`set = \"points\"`), and {name} are none"
+                ));
+            }
+            (true, true, false) | (false, false, true) => {}
+        }
         match info.kind {
             DataKind::Pictures if self.data.pixels.is_none() => refuse(format!(
                 "data.pixels is missing; {name} are pictures, and it says how bytes become inputs"
@@ -195,7 +239,7 @@ impl Recipe {
                 "data.validation is {}; {name} has a validation part of its own, leave it out",
                 self.data.validation
             )),
-            DataKind::Windows | DataKind::Text
+            DataKind::Windows | DataKind::Text | DataKind::Points
                 if self.data.pixels.is_some()
                     || self.data.normalisation.is_some()
                     || self.data.augmentation.is_some() =>
@@ -207,7 +251,7 @@ impl Recipe {
             DataKind::Text if self.network.context().is_none() => {
                 refuse(format!("{name} is a text, which takes a network of kind gpt"))
             }
-            DataKind::Text if self.data.validation > 0 => refuse(format!(
+            DataKind::Text | DataKind::Points if self.data.validation > 0 => refuse(format!(
                 "data.validation is {}; {name} has a validation part of its own, leave it out",
                 self.data.validation
             )),
@@ -218,7 +262,7 @@ impl Recipe {
                 "training.batches is missing; windows of {name} are drawn at random, and it says how many \
                  batches of them make an epoch"
             )),
-            DataKind::Windows | DataKind::Text => Ok(()),
+            DataKind::Windows | DataKind::Text | DataKind::Points => Ok(()),
         }
     }
 

@@ -1,10 +1,10 @@
 use super::{RunKey, Spec, Stage};
 use crate::Result;
-use crate::activation::NamedActivation;
+use crate::activation::{NamedActivation, TargetFormula};
 use crate::measure::{EpochMetrics, Reported, Selection};
 use crate::names::number;
 use crate::recipe::{
-    DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe, limits, setting,
+    At, DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe, limits, setting,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,9 @@ pub struct RunSpec {
     pub learning_rate: f64,
     /// Dropout rate.
     pub dropout: f64,
+    /// The formula that is learned, where the data are points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formula: Option<TargetFormula>,
     /// What it is for.
     #[serde(default, skip_serializing_if = "Stage::is_only")]
     pub stage: Stage,
@@ -69,6 +72,7 @@ impl RunSpec {
             seed,
             learning_rate,
             dropout,
+            formula: None,
             stage: Stage::Only,
             backend: backend.to_owned(),
             data_fingerprint: data_fingerprint.to_owned(),
@@ -81,6 +85,16 @@ impl RunSpec {
             },
             noise: recipe.noise.clone(),
         }
+    }
+
+    /// The same run, of a formula that is learned.
+    pub fn of_formula(self, formula: Option<TargetFormula>) -> Self {
+        Self { formula, ..self }
+    }
+
+    /// What a verdict on it holds at; a formula by what `called` makes of it.
+    fn at(&self, called: impl FnOnce(&TargetFormula) -> String) -> At {
+        self.formula.as_ref().map_or(At::Dropout(self.dropout), |f| At::Formula(called(f)))
     }
 
     /// The same run for one stage of a comparison that tunes first: the final one trains on the
@@ -131,7 +145,11 @@ impl Spec for RunSpec {
 
     fn key(&self) -> RunKey {
         RunKey {
-            setting: setting(&self.activation.to_string(), self.learning_rate, self.dropout),
+            setting: setting(
+                &self.activation.to_string(),
+                self.learning_rate,
+                self.at(ToString::to_string),
+            ),
             seed: self.seed,
             stage: self.stage,
         }
@@ -139,8 +157,9 @@ impl Spec for RunSpec {
 
     /// A formula is called by its name alone.
     fn name(&self) -> String {
-        let (name, rate, dropout) = (self.activation.name(), self.learning_rate, self.dropout);
-        RunKey { setting: setting(name, rate, dropout), ..self.key() }.to_string()
+        let at = self.at(|formula| formula.name().to_owned());
+        let setting = setting(self.activation.name(), self.learning_rate, at);
+        RunKey { setting, ..self.key() }.to_string()
     }
 
     fn folder_prefix(&self) -> String {
@@ -149,8 +168,12 @@ impl Spec for RunSpec {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let activation: String = self.activation.name().chars().take(64).map(plain).collect();
         let activation = activation.trim_start_matches('.');
-        let (rate, dropout) = (number(self.learning_rate), number(self.dropout));
-        format!("{activation}-lr{rate}-dropout{dropout}-seed{}", self.seed)
+        let rate = number(self.learning_rate);
+        let at = match &self.formula {
+            Some(formula) => formula.name().to_owned(),
+            None => format!("dropout{}", number(self.dropout)),
+        };
+        format!("{activation}-lr{rate}-{at}-seed{}", self.seed)
     }
 
     fn epochs(&self) -> Option<usize> {

@@ -15,11 +15,17 @@ pub struct Score {
     pub loss: f64,
     /// Fraction of its examples classified wrongly.
     pub error: Option<f64>,
+    /// Of a regression, the root of the loss.
+    pub rmse: Option<f64>,
 }
 
 impl From<gelu_learner::Score> for Score {
     fn from(score: gelu_learner::Score) -> Self {
-        Self { loss: score.loss(), error: score.get(BatchOutput::ERROR) }
+        Self {
+            loss: score.loss(),
+            error: score.get(BatchOutput::ERROR),
+            rmse: score.get(BatchOutput::RMSE),
+        }
     }
 }
 

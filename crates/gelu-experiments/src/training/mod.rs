@@ -9,6 +9,7 @@ mod network;
 mod noise;
 mod optimizer;
 mod outcomes;
+mod output;
 mod presentation;
 mod run;
 mod splits;
@@ -17,8 +18,9 @@ mod twins;
 
 pub use evaluate::{Score, evaluate_split};
 pub use learned::{LearnedGelu, Spread, learned_gelus};
-pub use network::{BatchOutput, Network};
+pub use network::Network;
 pub use noise::{UnderNoise, measure_noise};
 pub use outcomes::{Examined, examine};
+pub use output::BatchOutput;
 pub use run::{Display, load_model, train};
 pub use splits::Splits;

@@ -1,3 +1,4 @@
+use super::output::BatchOutput;
 use super::splits::Splits;
 use crate::data::{BatchInputs, Examples};
 use crate::measure::LossKind;
@@ -7,19 +8,19 @@ use crate::runs::RunSpec;
 use burn::module::Module;
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::tensor::activation::log_softmax;
-use burn::tensor::{Bool, Device, ExecutionError, Int, Tensor};
-use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
-use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
+use burn::tensor::{Device, Tensor};
+use burn::train::{InferenceStep, TrainOutput, TrainStep};
+use gelu_learner::numbered;
 use gelu_learner::randomness::Purpose;
-use gelu_learner::{Measure, Measured, Measurement, numbered};
 use gelu_models::{
-    Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Gpt, GptConfig, Mlp, MlpConfig, WideResNet,
-    WideResNetConfig,
+    Airbench, AirbenchConfig, Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Gpt, GptConfig, Mlp,
+    MlpConfig, PatchWhitening, WideResNet, WideResNetConfig,
 };
 use gelu_training::clip_by_global_norm;
 
 /// Any of the networks, with what it is trained to do: to name the class of its input, or the character
-/// that follows, by the log loss; an autoencoder to return its input, by the mean squared error.
+/// that follows, by the log loss; an autoencoder to return its input, and a regression to find a number, by the
+/// mean squared error.
 #[derive(Module, Debug)]
 pub struct Network {
     architecture: Architecture,
@@ -29,15 +30,20 @@ pub struct Network {
     /// The largest norm of its gradients together.
     #[module(skip)]
     clip_norm: Option<f64>,
+    /// What the targets that it is trained for leave to all classes alike.
+    #[module(skip)]
+    label_smoothing: f64,
 }
 
 #[derive(Module, Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one network, and Burn boxes no modules")]
 enum Architecture {
     Mlp(Mlp),
+    Regression(Mlp),
     Autoencoder(Autoencoder),
     Cnn(Cnn),
     WideResNet(WideResNet),
+    Airbench(Airbench),
     Gpt(Gpt),
 }
 
@@ -59,6 +65,13 @@ impl Network {
                     .with_depth(depth)
                     .with_width(width)
                     .with_dropout(spec.dropout)
+                    .with_activation(activation)
+                    .init(device),
+            ),
+            &NetworkRecipe::Regression { depth, width } => Architecture::Regression(
+                MlpConfig::new(features, 1)
+                    .with_depth(depth)
+                    .with_width(width)
                     .with_activation(activation)
                     .init(device),
             ),
@@ -88,6 +101,12 @@ impl Network {
                     .with_activation(activation)
                     .init(device),
             ),
+            &NetworkRecipe::Airbench { widths } => {
+                let whitening = whitening(splits).to_device(device);
+                let config = AirbenchConfig::new().with_classes(classes).with_channels(channels);
+                let config = config.with_widths(widths).with_activation(activation);
+                Architecture::Airbench(config.init(whitening, device))
+            }
             &NetworkRecipe::Gpt { layers, heads, width, context, norm } => Architecture::Gpt(
                 GptConfig::new(classes)
                     .with_layers(layers)
@@ -102,12 +121,18 @@ impl Network {
         };
         let clip_norm = spec.training.optimizer.clip_norm();
         let picture = splits.picture.unwrap_or([1, 1, features]);
-        numbered(Self { architecture, picture, clip_norm })
+        let label_smoothing = spec.training.label_smoothing;
+        numbered(Self { architecture, picture, clip_norm, label_smoothing })
     }
 
     /// Outputs, targets and loss of a batch.
     pub fn score(&self, batch: Examples) -> BatchOutput {
-        let Examples { inputs, labels } = batch;
+        self.scored(batch, 0.0)
+    }
+
+    /// The same with the log loss of smoothed targets.
+    fn scored(&self, batch: Examples, smoothing: f64) -> BatchOutput {
+        let Examples { inputs, labels, targets } = batch;
         let pictures = |inputs: BatchInputs| {
             let ([channels, height, width], inputs) = (self.picture, inputs.numbers());
             let count = inputs.dims()[0];
@@ -120,9 +145,17 @@ impl Network {
                 let loss = MseLoss::new().forward(output.clone(), inputs, Reduction::Mean);
                 return BatchOutput { loss, output, labels, kind: LossKind::SquaredError };
             }
+            Architecture::Regression(network) => {
+                let output = network.forward(inputs.numbers());
+                let targets = targets.expect("points have numbers to be found");
+                let targets = targets.reshape(output.dims());
+                let loss = MseLoss::new().forward(output.clone(), targets, Reduction::Mean);
+                return BatchOutput { loss, output, labels, kind: LossKind::ScaledSquaredError };
+            }
             Architecture::Mlp(network) => network.forward(inputs.numbers()),
             Architecture::Cnn(network) => network.forward(pictures(inputs)),
             Architecture::WideResNet(network) => network.forward(pictures(inputs)),
+            Architecture::Airbench(network) => network.forward(pictures(inputs)),
             Architecture::Gpt(network) => {
                 let logits = network.forward(inputs.tokens());
                 let [windows, context, vocabulary] = logits.dims();
@@ -130,6 +163,7 @@ impl Network {
             }
         };
         let loss = CrossEntropyLossConfig::new()
+            .with_smoothing((smoothing > 0.0).then_some(smoothing as f32))
             .init(&logits.device())
             .forward(logits.clone(), labels.clone());
         BatchOutput { loss, output: logits, labels, kind: LossKind::LogLoss }
@@ -145,12 +179,16 @@ impl Network {
 
     /// The loss of each example of a batch, `[examples]`: [`score`](Self::score) has their mean.
     pub fn losses(&self, batch: Examples) -> Tensor<1> {
-        let inputs = batch.inputs.clone();
+        let (inputs, targets) = (batch.inputs.clone(), batch.targets.clone());
         let BatchOutput { output, labels, kind, .. } = self.score(batch);
         let examples = labels.dims()[0];
         let losses = match kind {
             LossKind::SquaredError => {
                 MseLoss::new().forward_no_reduction(output, inputs.numbers()).mean_dim(1)
+            }
+            LossKind::ScaledSquaredError => {
+                let targets = targets.expect("points have numbers to be found");
+                MseLoss::new().forward_no_reduction(output, targets.reshape([examples, 1]))
             }
             LossKind::LogLoss => {
                 log_softmax(output, 1).gather(1, labels.reshape([examples, 1])).neg()
@@ -160,32 +198,18 @@ impl Network {
     }
 }
 
-/// What a network made of a batch.
-#[derive(Debug)]
-pub struct BatchOutput {
-    /// Mean over the batch, of shape `[1]`.
-    pub loss: Tensor<1>,
-    /// Logits `[examples, classes]`, or the reconstruction `[examples, features]`.
-    pub output: Tensor<2>,
-    /// The class of each example.
-    pub labels: Tensor<1, Int>,
-    /// What the loss is.
-    pub kind: LossKind,
-}
+/// Pictures whose patches the whitening of an airbench is fitted to: as many as airbench94's.
+const WHITENED: usize = 5_000;
+/// What is added to the eigenvalues of their covariance: as much as airbench94 adds.
+const WHITENING_REGULARISER: f64 = 5e-4;
 
-impl BatchOutput {
-    /// The share of examples that are classified wrongly.
-    pub(super) const ERROR: &str = "error";
-
-    /// Which examples were classified wrongly, `[examples]`; `None` where nothing is classified.
-    pub fn wrong(&self) -> Option<Tensor<1, Bool>> {
-        if self.kind == LossKind::SquaredError {
-            return None;
-        }
-        let labels = self.labels.clone().without_autodiff();
-        let chosen = self.output.clone().without_autodiff().argmax(1);
-        Some(chosen.reshape([labels.dims()[0]]).not_equal(labels))
-    }
+/// The whitening of the patches of training pictures.
+fn whitening(splits: &Splits) -> PatchWhitening {
+    let [channels, height, width] = splits.picture.expect("an airbench is given pictures");
+    let pictures = splits.train.first_inputs(WHITENED);
+    let count = pictures.dims()[0];
+    let pictures = pictures.reshape([count, channels, height, width]);
+    PatchWhitening::fit(&pictures, WHITENING_REGULARISER).expect("pictures are finite numbers")
 }
 
 impl TrainStep for Network {
@@ -193,7 +217,7 @@ impl TrainStep for Network {
     type Output = BatchOutput;
 
     fn step(&self, batch: Examples) -> TrainOutput<BatchOutput> {
-        let output = self.score(batch);
+        let output = self.scored(batch, self.label_smoothing);
         let mut output = TrainOutput::new(self, output.loss.backward(), output);
         if let Some(largest) = self.clip_norm {
             output.grads = clip_by_global_norm(output.grads, self, largest);
@@ -211,45 +235,56 @@ impl InferenceStep for Network {
     }
 }
 
-impl ItemLazy for BatchOutput {
-    fn sync(self) -> Result<Self, ExecutionError> {
-        // As Burn's own outputs do: nothing is read back, and the metrics do not hold the tape.
-        self.loss.device().flush()?;
-        Ok(Self {
-            loss: self.loss.without_autodiff(),
-            output: self.output.without_autodiff(),
-            labels: self.labels.without_autodiff(),
-            kind: self.kind,
-        })
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::TestGroups;
+    use crate::recipe::{NetworkRecipe, Recipe};
+    use gelu_core::Activation;
 
-impl Adaptor<LossInput> for BatchOutput {
-    fn adapt(&self) -> LossInput {
-        LossInput::new(self.loss.clone())
-    }
-}
-
-impl Adaptor<AccuracyInput> for BatchOutput {
-    fn adapt(&self) -> AccuracyInput {
-        AccuracyInput::new(self.output.clone(), self.labels.clone())
-    }
-}
-
-impl Measured for BatchOutput {
-    fn measures() -> Vec<Measure> {
-        vec![Measure::named(Self::ERROR).points()]
-    }
-
-    fn measure(&self) -> Measurement {
-        let loss = self.measure_loss();
-        match self.wrong() {
-            Some(wrong) => loss.count(Self::ERROR, wrong.int().sum()),
-            None => loss,
-        }
-    }
-
-    fn measure_loss(&self) -> Measurement {
-        Measurement::new(self.labels.dims()[0], self.loss.clone())
+    /// Against −Σ q·ln p with q = (1 − s)·[class] + s/K, in f64 from the logits.
+    #[test]
+    fn training_smooths_the_targets_and_measuring_does_not() {
+        let mut recipe = Recipe::named("digits").unwrap();
+        recipe.network = NetworkRecipe::Classifier { depth: 1, width: 5 };
+        recipe.training.label_smoothing = 0.2;
+        let spec = RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.0, 1, "flex", "");
+        let device = Device::default();
+        let inputs = Tensor::<2>::from_floats([[1.0, -2.0, 0.5], [0.3, 4.0, -1.0]], &device);
+        let labels = Tensor::from_ints([2, 0], &device);
+        let batch = Examples { inputs: inputs.into(), labels, targets: None };
+        let samples: crate::data::Samples = batch.clone().into();
+        let splits = Splits {
+            train: samples.clone(),
+            valid: None,
+            test_groups: TestGroups::singles(2),
+            test: samples,
+            outside: None,
+            classes: 4,
+            picture: None,
+        };
+        let network = Network::new(&spec, &splits, &device);
+        let measured = network.score(batch.clone());
+        let logits: Vec<f64> = measured.output.clone().into_data().iter::<f64>().collect();
+        let loss = |smoothing: f64| {
+            let of = |(row, class): (&[f64], usize)| {
+                let sum = row.iter().map(|logit| logit.exp()).sum::<f64>();
+                let term = |(index, logit): (usize, &f64)| {
+                    let one = if index == class { 1.0 - smoothing } else { 0.0 };
+                    -(one + smoothing / 4.0) * (logit.exp() / sum).ln()
+                };
+                row.iter().enumerate().map(term).sum::<f64>()
+            };
+            logits.chunks(4).zip([2, 0]).map(of).sum::<f64>() / 2.0
+        };
+        assert!((loss(0.0) - loss(0.2)).abs() > 1e-2, "the two differ");
+        let plain = measured.loss.into_scalar::<f64>();
+        assert!((plain - loss(0.0)).abs() < 1e-5, "{plain} {}", loss(0.0));
+        let network = Network::new(&spec, &splits, &device.autodiff());
+        let inputs = batch.inputs.numbers().autodiff();
+        let labels = batch.labels.autodiff();
+        let batch = Examples { inputs: inputs.into(), labels, targets: None };
+        let smoothed = TrainStep::step(&network, batch).item.loss.into_scalar::<f64>();
+        assert!((smoothed - loss(0.2)).abs() < 1e-5, "{smoothed} {}", loss(0.2));
     }
 }

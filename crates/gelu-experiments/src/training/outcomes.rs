@@ -46,6 +46,10 @@ pub fn examine(
             let losses = each_loss(model, &spec.network, &splits.test)?;
             Some(Outcomes::of_losses(epoch, groups, losses))
         }
+        "test-rmse" => {
+            let squares = each_loss(model, &spec.network, &splits.test)?;
+            Some(Outcomes::of_squared_errors(epoch, groups, squares))
+        }
         "noisy-test-error" => wrong_at(&under_noise, &criterion.amplitudes)
             .map(|wrong| Outcomes::of_noise(epoch, groups, wrong)),
         _ => None,

@@ -2,6 +2,7 @@ use super::evaluate::{measuring_loader, probing_loader};
 use super::network::Network;
 use super::optimizer::optimizer;
 use super::outcomes::examine;
+use super::output::BatchOutput;
 use super::splits::Splits;
 use crate::data::{BatchLoader, Order};
 use crate::error::Place;
@@ -14,9 +15,12 @@ use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::Device;
 use burn::train::metric::{AccuracyMetric, LossMetric};
-use gelu_learner::{Class, Learned, Lesson, Measuring, Plan, Shown, learn, log};
+use gelu_learner::{Apart, Class, Learned, Lesson, Measuring, Plan, Shown, learn, log};
 use std::path::Path;
 use std::sync::Arc;
+
+/// What is measured of the points around those that formulas are learned at.
+const OUTSIDE: &str = "test_outside";
 
 /// What is shown while a run trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +51,10 @@ pub fn train(
     environment: &Environment,
     display: Display,
 ) -> Result<RunStatus> {
-    let plan = Plan { epochs: Some(run.spec().training.epochs), ..Plan::default() };
+    let epochs = Some(run.spec().training.epochs);
+    // No number there is as much of a loss as none of a loss.
+    let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
+    let plan = Plan { epochs, required, ..Plan::default() };
     let class = Class { run, plan, device, environment, control };
     let (spec, taught, on) = (run.spec().clone(), splits.clone(), device.clone());
     let lesson = move |done| Ok(lesson(&spec, &taught, &on, done, display));
@@ -65,12 +72,17 @@ fn lesson(
     let recipe = &spec.training;
     let train = training_loader(splits, spec, done);
     let measured = |samples| measuring_loader(samples, &spec.network);
+    let outside = |samples| Apart {
+        column: OUTSIDE,
+        measure: BatchOutput::RMSE,
+        examples: measured(samples),
+    };
     let shown: Option<Shown<Network>> = match (display, spec.network.loss()) {
         (Display::Folder, _) => None,
         (Display::Burn, LossKind::LogLoss) => {
             Some(Box::new(|training| training.metrics((LossMetric::new(), AccuracyMetric::new()))))
         }
-        (Display::Burn, LossKind::SquaredError) => {
+        (Display::Burn, LossKind::SquaredError | LossKind::ScaledSquaredError) => {
             Some(Box::new(|training| training.metrics((LossMetric::new(),))))
         }
     };
@@ -89,6 +101,7 @@ fn lesson(
             probed: recipe.probes.then(|| {
                 probing_loader(splits.valid.as_ref().unwrap_or(&splits.test), &spec.network)
             }),
+            apart: splits.outside.iter().map(outside).collect(),
         },
         clock: clock.into(),
         shown,

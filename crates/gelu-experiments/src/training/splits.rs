@@ -1,5 +1,6 @@
 use super::presentation::Presentation;
-use crate::data::{DataSet, Images, Samples, TextSet, WindowSet};
+use crate::activation::TargetFormula;
+use crate::data::{DataSet, Images, PointSet, Points, Samples, TextSet, WindowSet, points};
 use crate::measure::TestGroups;
 use crate::recipe::{BatchUnit, Recipe};
 use crate::runs::RunSpec;
@@ -18,7 +19,9 @@ pub struct Splits {
     pub valid: Option<Samples>,
     /// What is reported.
     pub test: Samples,
-    /// What was sampled together of it.
+    /// Points around those of the test set, where a formula is learned.
+    pub outside: Option<Samples>,
+    /// What was sampled together of the test set.
     pub test_groups: TestGroups,
     /// Number of classes.
     pub classes: usize,
@@ -53,6 +56,7 @@ impl Splits {
         }
         let (available, what) = match (data, spec.training.batch_of) {
             (DataSet::Text(set), _) => return check_text(set, spec),
+            (DataSet::Points(set), _) => return check_points(set, spec),
             (DataSet::Pictures(set), _) => (set.train.len(), "examples"),
             (DataSet::Windows(set), BatchUnit::Examples) => {
                 (limited(set, spec).train.len(), "examples")
@@ -71,7 +75,7 @@ impl Splits {
         let rest = available - recipe.validation;
         let left = match data {
             DataSet::Pictures(_) => recipe.train_limit.map_or(rest, |limit| limit.min(rest)),
-            DataSet::Windows(_) | DataSet::Text(_) => rest,
+            DataSet::Windows(_) | DataSet::Text(_) | DataSet::Points(_) => rest,
         };
         if spec.training.batch_size > left {
             return Err(Error::Usage(format!(
@@ -88,6 +92,7 @@ impl Splits {
         match data {
             DataSet::Pictures(set) => set.test.len().min(limit),
             DataSet::Windows(set) => set.test.spread(limit).len(),
+            DataSet::Points(_) => points::TEST.min(limit),
             DataSet::Text(set) => {
                 // Whole windows, and the first character is no label.
                 let context = recipe.network.context().unwrap_or(1);
@@ -112,11 +117,13 @@ impl Splits {
                     train: Samples::of_windows(&set.train, grouped, device),
                     valid: Some(Samples::of_windows(&set.validation, false, device)),
                     test: Samples::of_windows(&set.test, false, device),
+                    outside: None,
                     test_groups: set.test.sampled(),
                     classes: set.classes,
                     picture: None,
                 })
             }
+            DataSet::Points(set) => Self::of_points(set, formula_of(spec)?, spec, device),
             DataSet::Text(set) => {
                 let [train, validation, test] = text_parts(set, spec);
                 let context =
@@ -129,11 +136,37 @@ impl Splits {
                     valid: Some(of_text(validation)),
                     test_groups: TestGroups::of_sizes(windows),
                     test,
+                    outside: None,
                     classes: set.vocabulary.len(),
                     picture: None,
                 })
             }
         }
+    }
+
+    fn of_points(
+        set: &PointSet,
+        formula: &TargetFormula,
+        spec: &RunSpec,
+        device: &Device,
+    ) -> Result<Self> {
+        let scale = set.scale(formula)?;
+        let parts = point_parts(set, formula, spec);
+        let test_groups = TestGroups::singles(parts[2].len());
+        let present = |points: &Points| {
+            let targets = scale.targets(formula, points)?;
+            Ok(Samples::of_points(points, targets, device))
+        };
+        let [train, valid, test, outside] = &parts;
+        Ok(Self {
+            train: present(train)?,
+            valid: Some(present(valid)?),
+            test: present(test)?,
+            outside: Some(present(outside)?),
+            test_groups,
+            classes: 1,
+            picture: None,
+        })
     }
 
     fn of_pictures(
@@ -161,6 +194,7 @@ impl Splits {
             valid: (!validation.is_empty()).then(|| present(train, validation)),
             test_groups: test.part(test_range.clone()).sampled(),
             test: present(test, test_range),
+            outside: None,
             classes: data.classes(),
             picture: data.picture(),
         })
@@ -191,6 +225,39 @@ fn check_text(set: &TextSet, spec: &RunSpec) -> Result<()> {
         false => Err(Error::Usage(format!(
             "a part of {name} has {shortest} characters, and the network sees {context} at once and has to \
              name the one that follows; give it a longer text, or a shorter context"
+        ))),
+    }
+}
+
+/// The points to train on, to choose by, and to report on inside and outside, as many as the recipe's limits
+/// say.
+fn point_parts(set: &PointSet, formula: &TargetFormula, spec: &RunSpec) -> [Points; 4] {
+    let [train, valid] = points::of_run(spec.seed, formula.variables());
+    let (inside, outside) = (set.inside(formula).clone(), set.outside(formula).clone());
+    let [of_train, of_test] =
+        [spec.data.train_limit, spec.data.test_limit].map(|limit| limit.unwrap_or(usize::MAX));
+    let tested = [valid, inside, outside].map(|points| points.first(of_test));
+    let [valid, inside, outside] = tested;
+    [train.first(of_train), valid, inside, outside]
+}
+
+fn formula_of(spec: &RunSpec) -> Result<&TargetFormula> {
+    spec.formula.as_ref().ok_or_else(|| {
+        Error::Usage("the run has no formula, which is what is learned at points".to_owned())
+    })
+}
+
+/// Whether a formula can be learned: it has values, and there are points for a batch.
+fn check_points(set: &PointSet, spec: &RunSpec) -> Result<()> {
+    let formula = formula_of(spec)?;
+    let scale = set.scale(formula)?;
+    let parts = point_parts(set, formula, spec);
+    parts.iter().try_for_each(|points| scale.targets(formula, points).map(|_| ()))?;
+    let (batch, points) = (spec.training.batch_size, parts[0].len());
+    match batch <= points {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "the batch size is {batch}, but there are only {points} points to train on"
         ))),
     }
 }

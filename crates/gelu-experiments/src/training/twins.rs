@@ -70,10 +70,11 @@ impl Reference {
         };
         let labels = targets.chunks(targets.len() / steps);
         let labels = labels.map(|labels| TensorData::new(labels.to_vec(), [labels.len()]));
-        let batches = inputs
-            .into_iter()
-            .zip(labels)
-            .map(|(inputs, labels)| Examples { inputs, labels: Tensor::from_data(labels, device) });
+        let batches = inputs.into_iter().zip(labels).map(|(inputs, labels)| Examples {
+            inputs,
+            labels: Tensor::from_data(labels, device),
+            targets: None,
+        });
         let batches: Vec<Examples> = batches.collect();
         assert_eq!(batches.len(), steps);
         batches
@@ -114,6 +115,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
         valid: None,
         test_groups: TestGroups::singles(examples),
         test: samples,
+        outside: None,
         classes,
         picture,
     };
@@ -135,6 +137,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
                 BatchInputs::Tokens(tokens) => BatchInputs::Tokens(tokens.to_device(&training)),
             },
             labels: batch.labels.clone().to_device(&training),
+            targets: None,
         };
         let output = TrainStep::step(&network, batch);
         found.push(output.item.loss.into_scalar::<f32>());

@@ -35,6 +35,8 @@ impl Prepared {
         if let Some((recipe, unit, splits)) = &self.splits
             && *recipe == spec.data
             && *unit == spec.training.batch_of
+            // Of points each run has its own.
+            && spec.formula.is_none()
         {
             return Ok(splits.clone());
         }

@@ -22,6 +22,7 @@ mod recipes;
 mod refusals;
 mod report;
 mod resume;
+mod symbolic;
 mod verdict;
 #[cfg(unix)]
 mod workers;

@@ -20,9 +20,11 @@ const LEFT: &[(&str, &[&str], usize)] = &[
     ("tweet-tagger", &["tweets"], 20),
     ("timit-frames", &["figure-5"], 2),
     ("spoken-digits", &["spoken-digits"], 4),
+    ("symbolic", &["curves"], 2000),
     ("char-gpt", &["curves"], 3),
     ("cifar10-cnn", &["figure-6"], 4),
     ("cifar10-cnn-narrow", &["curves"], 1),
+    ("airbench-small", &["curves"], 4),
     ("cifar100-wrn", &["figure-7"], 1),
     ("cifar100-wrn-original", &["curves"], 1),
     ("cifar10-wrn", &["curves"], 1),
@@ -83,8 +85,9 @@ fn assert_outcomes(folder: &Path, sampled: usize) {
         assert_eq!(outcomes.epoch(), reported.epoch);
         match snapshot.criterion.primary.as_str() {
             "test-error" => assert_eq!(Some(outcomes.mean()), reported.get("test_error")),
-            "test-loss" => {
-                let (found, loss) = (outcomes.mean(), reported.get("test_loss").unwrap());
+            primary @ ("test-loss" | "test-rmse") => {
+                let measured = reported.get(&primary.replace('-', "_"));
+                let (found, loss) = (outcomes.mean(), measured.unwrap());
                 assert!((found / loss - 1.0).abs() < 1e-6, "{found}, {loss} was measured");
             }
             "noisy-test-error" => {
@@ -252,6 +255,21 @@ fn cifar10_cnn_narrow() {
 }
 
 #[test]
+fn symbolic() {
+    let short = ["--epochs", "2", "--train-limit", "200", "--formulas", "product,triple"];
+    let document = compared("symbolic", &[], &short);
+    assert_eq!(document.loss, LossKind::ScaledSquaredError);
+    assert_eq!((document.runs.len(), document.differences.len()), (4, 2));
+    assert_learns(&document);
+}
+
+#[test]
+fn airbench_small() {
+    let short = ["--epochs", "3", "--batch-size", "4", "--train-limit", "16", "--test-limit", "4"];
+    assert_learns(&compared("airbench-small", &["--train", "16", "--test", "4"], &short));
+}
+
+#[test]
 fn cifar100_wrn() {
     compared("cifar100-wrn", &["--train", "16", "--test", "4"], FEW);
 }
@@ -272,14 +290,17 @@ fn cifar10_wrn() {
 fn results_do_not_depend_on_the_number_of_threads() {
     let sandbox = Sandbox::new();
     sandbox.run(&["data", "synth", "cifar10", "data", "--train", "16", "--test", "4"]).success();
-    let trained = |threads: &str| {
-        let mut arguments = vec!["train", "cifar10-wrn", "--data", "data", "--out", threads];
+    let trained = |name: &str, threads: &str| {
+        let out = format!("{name}-{threads}");
+        let mut arguments = vec!["train", name, "--data", "data", "--out", &out];
         arguments.extend(["--epochs", "1", "--batch-size", "8"]);
         let mut command = sandbox.command(&arguments);
         assert!(command.env("RAYON_NUM_THREADS", threads).output().unwrap().status.success());
-        results_of(&sandbox.runs(threads)[0])
+        results_of(&sandbox.runs(&out)[0])
     };
-    assert_eq!(trained("1"), trained("3"));
+    for name in ["cifar10-wrn", "airbench-small"] {
+        assert!(trained(name, "1") == trained(name, "3"), "{name}");
+    }
 }
 
 /// Files of one's own, as the guide names them.

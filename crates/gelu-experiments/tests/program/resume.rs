@@ -26,6 +26,26 @@ fn killed_and_resumed_runs_end_as_if_never_killed() {
 }
 
 #[test]
+fn a_formula_is_learned_as_if_never_killed() {
+    ends_as_if_never_killed(&Sandbox::new(), |out| {
+        let what = ["compare", "symbolic", "--activations", "gelu,relu", "--seeds", "1"];
+        let how = ["--formulas", "sine-cosine", "--epochs", "16", "--out", out];
+        [&what[..], &how].concat()
+    });
+}
+
+#[test]
+fn pictures_and_mirror_images_take_turns_as_if_never_killed() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["data", "synth", "cifar10", "data", "--train", "60", "--test", "10"]).success();
+    ends_as_if_never_killed(&sandbox, |out| {
+        let what = ["compare", "airbench-small", "--data", "data", "--activations", "gelu,relu"];
+        let how = ["--seeds", "1", "--epochs", "8", "--batch-size", "10", "--out", out];
+        [&what[..], &how].concat()
+    });
+}
+
+#[test]
 fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let sandbox = Sandbox::new();
     let recipe = include_str!("../../recipes/digits.toml");

@@ -24,19 +24,18 @@ impl Expression {
     ///
     /// # Panics
     ///
-    /// If it has more learned constants than it is given.
+    /// If it has more arguments or learned constants than it is given, or no argument is given.
     pub fn on(&self, arguments: Arguments<'_, Tensor<1>>) -> Tensor<1> {
         match self.value(arguments) {
             Value::Tensor(tensor) => tensor,
-            Value::Number(number) => arguments.x.full_like(number),
+            Value::Number(number) => arguments.given[0].full_like(number),
         }
     }
 
     fn value(&self, arguments: Arguments<'_, Tensor<1>>) -> Value {
         match self {
             Self::Number(number) => Value::Number(*number),
-            Self::X => Value::Tensor(arguments.x.clone()),
-            Self::Value => Value::Tensor(arguments.value.clone()),
+            Self::Argument(index) => Value::Tensor(arguments.given[*index].clone()),
             Self::Learned(index) => Value::Tensor(arguments.learned[*index].clone()),
             Self::Unary(function, argument) => match argument.value(arguments) {
                 Value::Number(number) => Value::Number(function.apply(number)),

@@ -3,10 +3,9 @@
 pub enum Expression {
     /// A constant.
     Number(f64),
-    /// The activation's argument; of a gated unit, its gate.
-    X,
-    /// The value of a gated unit.
-    Value,
+    /// An argument, by its place among them: that of an activation; of a gated unit, its gate and its
+    /// value; the variables of a [`TargetFormula`](super::TargetFormula).
+    Argument(usize),
     /// A constant that is learned, by its place among them.
     Learned(usize),
     /// A function of one value.
@@ -49,10 +48,8 @@ pub enum Unary {
 /// What an expression is evaluated at.
 #[derive(Debug)]
 pub struct Arguments<'a, T> {
-    /// Of a gated unit, its gate.
-    pub x: &'a T,
-    /// The value of a gated unit.
-    pub value: &'a T,
+    /// What it is a function of.
+    pub given: &'a [T],
     /// The constants that are learned.
     pub learned: &'a [T],
 }
@@ -146,12 +143,11 @@ impl Expression {
     ///
     /// # Panics
     ///
-    /// If it has more learned constants than it is given.
+    /// If it has more arguments or learned constants than it is given.
     pub fn at(&self, arguments: Arguments<'_, f64>) -> f64 {
         match self {
             Self::Number(number) => *number,
-            Self::X => *arguments.x,
-            Self::Value => *arguments.value,
+            Self::Argument(index) => arguments.given[*index],
             Self::Learned(index) => arguments.learned[*index],
             Self::Unary(function, argument) => function.apply(argument.at(arguments)),
             Self::Binary(function, a, b) => function.apply(a.at(arguments), b.at(arguments)),
@@ -163,7 +159,7 @@ impl Expression {
         let inside = match self {
             Self::Unary(_, argument) => argument.contains(part),
             Self::Binary(_, a, b) => a.contains(part) || b.contains(part),
-            Self::Number(_) | Self::X | Self::Value | Self::Learned(_) => false,
+            Self::Number(_) | Self::Argument(_) | Self::Learned(_) => false,
         };
         inside || self == part
     }

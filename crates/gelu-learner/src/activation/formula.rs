@@ -66,12 +66,12 @@ impl Formula {
     pub fn on(&self, x: Tensor<1>) -> Tensor<1> {
         let value = x.ones_like();
         let learned: Vec<_> = self.starts.iter().map(|start| x.full_like(*start)).collect();
-        self.expression.on(Arguments { x: &x, value: &value, learned: &learned })
+        self.expression.on(Arguments { given: &[x, value], learned: &learned })
     }
 
     /// Its value at one number, in double precision, as [`on`](Self::on).
     pub fn at(&self, x: f64) -> f64 {
-        self.expression.at(Arguments { x: &x, value: &1.0, learned: &self.starts })
+        self.expression.at(Arguments { given: &[x, 1.0], learned: &self.starts })
     }
 
     /// The activation of that name.
@@ -79,10 +79,10 @@ impl Formula {
         let Self { expression, starts, is_gate, .. } = self;
         match is_gate {
             true => Activation::custom_gate(name, &starts, move |x, value, learned| {
-                expression.on(Arguments { x: &x, value: &value, learned })
+                expression.on(Arguments { given: &[x, value], learned })
             }),
             false => Activation::custom_learned(name, &starts, move |x, learned| {
-                expression.on(Arguments { x: &x, value: &x, learned })
+                expression.on(Arguments { given: &[x], learned })
             }),
         }
     }
@@ -94,7 +94,7 @@ impl fmt::Display for Formula {
     }
 }
 
-fn show(prefix: &str, text: &str, problem: &Problem) -> Error {
+pub(super) fn show(prefix: &str, text: &str, problem: &Problem) -> Error {
     // A tab or line break would move the caret away from its place.
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let columns = |part: &str| part.chars().count();

@@ -29,19 +29,24 @@ impl ActivationList {
     }
 }
 
+/// The parts of a list between its commas, those within brackets left out.
+pub fn listed(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    text.split(move |c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
+}
+
 impl FromStr for ActivationList {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let mut depth = 0_usize;
-        let parts = text.split(|c| {
-            match c {
-                '(' => depth += 1,
-                ')' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            c == ',' && depth == 0
-        });
+        let parts = listed(text);
         let activations: Vec<NamedActivation> = parts.map(str::parse).collect::<Result<_>>()?;
         Self::check_names(&activations)?;
         Ok(Self(activations))

@@ -12,9 +12,11 @@ mod names;
 mod parse;
 mod problem;
 mod registry;
+mod target;
 
 pub use expression::{Arguments, Binary, Expression, Unary};
 pub use formula::Formula;
-pub use list::ActivationList;
+pub use list::{ActivationList, listed};
 pub use named::NamedActivation;
 pub use registry::register;
+pub use target::TargetFormula;

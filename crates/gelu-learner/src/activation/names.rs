@@ -9,11 +9,16 @@ use winnow::Parser;
 /// What has a meaning besides functions and arguments.
 const CONSTANTS: [(&str, f64); 2] = [("pi", std::f64::consts::PI), ("e", std::f64::consts::E)];
 
-/// What a formula's arguments are called: `x`, or the two of a gated unit.
+/// The variables of a formula that a network is to learn.
+pub(super) const VARIABLES: [&str; 3] = ["x", "y", "z"];
+
+/// What a formula's arguments are called: `x`, the two of a gated unit, or [`VARIABLES`], of which the last
+/// ones may be missing.
 #[derive(Clone, Debug)]
 pub(super) enum Scope<'a> {
     One,
     Gate([&'a str; 2]),
+    Variables,
 }
 
 impl<'a> Scope<'a> {
@@ -61,18 +66,42 @@ impl<'a> Scope<'a> {
     /// What the first argument is called.
     pub(super) fn first(&self) -> &'a str {
         match self {
-            Self::One => "x",
+            Self::One | Self::Variables => "x",
             Self::Gate([gate, _]) => gate,
         }
     }
 
     /// All of them, with what they are.
     pub(super) fn arguments(&self) -> Vec<(&'a str, Expression)> {
-        let second = match self {
-            Self::One => None,
-            Self::Gate([_, value]) => Some((*value, Expression::Value)),
+        let names: &[&str] = match self {
+            Self::One => &["x"],
+            Self::Gate(names) => names,
+            Self::Variables => &VARIABLES,
         };
-        [(self.first(), Expression::X)].into_iter().chain(second).collect()
+        let argument = |(index, name): (usize, &&'a str)| (*name, Expression::Argument(index));
+        names.iter().enumerate().map(argument).collect()
+    }
+
+    /// What is wrong where an argument has to stand in a formula and does not.
+    pub(super) fn missing(&self, expression: &Expression) -> Option<String> {
+        let arguments = self.arguments();
+        let stands = |(_, argument): &(&str, Expression)| expression.contains(argument);
+        let (name, _) = match self {
+            // Of those behind the last one that stands in it there are none.
+            Self::Variables => {
+                let count = arguments.iter().rposition(stands).map_or(1, |last| last + 1);
+                arguments[..count].iter().find(|argument| !stands(argument))?
+            }
+            _ => arguments.iter().find(|argument| !stands(argument))?,
+        };
+        let lost = match self {
+            Self::One => "nothing would reach the next layer",
+            Self::Gate(_) => "half of the unit's weights would learn nothing",
+            Self::Variables => {
+                "an input would say nothing; its variables are x, or x and y, or x, y and z"
+            }
+        };
+        Some(format!("{name} does not stand in it, so {lost}"))
     }
 }
 
@@ -80,13 +109,16 @@ impl<'a> Scope<'a> {
 pub(super) struct Names<'a> {
     text: &'a str,
     arguments: Vec<(&'a str, Expression)>,
+    /// Whether there may be constants that are learned.
+    learns: bool,
     /// The constants that are learned, and where they start.
     learned: Vec<(&'a str, f64)>,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(text: &'a str, scope: &Scope<'a>) -> Self {
-        Self { text, arguments: scope.arguments(), learned: Vec::new() }
+        let learns = !matches!(scope, Scope::Variables);
+        Self { text, arguments: scope.arguments(), learns, learned: Vec::new() }
     }
 
     /// What the node means, and where the constants start that are learned.
@@ -183,9 +215,11 @@ impl<'a> Names<'a> {
         let arguments = self.arguments.iter().map(|(name, _)| *name);
         let known: Vec<&str> = arguments.chain(CONSTANTS.map(|(name, _)| name)).collect();
         let known = known.join(", ");
-        Err(problem(format!(
-            "unknown name `{name}`; there are: {known}; a constant that is learned is {{{name}=1}}"
-        )))
+        let learned = match self.learns {
+            true => format!("; a constant that is learned is {{{name}=1}}"),
+            false => String::new(),
+        };
+        Err(problem(format!("unknown name `{name}`; there are: {known}{learned}")))
     }
 
     fn call(&self, name: &Range<usize>, arguments: &[Node]) -> Result<Expression, Problem> {

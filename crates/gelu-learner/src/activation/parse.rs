@@ -19,17 +19,10 @@ pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<(Expression, Vec<f6
         .parse(Input::new(text))
         .map_err(|error| Problem::of_syntax(text, error.offset()))?;
     let (expression, starts) = Names::of(text, scope).resolved(&node)?;
-    for (name, argument) in &scope.arguments() {
-        if !expression.contains(argument) {
-            let lost = match scope {
-                Scope::One => "nothing would reach the next layer",
-                Scope::Gate(_) => "half of the unit's weights would learn nothing",
-            };
-            let message = format!("{name} does not stand in it, so {lost}");
-            return Err(Problem { message, place: 0..text.len() });
-        }
+    match scope.missing(&expression) {
+        Some(message) => Err(Problem { message, place: 0..text.len() }),
+        None => Ok((expression, starts)),
     }
-    Ok((expression, starts))
 }
 
 #[cfg(test)]
@@ -40,7 +33,7 @@ mod tests {
     fn value(text: &str, x: f64) -> f64 {
         let (expression, starts) =
             parse(text, &Scope::One).unwrap_or_else(|problem| panic!("{text}: {problem:?}"));
-        expression.at(Arguments { x: &x, value: &f64::NAN, learned: &starts })
+        expression.at(Arguments { given: &[x], learned: &starts })
     }
 
     #[test]
@@ -134,7 +127,7 @@ mod tests {
     fn deep_nesting_is_parsed_or_refused_but_never_crashes() {
         let deep = |depth: usize| format!("{}x{}", "(".repeat(depth), ")".repeat(depth));
         let parse = |text: &str| parse(text, &Scope::One);
-        assert_eq!(parse(&deep(240)).unwrap(), (Expression::X, Vec::new()));
+        assert_eq!(parse(&deep(240)).unwrap(), (Expression::Argument(0), Vec::new()));
         assert!(parse(&deep(100_000)).unwrap_err().message.contains("longer than 500"));
         assert!(parse(&"-".repeat(500)).is_err());
         assert!(parse(&"(".repeat(500)).is_err());
@@ -144,9 +137,8 @@ mod tests {
     fn gates_have_the_arguments_that_they_name() {
         let scope = Scope::of("mine( gate,up )").unwrap();
         let (expression, starts) = parse("gate*sin(up)+{c=0.5}", &scope).unwrap();
-        let at = |x: f64, value: f64| {
-            expression.at(Arguments { x: &x, value: &value, learned: &starts })
-        };
+        let at =
+            |x: f64, value: f64| expression.at(Arguments { given: &[x, value], learned: &starts });
         assert_eq!((at(3.0, 0.0), at(3.0, 1.0)), (0.5, 3.0 * 1f64.sin() + 0.5));
         for (text, message) in [
             ("gate*2", "up does not stand in it, so half of the unit's weights"),

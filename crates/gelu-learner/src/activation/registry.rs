@@ -41,12 +41,16 @@ pub(super) fn names() -> Vec<String> {
     registered.iter().map(|known| known.name().into_owned()).collect()
 }
 
+/// Whether it is short, and plain enough for the name of a folder.
+pub(super) fn is_name(name: &str) -> bool {
+    name.len() <= 32
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
 /// Refuses what cannot name an activation of one's own.
 pub(super) fn check_name(name: &str) -> Result<()> {
-    let well_formed = name.len() <= 32
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    if !well_formed {
+    if !is_name(name) {
         return Err(Error::Usage(format!(
             "`{}` cannot name an activation; a name is a letter, then letters, digits, - and _, at \
              most 32 of them",

@@ -22,11 +22,29 @@ pub struct Measuring<M: Trainable> {
     /// Where given, it is measured on the first batch of this what the layers do,
     /// [`LayerMeasure`](gelu_compare::measure::LayerMeasure).
     pub probed: Option<ValidLoader<M>>,
+    /// Further examples that one measure of is reported, beside the splits.
+    pub apart: Vec<Apart<M>>,
+}
+
+/// Examples that are measured apart from the splits: under other noise, or from another region.
+pub struct Apart<M: Trainable> {
+    /// The column of what is measured: `test_outside`.
+    pub column: &'static str,
+    /// Which measure of the network's output that is: `loss`, or what [`Measured`] calls it.
+    pub measure: &'static str,
+    /// The examples.
+    pub examples: ValidLoader<M>,
 }
 
 impl<M: Trainable> std::fmt::Debug for Measuring<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Measuring").finish_non_exhaustive()
+    }
+}
+
+impl<M: Trainable> std::fmt::Debug for Apart<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Apart").field("column", &self.column).finish_non_exhaustive()
     }
 }
 
@@ -40,9 +58,10 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         learner: &Learner<M>,
     ) -> Result<(EpochMetrics, Option<Bits>)> {
         let model = learner.model().valid();
-        let Measuring { train, valid, test, .. } = &self.measuring;
-        let splits = [train.as_ref(), valid.as_ref(), test.as_ref()];
-        let total = splits.iter().flatten().map(|split| split.num_items()).sum();
+        let Measuring { train, valid, test, apart, .. } = &self.measuring;
+        let splits = [train.as_ref(), valid.as_ref(), test.as_ref()].into_iter().flatten();
+        let all = splits.chain(apart.iter().map(|apart| &apart.examples));
+        let total = all.map(|split| split.num_items()).sum();
         self.session.progress.update(|progress| {
             (progress.phase, progress.done, progress.total) = (Phase::Evaluate, 0, total);
         });
@@ -92,6 +111,14 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         };
         let valid = measure(Split::Valid, valid.as_ref())?;
         let test = measure(Split::Test, test.as_ref())?;
+        let mut beside = Vec::with_capacity(apart.len());
+        for Apart { column, measure, examples } in apart {
+            let score = evaluate(&model, examples.as_ref(), |examples, _| {
+                count(examples);
+                Ok(())
+            })?;
+            beside.push((*column, score.get(measure)));
+        }
         let mut metrics = EpochMetrics::new(epoch)
             .with("learning_rate", learner.lr_current().base())
             .with("batch_loss", batch_loss);
@@ -101,6 +128,13 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             for name in names() {
                 metrics.set(&format!("{split}_{name}"), score.get(name));
             }
+            // What no declaration names: of networks of one type some may measure more than others.
+            for (name, value) in score.measures() {
+                metrics.set(&format!("{split}_{name}"), value);
+            }
+        }
+        for (column, value) in beside {
+            metrics.set(column, value);
         }
         for (column, value) in self.probed(learner)? {
             metrics.set(&column, value);

@@ -8,7 +8,7 @@ mod display;
 mod measuring;
 mod train;
 
-pub use measuring::{Measuring, bits, evaluate};
+pub use measuring::{Apart, Measuring, bits, evaluate};
 
 use crate::checkpoint::Parts;
 use crate::session::Session;

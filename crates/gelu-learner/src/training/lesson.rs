@@ -60,6 +60,7 @@ impl<M: Trainable> Training<M> {
                 valid: data.valid.map(measured),
                 test: data.test.map(measured),
                 probed,
+                apart: Vec::new(),
             },
             clock: Box::new(|_| ()),
             shown: self.shown,

@@ -5,7 +5,10 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor};
-use gelu_models::{AutoencoderConfig, CnnConfig, GptConfig, GptNorm, MlpConfig, WideResNetConfig};
+use gelu_models::{
+    AirbenchConfig, AutoencoderConfig, CnnConfig, GptConfig, GptNorm, MlpConfig, PatchWhitening,
+    WideResNetConfig,
+};
 
 use super::{CLASSES, batch};
 
@@ -147,6 +150,17 @@ fn nine_layer_convolutional_network_trains() {
             narrow.with_noise(0.0).with_dropout(0.0).init(device)
         },
         |model, device| cross_entropy([6, 3, 12, 12], device, |x| model.forward(x)),
+    );
+}
+
+#[test]
+fn airbench_trains() {
+    assert_trains(
+        |device| {
+            let small = AirbenchConfig::new().with_classes(CLASSES).with_widths([4, 5, 6]);
+            small.with_scale(1.0).init(PatchWhitening::identity(3, device), device)
+        },
+        |model, device| cross_entropy([6, 3, 10, 10], device, |x| model.forward(x)),
     );
 }
 

@@ -15,6 +15,9 @@ pub(super) struct Evaluation {
     pub(super) activation: String,
     pub(super) learning_rate: f64,
     pub(super) dropout: f64,
+    /// What it has learned, where the data are points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) formula: Option<String>,
     pub(super) seed: u64,
     pub(super) stage: Stage,
     pub(super) train_loss: f64,
@@ -23,6 +26,12 @@ pub(super) struct Evaluation {
     pub(super) valid_error: Option<f64>,
     pub(super) test_loss: f64,
     pub(super) test_error: Option<f64>,
+    /// Where a formula was learned, the root of the loss, in the formula's deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) test_rmse: Option<f64>,
+    /// The same around the points that it was learned at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) test_outside: Option<f64>,
     /// Of a text: the test loss in bits a byte of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) test_bits_per_byte: Option<f64>,
@@ -38,29 +47,32 @@ pub(super) struct Evaluation {
 
 pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
     let is_text = evaluations.iter().any(|e| e.test_bits_per_byte.is_some());
-    let mut header = vec![
-        "activation",
-        "dropout",
-        "lr",
-        "seed",
-        "train loss",
-        "valid loss",
-        "test loss",
-        "test error",
-    ];
+    let of_formulas = evaluations.iter().any(|e| e.formula.is_some());
+    let at = if of_formulas { "formula" } else { "dropout" };
+    let mut header = vec!["activation", at, "lr", "seed", "train loss", "valid loss", "test loss"];
+    header.extend(match of_formulas {
+        true => &["test RMSE", "outside"][..],
+        false => &["test error"],
+    });
     header.extend(is_text.then_some("bits a byte"));
     let loss = |loss: f64| format!("{loss:.4}");
+    let or_dash = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), loss);
     let rows = evaluations.iter().map(|e| {
+        let name = e.formula.as_ref().and_then(|formula| formula.split('=').next());
         let mut row = vec![
             label(&e.activation),
-            e.dropout.to_string(),
+            name.map_or_else(|| e.dropout.to_string(), str::to_owned),
             format!("{:e}", e.learning_rate),
             e.seed.to_string(),
             loss(e.train_loss),
-            e.valid_loss.map_or_else(|| "–".to_owned(), loss),
+            or_dash(e.valid_loss),
             loss(e.test_loss),
-            e.test_error.map_or_else(|| "–".to_owned(), |error| format!("{:.2} %", error * 100.0)),
         ];
+        let share = |error: f64| format!("{:.2} %", error * 100.0);
+        match of_formulas {
+            true => row.extend([e.test_rmse, e.test_outside].map(or_dash)),
+            false => row.push(e.test_error.map_or_else(|| "–".to_owned(), share)),
+        }
         row.extend(e.test_bits_per_byte.map(loss));
         row
     });

@@ -81,6 +81,7 @@ impl Eval {
             let train = measure(&splits.train)?;
             let valid = splits.valid.as_ref().map(measure).transpose()?;
             let test = measure(&splits.test)?;
+            let outside = splits.outside.as_ref().map(measure).transpose()?;
             let noise = measure_noise(&model, &spec, &splits, &self.noise, &device)?;
             let noise: Vec<_> = noise.into_iter().map(|noisy| noisy.metrics).collect();
             if !noise.is_empty() {
@@ -94,6 +95,7 @@ impl Eval {
                 activation: spec.activation.to_string(),
                 learning_rate: spec.learning_rate,
                 dropout: spec.dropout,
+                formula: spec.formula.as_ref().map(ToString::to_string),
                 seed: spec.seed,
                 stage: spec.stage,
                 train_loss: train.loss,
@@ -102,6 +104,8 @@ impl Eval {
                 valid_error: valid.and_then(|score| score.error),
                 test_loss: test.loss,
                 test_error: test.error,
+                test_rmse: test.rmse,
+                test_outside: outside.and_then(|score| score.rmse),
                 test_bits_per_byte: text.map(|text| test.loss / (LN_2 * text.bytes_a_character())),
                 written: text.and_then(|text| self.writing.write(&model, text, spec.seed)),
                 noise,

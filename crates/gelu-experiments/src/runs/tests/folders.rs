@@ -105,8 +105,11 @@ fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it()
 #[test]
 fn runs_of_the_recipe_belong_to_it_whatever_their_seed() {
     let comparison = comparison();
-    let key =
-        RunKey { setting: crate::recipe::setting("silu", 0.5, 0.0), seed: 77, stage: Stage::Only };
+    let key = RunKey {
+        setting: crate::recipe::setting("silu", 0.5, crate::recipe::At::Dropout(0.0)),
+        seed: 77,
+        stage: Stage::Only,
+    };
     let spec = comparison.spec(&key).unwrap();
     assert!(comparison.includes(&spec));
     let mut other = spec;

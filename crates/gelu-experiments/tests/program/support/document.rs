@@ -43,6 +43,7 @@ pub struct Look {
 pub struct Run {
     pub activation: String,
     pub learning_rate: f64,
+    #[serde(default)] // Formulas are learned without.
     pub dropout: f64,
     pub seed: u64,
     pub stage: Stage,
@@ -74,6 +75,7 @@ pub struct EpochMetrics {
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct Activation {
     pub activation: String,
+    #[serde(default)] // Formulas are learned without.
     pub dropout: f64,
     pub best_learning_rate: f64,
     pub edge: Option<Edge>,
@@ -85,6 +87,7 @@ pub struct Activation {
 pub struct Difference {
     pub activation: String,
     pub baseline: String,
+    #[serde(default)] // Formulas are learned without.
     pub dropout: f64,
     #[serde(flatten)]
     pub found: Found,

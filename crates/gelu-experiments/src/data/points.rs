@@ -1,0 +1,295 @@
+//! Points with one to three coordinates, for formulas that a network is to learn.
+//!
+//! What is reported on is the same for every run; what is trained on and chosen by is drawn by the run's
+//! seed, so that a verdict over seeds is one over training points, too.
+
+use super::DataSource;
+use crate::activation::TargetFormula;
+use crate::randomness::{generator, points};
+use crate::{Error, Result};
+use rand::Rng;
+
+/// Name of the set.
+pub const NAME: &str = "points";
+/// Raised when other points are drawn.
+const VERSION: u32 = 1;
+/// Points to train on.
+pub const TRAIN: usize = 2_000;
+/// Points to choose by.
+pub const VALIDATION: usize = 1_000;
+/// Points to report on, inside and outside.
+pub const TEST: usize = 2_000;
+/// Points whose values say what a formula's mean and deviation are.
+const SURVEYED: usize = 16_384;
+/// There is one set of test points; this is where its numbers start.
+const SEED: u64 = 160_608_415;
+
+/// Points in a row, each of so many coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Points {
+    variables: usize,
+    /// `[points, variables]`
+    coordinates: Vec<f32>,
+}
+
+/// Where points lie.
+#[derive(Clone, Copy, Debug)]
+enum Region {
+    /// In [−1, 1)ᵈ, uniformly.
+    Inside,
+    /// In [−2, 2)ᵈ with 1 < max |x|, uniformly.
+    Outside,
+}
+
+impl Points {
+    fn drawn(region: Region, count: usize, variables: usize, rng: &mut impl Rng) -> Self {
+        let mut coordinates = Vec::with_capacity(count * variables);
+        while coordinates.len() < count * variables {
+            // Multiples of 2⁻²³, which f32 has all of: the same on every machine.
+            let mut unit = || (rng.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
+            match region {
+                Region::Inside => coordinates.extend((0..variables).map(|_| unit())),
+                Region::Outside => {
+                    let point: Vec<f32> = (0..variables).map(|_| 2.0 * unit()).collect();
+                    if point.iter().any(|x| x.abs() > 1.0) {
+                        coordinates.extend(point);
+                    }
+                }
+            }
+        }
+        Self { variables, coordinates }
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.coordinates.len() / self.variables
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.coordinates.is_empty()
+    }
+
+    /// Coordinates of a point.
+    pub fn variables(&self) -> usize {
+        self.variables
+    }
+
+    /// All coordinates, point after point: `[points, variables]`.
+    pub fn coordinates(&self) -> &[f32] {
+        &self.coordinates
+    }
+
+    /// The first ones, as many as there are.
+    pub fn first(mut self, count: usize) -> Self {
+        self.coordinates.truncate(count.saturating_mul(self.variables));
+        self
+    }
+
+    /// The formula's values, in f64 and in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming a point where it has none.
+    fn values(&self, formula: &TargetFormula) -> Result<Vec<f64>> {
+        let value = |point: &[f32]| {
+            let point: Vec<f64> = point.iter().map(|&x| f64::from(x)).collect();
+            let value = formula.at(&point);
+            match value.is_finite() {
+                true => Ok(value),
+                false => Err(Error::Usage(format!(
+                    "the formula {formula} is {value} at {point:?}; it has to be a finite number wherever \
+                     |x|, |y| and |z| are at most 2"
+                ))),
+            }
+        };
+        self.coordinates.chunks_exact(self.variables).map(value).collect()
+    }
+}
+
+/// What a formula's values are measured in: their mean over [−1, 1]ᵈ is 0 and their standard deviation 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Scale {
+    /// The formula's values at some points, in its unit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming a point where it has none.
+    pub fn targets(&self, formula: &TargetFormula, points: &Points) -> Result<Vec<f32>> {
+        let values = points.values(formula)?;
+        Ok(values.iter().map(|value| ((value - self.mean) / self.deviation) as f32).collect())
+    }
+}
+
+/// The points that are the same for every run, for formulas of one, two and three variables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointSet {
+    dimensions: Vec<Dimension>,
+    /// Where they are from.
+    pub source: DataSource,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Dimension {
+    inside: Points,
+    outside: Points,
+    surveyed: Points,
+}
+
+impl PointSet {
+    /// Draws them.
+    pub fn generate() -> Self {
+        let dimension = |variables| {
+            let rng = &mut generator(SEED, points(variables));
+            Dimension {
+                inside: Points::drawn(Region::Inside, TEST, variables, rng),
+                outside: Points::drawn(Region::Outside, TEST, variables, rng),
+                surveyed: Points::drawn(Region::Inside, SURVEYED, variables, rng),
+            }
+        };
+        let dimensions: Vec<_> = (1..=TargetFormula::MOST_VARIABLES).map(dimension).collect();
+        let parts = dimensions.iter().flat_map(|d| [&d.inside, &d.outside, &d.surveyed]);
+        let coordinates = parts.flat_map(|points| &points.coordinates);
+        let bytes: Vec<u8> = coordinates.flat_map(|x| x.to_le_bytes()).collect();
+        let version = VERSION.to_le_bytes();
+        let source = DataSource::new(NAME, None, true, [&version[..], &bytes]);
+        Self { dimensions, source }
+    }
+
+    fn of(&self, formula: &TargetFormula) -> &Dimension {
+        &self.dimensions[formula.variables() - 1]
+    }
+
+    /// The test points in [−1, 1]ᵈ, for a formula's variables.
+    pub fn inside(&self, formula: &TargetFormula) -> &Points {
+        &self.of(formula).inside
+    }
+
+    /// The test points of 1 < max |x| ≤ 2, for a formula's variables.
+    pub fn outside(&self, formula: &TargetFormula) -> &Points {
+        &self.of(formula).outside
+    }
+
+    /// What a formula's values are measured in, by 16,384 points in [−1, 1]ᵈ that nothing else is done with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] where it has no value at one of them, or the same at all.
+    pub fn scale(&self, formula: &TargetFormula) -> Result<Scale> {
+        let values = self.of(formula).surveyed.values(formula)?;
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let square = |value: &f64| (value - mean) * (value - mean);
+        let deviation = (values.iter().map(square).sum::<f64>() / count).sqrt();
+        // Rounding alone makes so little.
+        match deviation > 1e-9 * mean.abs() && deviation.is_finite() {
+            true => Ok(Scale { mean, deviation }),
+            false => Err(Error::Usage(format!(
+                "the formula {formula} deviates by {deviation} from its mean {mean} where |x|, |y| and |z| are \
+                 at most 1; there is nothing to learn"
+            ))),
+        }
+    }
+}
+
+/// The points that a run trains on, and those that it chooses by: functions of its seed and the number of
+/// variables.
+pub fn of_run(seed: u64, variables: usize) -> [Points; 2] {
+    let rng = &mut generator(seed, points(variables));
+    [TRAIN, VALIDATION].map(|count| Points::drawn(Region::Inside, count, variables, rng))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn formula(text: &str) -> TargetFormula {
+        text.parse().unwrap()
+    }
+
+    /// Of the largest of |x| in d dimensions, uniform over [−1, 1]ᵈ, the mean is d/(d + 1); over the shell
+    /// 1 < max |x| ≤ 2 it is d/(d + 1) · (2^(d+1) − 1)/(2^d − 1).
+    #[test]
+    fn points_lie_uniformly_where_they_are_said_to() {
+        let set = PointSet::generate();
+        for (index, dimension) in set.dimensions.iter().enumerate() {
+            let d = index as f64 + 1.0;
+            let largest = |points: &Points| -> Vec<f64> {
+                let of = |point: &[f32]| point.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+                points.coordinates.chunks(index + 1).map(|point| f64::from(of(point))).collect()
+            };
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let (inside, outside) = (largest(&dimension.inside), largest(&dimension.outside));
+            assert_eq!((inside.len(), outside.len()), (TEST, TEST));
+            assert!(inside.iter().all(|x| *x <= 1.0));
+            assert!(outside.iter().all(|x| *x > 1.0 && *x <= 2.0));
+            let expected = d / (d + 1.0);
+            let shell = expected * (2_f64.powf(d + 1.0) - 1.0) / (2_f64.powf(d) - 1.0);
+            assert!((mean(&inside) - expected).abs() < 0.03, "{d}: {}", mean(&inside));
+            assert!((mean(&outside) - shell).abs() < 0.03, "{d}: {}", mean(&outside));
+            let of_signs = |points: &Points| {
+                let negative = points.coordinates.iter().filter(|x| **x < 0.0).count();
+                negative as f64 / points.coordinates.len() as f64
+            };
+            assert!((of_signs(&dimension.outside) - 0.5).abs() < 0.05);
+        }
+    }
+
+    /// Over [−1, 1] x has the deviation 1/√3, and x² the mean 1/3 and the deviation √(4/45).
+    #[test]
+    fn values_are_measured_in_deviations_from_their_mean() {
+        let set = PointSet::generate();
+        for (text, mean, deviation) in [
+            ("line=x", 0.0, 1.0 / 3_f64.sqrt()),
+            ("square=x^2", 1.0 / 3.0, (4.0_f64 / 45.0).sqrt()),
+            ("product=x*y", 0.0, 1.0 / 3.0),
+            ("triple=x*y*z", 0.0, 3_f64.powf(-1.5)),
+        ] {
+            let scale = set.scale(&formula(text)).unwrap();
+            assert!((scale.mean - mean).abs() < 0.02, "{text}: {scale:?}");
+            assert!((scale.deviation - deviation).abs() < 0.02 * deviation, "{text}: {scale:?}");
+        }
+        let scale = Scale { mean: 1.0, deviation: 0.5 };
+        let points = Points { variables: 2, coordinates: vec![1.0, 2.0, -1.0, 0.5] };
+        assert_eq!(scale.targets(&formula("f=x*y"), &points).unwrap(), [2.0, -3.0]);
+    }
+
+    #[test]
+    fn what_cannot_be_learned_is_refused_with_its_formula() {
+        let set = PointSet::generate();
+        let error = set.scale(&formula("flat=0*x+3")).unwrap_err().to_string();
+        assert!(error.contains("flat=0*x+3 deviates by 0 from its mean 3"), "{error}");
+        let error = set.scale(&formula("root=sqrt(x)")).unwrap_err().to_string();
+        assert!(error.contains("root=sqrt(x) is NaN at [-0."), "{error}");
+        // Inside all is well, and outside it is not.
+        let root = formula("root=sqrt(3-2*x)");
+        let scale = set.scale(&root).unwrap();
+        assert!(scale.targets(&root, set.outside(&root)).is_err());
+    }
+
+    #[test]
+    fn a_run_has_points_of_its_own_that_are_no_test_points() {
+        let set = PointSet::generate();
+        let [train, valid] = of_run(1, 2);
+        assert_eq!((train.len(), valid.len(), train.variables()), (TRAIN, VALIDATION, 2));
+        assert_eq!(of_run(1, 2), [train.clone(), valid.clone()]);
+        assert_ne!(of_run(2, 2)[0], train);
+        assert_ne!(train.clone().first(VALIDATION), valid);
+        let test = set.inside(&formula("f=x*y")).coordinates().chunks(2);
+        assert!(test.into_iter().all(|point| train.coordinates().chunks(2).all(|p| p != point)));
+        assert_eq!(train.first(3).len(), 3);
+    }
+
+    #[test]
+    fn the_bytes_are_the_same_on_every_machine() {
+        // Recorded on x86-64 Linux; a difference elsewhere is a portability bug.
+        assert_eq!(PointSet::generate().source.fingerprint, FINGERPRINT);
+    }
+
+    const FINGERPRINT: &str = "89fd115af3848b58ebe8ac5e1241511fed999e746b2f8af34473521bd000f11a";
+}

@@ -1,0 +1,81 @@
+use crate::measure::LossKind;
+use burn::tensor::{Bool, ExecutionError, Int, Tensor};
+use burn::train::ItemLazy;
+use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
+use gelu_learner::{Measure, Measured, Measurement};
+
+/// What a network made of a batch.
+#[derive(Debug)]
+pub struct BatchOutput {
+    /// Mean over the batch, of shape `[1]`.
+    pub loss: Tensor<1>,
+    /// Logits `[examples, classes]`, the reconstruction `[examples, features]`, or numbers `[examples, 1]`.
+    pub output: Tensor<2>,
+    /// The class of each example.
+    pub labels: Tensor<1, Int>,
+    /// What the loss is.
+    pub kind: LossKind,
+}
+
+impl BatchOutput {
+    /// The share of examples that are classified wrongly.
+    pub(super) const ERROR: &str = "error";
+    /// The root of the mean squared error, of a regression.
+    pub(super) const RMSE: &str = "rmse";
+
+    /// Which examples were classified wrongly, `[examples]`; `None` where nothing is classified.
+    pub fn wrong(&self) -> Option<Tensor<1, Bool>> {
+        if self.kind != LossKind::LogLoss {
+            return None;
+        }
+        let labels = self.labels.clone().without_autodiff();
+        let chosen = self.output.clone().without_autodiff().argmax(1);
+        Some(chosen.reshape([labels.dims()[0]]).not_equal(labels))
+    }
+}
+
+impl ItemLazy for BatchOutput {
+    fn sync(self) -> Result<Self, ExecutionError> {
+        // As Burn's own outputs do: nothing is read back, and the metrics do not hold the tape.
+        self.loss.device().flush()?;
+        Ok(Self {
+            loss: self.loss.without_autodiff(),
+            output: self.output.without_autodiff(),
+            labels: self.labels.without_autodiff(),
+            kind: self.kind,
+        })
+    }
+}
+
+impl Adaptor<LossInput> for BatchOutput {
+    fn adapt(&self) -> LossInput {
+        LossInput::new(self.loss.clone())
+    }
+}
+
+impl Adaptor<AccuracyInput> for BatchOutput {
+    fn adapt(&self) -> AccuracyInput {
+        AccuracyInput::new(self.output.clone(), self.labels.clone())
+    }
+}
+
+impl Measured for BatchOutput {
+    fn measures() -> Vec<Measure> {
+        vec![Measure::named(Self::ERROR).points()]
+    }
+
+    fn measure(&self) -> Measurement {
+        let loss = self.measure_loss();
+        if self.kind == LossKind::ScaledSquaredError {
+            return loss.root_of_mean(Self::RMSE, self.loss.clone());
+        }
+        match self.wrong() {
+            Some(wrong) => loss.count(Self::ERROR, wrong.int().sum()),
+            None => loss,
+        }
+    }
+
+    fn measure_loss(&self) -> Measurement {
+        Measurement::new(self.labels.dims()[0], self.loss.clone())
+    }
+}

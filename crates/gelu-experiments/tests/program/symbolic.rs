@@ -1,0 +1,112 @@
+//! Formulas that a network learns.
+
+use crate::support::{Sandbox, results_of};
+use gelu_experiments::comparison::ComparisonReader;
+use serde_json::Value;
+use std::fs;
+
+/// Two formulas and a few epochs.
+fn small<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["compare", "symbolic", "--activations", "gelu,relu", "--seeds", "2"];
+    arguments.extend(["--formulas", "runge,wave=sin(3*x)*y", "--train-limit", "300"]);
+    arguments.extend(["--out", out]);
+    arguments.extend(more);
+    arguments
+}
+
+fn document(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    serde_json::from_str(&sandbox.run(arguments).success()).unwrap()
+}
+
+#[test]
+fn every_formula_has_its_verdict_and_every_point_its_outcome() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&small("s", &["--epochs", "3", "--plain"])).success();
+    let found = document(&sandbox, &["report", "s", "--json"]);
+    assert_eq!(found["criterion"]["primary"], "test-rmse");
+    assert_eq!(found["data"]["synthetic"], true);
+    let differences = found["differences"].as_array().unwrap();
+    let at: Vec<&str> = differences.iter().map(|d| d["formula"].as_str().unwrap()).collect();
+    assert_eq!(at, ["runge=1/(1+25*x^2)", "wave=sin(3*x)*y"]);
+    let said = differences[1]["sentence"].as_str().unwrap();
+    assert!(said.starts_with("ReLU against GELU"), "{said}");
+    assert!(said.contains("on new points"), "{said}");
+
+    let snapshot = ComparisonReader::open(&sandbox.path("s")).unwrap().snapshot();
+    assert_eq!(snapshot.runs.len(), 8);
+    let of_network = document(&sandbox, &["eval", "s", "--json"]);
+    for (run, network) in snapshot.runs.iter().zip(of_network.as_array().unwrap()) {
+        let last = run.epochs.last().unwrap();
+        let of = |column: &str| last.get(column).unwrap();
+        assert_eq!(of("test_rmse"), of("test_loss").sqrt());
+        assert!(of("test_outside") > 0.0 && of("test_outside") != of("test_rmse"), "{last:?}");
+        assert_eq!(last.get("train_outside"), None);
+        let outcomes = run.outcomes.as_ref().unwrap();
+        assert_eq!((outcomes.measure(), outcomes.groups().examples()), ("test-rmse", 2_000));
+        assert!((outcomes.mean() - of("test_rmse")).abs() < 1e-5 * outcomes.mean());
+        assert_eq!(network["test_rmse"].as_f64(), last.get("test_rmse"));
+        assert_eq!(network["test_outside"].as_f64(), last.get("test_outside"));
+        assert_eq!(network["formula"], run.key.setting.text("formula"));
+    }
+    let table = sandbox.run(&["eval", "s"]).success();
+    assert!(table.contains("test RMSE") && table.contains("wave"), "{table}");
+    for figure in ["curves.svg", "forest.svg"] {
+        let drawn = fs::read_to_string(sandbox.path(&format!("s/{figure}"))).unwrap();
+        assert!(drawn.contains("formula wave") && drawn.contains("formula runge"), "{figure}");
+    }
+}
+
+/// Without a hidden layer it is the best line through x²: that is the constant 1/3, so that the error inside
+/// is the deviation, √(4/45). Outside the mean of (x² − 1/3)² over 1 < |x| ≤ 2 is 31/5 − 14/9 + 1/9 = 4.7556,
+/// whose root is 7.314 deviations.
+#[test]
+fn errors_are_those_of_the_best_line_where_the_network_is_one() {
+    let sandbox = Sandbox::new();
+    let recipe = include_str!("../../recipes/symbolic.toml");
+    assert!(recipe.contains("depth = 4"));
+    fs::write(sandbox.path("line.toml"), recipe.replace("depth = 4", "depth = 0")).unwrap();
+    let what = ["--recipe", "line.toml", "--formulas", "square=x^2", "--activations", "gelu"];
+    let how = ["--seeds", "3", "--epochs", "40", "--learning-rates", "1e-2", "--out", "line"];
+    sandbox.run(&[&["compare"], &what[..], &how].concat()).success();
+    let snapshot = ComparisonReader::open(&sandbox.path("line")).unwrap().snapshot();
+    for run in &snapshot.runs {
+        let last = run.epochs.last().unwrap();
+        let of = |column: &str| last.get(column).unwrap();
+        // Of 2,000 points the standard error is some 1 % of either.
+        assert!((of("test_rmse") - 1.0).abs() < 0.04, "{last:?}");
+        assert!((of("test_outside") - 7.314).abs() < 0.25, "{last:?}");
+    }
+}
+
+#[test]
+fn one_run_is_that_of_a_comparison() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&small("whole", &["--epochs", "3"])).success();
+    let alone = ["train", "symbolic", "--formula", "wave=sin(3*x)*y", "--train-limit", "300"];
+    let alone = [&alone[..], &["--epochs", "3", "--seed", "2", "--out", "alone"]].concat();
+    sandbox.run(&alone).success();
+    let alone = sandbox.runs("alone").remove(0);
+    let whole = sandbox.runs("whole");
+    let same = whole.iter().find(|run| run.file_name() == alone.file_name()).unwrap();
+    assert!(results_of(same) == results_of(&alone));
+}
+
+#[test]
+fn what_cannot_be_learned_is_refused_before_anything_is_trained() {
+    let sandbox = Sandbox::new();
+    for (arguments, message) in [
+        (&["symbolic", "--formulas", "rung"][..], "unknown formula `rung`; there are: sine, two-"),
+        (&["symbolic", "--formulas", "f=x*{b=1}"], "no constants to learn"),
+        (&["symbolic", "--formulas", "f=ln(x)"], "the formula f=ln(x) is NaN at [-0."),
+        (&["symbolic", "--formulas", "f=1+0*x"], "there is nothing to learn"),
+        (&["symbolic", "--formulas", "f=x,f=x^2"], "the name `f` is used twice"),
+        (&["symbolic", "--dropout", "0.5"], "drops nothing"),
+        (&["symbolic", "--validation", "5"], "has a validation part of its own"),
+        (&["symbolic", "--data", "."], "leave --data out"),
+        (&["symbolic", "--selection", "valid-error"], "classifies nothing"),
+        (&["digits", "--formulas", "f=x"], "are learned at points"),
+    ] {
+        sandbox.run(&[&["compare"], arguments].concat()).refused(2, message);
+    }
+    assert!(!sandbox.path("results").exists());
+}
