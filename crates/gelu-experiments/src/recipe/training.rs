@@ -20,7 +20,8 @@ pub struct TrainingRecipe {
     pub batches: Option<usize>,
     /// How the training loss is measured.
     pub train_loss: TrainLoss,
-    /// s of the target (1 − s)·[class] + s/classes that the loss is trained for; it is measured without.
+    /// s of the targets that training has, 1 − s + s/K for the class and s/K for each other of K classes; losses
+    /// are measured without.
     #[serde(default, skip_serializing_if = "is_none")]
     pub label_smoothing: f64,
     /// Whether it is measured after every epoch what the layers do.
