@@ -1,5 +1,5 @@
 use super::matrix::Matrix;
-use super::{CausalAttention, Part};
+use super::{CausalAttention, Part, Sizes};
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Tiled};
 use crate::sum::sums_of_row;
@@ -10,25 +10,6 @@ pub(super) fn scratch(of: &CausalAttention, level: Level) -> usize {
     let [rows, lanes] = level.tile();
     let sizes = Sizes::of(of, rows, lanes);
     sizes.places * (3 * sizes.features + 2 * sizes.columns) + of.size * sizes.columns
-}
-
-/// Sizes, filled up to those of tiles.
-struct Sizes {
-    places: usize,
-    columns: usize,
-    features: usize,
-}
-
-impl Sizes {
-    fn of(of: &CausalAttention, rows: usize, lanes: usize) -> Self {
-        let places = of.length.next_multiple_of(rows);
-        Self {
-            places,
-            // Places are rows of a tile here, too.
-            columns: places.next_multiple_of(2 * lanes),
-            features: of.size.next_multiple_of(2 * lanes),
-        }
-    }
 }
 
 /// One head of one sequence.

@@ -1,6 +1,6 @@
 use super::matrix::Matrix;
 use super::softmax::softmax;
-use super::{CausalAttention, Part};
+use super::{CausalAttention, Part, Sizes};
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Tiled};
 
@@ -9,23 +9,6 @@ pub(super) fn scratch(of: &CausalAttention, level: Level) -> usize {
     let [rows, lanes] = level.tile();
     let sizes = Sizes::of(of, rows, lanes);
     sizes.places * (of.size + sizes.features) + (of.size + rows) * sizes.columns
-}
-
-/// Sizes, filled up to those of tiles.
-struct Sizes {
-    places: usize,
-    columns: usize,
-    features: usize,
-}
-
-impl Sizes {
-    fn of(of: &CausalAttention, rows: usize, lanes: usize) -> Self {
-        Self {
-            places: of.length.next_multiple_of(rows),
-            columns: of.length.next_multiple_of(2 * lanes),
-            features: of.size.next_multiple_of(2 * lanes),
-        }
-    }
 }
 
 /// One head of one sequence.

@@ -42,6 +42,23 @@ enum Part {
     Value,
 }
 
+/// Sizes of one head, filled up to those of tiles.
+struct Sizes {
+    places: usize,
+    /// Of what has a column for each place.
+    columns: usize,
+    features: usize,
+}
+
+impl Sizes {
+    fn of(of: &CausalAttention, rows: usize, lanes: usize) -> Self {
+        // Places are rows of tiles here and columns there.
+        let places = of.length.next_multiple_of(rows);
+        let features = of.size.next_multiple_of(2 * lanes);
+        Self { places, columns: places.next_multiple_of(2 * lanes), features }
+    }
+}
+
 impl CausalAttention {
     /// The output, `[batch, length, heads, size]`, and P, `[batch, heads, length, length]`.
     ///
