@@ -31,7 +31,12 @@ const NETWORKS: [(&str, usize); 7] = [
 /// Steps before the clock counts.
 const WARM_UP: usize = 2;
 
+/// On one of the threads that kernels share, as `gelu` trains.
 fn main() {
+    rayon::scope(|_| time());
+}
+
+fn time() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [serve, name] = arguments.as_slice()
         && serve == "--serve"
