@@ -56,9 +56,7 @@ fn sums_by<const S: usize, const N: usize, const LANES: usize>(
         let mut rest = [[0.0f32; LANES]; N];
         for place in 0..chunks[0].1.len() {
             let values = f(chunks.map(|(_, rest)| rest[place]));
-            for n in 0..N {
-                rest[n][place] = values[n];
-            }
+            rest.iter_mut().zip(values).for_each(|(rest, value)| rest[place] = value);
         }
         for n in 0..N {
             for lane in 0..LANES {
