@@ -69,6 +69,10 @@ mod disjoint;
 #[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
 mod elementwise;
+#[cfg(feature = "gemm")]
+mod extent;
+#[cfg(feature = "gemm")]
+mod factors;
 mod float;
 #[doc(hidden)]
 pub mod functions;
@@ -90,6 +94,9 @@ mod lane;
 mod level;
 #[cfg(feature = "gemm")]
 pub mod linear;
+#[cfg(feature = "std")]
+#[allow(unsafe_code, reason = "a function of the C library")]
+mod memory;
 #[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
 mod pass;
@@ -129,6 +136,8 @@ pub use gate_half::GateHalf;
 pub use gated::{Halves, gated, gated_backward, gated_pair, gated_pair_backward};
 pub use lane::Lane;
 pub use level::{Level, Work};
+#[cfg(feature = "std")]
+pub use memory::keep_memory;
 #[cfg(feature = "loops")]
 pub use pass::Pass;
 pub use sgd::{SgdStep, sgd};

@@ -4,16 +4,16 @@
 #![allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
 
 use crate::disjoint::Disjoint;
-use crate::product::{Before, Matrix, Place, multiply};
-use crate::subnormal::without_subnormals;
+use crate::factors::Factors;
+use crate::product::{Matrix, Place, multiply};
 use crate::threads::for_each_block;
 use std::vec::Vec;
 
 /// Rows and columns of a block: large enough that packing the operands costs little beside it.
 const BLOCK: usize = 512;
 
-/// `left·right`, in rows one behind the other.
-fn product(left: Matrix<'_>, right: Matrix<'_>) -> Vec<f32> {
+/// `scale·left·right`, in rows one behind the other.
+fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
     let size = [left.rows(), right.columns()];
     let count = size[0] * size[1];
     let mut out = Vec::with_capacity(count);
@@ -23,7 +23,7 @@ fn product(left: Matrix<'_>, right: Matrix<'_>) -> Vec<f32> {
         let place = unsafe { Place::of_block(&whole, size[1], rows.clone(), columns.clone()) };
         let left = left.middle_rows(rows.start, rows.len());
         let right = right.middle_columns(columns.start, columns.len());
-        multiply(left, right, place, Before::Ignored);
+        multiply(left, right, place, scale);
     });
     // SAFETY: the blocks are all of the matrix, and a product writes all of its place.
     unsafe {
@@ -63,7 +63,8 @@ impl Sizes {
     ///
     /// If a slice is shorter than its matrix.
     pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
-        product(self.input(&without_subnormals(x)), self.weight(weight))
+        let Factors { left, right, scale } = Factors::with_weights(x, weight, self.inputs);
+        product(self.input(&left), self.weight(&right), scale)
     }
 
     /// `gradient·weightᵀ`, of `[batch, inputs]`.
@@ -72,8 +73,8 @@ impl Sizes {
     ///
     /// As [`forward`](Self::forward).
     pub fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
-        let gradient = without_subnormals(gradient);
-        product(self.output(&gradient), self.weight(weight).transposed())
+        let Factors { left, right, scale } = Factors::with_weights(gradient, weight, self.outputs);
+        product(self.output(&left), self.weight(&right).transposed(), scale)
     }
 
     /// `xᵀ·gradient`, of `[inputs, outputs]`.
@@ -82,8 +83,8 @@ impl Sizes {
     ///
     /// As [`forward`](Self::forward).
     pub fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
-        let [x, gradient] = [x, gradient].map(without_subnormals);
-        product(self.input(&x).transposed(), self.output(&gradient))
+        let Factors { left, right, scale } = Factors::new(x, gradient, self.batch);
+        product(self.input(&left).transposed(), self.output(&right), scale)
     }
 }
 
@@ -114,9 +115,40 @@ mod tests {
             let place = Disjoint::of(&mut whole);
             // SAFETY: nothing else uses it.
             let place = unsafe { Place::of_block(&place, outputs, 0..batch, 0..outputs) };
-            multiply(sizes.input(&x), sizes.weight(&weight), place, Before::Ignored);
+            multiply(sizes.input(&x), sizes.weight(&weight), place, 1.0);
             assert!(sizes.forward(&x, &weight) == whole, "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn a_product_of_tiny_numbers_is_that_of_f64() {
+        let sizes = Sizes { batch: 70, inputs: 30, outputs: 40 };
+        let wave = |length: usize, size: f32| -> Vec<f32> {
+            (0..length).map(|i| size * (i as f32 * 0.37).sin()).collect()
+        };
+        // Live and dead columns side by side.
+        let mixed = |length: usize, columns: usize| -> Vec<f32> {
+            let size = |i: usize| if (i % columns).is_multiple_of(3) { 1.0 } else { 1e-30 };
+            wave(length, 1.0).iter().enumerate().map(|(i, x)| x * size(i)).collect()
+        };
+        for (x, gradient) in
+            [(wave(70 * 30, 1e-20), wave(70 * 40, 1e-17)), (mixed(70 * 30, 30), mixed(70 * 40, 40))]
+        {
+            let found = sizes.weight_gradient(&x, &gradient);
+            for (place, found) in found.iter().enumerate() {
+                let (i, j) = (place / 40, place % 40);
+                let terms = (0..70)
+                    .map(|row| f64::from(x[row * 30 + i]) * f64::from(gradient[row * 40 + j]));
+                let size: f64 = terms.clone().map(f64::abs).sum();
+                let error = (f64::from(*found) - terms.sum::<f64>()).abs();
+                assert!(error <= 1e-6 * size + 1e-45, "{i} {j}: {found:e} is off by {error:e}");
+            }
+        }
+        let (x, weight) = (wave(70 * 30, 1e-25), wave(30 * 40, 1e-10));
+        let [tiny, usual] = [&x, &x.iter().map(|x| x * 2f32.powi(80)).collect()]
+            .map(|x: &Vec<f32>| sizes.forward(x, &weight));
+        let back: Vec<f32> = usual.iter().map(|y| y * 2f32.powi(-80)).collect();
+        assert!(tiny == back, "a power of two changes no bit");
     }
 
     #[test]

@@ -88,15 +88,6 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What a product does with what is at its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Before {
-    /// Writes over it.
-    Ignored,
-    /// Adds to it.
-    Kept,
-}
-
 /// How many numbers a matrix reaches over.
 ///
 /// # Panics
@@ -113,12 +104,12 @@ fn reach(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -
     reach.expect("a matrix is no larger than memory")
 }
 
-/// The product of two matrices, on this thread.
+/// The product of two matrices, times `scale`, on this thread.
 ///
 /// # Panics
 ///
 /// If the shapes do not fit each other.
-pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, place: Place<'_>, before: Before) {
+pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, place: Place<'_>, scale: f32) {
     assert_eq!(
         (left.columns, left.rows, right.columns),
         (right.rows, place.rows, place.columns),
@@ -133,15 +124,15 @@ pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, place: Place<'_>, be
             place.start,
             1,
             place.stride as isize,
-            before == Before::Kept,
+            false,
             left.data.as_ptr(),
             left.column_stride as isize,
             left.row_stride as isize,
             right.data.as_ptr(),
             right.column_stride as isize,
             right.row_stride as isize,
-            1.0,
-            1.0,
+            0.0,
+            scale,
             false,
             false,
             false,

@@ -47,7 +47,13 @@
 //! On Flex an f32 input or gradient of a linear layer or a convolution counts as 0 where it is
 //! subnormal, below 2⁻¹²⁶ in size, and so does an optimiser's moment. x86 processors multiply such
 //! numbers by microcode, and smooth activations make many: with a few in a thousand, a network's step
-//! takes several times as long.
+//! takes several times as long. In a network that is dying, inputs and gradients are normal and their
+//! products are not: there one of them is made larger by a power of two, and the result smaller.
+//!
+//! # Memory
+//!
+//! A program that trains does well to call [`keep_memory`] first: glibc gives large tensors back to the
+//! system and has them cleared again in every step.
 
 mod backends;
 mod composed;
@@ -55,7 +61,7 @@ pub mod layers;
 mod ops;
 mod optimizer;
 
-pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep, WeightDecay};
+pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep, WeightDecay, keep_memory};
 pub use ops::TrainingOps;
 pub use optimizer::{
     Adam, AdamConfig, AdamState, AdamWConfig, Sgd, SgdConfig, SgdState, clip_by_global_norm,

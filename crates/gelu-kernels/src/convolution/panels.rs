@@ -15,22 +15,43 @@ impl Tiled for Panels<'_> {
     #[inline(always)]
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
         let Self { planes, plane, panels } = self;
-        let both = 2 * LANES;
-        let panels = panels.chunks_exact_mut((both * plane).max(1));
-        for (planes, panel) in planes.chunks((both * plane).max(1)).zip(panels) {
-            let outputs = planes.len() / plane;
-            for (pixel, to) in panel.chunks_exact_mut(both).enumerate() {
-                if outputs == both {
-                    for output in 0..both {
-                        to[output] = unless_subnormal(planes[output * plane + pixel]);
-                    }
-                } else {
-                    for output in 0..outputs {
-                        to[output] = unless_subnormal(planes[output * plane + pixel]);
-                    }
-                    to[outputs..].fill(0.0);
+        let panel = (2 * LANES * plane).max(1);
+        for (planes, panel) in planes.chunks(panel).zip(panels.chunks_exact_mut(panel)) {
+            turn::<LANES>(planes, plane, panel);
+        }
+    }
+}
+
+/// Turns one panel.
+#[inline(always)]
+fn turn<const LANES: usize>(planes: &[f32], plane: usize, panel: &mut [f32]) {
+    /// Outputs that are turned together, a vector's pixels at a time.
+    const OUTPUTS: usize = 4;
+    let (both, outputs) = (2 * LANES, planes.len() / plane);
+    let (turned, vectors) = (outputs / OUTPUTS * OUTPUTS, plane / LANES * LANES);
+    for first in (0..turned).step_by(OUTPUTS) {
+        for pixel in (0..vectors).step_by(LANES) {
+            let mut numbers = [[0.0; OUTPUTS]; LANES];
+            for output in 0..OUTPUTS {
+                let from = &planes[(first + output) * plane + pixel..][..LANES];
+                for lane in 0..LANES {
+                    numbers[lane][output] = unless_subnormal(from[lane]);
+                }
+            }
+            let to = &mut panel[pixel * both + first..];
+            for lane in 0..LANES {
+                let to = &mut to[lane * both..][..OUTPUTS];
+                for output in 0..OUTPUTS {
+                    to[output] = numbers[lane][output];
                 }
             }
         }
+    }
+    for (pixel, to) in panel.chunks_exact_mut(both).enumerate() {
+        let rest = if pixel < vectors { turned } else { 0 };
+        for output in rest..outputs {
+            to[output] = unless_subnormal(planes[output * plane + pixel]);
+        }
+        to[outputs..].fill(0.0);
     }
 }

@@ -4,6 +4,7 @@
 use super::Geometry;
 use super::frame::Frame;
 use super::panels::Panels;
+use crate::extent::Extent;
 use crate::level::{Level, Tiled};
 use crate::scratch::with_scratch;
 use crate::threads::{PARALLEL_PRODUCT, each, for_each_part};
@@ -107,6 +108,10 @@ impl Part<'_> {
                     numbers,
                 );
                 level.run_tiled(Panels { planes: gradient, plane, panels });
+                let scale = Extent::of(panels).scale(Extent::of(numbers), plane);
+                if scale != 1.0 {
+                    panels.iter_mut().for_each(|number| *number *= scale);
+                }
                 level.run_tiled(Picture {
                     numbers,
                     rows: &rows,
@@ -114,6 +119,7 @@ impl Part<'_> {
                     line: frame.line(),
                     panels,
                     columns,
+                    scale: 1.0 / scale,
                     sums: &mut sums,
                 });
             }
@@ -131,6 +137,8 @@ struct Picture<'a> {
     line: usize,
     panels: &'a [f32],
     columns: usize,
+    /// What they are to be multiplied by.
+    scale: f32,
     sums: &'a mut [f32],
 }
 
@@ -139,7 +147,7 @@ impl Tiled for Picture<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
-        let Self { numbers, rows, size: [lines, width], line, panels, columns, sums } = self;
+        let Self { numbers, rows, size: [lines, width], line, panels, columns, scale, sums } = self;
         let both = 2 * LANES;
         let plane = lines * width;
         let last = rows.iter().max().copied().unwrap_or(0);
@@ -172,8 +180,8 @@ impl Tiled for Picture<'_> {
                     for (sums, tile) in sums.zip(&tile) {
                         let to = &mut sums[column..column + both];
                         for lane in 0..LANES {
-                            to[lane] += tile[0][lane];
-                            to[LANES + lane] += tile[1][lane];
+                            to[lane] += scale * tile[0][lane];
+                            to[LANES + lane] += scale * tile[1][lane];
                         }
                     }
                 }

@@ -57,6 +57,7 @@ pub fn learn<S: Spec, M: Trainable>(
     lesson: impl FnOnce(usize) -> Result<Lesson<M>> + Send + 'static,
     keep: impl FnOnce(Learned<'_, S>) -> Result<()> + Send,
 ) -> Result<RunStatus> {
+    gelu_kernels::keep_memory();
     let Class { run, plan, device, environment, control } = class;
     let before = run.status();
     if before.status.is_complete() {

@@ -209,7 +209,7 @@ impl Block<'_> {
 }
 
 /// Writes a run's numbers to the places of its squares, which lie one behind the other except between
-/// tiles.
+/// tiles: a vector's, or half or a quarter of one, as small pictures have.
 #[inline(always)]
 fn put<const LANES: usize>(
     to: &mut [f32],
@@ -217,23 +217,24 @@ fn put<const LANES: usize>(
     run: Run,
     numbers: [f32; LANES],
 ) {
-    /// Half a vector, as the smallest pictures have.
-    const HALF: usize = 4;
-    if run.count == LANES && run.index.is_multiple_of(LANES) {
-        let start = at(run.index);
-        let to = &mut to[start..start + LANES];
-        for lane in 0..LANES {
-            to[lane] = numbers[lane];
-        }
-    } else if run.count == HALF && run.index.is_multiple_of(HALF) {
-        let start = at(run.index);
-        let to = &mut to[start..start + HALF];
-        for lane in 0..HALF {
-            to[lane] = numbers[lane];
-        }
+    let fits = |count: usize| run.count == count && run.index.is_multiple_of(count);
+    if fits(LANES) {
+        copy::<LANES, LANES>(&mut to[at(run.index)..], numbers);
+    } else if fits(8) {
+        copy::<8, LANES>(&mut to[at(run.index)..], numbers);
+    } else if fits(4) {
+        copy::<4, LANES>(&mut to[at(run.index)..], numbers);
     } else {
         for lane in 0..run.count {
             to[at(run.index + lane)] = numbers[lane];
         }
+    }
+}
+
+#[inline(always)]
+fn copy<const COUNT: usize, const LANES: usize>(to: &mut [f32], numbers: [f32; LANES]) {
+    let to = &mut to[..COUNT];
+    for lane in 0..COUNT.min(LANES) {
+        to[lane] = numbers[lane];
     }
 }
