@@ -15,8 +15,8 @@
 //! [`Unit`] is the list of functions. [`forward`] and [`backward`] are those of whole slices, [`Pass`]
 //! adds a bias and dropout, [`gated`] and [`gated_pair`] are gated units; [`slices`] is for loops of one's own, on the
 //! calling thread. [`adam`], [`amsgrad`] and [`sgd`] are steps of optimisers, [`batch_norm`] is one with its
-//! activation, [`row_norm`] a layer norm, and with the feature `gemm` there are `linear` layers, `convolution`s and
-//! causal `attention`.
+//! activation, [`row_norm`] a layer norm, and with the feature `gemm` there are `linear` layers, `convolution`s,
+//! a `max_pool` and causal `attention`.
 //!
 //! # Accuracy
 //!
@@ -40,7 +40,7 @@
 //! | `std` | detects instructions; without it, the baseline is used |
 //! | `rayon` | several threads |
 //! | `half` | `f16` and `bf16` |
-//! | `gemm` | products of matrices: `linear`, `convolution`, `attention` |
+//! | `gemm` | products of matrices: `linear`, `convolution`, `attention`; and `max_pool` |
 //! | `serde` | units by their names |
 //!
 //! The first four are the default. Norms and products need `std`.
@@ -94,6 +94,9 @@ mod lane;
 mod level;
 #[cfg(feature = "gemm")]
 pub mod linear;
+#[cfg(feature = "gemm")]
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod max_pool;
 #[cfg(feature = "std")]
 #[allow(unsafe_code, reason = "a function of the C library")]
 mod memory;
@@ -136,6 +139,8 @@ pub use gate_half::GateHalf;
 pub use gated::{Halves, gated, gated_backward, gated_pair, gated_pair_backward};
 pub use lane::Lane;
 pub use level::{Level, Work};
+#[cfg(feature = "gemm")]
+pub use max_pool::{max_pool, max_pool_gradient};
 #[cfg(feature = "std")]
 pub use memory::keep_memory;
 #[cfg(feature = "loops")]

@@ -1,6 +1,7 @@
 //! What is freed is kept, and the environment has the last word.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use gelu_kernels::keep_memory;
 use std::hint::black_box;

@@ -29,7 +29,7 @@ use burn::nn::{
 };
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
-use gelu_training::layers::{self, batch_norm, batch_norm_activation, conv2d, dropout};
+use gelu_training::layers::{self, batch_norm, batch_norm_activation, conv2d, dropout, max_pool2d};
 
 /// Smallest height and width the two pools and the valid convolution leave a pixel of.
 const SMALLEST_IMAGE: usize = 12;
@@ -186,9 +186,9 @@ impl Cnn {
         );
         let [first, second, third] = &self.stages;
         let x = stage(first, self.noise.forward(images));
-        let x = dropout(&self.dropout, self.pool.forward(x));
+        let x = dropout(&self.dropout, max_pool2d(&self.pool, x));
         let x = stage(second, x);
-        let x = dropout(&self.dropout, self.pool.forward(x));
+        let x = dropout(&self.dropout, max_pool2d(&self.pool, x));
         let x = stage(third, x).mean_dims(&[2, 3]).squeeze_dims::<2>(&[2, 3]);
         batch_norm(&self.output_norm, layers::linear(&self.output, x))
     }

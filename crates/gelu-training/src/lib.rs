@@ -11,6 +11,7 @@
 //! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel, also under fusion (f64: tensor operations) | tensor operations |
 //! | [`layers::linear`], [`layers::hidden_layer`] | the products of all three directions in blocks that threads share | Burn's | Burn's |
 //! | [`layers::conv2d`] | sums of products in registers, read from the pictures themselves; 3×3 kernels by Winograd's method where it is faster | Burn's | Burn's |
+//! | [`layers::max_pool2d`] of 2×2 pixels | one pass each way, and no indices are kept | Burn's | Burn's |
 //! | [`layers::batch_norm_activation`] | a channel at a time, which is read from memory once each way if it fits the caches | tensor operations | tensor operations |
 //!
 //! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline and chosen at run time

@@ -122,6 +122,21 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::sum_of_channels::<Self>(gradient)
     }
 
+    /// The largest of each 2×2 pixels of `[batch, channels, height, width]`, which leaves half the height and
+    /// width, rounded down.
+    fn max_pool_2x2(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        composed::max_pool_2x2::<Self>(x)
+    }
+
+    /// The gradient of [`max_pool_2x2`](Self::max_pool_2x2) for `x`, given that of its result: it goes to the first
+    /// of equal pixels.
+    fn max_pool_2x2_gradient(
+        x: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        composed::max_pool_2x2_gradient::<Self>(x, gradient)
+    }
+
     /// `unit(γ·(x − mean)/√(variance + ε) + β)` for `x` of `[batch, channels, ...]` and one number a
     /// channel in everything else.
     fn batch_norm_activation(

@@ -19,6 +19,8 @@ mod convolution;
 mod fast;
 #[path = "backend/linear.rs"]
 mod linear;
+#[path = "backend/max_pool.rs"]
+mod max_pool;
 #[path = "backend/optimizers.rs"]
 mod optimizers;
 #[path = "backend/row_norm.rs"]

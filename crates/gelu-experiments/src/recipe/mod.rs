@@ -142,7 +142,12 @@ impl ComparisonRecipe {
         let text = text.trim();
         match self.formulas.iter().find(|formula| formula.name() == text) {
             Some(known) => Ok(known.clone()),
-            None if text.contains('=') || self.formulas.is_empty() => text.parse(),
+            None if text.contains('=') => text.parse(),
+            None if self.formulas.is_empty() => Err(Error::Usage(format!(
+                "unknown formula `{}`: no formulas are learned here; in `symbolic` there are some, and your own is \
+                 written out, as in wave=sin(3*x)*y",
+                text.escape_debug()
+            ))),
             None => {
                 let names: Vec<&str> = self.formulas.iter().map(TargetFormula::name).collect();
                 Err(Error::Usage(format!(

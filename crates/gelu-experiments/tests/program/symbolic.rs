@@ -108,6 +108,7 @@ fn what_cannot_be_learned_is_refused_before_anything_is_trained() {
         (&["symbolic", "--data", "."], "leave --data out"),
         (&["symbolic", "--selection", "valid-error"], "classifies nothing"),
         (&["digits", "--formulas", "f=x"], "are learned at points"),
+        (&["digits", "--formulas", "runge"], "no formulas are learned here"),
     ] {
         sandbox.run(&[&["compare"], arguments].concat()).refused(2, message);
     }

@@ -30,7 +30,7 @@ use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
-use gelu_training::layers::{self, batch_norm_activation, conv2d};
+use gelu_training::layers::{self, batch_norm_activation, conv2d, max_pool2d};
 
 /// Smallest height and width that the whitening and three pools leave a pixel of.
 const SMALLEST_IMAGE: usize = 9;
@@ -136,7 +136,7 @@ impl Block {
 
     fn forward(&self, input: Tensor<4>) -> Tensor<4> {
         let Self { convolutions, norms, activations, pool } = self;
-        let x = pool.forward(conv2d(&convolutions[0], input));
+        let x = max_pool2d(pool, conv2d(&convolutions[0], input));
         let x = batch_norm_activation(&norms[0], &activations[0], x);
         batch_norm_activation(&norms[1], &activations[1], conv2d(&convolutions[1], x))
     }

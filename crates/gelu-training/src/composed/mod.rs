@@ -1,10 +1,12 @@
 //! The operations for any backend, of its own tensor operations.
 
 mod attention;
+mod max_pool;
 mod optimizer;
 mod row_norm;
 
 pub(crate) use attention::{causal_attention, causal_attention_gradient, causal_attention_train};
+pub(crate) use max_pool::{max_pool_2x2, max_pool_2x2_gradient};
 pub(crate) use optimizer::{adam_step, amsgrad_step, sgd_step};
 pub(crate) use row_norm::{row_norm, row_norm_gradients};
 

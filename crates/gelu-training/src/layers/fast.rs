@@ -5,6 +5,7 @@ use burn::module::{
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_nn::conv::Conv2d;
+use burn_nn::pool::MaxPool2d;
 use burn_nn::{BatchNorm, Dropout, Linear, RmsNorm};
 use core::fmt::{self, Display, Formatter};
 use core::ops::{Deref, DerefMut};
@@ -20,6 +21,7 @@ use gelu_core::{ActivationLayer, HiddenLayer};
 /// | [`Linear`] | [`linear`](super::linear) |
 /// | [`HiddenLayer`] | [`hidden_layer`](super::hidden_layer) |
 /// | [`Conv2d`] | [`conv2d`](super::conv2d) |
+/// | [`MaxPool2d`] | [`max_pool2d`](super::max_pool2d) |
 /// | [`BatchNorm`] | [`batch_norm`](super::batch_norm), and [`batch_norm_activation`](super::batch_norm_activation) |
 /// | [`RmsNorm`] | [`rms_norm`](super::rms_norm) |
 /// | [`Dropout`] | [`dropout`](super::dropout) |
@@ -77,6 +79,17 @@ impl Fast<Conv2d> {
     /// If the channels are not the layer's, or the kernel is larger than the padded input.
     pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
         super::conv2d(self, input)
+    }
+}
+
+impl Fast<MaxPool2d> {
+    /// As [`max_pool2d`](super::max_pool2d).
+    ///
+    /// # Panics
+    ///
+    /// If the kernel is larger than the padded input.
+    pub fn forward(&self, input: Tensor<4>) -> Tensor<4> {
+        super::max_pool2d(self, input)
     }
 }
 

@@ -8,6 +8,7 @@ mod convolution;
 mod dropout;
 mod fast;
 mod linear;
+mod max_pool;
 mod row_norm;
 
 pub use attention::causal_attention;
@@ -16,4 +17,5 @@ pub use convolution::conv2d;
 pub use dropout::dropout;
 pub use fast::Fast;
 pub use linear::{hidden_layer, linear, linear_activation};
+pub use max_pool::max_pool2d;
 pub use row_norm::{layer_norm, rms_norm};

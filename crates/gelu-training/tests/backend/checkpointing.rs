@@ -3,6 +3,7 @@
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::nn::conv::Conv2dConfig;
+use burn::nn::pool::MaxPool2dConfig;
 use burn::nn::{BatchNormConfig, LayerNormConfig, LinearConfig};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use gelu_core::{Activation, Channels, HiddenLayerConfig};
@@ -34,6 +35,7 @@ fn every_layer(device: &Device) -> Vec<Layer> {
     let linear = LinearConfig::new(12, 5).init(device).map(&mut Waves);
     let hidden = HiddenLayerConfig::new(12, 6).init(device).map(&mut Waves);
     let convolution = Conv2dConfig::new([3, 4], [3, 3]).init(device).map(&mut Waves);
+    let pool = MaxPool2dConfig::new([2, 2]).init();
     let norm = BatchNormConfig::new(3).init(device).map(&mut Waves);
     let gelu = Activation::Gelu.init(Channels::First(3), device);
     let layer_norm = LayerNormConfig::new(4).init(device).map(&mut Waves);
@@ -46,6 +48,7 @@ fn every_layer(device: &Device) -> Vec<Layer> {
         ),
         ("hidden layer", Box::new(move |x| pictures(layers::hidden_layer(&hidden, rows(x))))),
         ("convolution", Box::new(move |x| layers::conv2d(&convolution, x))),
+        ("max pool", Box::new(move |x| layers::max_pool2d(&pool, x))),
         ("layer norm", Box::new(move |x| layers::layer_norm(&layer_norm, 1e-5, x))),
         (
             "attention",

@@ -1,7 +1,7 @@
 //! What trained networks achieve, as a document or tables.
 
 use crate::comparison::label;
-use crate::measure::NoiseMetrics;
+use crate::measure::{NoiseMetrics, Unit};
 use crate::report::table::number_table;
 use crate::runs::Stage;
 use crate::training::{LearnedGelu, Spread};
@@ -55,7 +55,9 @@ pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
         false => &["test error"],
     });
     header.extend(is_text.then_some("bits a byte"));
-    let loss = |loss: f64| format!("{loss:.4}");
+    // Those of formulas are of any size.
+    let unit = Unit::own(if of_formulas { 0 } else { 4 });
+    let loss = |loss: f64| unit.shown(loss);
     let or_dash = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), loss);
     let rows = evaluations.iter().map(|e| {
         let name = e.formula.as_ref().and_then(|formula| formula.split('=').next());

@@ -4,6 +4,7 @@ mod attention;
 mod batch_norm;
 mod convolution;
 mod linear;
+mod max_pool;
 mod row_norm;
 
 use crate::TrainingOps;
@@ -41,6 +42,10 @@ impl<B: TrainingOps, C: CheckpointStrategy> TrainingOps for Autodiff<B, C> {
         unit: Unit,
     ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
         batch_norm::tracked::<B, C>(x, gamma, beta, epsilon, unit)
+    }
+
+    fn max_pool_2x2(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        max_pool::tracked::<B, C>(x)
     }
 
     fn row_norm(

@@ -4,6 +4,7 @@ mod attention;
 mod batch_norm;
 mod convolution;
 mod linear;
+mod max_pool;
 mod optimizer;
 mod row_norm;
 
@@ -139,6 +140,23 @@ impl TrainingOps for Flex {
         match gradient.dtype() {
             DType::F32 => convolution::bias_gradient(gradient),
             _ => composed::sum_of_channels::<Self>(gradient),
+        }
+    }
+
+    fn max_pool_2x2(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        match max_pool::has_kernel(&x) {
+            true => max_pool::forward(x),
+            false => composed::max_pool_2x2::<Self>(x),
+        }
+    }
+
+    fn max_pool_2x2_gradient(
+        x: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        match max_pool::has_kernel(&x) {
+            true => max_pool::gradient(x, gradient),
+            false => composed::max_pool_2x2_gradient::<Self>(x, gradient),
         }
     }
 
