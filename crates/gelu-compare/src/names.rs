@@ -108,9 +108,38 @@ pub fn printable_in_one_line(text: &str) -> String {
     printable(&lines.collect::<Vec<_>>().join(" "))
 }
 
+/// A piece of a file as an error may show it, in backticks: control characters escaped, cut after 40 characters.
+pub fn excerpt(text: &str) -> String {
+    const MOST: usize = 40;
+    let mut shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+/// [`excerpt`]s of names as an error lists them: a few of many.
+pub fn excerpts<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
+    const MOST: usize = 12;
+    let more = names.clone().skip(MOST).count();
+    let mut shown: Vec<String> = names.take(MOST).map(excerpt).collect();
+    if more > 0 {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_and_unprintable_pieces_are_shown_short_and_escaped() {
+        assert_eq!(excerpt("a\tb\u{7}"), "`a\\tb\\u{7}`");
+        assert_eq!(excerpt(&"é".repeat(50)), format!("`{}…`", "é".repeat(40)));
+        assert_eq!(excerpts(["a", "b"].into_iter()), "`a`, `b`");
+        assert!(excerpts(["x"; 14].into_iter()).ends_with("`x`, and 2 more"));
+    }
 
     #[test]
     fn only_names_that_stay_where_they_are_put_pass() {

@@ -86,8 +86,8 @@ fn a_table_that_cannot_be_judged_is_refused_with_its_line() {
         .filter(|line| !line.starts_with("relu,3,"))
         .map(|l| format!("{l}\n"))
         .collect();
-    judge(&gone, &[], 1, "gelu has seed 3, and relu has not");
-    judge(&table, &["--baseline", "tanh"], 1, "the baseline tanh is not there");
+    judge(&gone, &[], 1, "`gelu` has seed 3, and `relu` has not");
+    judge(&table, &["--baseline", "tanh"], 1, "the baseline `tanh` is not there");
     judge(&table, &["--negligible=-1"], 2, "--negligible");
     judge(&table, &["--forest", "picture.gif"], 2, ".svg or .png");
     judge("", &[], 1, "no column");

@@ -2,6 +2,7 @@ use super::{Arm, Scores};
 use crate::comparison::{Contrast, Found, Rules};
 use crate::error::Place;
 use crate::measure::Looks;
+use crate::names::{excerpt, excerpts};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -42,8 +43,8 @@ pub fn judge(
     let baseline = baseline.unwrap_or(&first.value).to_owned();
     let names = distinct(scores.arms.iter().map(|arm| arm.value.as_str()));
     if !names.contains(&baseline.as_str()) {
-        let advice = format!("there are: {}", names.join(", "));
-        return Err(refuse(format!("the baseline {baseline} is not there"), &advice));
+        let advice = format!("there are: {}", excerpts(names.into_iter()));
+        return Err(refuse(format!("the baseline {} is not there", excerpt(&baseline)), &advice));
     }
     let pairs: Vec<(&Arm, Arm)> = scores
         .arms
@@ -53,7 +54,7 @@ pub fn judge(
         .collect();
     if pairs.is_empty() {
         return Err(refuse(
-            format!("{baseline} stands alone"),
+            format!("{} stands alone", excerpt(&baseline)),
             "two values of the column that is compared are needed at least",
         ));
     }
@@ -94,8 +95,10 @@ fn same_seeds(scores: &Scores, first: &Arm, arm: &Arm, path: &Path) -> Result<()
         scores.seeds(of).into_iter().find(lacks)
     };
     let named = |arm: &Arm| match arm.each.is_empty() {
-        true => arm.value.clone(),
-        false => format!("{} ({})", arm.value, arm.each.join(", ")),
+        true => excerpt(&arm.value),
+        false => {
+            format!("{} ({})", excerpt(&arm.value), excerpts(arm.each.iter().map(String::as_str)))
+        }
     };
     for (from, of) in [(arm, first), (first, arm)] {
         if let Some(seed) = missing(from, of) {
@@ -212,18 +215,21 @@ mod tests {
         let complete = lines(1..3);
         let missing = complete.replacen("b,16,2,", "b,16,9,", 1);
         let error = refused(&table(&missing, &["width"]), None, &[]);
-        assert!(error.contains("a (16) has seed 2, and b (16) has not"), "{error}");
+        assert!(error.contains("`a` (`16`) has seed 2, and `b` (`16`) has not"), "{error}");
         assert!(error.contains("line 6"), "{error}");
         let error = refused(&table(&complete, &["width"]), Some("c"), &[]);
-        assert!(error.contains("the baseline c is not there") && error.contains("a, b"), "{error}");
+        assert!(
+            error.contains("the baseline `c` is not there") && error.contains("`a`, `b`"),
+            "{error}"
+        );
         let error = refused(&table("a,1,1,0.5\n", &[]), None, &[]);
-        assert!(error.contains("a stands alone"), "{error}");
+        assert!(error.contains("`a` stands alone"), "{error}");
         assert!(refused(&table("", &[]), None, &[]).contains("holds no scores"));
         let gone: String = complete
             .lines()
             .filter(|l| !l.starts_with("a,32"))
             .fold(String::new(), |text, line| text + line + "\n");
         let error = refused(&table(&gone, &["width"]), None, &[]);
-        assert!(error.contains("and a (32) has not"), "{error}");
+        assert!(error.contains("and `a` (`32`) has not"), "{error}");
     }
 }

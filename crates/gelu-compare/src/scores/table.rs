@@ -1,5 +1,6 @@
 use crate::error::Place;
 use crate::measure::Direction;
+use crate::names::{excerpt, excerpts};
 use crate::{Error, Result};
 use csv::{ReaderBuilder, StringRecord};
 use std::collections::HashMap;
@@ -112,9 +113,9 @@ impl Scores {
             each: place.each.iter().map(|column| line.field(*column).to_owned()).collect(),
         };
         let seed = line.field(place.seed);
-        let seed: i64 = seed
-            .parse()
-            .map_err(|_| line.error(format!("the seed is `{seed}`"), "seeds are whole numbers"))?;
+        let seed: i64 = seed.parse().map_err(|_| {
+            line.error(format!("the seed is {}", excerpt(seed)), "seeds are whole numbers")
+        })?;
         let cost = cost(line, place.primary, &header[place.primary], direction)?;
         let score = Score { cost, line: line.number };
         if !self.scores.contains_key(&arm) {
@@ -124,7 +125,11 @@ impl Scores {
         match before {
             None => Ok(()),
             Some(before) => Err(line.error(
-                format!("seed {seed} of {} stands in line {} already", arm.value, before.line),
+                format!(
+                    "seed {seed} of {} stands in line {} already",
+                    excerpt(&arm.value),
+                    before.line
+                ),
                 "one line a run: where other columns tell the two apart, name them with --each, or \
                  leave one of their values",
             )),
@@ -136,9 +141,10 @@ impl Scores {
 fn cost(line: &Line<'_>, column: usize, name: &str, direction: Direction) -> Result<f64> {
     let text = line.field(column);
     let advice = "a run that diverged is written `nan`";
-    let value: f64 = text
-        .parse()
-        .map_err(|_| line.error(format!("{name} is `{text}`, which is no number"), advice))?;
+    let name = excerpt(name);
+    let value: f64 = text.parse().map_err(|_| {
+        line.error(format!("{name} is {}, which is no number", excerpt(text)), advice)
+    })?;
     let cost = value * direction.sign();
     match cost {
         _ if cost.is_nan() => Ok(f64::INFINITY),
@@ -166,15 +172,15 @@ impl Places {
                 (Some(_), Some(_)) => Err(Error::data(
                     path,
                     Place::Line(1),
-                    format!("two columns are named `{name}`"),
+                    format!("two columns are named {}", excerpt(name)),
                     "rename one of them",
                 )),
                 (None, _) => {
-                    let there: Vec<&str> = header.iter().collect();
+                    let (name, there) = (excerpt(name), excerpts(header.iter()));
                     Err(Error::data(
                         path,
                         Place::Line(1),
-                        format!("there is no column `{name}`; there are: {}", there.join(", ")),
+                        format!("there is no column {name}; there are: {there}"),
                         "the first line names the columns",
                     ))
                 }
@@ -287,12 +293,16 @@ mod tests {
         let header = "activation,seed,error\n";
         for (text, expected) in [
             ("".to_owned(), "no column `activation`"),
-            ("activation,error\n".to_owned(), "no column `seed`; there are: activation, error"),
+            ("activation,error\n".to_owned(), "no column `seed`; there are: `activation`, `error`"),
             ("seed,seed,error,activation\n".to_owned(), "two columns are named `seed`"),
-            (format!("{header}gelu,1,0.1\ngelu,2,good\n"), "line 3: error is `good`"),
-            (format!("{header}gelu,1,\n"), "line 2: error is ``"),
+            (format!("{header}gelu,1,0.1\ngelu,2,good\n"), "line 3: `error` is `good`"),
+            (format!("{header}gelu,1,\n"), "line 2: `error` is ``"),
             (format!("{header}gelu,one,0.1\n"), "line 2: the seed is `one`"),
             (format!("{header}gelu,1,0.1\nrelu,1,0.1\ngelu,1,0.2\n"), "stands in line 2 already"),
+            (
+                format!("\"a\nb\",{header}1,gelu,1,0.1\n").replace("error", "loss"),
+                "`a\\nb`, `activation`",
+            ),
             (format!("{header}gelu,1\n"), "line 2: has 2 fields, and the first line names 3"),
         ] {
             assert!(refused(&text).contains(expected), "{text:?}: {}", refused(&text));

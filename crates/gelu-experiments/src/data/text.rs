@@ -1,6 +1,7 @@
 //! Text files as lines that errors can name.
 
 use crate::error::Place;
+pub(super) use crate::names::excerpt as shown;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -20,15 +21,6 @@ pub(super) fn from_utf8<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// A piece of a file as an error may show it: control characters escaped, cut after 40 characters.
-pub(super) fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
-    if text.chars().nth(40).is_some() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,11 +30,5 @@ mod tests {
         let error = from_utf8(Path::new("t"), b"a\nb\n\xffc").unwrap_err().to_string();
         assert!(error.contains("line 3: byte 0xff at offset 4 is not UTF-8"), "{error}");
         assert_eq!(from_utf8(Path::new("t"), "\u{feff}a".as_bytes()).unwrap(), "a");
-    }
-
-    #[test]
-    fn long_and_unprintable_values_are_shown_short_and_escaped() {
-        assert_eq!(shown("a\tb\u{7}"), "`a\\tb\\u{7}`");
-        assert_eq!(shown(&"é".repeat(50)), format!("`{}…`", "é".repeat(40)));
     }
 }

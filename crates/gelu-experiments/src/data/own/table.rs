@@ -6,6 +6,7 @@ use crate::data::idx::read_bytes;
 use crate::data::text::{from_utf8, shown};
 use crate::data::{DataSource, WindowSet, Windows};
 use crate::error::Place;
+use crate::names::excerpts;
 use crate::{Error, Result};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -151,11 +152,7 @@ impl<'a> Table<'a> {
 
     /// The columns there are, a few of many.
     fn names(&self) -> String {
-        let mut names: Vec<String> = self.header.iter().take(12).map(|name| shown(name)).collect();
-        if self.header.len() > names.len() {
-            names.push(format!("and {} more", self.header.len() - names.len()));
-        }
-        names.join(", ")
+        excerpts(self.header.iter().map(String::as_str))
     }
 
     fn column(&self, name: &str) -> Result<usize> {
