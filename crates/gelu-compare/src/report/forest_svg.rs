@@ -11,6 +11,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// In pixels.
 const WIDTH: u32 = 440;
 const ROW: i32 = 46;
+/// What a row is higher by where its words need a line of their own.
+const LINE: i32 = 17;
 /// Of an axis, with its numbers.
 const AXIS: i32 = 30;
 const PANEL_TITLE: i32 = 22;
@@ -64,7 +66,18 @@ pub fn svg(forest: &Forest) -> String {
 
 fn height(panel: &ForestPanel) -> i32 {
     let title = if panel.title.is_empty() { 0 } else { PANEL_TITLE };
-    title + ROW * panel.rows.len() as i32 + AXIS
+    title + panel.rows.iter().map(row_height).sum::<i32>() + AXIS
+}
+
+fn row_height(row: &ForestRow) -> i32 {
+    if is_crowded(row) { ROW + LINE } else { ROW }
+}
+
+/// Whether label and words do not fit beside each other, at the width of their fonts' average letters.
+fn is_crowded(row: &ForestRow) -> bool {
+    let width = |text: &str, letter: f64| text.chars().count() as f64 * letter;
+    let gap = 10.0;
+    width(&row.label, 6.8) + gap + width(&row.words, 6.2) > f64::from(WIDTH as i32 - 2 * MARGIN)
 }
 
 fn centred(root: &Area<'_>, line: String, y: i32, style: TextStyle<'_>) -> Drawn {
@@ -86,7 +99,7 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
         root.draw(&Text::new(panel.title.as_str(), at, font(14).color(&GREY).pos(left)))?;
         first += PANEL_TITLE;
     }
-    let bottom = first + ROW * panel.rows.len() as i32;
+    let bottom = first + panel.rows.iter().map(row_height).sum::<i32>();
     let upright = |x: i32| [(x, units(first)), (x, units(bottom))];
     for margin in [-panel.margin, panel.margin].into_iter().filter(|m| low <= *m && *m <= high) {
         root.draw(&DashedPathElement::new(
@@ -97,8 +110,10 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
         ))?;
     }
     root.draw(&PathElement::new(upright(place(0.0)), INK.stroke_width(units(1))))?;
-    for (row, y) in panel.rows.iter().zip((first..).step_by(ROW as usize)) {
+    let mut y = first;
+    for row in &panel.rows {
         draw_row(row, y, [low, high], &place, root)?;
+        y += row_height(row);
     }
     let ends = [(units(MARGIN), units(bottom)), (units(WIDTH as i32 - MARGIN), units(bottom))];
     root.draw(&PathElement::new(ends, INK.stroke_width(units(1))))?;
@@ -143,13 +158,15 @@ fn draw_row(
         true => (FONT, units(13u32), FontStyle::Bold).into_font().color(&INK),
         false => font(13).color(&GREY),
     };
-    let (text, middle) = (units(y + 12), units(y + 32));
+    let below = row_height(row) - ROW;
+    let (text, middle) = (units(y + 12), units(y + 32 + below));
     let (left, right) = (Pos::new(HPos::Left, VPos::Center), Pos::new(HPos::Right, VPos::Center));
     // The zero line runs behind the words.
-    let background = [(units(MARGIN), units(y + 3)), (units(WIDTH as i32 - MARGIN), units(y + 21))];
+    let background =
+        [(units(MARGIN), units(y + 3)), (units(WIDTH as i32 - MARGIN), units(y + 21 + below))];
     root.draw(&Rectangle::new(background, WHITE.mix(0.85).filled()))?;
     root.draw(&Text::new(row.label.as_str(), (units(MARGIN), text), font(14).pos(left)))?;
-    let end = (units(WIDTH as i32 - MARGIN), text);
+    let end = (units(WIDTH as i32 - MARGIN), units(y + 12 + below));
     root.draw(&Text::new(row.words.as_str(), end, words.pos(right)))?;
     if let Some([low, high]) = row.new_examples {
         let thin = [(place(low), middle), (place(high), middle)];
@@ -175,10 +192,9 @@ fn draw_row(
             root.draw(&Polygon::new(arrow, colour.filled()))?;
         }
     }
-    root.draw(&PathElement::new(
-        [(units(MARGIN), units(y + ROW)), (units(WIDTH as i32 - MARGIN), units(y + ROW))],
-        FAINT.stroke_width(units(1)),
-    ))
+    let bottom = units(y + ROW + below);
+    let ends = [(units(MARGIN), bottom), (units(WIDTH as i32 - MARGIN), bottom)];
+    root.draw(&PathElement::new(ends, FAINT.stroke_width(units(1))))
 }
 
 #[cfg(test)]
@@ -247,6 +263,27 @@ mod tests {
         // Of two neither is the odd one out.
         panel.rows = vec![row, far];
         assert!(panel.range()[1] > 84.0);
+    }
+
+    #[test]
+    fn a_long_label_has_its_words_below_it() {
+        let mut forest = forest();
+        let heights = |forest: &Forest| -> i32 { forest.panels.iter().map(height).sum() };
+        let before = heights(&forest);
+        let row = &mut forest.panels[0].rows[0];
+        row.words = "better by 0.00333 (0.00262 to 0.00403), 12 seeds".into();
+        row.label = "squared ReLU".into();
+        assert_eq!(heights(&forest), before);
+        forest.panels[0].rows[0].label = "smooth squared ReLU".into();
+        assert_eq!(heights(&forest), before + LINE);
+        let text = svg(&forest);
+        // The places of its label and of its words, which end at the margin.
+        let at = |what: &str| -> i32 {
+            let before = text.split(what).next().unwrap();
+            let start = before.rfind(" y=\"").unwrap() + 4;
+            before[start..].split('"').next().unwrap().parse().unwrap()
+        };
+        assert_eq!(at("better by 0.00333") - at("smooth squared ReLU"), units(LINE));
     }
 
     #[test]

@@ -90,6 +90,17 @@ impl<E: Experiment> Comparison<E> {
         design.looks().with_added(self.added_looks.iter().map(|look| look.seeds))
     }
 
+    /// What makes it smaller than it is meant to be, seeds among it: those of its last look count.
+    pub fn cut_down(&self, design: &Design) -> Vec<String> {
+        let seeds = self.looks_of(design).last().seeds;
+        let whole = design.whole_seeds.filter(|whole| seeds < *whole);
+        let fewer = whole.map(|whole| match seeds {
+            1 => format!("1 seed instead of {whole}"),
+            _ => format!("{seeds} seeds instead of {whole}"),
+        });
+        design.cut_down.iter().cloned().chain(fewer).collect()
+    }
+
     /// What it is decided by.
     pub fn criterion(&self) -> Criterion {
         let design = self.recipe.design();

@@ -41,6 +41,8 @@ pub struct Design {
     pub built_differently: Vec<Setting>,
     /// What makes it smaller than it is meant to be, in words.
     pub cut_down: Vec<String>,
+    /// How many seeds it is meant to have, where fewer are a cut, too.
+    pub whole_seeds: Option<u64>,
     /// How its figure is laid out.
     pub figure: FigureSpec,
     /// What test examples are called: `pictures`.
@@ -71,6 +73,7 @@ impl Design {
             epochs: None,
             built_differently: Vec::new(),
             cut_down: Vec::new(),
+            whole_seeds: None,
             figure: FigureSpec::default(),
             examples: "examples".to_owned(),
             extra: Map::new(),

@@ -96,9 +96,6 @@ impl Recipe {
             // Of an epoch.
             fewer("batch", batches[0], batches[1]);
             let (ours, theirs) = (&self.comparison, &built_in.comparison);
-            if ours.until_decided.is_none() {
-                fewer("seed", ours.seeds as usize, theirs.seeds as usize);
-            }
             fewer("learning rate", ours.learning_rates.len(), theirs.learning_rates.len());
             fewer("dropout rate", ours.dropout.len(), theirs.dropout.len());
             fewer("formula", ours.formulas.len(), theirs.formulas.len());

@@ -131,6 +131,10 @@ impl Experiment for Recipe {
             epochs: Some(self.training.epochs),
             built_differently: self.gated(),
             cut_down: self.cut_down(),
+            whole_seeds: match varied.until_decided {
+                Some(_) => None,
+                None => Self::named(&self.name).ok().map(|built_in| built_in.comparison.seeds),
+            },
             figure: self.figure.as_ref().map_or_else(|| default_figure(loss), FigureSpec::layout),
             examples: DataSetInfo::named(&self.data.set)
                 .map_or_else(|_| "examples".to_owned(), |info| info.examples.to_owned()),

@@ -65,6 +65,40 @@ fn the_runs_that_are_kept_give_the_tables_beside_them() {
     }
 }
 
+/// Where scores are kept without the runs they were read from, they are judged as the table has it.
+#[test]
+fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
+    let scores = |path: &PathBuf| path.join("runs.csv").is_file();
+    let kept: Vec<PathBuf> = comparisons().into_iter().filter(scores).collect();
+    assert!(!kept.is_empty());
+    for comparison in kept {
+        let sandbox = Sandbox::new();
+        fs::copy(comparison.join("runs.csv"), sandbox.path("runs.csv")).unwrap();
+        let judge = ["verdict", "runs.csv", "--compare", "activation", "--each", "formula"];
+        let by = ["--primary", "test_rmse", "--negligible", "0.002", "--json"];
+        let judged = sandbox.run(&[&judge[..], &by].concat()).success();
+        let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
+        let table = fs::read_to_string(comparison.join("table.md")).unwrap();
+        let differences = judged["differences"].as_array().unwrap();
+        assert!(!differences.is_empty());
+        for difference in differences {
+            let formula = difference["each"]["formula"].as_str().unwrap();
+            let sentence = difference["sentence"].as_str().unwrap();
+            // The table's measure has other digits, and intervals over new examples, of which scores know nothing.
+            let ends = [" by ", " within ", " is undecided"].into_iter();
+            let end = ends.filter_map(|end| sentence.find(end)).min().unwrap();
+            let said =
+                format!("- Formula {}: {}", formula.split('=').next().unwrap(), &sentence[..end]);
+            let mut there = table.lines().filter(|line| line.starts_with(&said));
+            let line = there.next().unwrap_or_else(|| panic!("{said}: {}", comparison.display()));
+            if let Some((_, p)) = sentence.split_once("p = ") {
+                let p = p.split([';', ')']).next().unwrap();
+                assert!(line.contains(&format!("p = {p}")), "{said}: {line}");
+            }
+        }
+    }
+}
+
 /// The digests in the names are those that other versions of the program gave.
 #[test]
 fn every_run_that_is_kept_still_has_its_name() {

@@ -176,6 +176,52 @@ class WideResNet(nn.Module):
         return self.output(self.activation(self.norm(x)).mean((2, 3)))
 
 
+class PatchWhitening(nn.Module):
+    """Filters that are not trained, and their negation."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.register_buffer("weight", torch.empty(4 * channels, channels, 2, 2))
+        self.register_buffer("bias", torch.empty(4 * channels))
+
+    def forward(self, x):
+        white = nn.functional.conv2d(x, self.weight, self.bias)
+        return torch.cat([white, -white], 1)
+
+
+class AirbenchBlock(nn.Module):
+    def __init__(self, inputs, outputs, activation):
+        super().__init__()
+        self.convolutions = nn.ModuleList(
+            nn.Conv2d(channels, outputs, 3, padding=1, bias=False) for channels in (inputs, outputs)
+        )
+        self.norms = nn.ModuleList(nn.BatchNorm2d(outputs) for _ in range(2))
+        self.activation = activation
+
+    def forward(self, x):
+        x = nn.functional.max_pool2d(self.convolutions[0](x), 2)
+        x = self.activation(self.norms[0](x))
+        return self.activation(self.norms[1](self.convolutions[1](x)))
+
+
+class Airbench(nn.Module):
+    def __init__(self, channels, widths, classes, activation):
+        super().__init__()
+        self.whitening = PatchWhitening(channels)
+        inputs = [8 * channels, *widths]
+        self.blocks = nn.ModuleList(
+            AirbenchBlock(a, b, activation) for a, b in zip(inputs, widths)
+        )
+        self.output = nn.Linear(inputs[-1], classes, bias=False)
+        self.activation = activation
+
+    def forward(self, x):
+        x = self.activation(self.whitening(x))
+        for block in self.blocks:
+            x = block(x)
+        return self.output(x.amax((2, 3))) / 9
+
+
 class Attention(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
@@ -362,6 +408,7 @@ def print_parameter_counts():
         "cnn": Cnn(96, 192, 10, None),
         "wrn 40-4, paper": WideResNet(PaperBlock, 6, 16, 4, 100, None),
         "wrn 40-4, original": WideResNet(PreActivationBlock, 6, 16, 4, 100, None),
+        "airbench": Airbench(3, [32, 128, 128], 10, None),
         "gpt": Gpt(65, 64, 4, 128, 4, NORMS["layer"], FeedForward, None),
     }
     for name, twin in twins.items():
@@ -395,6 +442,9 @@ def main():
             tokens = torch.randint(7, (3, 5))
             target = torch.randint(7, (15,))
             write(FOLDER / f"{kind}-{name}.safetensors", twin, tokens.float(), target)
+    for name in ["gelu", "relu"]:
+        twin = Airbench(2, [3, 4, 5], 5, ACTIVATIONS[name])
+        reference(f"airbench-{name}", twin, (4, 2, 19, 17), 5)
 
 
 if __name__ == "__main__":

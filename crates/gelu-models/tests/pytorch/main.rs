@@ -11,8 +11,8 @@ use burn::store::{BurnToPyTorchAdapter, ModuleSnapshot, ModuleStore, Safetensors
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use gelu_core::Activation;
 use gelu_models::{
-    Autoencoder, AutoencoderConfig, BlockOrder, Cnn, CnnConfig, Gpt, GptConfig, GptNorm, Mlp,
-    MlpConfig, StateDict, WideResNet, WideResNetConfig,
+    Airbench, AirbenchConfig, Autoencoder, AutoencoderConfig, BlockOrder, Cnn, CnnConfig, Gpt,
+    GptConfig, GptNorm, Mlp, MlpConfig, PatchWhitening, StateDict, WideResNet, WideResNetConfig,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -159,7 +159,8 @@ fn compare_with<const D: usize, M: Module>(
     let gradients = model.map(&mut GradientsAsParameters(loss.backward()));
     let mut compared = BTreeSet::new();
     for tensor in gradients.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true) {
-        if tensor.name.contains("running_") {
+        // What is not trained has no gradient.
+        if tensor.name.contains("running_") || tensor.name.starts_with("whitening.") {
             continue;
         }
         let gradient = bridge::to_data(&tensor).unwrap();
@@ -254,6 +255,16 @@ fn wide_resnet_is_pytorchs_in_both_orders() {
     }
 }
 
+#[test]
+fn airbench_is_pytorchs() {
+    for name in ["gelu", "relu"] {
+        let config = AirbenchConfig::new().with_channels(2).with_classes(5);
+        let config = config.with_widths([3, 4, 5]).with_activation(named(name));
+        let init = |device: &Device| config.init(PatchWhitening::identity(2, device), device);
+        compare(&format!("airbench-{name}"), init, Airbench::forward);
+    }
+}
+
 /// On real pictures, which are not the repository's; `generate.py` says how the files are made.
 #[test]
 fn full_size_networks_are_pytorchs_on_real_pictures() {
@@ -293,5 +304,5 @@ fn another_activation_fails() {
 fn every_reference_is_compared() {
     let entries = std::fs::read_dir(small_twins()).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.extension().is_some_and(|e| e == "safetensors"));
-    assert_eq!(files.count(), 5 + 2 * 2 + 2 + 4 + 2 * 4 + 2 * 2);
+    assert_eq!(files.count(), 5 + 2 * 2 + 2 + 4 + 2 * 4 + 2 * 2 + 2);
 }

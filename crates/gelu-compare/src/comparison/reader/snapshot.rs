@@ -44,7 +44,7 @@ impl<E: Experiment> ComparisonReader<E> {
             test_examples: comparison.test_examples,
             examples: design.examples.clone(),
             built_differently: design.built_differently.clone(),
-            cut_down: design.cut_down.clone(),
+            cut_down: comparison.cut_down(design),
             figure: design.figure.clone(),
             extra: design.extra.clone(),
             runs: names

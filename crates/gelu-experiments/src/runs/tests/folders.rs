@@ -59,6 +59,21 @@ fn a_comparison_can_be_widened() {
 }
 
 #[test]
+fn fewer_seeds_are_a_cut_until_a_look_is_taken_after_as_many() {
+    let mut small = comparison();
+    (small.recipe.name, small.recipe.comparison.seeds) = ("digits".to_owned(), 1);
+    let cuts = |of: &Comparison| -> Vec<String> {
+        let all = of.cut_down(&of.recipe.design()).into_iter();
+        all.filter(|cut| cut.contains("seed")).collect()
+    };
+    assert_eq!(cuts(&small), ["1 seed instead of 8"]);
+    small.add_look(5, "");
+    assert_eq!(cuts(&small), ["5 seeds instead of 8"]);
+    small.add_look(8, "");
+    assert!(cuts(&small).is_empty());
+}
+
+#[test]
 fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it() {
     let of = |change: &dyn Fn(&mut ComparisonRecipe)| {
         let mut asked = comparison();
