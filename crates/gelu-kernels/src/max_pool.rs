@@ -49,7 +49,7 @@ fn written(
     work: impl Fn(std::ops::Range<usize>, &mut [MaybeUninit<f32>]) + Send + Sync,
 ) -> Vec<f32> {
     let (plane, plane_to) = (height * width, to[0] * to[1]);
-    assert!(x.len().is_multiple_of(plane.max(1)), "{} numbers are no planes of {plane}", x.len());
+    assert!(x.len().is_multiple_of(plane), "{} numbers are no planes of {plane}", x.len());
     let planes = x.len() / plane.max(1);
     let mut out = Vec::with_capacity(planes * plane_to);
     let whole = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..planes * plane_to]);
@@ -218,5 +218,11 @@ mod tests {
     #[should_panic(expected = "7 numbers are no planes of 4")]
     fn half_a_plane_is_refused() {
         max_pool(&[0.0; 7], [2, 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "7 numbers are no planes of 0")]
+    fn planes_of_nothing_are_refused() {
+        max_pool_gradient(&[0.0; 7], [0, 3], &[]);
     }
 }
