@@ -41,6 +41,7 @@
 //! | `rayon` | several threads |
 //! | `half` | `f16` and `bf16` |
 //! | `gemm` | products of matrices: `linear`, `convolution`, `attention`; and `max_pool` |
+//! | `x86-v4` | AVX-512 in the products of `linear` |
 //! | `serde` | units by their names |
 //!
 //! The first four are the default. Norms and products need `std`.
@@ -54,7 +55,7 @@ mod adam;
 #[doc(hidden)]
 pub mod arithmetic;
 #[cfg(feature = "gemm")]
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
+#[allow(unsafe_code, reason = "threads write parts of one slice, not set to 0 before")]
 pub mod attention;
 #[cfg(all(feature = "loops", feature = "std"))]
 pub mod batch_norm;
@@ -127,6 +128,9 @@ mod sum;
 mod threads;
 #[cfg(feature = "gemm")]
 mod tile;
+#[cfg(feature = "gemm")]
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod turned;
 
 #[cfg(feature = "loops")]
 pub use activation::{backward, forward, gelu};

@@ -5,12 +5,16 @@
 
 use crate::disjoint::Disjoint;
 use crate::factors::Factors;
-use crate::product::{Matrix, Place, multiply};
+use crate::product::{Matrix, Place, is_worth_turning, multiply};
 use crate::threads::for_each_block;
+use crate::turned::turned;
 use std::vec::Vec;
 
 /// Rows and columns of a block: large enough that packing the operands costs little beside it.
 const BLOCK: usize = 512;
+
+/// Numbers of a result up to which gemm sums in another order where both factors lie along the sum.
+const LARGEST_OF_GEMMS_OWN_LOOP: usize = 256;
 
 /// `scale·left·right`, in rows one behind the other.
 fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
@@ -30,6 +34,14 @@ fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
         out.set_len(count);
     }
     out
+}
+
+/// `(scale·left·rightᵀ)ᵀ`, in rows: one for each row of `right`, which lies in rows.
+fn turned_product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
+    let columns = turned(right);
+    let columns = Matrix::of_rows(&columns, right.columns(), right.rows(), right.rows());
+    let result = product(left, columns, scale);
+    turned(Matrix::of_rows(&result, left.rows(), right.rows(), right.rows()))
 }
 
 /// Sizes of a linear layer.
@@ -56,6 +68,22 @@ impl Sizes {
         Matrix::of_rows(gradient, self.batch, self.outputs, self.outputs)
     }
 
+    /// Whether so few rows go into the product that turning them and its rows takes less time than gemm takes
+    /// to copy the weights, which it reads in place if they are the other factor. The bits are the same, if
+    /// the result is not so small that gemm has a loop of its own for it.
+    fn is_narrow(&self) -> bool {
+        let turned = self.batch.saturating_mul(self.inputs.saturating_add(self.outputs));
+        (2..=128).contains(&self.batch)
+            && self.batch.saturating_mul(self.inputs) > LARGEST_OF_GEMMS_OWN_LOOP
+            && turned <= self.inputs.saturating_mul(self.outputs) / 2
+    }
+
+    /// Whether so many rows go into the product that the weights' columns are worth turning first: gemm
+    /// does it more slowly, and once for each block.
+    fn is_wide(&self) -> bool {
+        self.batch >= 256 && self.batch.saturating_mul(self.inputs) > LARGEST_OF_GEMMS_OWN_LOOP
+    }
+
     /// `x·weight`, of `[batch, outputs]`. Subnormal inputs count as 0, which processors multiply by
     /// microcode.
     ///
@@ -64,7 +92,11 @@ impl Sizes {
     /// If a slice is shorter than its matrix.
     pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
         let Factors { left, right, scale } = Factors::with_weights(x, weight, self.inputs);
-        product(self.input(&left), self.weight(&right), scale)
+        let (x, weight) = (self.input(&left), self.weight(&right));
+        match self.is_narrow() && is_worth_turning(self.batch) {
+            true => turned_product(weight.transposed(), x, scale),
+            false => product(x, weight, scale),
+        }
     }
 
     /// `gradient·weightᵀ`, of `[batch, inputs]`.
@@ -74,7 +106,16 @@ impl Sizes {
     /// As [`forward`](Self::forward).
     pub fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
         let Factors { left, right, scale } = Factors::with_weights(gradient, weight, self.outputs);
-        product(self.output(&left), self.weight(&right).transposed(), scale)
+        let (gradient, weight) = (self.output(&left), self.weight(&right));
+        if self.is_narrow() {
+            return turned_product(weight, gradient, scale);
+        }
+        if !self.is_wide() {
+            return product(gradient, weight.transposed(), scale);
+        }
+        let columns = turned(weight);
+        let columns = Matrix::of_rows(&columns, self.outputs, self.inputs, self.inputs);
+        product(gradient, columns, scale)
     }
 
     /// `xᵀ·gradient`, of `[inputs, outputs]`.
@@ -118,6 +159,40 @@ mod tests {
             multiply(sizes.input(&x), sizes.weight(&weight), place, 1.0);
             assert!(sizes.forward(&x, &weight) == whole, "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn a_product_that_is_turned_has_the_bits_of_one_that_is_not() {
+        let wave = |length: usize, frequency: f32| -> Vec<f32> {
+            (0..length).map(|i| (i as f32 * frequency).sin()).collect()
+        };
+        let mut turned = [0; 3];
+        for [batch, inputs, outputs] in [
+            [64, 784, 1000],
+            [128, 1000, 784],
+            [50, 500, 250],
+            [17, 129, 600],
+            [8, 1030, 33],
+            [5, 70, 70],
+            [2, 200, 9],
+            [4, 16, 1000],
+            [300, 784, 10],
+            [256, 2, 600],
+            [700, 128, 512],
+        ] {
+            let sizes = Sizes { batch, inputs, outputs };
+            let (x, weight) = (wave(batch * inputs, 0.37), wave(inputs * outputs, 0.53));
+            let gradient = wave(batch * outputs, 0.71);
+            let of_weights = product(sizes.input(&x), sizes.weight(&weight), 1.0);
+            assert!(sizes.forward(&x, &weight) == of_weights, "{sizes:?}");
+            let of_columns =
+                product(sizes.output(&gradient), sizes.weight(&weight).transposed(), 1.0);
+            assert!(sizes.input_gradient(&weight, &gradient) == of_columns, "{sizes:?}");
+            let ways = [sizes.is_narrow(), is_worth_turning(batch), sizes.is_wide()];
+            turned.iter_mut().zip(ways).for_each(|(count, way)| *count += usize::from(way));
+        }
+        assert!(turned[0] > 3 && turned[2] > 1, "{turned:?}");
+        assert!(turned[1] > 1 || cfg!(not(target_arch = "x86_64")), "{turned:?}");
     }
 
     #[test]

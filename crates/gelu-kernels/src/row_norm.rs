@@ -2,12 +2,13 @@
 //!
 //! Everything is summed in one order, whatever the number of threads and the instruction set.
 
-#![allow(unsafe_code, reason = "threads write to rows of one slice")]
+#![allow(unsafe_code, reason = "threads write to rows of one slice, not set to 0 before")]
 
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Work};
 use crate::sum::sums_of_row;
 use crate::threads::map_each;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::vec;
 use std::vec::Vec;
@@ -34,13 +35,17 @@ impl RowNorm<'_> {
     ///
     /// If `x` is no whole number of rows.
     pub fn forward(&self, level: Level, x: &[f32]) -> Vec<f32> {
-        let mut out = vec![0.0; x.len()];
-        let places = Disjoint::of(&mut out);
+        let mut out = Vec::with_capacity(x.len());
+        let places = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..x.len()]);
         self.each_chunk(x.len(), |range| {
             // SAFETY: chunks do not overlap.
-            let out = unsafe { places.part(range.clone()) };
+            let out = unsafe { places.unwritten_part(range.clone()) };
             level.run(Forward { norm: *self, x: &x[range], out });
         });
+        // SAFETY: the chunks are all rows, and each writes all of its numbers.
+        unsafe {
+            out.set_len(x.len());
+        }
         out
     }
 
@@ -116,7 +121,7 @@ impl Moments {
 struct Forward<'a> {
     norm: RowNorm<'a>,
     x: &'a [f32],
-    out: &'a mut [f32],
+    out: &'a mut [MaybeUninit<f32>],
 }
 
 impl Work for Forward<'_> {
@@ -129,7 +134,7 @@ impl Work for Forward<'_> {
         for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
             let moments = norm.moments(x);
             for ((out, x), gamma) in out.iter_mut().zip(x).zip(norm.gamma) {
-                *out = moments.normed(*x) * gamma;
+                out.write(moments.normed(*x) * gamma);
             }
         }
     }

@@ -52,16 +52,20 @@ fn sums_by<const S: usize, const N: usize, const LANES: usize>(
                 }
             }
         }
-        // Apart, or the compiler gives each lane above a register of its own.
-        let mut rest = [[0.0f32; LANES]; N];
-        for place in 0..chunks[0].1.len() {
-            let values = f(chunks.map(|(_, rest)| rest[place]));
-            rest.iter_mut().zip(values).for_each(|(rest, value)| rest[place] = value);
+        if !chunks[0].1.is_empty() {
+            // Apart, or the compiler gives each lane above a register of its own.
+            let mut rest = [[0.0f32; LANES]; N];
+            for place in 0..chunks[0].1.len() {
+                let values = f(chunks.map(|(_, rest)| rest[place]));
+                rest.iter_mut().zip(values).for_each(|(rest, value)| rest[place] = value);
+            }
+            for n in 0..N {
+                for lane in 0..LANES {
+                    lanes[n][lane] += rest[n][lane];
+                }
+            }
         }
         for n in 0..N {
-            for lane in 0..LANES {
-                lanes[n][lane] += rest[n][lane];
-            }
             total[n] += add(lanes[n]);
         }
     }

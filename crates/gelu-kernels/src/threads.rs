@@ -133,15 +133,15 @@ pub(crate) fn for_each_block(
 ) {
     /// Blocks there should be for a few threads to share out.
     const ENOUGH: usize = 4;
-    /// A block of no more rows and no more columns would be too small to pay; and from 512 terms on gemm adds
-    /// up such a one in another order.
-    const LEAST: usize = 64;
+    /// A block of fewer rows and fewer columns would be too small to pay; and from 512 terms on gemm adds up
+    /// such a one in another order.
+    const LEAST: usize = 65;
     let pays = operations >= PARALLEL_PRODUCT;
     let mut counts = size.map(|length| length.div_ceil(side));
     while pays && counts[0] * counts[1] < ENOUGH {
         let lengths = [0, 1].map(|axis| size[axis] / counts[axis]);
         let longer = usize::from(lengths[1] > lengths[0]);
-        if lengths[longer] < 2 * LEAST || lengths.iter().all(|&length| length <= 2 * LEAST) {
+        if lengths[longer] < 2 * LEAST || lengths.iter().all(|&length| length < 2 * LEAST) {
             break;
         }
         counts[longer] *= 2;

@@ -33,9 +33,8 @@ impl Tiled for Head<'_> {
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
         let Self { of, sequence, head, qkv, weights, gradient, out, mut scratch } = self;
         let sizes = Sizes::of(&of, ROWS, LANES);
-        let rows = |part: Part| {
-            (0..of.length).map(move |place| &qkv[of.at(sequence, place, part, head)..][..of.size])
-        };
+        let at = |part: Part, place| &qkv[of.at(sequence, place, part, head)..][..of.size];
+        let rows = |part: Part| (0..of.length).map(move |place| at(part, place));
         let mut lent = |rows, stride| Matrix::lent(&mut scratch, rows, stride);
         let mut queries = lent(sizes.places, sizes.features);
         let mut keys = lent(sizes.places, sizes.features);
@@ -45,7 +44,7 @@ impl Tiled for Head<'_> {
         let mut scores = lent(sizes.places, sizes.columns);
         queries.fill(rows(Part::Query));
         keys.fill(rows(Part::Key));
-        values.fill_transposed(rows(Part::Value));
+        values.fill_transposed(of.length, |place| at(Part::Value, place));
         outputs.fill(
             (0..of.length).map(|place| &gradient[of.output_at(sequence, place, head)..][..of.size]),
         );
@@ -57,8 +56,8 @@ impl Tiled for Head<'_> {
             for (place, tile) in (first..of.length).zip(tile) {
                 let start = of.at(sequence, place, part, head) + feature;
                 // SAFETY: one thread works on a head.
-                let out = unsafe { out.part(start..start + count) };
-                out.copy_from_slice(&tile.as_flattened()[..count]);
+                let out = unsafe { out.unwritten_part(start..start + count) };
+                out.write_copy_of_slice(&tile.as_flattened()[..count]);
             }
         };
         let scale = of.scale();

@@ -29,13 +29,12 @@ impl Tiled for Head<'_> {
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
         let Self { of, sequence, head, qkv, out, weights, mut scratch } = self;
         let sizes = Sizes::of(&of, ROWS, LANES);
-        let rows = |part: Part| {
-            (0..of.length).map(move |place| &qkv[of.at(sequence, place, part, head)..][..of.size])
-        };
+        let at = |part: Part, place| &qkv[of.at(sequence, place, part, head)..][..of.size];
+        let rows = |part: Part| (0..of.length).map(move |place| at(part, place));
         let mut queries = Matrix::lent(&mut scratch, sizes.places, of.size);
         queries.fill(rows(Part::Query));
         let mut keys = Matrix::lent(&mut scratch, of.size, sizes.columns);
-        keys.fill_transposed(rows(Part::Key));
+        keys.fill_transposed(of.length, |place| at(Part::Key, place));
         let mut values = Matrix::lent(&mut scratch, sizes.places, sizes.features);
         values.fill(rows(Part::Value));
         let mut scores = Matrix::lent(&mut scratch, ROWS, sizes.columns);
@@ -52,8 +51,8 @@ impl Tiled for Head<'_> {
                 softmax::<FUSED>(scores.row_mut(place - first), place + 1);
                 let start = of.weights_at(sequence, head) + place * of.length;
                 // SAFETY: one thread works on a head.
-                let weights = unsafe { weights.part(start..start + of.length) };
-                weights.copy_from_slice(&scores.row(place - first)[..of.length]);
+                let weights = unsafe { weights.unwritten_part(start..start + of.length) };
+                weights.write_copy_of_slice(&scores.row(place - first)[..of.length]);
             }
             for feature in (0..of.size).step_by(2 * LANES) {
                 let tile = scores.times::<FUSED, ROWS, LANES>(0, &values, feature, seen);
@@ -61,8 +60,8 @@ impl Tiled for Head<'_> {
                 for (place, tile) in (first..seen).zip(&tile) {
                     let start = of.output_at(sequence, place, head) + feature;
                     // SAFETY: as above.
-                    let out = unsafe { out.part(start..start + count) };
-                    out.copy_from_slice(&tile.as_flattened()[..count]);
+                    let out = unsafe { out.unwritten_part(start..start + count) };
+                    out.write_copy_of_slice(&tile.as_flattened()[..count]);
                 }
             }
         }

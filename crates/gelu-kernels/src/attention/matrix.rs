@@ -1,4 +1,5 @@
 use crate::tile::{Tile, product};
+use crate::turned::{SIDE, block};
 use std::array::from_fn;
 use std::ops::Range;
 
@@ -28,17 +29,26 @@ impl<'a> Matrix<'a> {
         to.for_each(|row| row.fill(0.0));
     }
 
-    /// Its columns begin with those rows; all else is 0.
+    /// Its columns, the first `count`, begin with those numbers; all else is 0.
     #[inline(always)]
-    pub(super) fn fill_transposed<'b>(&mut self, columns: impl Iterator<Item = &'b [f32]>) {
-        let mut count = 0;
-        for (column, from) in columns.enumerate() {
-            for (to, from) in self.numbers[column..].iter_mut().step_by(self.stride).zip(from) {
-                *to = *from;
+    pub(super) fn fill_transposed<'b>(
+        &mut self,
+        count: usize,
+        column: impl Fn(usize) -> &'b [f32],
+    ) {
+        let rows = self.numbers.len() / self.stride;
+        for first in (0..count).step_by(SIDE) {
+            let width = (count - first).min(SIDE);
+            for row in (0..rows).step_by(SIDE) {
+                let height = (rows - row).min(SIDE);
+                let block = block([width, height], |index| &column(first + index)[row..]);
+                for (index, numbers) in block[..height].iter().enumerate() {
+                    self.row_mut(row + index)[first..first + SIDE].copy_from_slice(numbers);
+                }
             }
-            count = column + 1;
         }
-        self.numbers.chunks_exact_mut(self.stride).for_each(|row| row[count..].fill(0.0));
+        let filled = count.next_multiple_of(SIDE);
+        self.numbers.chunks_exact_mut(self.stride).for_each(|row| row[filled..].fill(0.0));
     }
 
     #[inline(always)]

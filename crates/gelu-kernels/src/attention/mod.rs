@@ -67,9 +67,16 @@ impl CausalAttention {
     /// If `qkv` has another length than the sizes say.
     pub fn forward(&self, level: Level, qkv: &[f32]) -> (Vec<f32>, Vec<f32>) {
         self.expect(qkv.len(), 3 * self.numbers());
-        let mut out = vec![0.0; self.numbers()];
-        let mut weights = vec![0.0; self.weights()];
-        let places = [&mut out, &mut weights].map(|numbers| Disjoint::of(numbers));
+        if self.numbers() == 0 {
+            return (Vec::new(), vec![0.0; self.weights()]);
+        }
+        let counts = [self.numbers(), self.weights()];
+        let mut results = counts.map(Vec::with_capacity);
+        let [out, weights] = results.each_mut().map(Vec::spare_capacity_mut);
+        let places = [
+            Disjoint::of_unwritten(&mut out[..counts[0]]),
+            Disjoint::of_unwritten(&mut weights[..counts[1]]),
+        ];
         self.each_head(|sequence, head| {
             with_scratch(forward::scratch(self, level), |scratch| {
                 let [out, weights] = &places;
@@ -84,7 +91,13 @@ impl CausalAttention {
                 });
             });
         });
-        (out, weights)
+        for (result, count) in results.iter_mut().zip(counts) {
+            // SAFETY: a head writes its numbers of every place, and all of its weights.
+            unsafe {
+                result.set_len(count);
+            }
+        }
+        results.into()
     }
 
     /// The gradient of `qkv`, given P and that of the output.
@@ -102,8 +115,8 @@ impl CausalAttention {
         self.expect(qkv.len(), 3 * self.numbers());
         self.expect(gradient.len(), self.numbers());
         self.expect(weights.len(), self.weights());
-        let mut out = vec![0.0; qkv.len()];
-        let place = Disjoint::of(&mut out);
+        let mut out = Vec::with_capacity(qkv.len());
+        let place = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..qkv.len()]);
         self.each_head(|sequence, head| {
             with_scratch(backward::scratch(self, level), |scratch| {
                 let head = backward::Head {
@@ -119,6 +132,10 @@ impl CausalAttention {
                 level.run_tiled(head);
             });
         });
+        // SAFETY: a head writes its numbers of all three parts of every place.
+        unsafe {
+            out.set_len(qkv.len());
+        }
         out
     }
 

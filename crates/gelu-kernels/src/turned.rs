@@ -1,0 +1,106 @@
+//! Matrices turned, their columns made rows.
+
+use crate::disjoint::Disjoint;
+use crate::level::{Level, Work};
+use crate::product::Matrix;
+use crate::threads::{PARALLEL, each};
+use std::ops::Range;
+use std::vec::Vec;
+
+/// Rows and columns that are turned together: a line of the caches each way.
+pub(crate) const SIDE: usize = 16;
+/// Rows that a thread turns at a time.
+const STRIP: usize = 4 * SIDE;
+
+/// The columns of a matrix, one behind the other.
+pub(crate) fn turned(matrix: Matrix<'_>) -> Vec<f32> {
+    let (rows, count) = (matrix.rows(), matrix.rows() * matrix.columns());
+    let mut out = Vec::with_capacity(count);
+    let place = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..count]);
+    let level = Level::best();
+    each(rows.div_ceil(STRIP), count >= PARALLEL, |strip| {
+        let rows = strip * STRIP..((strip + 1) * STRIP).min(rows);
+        level.run(Strip { matrix, rows, out: &place });
+    });
+    // SAFETY: the strips are all rows, and each writes its place in every column.
+    unsafe {
+        out.set_len(count);
+    }
+    out
+}
+
+/// Some rows of a matrix.
+struct Strip<'a> {
+    matrix: Matrix<'a>,
+    rows: Range<usize>,
+    out: &'a Disjoint<'a, f32>,
+}
+
+impl Work for Strip<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { matrix, rows, out } = self;
+        for row in rows.clone().step_by(SIDE) {
+            let height = (rows.end - row).min(SIDE);
+            for column in (0..matrix.columns()).step_by(SIDE) {
+                let width = (matrix.columns() - column).min(SIDE);
+                let block = block([height, width], |down| &matrix.row(row + down)[column..]);
+                for (across, turned) in block[..width].iter().enumerate() {
+                    let start = (column + across) * matrix.rows() + row;
+                    // SAFETY: no other strip has these rows.
+                    let place = unsafe { out.unwritten_part(start..start + height) };
+                    place.write_copy_of_slice(&turned[..height]);
+                }
+            }
+        }
+    }
+}
+
+/// The columns of a block of so many rows and columns, each filled up with zeros. A row is what `row` begins
+/// with.
+#[inline(always)]
+pub(crate) fn block<'a>(
+    [height, width]: [usize; 2],
+    row: impl Fn(usize) -> &'a [f32],
+) -> [[f32; SIDE]; SIDE] {
+    let mut block = [[0.0; SIDE]; SIDE];
+    if [height, width] == [SIDE; 2] {
+        // Of loops whose lengths are known LLVM makes vectors.
+        for down in 0..SIDE {
+            let from: &[f32; SIDE] =
+                row(down).first_chunk().expect("a row is as long as the block");
+            block.iter_mut().zip(from).for_each(|(column, from)| column[down] = *from);
+        }
+        return block;
+    }
+    for down in 0..height {
+        let from = &row(down)[..width];
+        block.iter_mut().zip(from).for_each(|(column, from)| column[down] = *from);
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_columns_on_every_level() {
+        for [rows, columns] in
+            [[1, 1], [0, 5], [7, 0], [16, 16], [17, 31], [64, 1000], [130, 500], [300, 257]]
+        {
+            let numbers: Vec<f32> = (0..rows * columns).map(|i| i as f32).collect();
+            let matrix = Matrix::of_rows(&numbers, rows, columns, columns);
+            let expected = (0..columns)
+                .flat_map(|column| (0..rows).map(move |row| (row * columns + column) as f32));
+            assert!(turned(matrix).into_iter().eq(expected.clone()), "{rows} {columns}");
+            for level in Level::available() {
+                let mut out = std::vec![0.0; rows * columns];
+                level.run(Strip { matrix, rows: 0..rows, out: &Disjoint::of(&mut out) });
+                assert!(out.into_iter().eq(expected.clone()), "{rows} {columns} {level:?}");
+            }
+        }
+    }
+}
