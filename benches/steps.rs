@@ -7,7 +7,8 @@
 //! ```
 //!
 //! With `--serve NETWORK` it reads numbers from its input, makes as many steps at each, and answers
-//! with their times in milliseconds, `forward backward optimiser`, a line a step.
+//! with their times in milliseconds, `forward backward optimiser`, a line a step. A number behind the
+//! network is one of examples: their outputs are computed, as after training, in place of steps.
 
 use burn::module::Module;
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
@@ -39,17 +40,21 @@ fn main() {
 
 fn time() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [serve, name] = arguments.as_slice()
+    if let [serve, name, examples @ ..] = arguments.as_slice()
         && serve == "--serve"
     {
-        return self::serve(network(name));
+        let what = match examples {
+            [] => What::Step,
+            [examples, ..] => What::Output(examples.parse().expect("a number of examples")),
+        };
+        return self::serve(network(name, what));
     }
     println!("{:<12} {:>9} {:>9} {:>9} {:>9}", "ms", "forward", "backward", "optimiser", "step");
     for (name, steps) in NETWORKS {
         if !arguments.is_empty() && !arguments.iter().any(|wanted| wanted == name) {
             continue;
         }
-        let mut step = network(name);
+        let mut step = network(name, What::Step);
         let times: Vec<[f64; 3]> = (0..WARM_UP + steps).map(|_| step()).skip(WARM_UP).collect();
         let [forward, backward, optimiser] =
             [0, 1, 2].map(|part| median(times.iter().map(|times| times[part]).collect()));
@@ -71,69 +76,92 @@ fn serve(mut step: Step) {
     }
 }
 
-/// Makes a step, and says how many milliseconds its three parts took.
+/// What is timed.
+#[derive(Clone, Copy)]
+enum What {
+    /// A step of training, with the batch of the recipe.
+    Step,
+    /// The output for so many examples, of a network that is trained.
+    Output(usize),
+}
+
+impl What {
+    /// The usual number of examples, or that which is asked for.
+    fn examples(self, usual: usize) -> usize {
+        match self {
+            Self::Step => usual,
+            Self::Output(examples) => examples,
+        }
+    }
+}
+
+/// Does what is timed, and says how many milliseconds its three parts took.
 type Step = Box<dyn FnMut() -> [f64; 3]>;
 
-fn network(name: &str) -> Step {
-    let device = Device::default().autodiff();
+fn network(name: &str, what: What) -> Step {
+    let device = match what {
+        What::Step => Device::default().autodiff(),
+        What::Output(_) => Device::default(),
+    };
     device.seed(1);
     let adam = AdamConfig::new();
     match name {
-        "classifier" => mlp(MlpConfig::new(784, 10), [128, 784], 10, &device),
+        "classifier" => mlp(MlpConfig::new(784, 10), [128, 784], 10, what, &device),
         "autoencoder" => {
             let model = AutoencoderConfig::new(784).init(&device);
-            let (x, _) = batch([64, 784], 10, &device);
-            let forward = move |model: &gelu_models::Autoencoder| {
-                MseLoss::new().forward(model.forward(x.clone()), x.clone(), Reduction::Mean)
-            };
-            step(model, forward, adam.init(), 1e-4)
+            let (x, _) = batch([what.examples(64), 784], 10, &device);
+            let targets = x.clone();
+            let loss =
+                move |y: Tensor<2>| MseLoss::new().forward(y, targets.clone(), Reduction::Mean);
+            timed(what, model, gelu_models::Autoencoder::forward, x, loss, (adam.init(), 1e-4))
         }
-        "tagger" => mlp(MlpConfig::tagger(50), [16, 150], 25, &device),
-        "frames" => mlp(MlpConfig::frame_classifier(), [1024, 286], 39, &device),
+        "tagger" => mlp(MlpConfig::tagger(50), [16, 150], 25, what, &device),
+        "frames" => mlp(MlpConfig::frame_classifier(), [1024, 286], 39, what, &device),
         "cnn" => {
             let model = CnnConfig::new().init(&device);
-            let (x, labels) = batch([100, 3, 32, 32], 10, &device);
-            let loss = CrossEntropyLossConfig::new().init(&device);
-            let forward = move |model: &gelu_models::Cnn| {
-                loss.forward(model.forward(x.clone()), labels.clone())
-            };
+            let (x, labels) = batch([what.examples(100), 3, 32, 32], 10, &device);
             let adam = adam.with_epsilon_place(EpsilonPlace::Inside);
-            step(model, forward, adam.init(), 1e-4)
+            let loss = log_loss(labels, &device);
+            timed(what, model, gelu_models::Cnn::forward, x, loss, (adam.init(), 1e-4))
         }
         "wrn" => {
             let model = WideResNetConfig::wrn_40_4(100).with_dropout(0.3).init(&device);
-            let (x, labels) = batch([16, 3, 32, 32], 100, &device);
-            let loss = CrossEntropyLossConfig::new().init(&device);
-            let forward = move |model: &gelu_models::WideResNet| {
-                loss.forward(model.forward(x.clone()), labels.clone())
-            };
+            let (x, labels) = batch([what.examples(16), 3, 32, 32], 100, &device);
             let sgd = SgdConfig::new().with_nesterov(true).with_weight_decay(1e-3);
-            step(model, forward, sgd.init(), 1e-2)
+            let loss = log_loss(labels, &device);
+            timed(what, model, gelu_models::WideResNet::forward, x, loss, (sgd.init(), 1e-2))
         }
         "gpt" => {
             let model = GptConfig::new(65).init(&device);
-            let (_, tokens) = batch([12 * 64], 65, &device);
-            let (_, targets) = batch([12 * 64], 65, &device);
-            let tokens: Tensor<2, Int> = tokens.reshape([12, 64]);
-            let loss = CrossEntropyLossConfig::new().init(&device);
-            let forward = move |model: &gelu_models::Gpt| {
-                let logits: Tensor<2> = model.forward(tokens.clone()).flatten(0, 1);
-                loss.forward(logits, targets.clone())
-            };
+            let texts = what.examples(12);
+            let (_, tokens) = batch([texts * 64], 65, &device);
+            let (_, targets) = batch([texts * 64], 65, &device);
+            let tokens: Tensor<2, Int> = tokens.reshape([texts, 64]);
             let adam = AdamWConfig::new().with_beta_2(0.99).with_weight_decay(0.1);
-            step(model, forward, adam.init(), 1e-3)
+            let loss = log_loss(targets, &device);
+            let loss = move |logits: Tensor<3>| loss(logits.flatten(0, 1));
+            timed(what, model, gelu_models::Gpt::forward, tokens, loss, (adam.init(), 1e-3))
         }
         name => panic!("there is no network `{name}`, but {:?}", NETWORKS.map(|(name, _)| name)),
     }
 }
 
-fn mlp(config: MlpConfig, shape: [usize; 2], classes: usize, device: &Device) -> Step {
+fn mlp(
+    config: MlpConfig,
+    [examples, inputs]: [usize; 2],
+    classes: usize,
+    what: What,
+    device: &Device,
+) -> Step {
     let model = config.init(device);
-    let (x, labels) = batch(shape, classes, device);
+    let (x, labels) = batch([what.examples(examples), inputs], classes, device);
+    let (adam, loss) = (AdamConfig::new().init(), log_loss(labels, device));
+    timed(what, model, gelu_models::Mlp::forward, x, loss, (adam, 1e-4))
+}
+
+fn log_loss(labels: Tensor<1, Int>, device: &Device) -> impl Fn(Tensor<2>) -> Tensor<1> + use<> {
     let loss = CrossEntropyLossConfig::new().init(device);
-    let forward =
-        move |model: &gelu_models::Mlp| loss.forward(model.forward(x.clone()), labels.clone());
-    step(model, forward, AdamConfig::new().init(), 1e-4)
+    move |logits| loss.forward(logits, labels.clone())
 }
 
 /// Inputs of this shape, and a class for each of the first dimension.
@@ -147,6 +175,27 @@ fn batch<const D: usize>(
         Tensor::random(shape, Distribution::Uniform(0.0, 1.0), device),
         Tensor::random([shape[0]], labels, device),
     )
+}
+
+fn timed<M: Module + 'static, X: Clone + 'static, Y: 'static>(
+    what: What,
+    model: M,
+    output: impl Fn(&M, X) -> Y + 'static,
+    x: X,
+    loss: impl Fn(Y) -> Tensor<1> + 'static,
+    (optimizer, rate): (ModuleOptimizer, f64),
+) -> Step {
+    match what {
+        What::Step => step(model, move |model| loss(output(model, x.clone())), optimizer, rate),
+        What::Output(_) => {
+            let device = Device::default();
+            Box::new(move || {
+                let start = Instant::now();
+                let _output = output(&model, x.clone());
+                [lap(start, &device), 0.0, 0.0]
+            })
+        }
+    }
 }
 
 fn step<M: Module + 'static>(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times training steps of the paper's networks in peers and here, in turns, and prints the ratios.
 
-usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [--best] [NETWORK ...]
+usage: python3 benches/peers/steps.py [--threads 1,2] [--rounds N] [--best] [--inference 1,1000] [NETWORK ...]
 
 Needs torch; `--best` needs jax, too. Networks, batches, dropout and optimisers are those of the recipes.
 Without flags the peer is PyTorch as most people write it. With `--best` it is whichever is fastest of:
@@ -11,7 +11,10 @@ Without flags the peer is PyTorch as most people write it. With `--best` it is w
     compiled       the same by `torch.compile`, of pictures channels-last
     jax            JAX, a whole step compiled (`steps_jax.py`)
 
-in which PyTorch takes subnormal numbers as 0, as JAX and this code do. Builds and starts `steps`, whose
+in which PyTorch takes subnormal numbers as 0, as JAX and this code do. With `--inference` it times no steps
+but outputs of networks that are trained, for so many examples at once, beside the fastest of those forms.
+
+Builds and starts `steps`, whose
 process and the peers take turns of a few steps; each is kept to as many cores as it has threads, since JAX
 has no setting for them. Times are milliseconds, medians over all steps; a ratio is the peer's time over
 ours, so above 1 this code is faster.
@@ -45,7 +48,11 @@ NETWORKS = {
     "wrn": (1, 5),
     "gpt": (5, 7),
 }
+# Those of pictures, channels of which may lie first or last.
+PICTURES = ["cnn", "wrn"]
 PARTS = ["forward", "backward", "optimiser"]
+# Seconds before a turn, in which threads that wait for more work by spinning go to sleep.
+PAUSE = 0.05
 
 
 class Dropped(nn.Module):
@@ -95,8 +102,9 @@ def sgd(model, fused):
     )
 
 
-def pytorch(name, fused=None, channels_last=False, compiled=False):
-    """A function that makes a step and gives the milliseconds of its parts."""
+def network(name, examples=None):
+    """A network, inputs and what is due for them, as many as in a step unless that is said; and whether that is
+    classes."""
     gelu = nn.GELU()
     if name == "classifier":
         model, shape, classes = Mlp([784] + [128] * 8 + [10], gelu), (128, 784), 10
@@ -107,24 +115,36 @@ def pytorch(name, fused=None, channels_last=False, compiled=False):
     elif name == "frames":
         model, shape, classes = Mlp([286] + [2048] * 5 + [39], Dropped(0.5)), (1024, 286), 39
     elif name == "cnn":
-        Cnn.forward = cnn_forward
         model, shape, classes = Cnn(96, 192, 10, gelu), (100, 3, 32, 32), 10
     elif name == "wrn":
-        PaperBlock.forward = block_forward
         model, shape, classes = WideResNet(PaperBlock, 6, 16, 4, 100, gelu), (16, 3, 32, 32), 100
     elif name == "gpt":
         model, shape, classes = Gpt(65, 64, 4, 128, 4, NORMS["layer"], FeedForward, gelu), (12, 64), 65
     else:
         sys.exit(f"there is no network {name}, but {', '.join(NETWORKS)}")
-    optimizer = {"wrn": sgd, "gpt": adamw}.get(name, adam)(model, fused)
+    shape = (examples or shape[0], *shape[1:])
     x, labels = torch.rand(shape), torch.randint(classes or 2, (shape[0],))
     if name == "gpt":
-        x, labels = torch.randint(65, shape), torch.randint(65, (12 * 64,))
+        x, labels = torch.randint(65, shape), torch.randint(65, (shape[0] * shape[1],))
+    return model, x, labels, classes
+
+
+def in_form(model, x, channels_last, compiled):
+    """The same in the form of a peer."""
     if channels_last:
         model.to(memory_format=torch.channels_last)
         x = x.to(memory_format=torch.channels_last) if x.dim() == 4 else x
     if compiled:
         model.compile()
+    return model, x
+
+
+def pytorch(name, fused=None, channels_last=False, compiled=False):
+    """A function that makes a step and gives the milliseconds of its parts."""
+    Cnn.forward, PaperBlock.forward = cnn_forward, block_forward
+    model, x, labels, classes = network(name)
+    optimizer = {"wrn": sgd, "gpt": adamw}.get(name, adam)(model, fused)
+    model, x = in_form(model, x, channels_last, compiled)
 
     def step():
         start = time.perf_counter()
@@ -139,6 +159,20 @@ def pytorch(name, fused=None, channels_last=False, compiled=False):
         return [(b - a) * 1e3 for a, b in [(start, forward), (forward, backward), (backward, end)]]
 
     return step
+
+
+def inference(name, examples, channels_last=False, compiled=False):
+    """A function that computes the output for so many examples and gives its milliseconds."""
+    model, x, _, _ = network(name, examples)
+    model, x = in_form(model.eval(), x, channels_last, compiled)
+
+    def compute():
+        start = time.perf_counter()
+        with torch.inference_mode():
+            model(x)
+        return [(time.perf_counter() - start) * 1e3]
+
+    return compute
 
 
 class Served:
@@ -172,13 +206,18 @@ def cores(threads):
 ALLOWED = os.sched_getaffinity(0)
 
 
-def ours(name, threads):
+def ours(name, threads, examples):
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return Served([target / "release" / "steps", "--serve", name], threads)
+    command = [target / "release" / "steps", "--serve", name, *asked(examples)]
+    return Served(command, threads)
 
 
-def jax(name, threads):
-    return Served([sys.executable, HERE / "steps_jax.py", name], threads)
+def jax(name, threads, examples):
+    return Served([sys.executable, HERE / "steps_jax.py", name, *asked(examples)], threads)
+
+
+def asked(examples):
+    return [str(examples)] if examples else []
 
 
 class Here:
@@ -194,15 +233,19 @@ class Here:
         pass
 
 
-def peers(name, threads, best):
+def peers(name, threads, best, examples):
     """The peers by the names of their forms."""
     if not best:
         return {"PyTorch": Here(pytorch(name))}
-    pictures = name in ["cnn", "wrn"]
-    forms = {"fused": Here(pytorch(name, fused=True)), "jax": jax(name, threads)}
+    pictures = name in PICTURES
+
+    def form(**how):
+        return Here(inference(name, examples, **how) if examples else pytorch(name, fused=True, **how))
+
+    forms = {"eager" if examples else "fused": form(), "jax": jax(name, threads, examples)}
     if pictures:
-        forms["channels-last"] = Here(pytorch(name, fused=True, channels_last=True))
-    forms["compiled"] = Here(pytorch(name, fused=True, channels_last=pictures, compiled=True))
+        forms["channels-last"] = form(channels_last=True)
+    forms["compiled"] = form(channels_last=pictures, compiled=True)
     return forms
 
 
@@ -212,18 +255,23 @@ def medians(times):
     return [*parts, statistics.median(map(sum, times))]
 
 
-def timed(name, threads, best, rounds):
+def timed(name, threads, best, rounds, examples=None):
     """Medians of ours, and of every peer."""
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     os.sched_setaffinity(0, sorted(ALLOWED)[:threads])
     steps, usual = NETWORKS[name]
-    sides = {"here": ours(name, threads)} | peers(name, threads, best)
+    sides = {"here": ours(name, threads, examples)} | peers(name, threads, best, examples)
     times = {side: [] for side in sides}
     for side in sides.values():
-        side.steps(3)
+        side.steps(1 if examples else 3)
+    if examples:
+        # Turns of a third of a second, or one output.
+        took = sum(sides["here"].steps(1)[0])
+        steps, usual = max(1, min(300, round(300 / took))), 7 if took < 300 else 2
     for _ in range(rounds or usual):
         for side, of in sides.items():
+            time.sleep(PAUSE)
             times[side] += of.steps(steps)
     for side in sides.values():
         side.close()
@@ -232,36 +280,49 @@ def timed(name, threads, best, rounds):
     return found.pop("here"), found
 
 
+def print_fastest(of, threads, here, found):
+    fastest = min(found, key=lambda form: found[form][-1])
+    there = found[fastest]
+    others = ", ".join(f"{form} {each[-1]:.2f}" for form, each in found.items())
+    line = f"{of} {threads:>7} {here[-1]:>9.2f} {there[-1]:>9.2f}  {there[-1] / here[-1]:>5.2f}"
+    print(f"{line}  {fastest} ({others})", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--best", action="store_true")
+    parser.add_argument("--inference", metavar="EXAMPLES,...")
     parser.add_argument("networks", nargs="*", default=list(NETWORKS))
     arguments = parser.parse_args()
     build = ["cargo", "build", "--quiet", "--release", "--bin", "steps"]
     if not os.environ.get("STEPS_BUILT"):
         subprocess.run(build, cwd=ROOT, check=True)
     print(f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}")
-    if arguments.best:
-        torch.set_flush_denormal(True)
+    torch.set_flush_denormal(arguments.best or bool(arguments.inference))
+    numbers = [int(examples) for examples in (arguments.inference or "").split(",") if examples]
+    if numbers:
+        print(f"{'output, ms':<12} examples threads      here   fastest  ratio")
+    elif arguments.best:
         print(f"{'step, ms':<12} threads      here   fastest  ratio")
     else:
         titles = "".join(f"{part:>20}" for part in [*PARTS, "step"])
         print(f"{'PyTorch / here, ms':<20} threads{titles}  ratio")
     for name in arguments.networks or NETWORKS:
         for threads in map(int, arguments.threads.split(",")):
+            for examples in numbers:
+                here, found = timed(name, threads, True, arguments.rounds, examples)
+                print_fastest(f"{name:<12} {examples:>8}", threads, here, found)
+            if numbers:
+                continue
             here, found = timed(name, threads, arguments.best, arguments.rounds)
-            fastest = min(found, key=lambda form: found[form][-1])
-            there = found[fastest]
-            ratio = f"{there[-1] / here[-1]:.2f}"
             if arguments.best:
-                others = ", ".join(f"{form} {each[-1]:.2f}" for form, each in found.items())
-                line = f"{name:<12} {threads:>7} {here[-1]:>9.2f} {there[-1]:>9.2f}  {ratio:>5}"
-                print(f"{line}  {fastest} ({others})", flush=True)
-            else:
-                cells = "".join(f"{f'{t:.2f} / {h:.2f}':>20}" for t, h in zip(there, here))
-                print(f"{name:<20} {threads:>7}{cells}  {ratio}", flush=True)
+                print_fastest(f"{name:<12}", threads, here, found)
+                continue
+            there = found["PyTorch"]
+            cells = "".join(f"{f'{t:.2f} / {h:.2f}':>20}" for t, h in zip(there, here))
+            print(f"{name:<20} {threads:>7}{cells}  {there[-1] / here[-1]:.2f}", flush=True)
 
 
 if __name__ == "__main__":

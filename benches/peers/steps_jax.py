@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Training steps of the networks of `steps.py` in JAX, a whole step in one compiled function.
 
-usage: python3 benches/peers/steps_jax.py NETWORK
+usage: python3 benches/peers/steps_jax.py NETWORK [BATCH]
 
 Needs jax. Reads numbers from its input, makes as many steps at each, and answers with their times in
-milliseconds, one a line. JAX has no setting for its threads: who wants one starts it on one core. Pictures
-lie channels-last, arguments are donated, and random numbers come from XLA's generator, which is JAX's
-fastest on a processor.
+milliseconds, one a line. With a batch it computes the network's output for so many examples, as one does
+after training, in place of steps. JAX has no setting for its threads: who wants one starts it on one core.
+Pictures lie channels-last, arguments are donated, and random numbers come from XLA's generator, which is
+JAX's fastest on a processor.
 """
 import math
 import sys
@@ -22,7 +23,15 @@ def gelu(x):
     return jax.nn.gelu(x, approximate=False)
 
 
+def split(key, count=2):
+    """Keys of their own, or none after training."""
+    return [None] * count if key is None else jax.random.split(key, count)
+
+
 def dropout(x, rate, key):
+    """As it is after training, where there is no key."""
+    if key is None:
+        return x
     kept = jax.random.bernoulli(key, 1 - rate, x.shape)
     return jnp.where(kept, x / (1 - rate), 0)
 
@@ -76,6 +85,18 @@ class Statistics:
         return (x - mean) * (jax.lax.rsqrt(variance + 1e-5) * norm["scale"]) + norm["shift"]
 
 
+class Running:
+    """Normalises by running statistics, in the order of the calls."""
+
+    def __init__(self, statistics):
+        self.left = iter(statistics)
+
+    def batch_norm(self, x, norm):
+        of = next(self.left)
+        scale = jax.lax.rsqrt(of["variance"] + 1e-5) * norm["scale"]
+        return (x - of["mean"]) * scale + norm["shift"]
+
+
 def pool(x):
     return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
 
@@ -85,8 +106,8 @@ def cross_entropy(logits, labels):
     return -chosen.mean()
 
 
-# A network is its parameters, its running statistics, its batch, and a function from parameters, running
-# statistics, batch and key to loss and new statistics.
+# A network is its parameters, its running statistics, its batch with what is due for it, and a function from
+# parameters, norms, a batch and a key, which is there while it trains, to its output.
 
 
 def mlp(sizes, batch, rate, key):
@@ -95,30 +116,21 @@ def mlp(sizes, batch, rate, key):
     x = jax.random.uniform(keys[-1], (batch, sizes[0]))
     labels = jax.random.randint(keys[-1], (batch,), 0, sizes[-1])
 
-    def loss(parameters, statistics, batch, key):
-        x, labels = batch
+    def output(parameters, norms, x, key):
         for layer in parameters[:-1]:
             x = gelu(x @ layer["w"] + layer["b"])
             if rate:
-                key, draw = jax.random.split(key)
+                key, draw = split(key)
                 x = dropout(x, rate, draw)
-        return cross_entropy(x @ parameters[-1]["w"] + parameters[-1]["b"], labels), statistics
+        return x @ parameters[-1]["w"] + parameters[-1]["b"]
 
-    return parameters, [], (x, labels), loss
+    return parameters, [], (x, labels), output
 
 
-def autoencoder(key):
+def autoencoder(batch, key):
     sizes = [784, 1000, 500, 250, 30, 250, 500, 1000, 784]
-    parameters, statistics, batch, _ = mlp(sizes, 64, 0.0, key)
-
-    def loss(parameters, statistics, batch, key):
-        x = batch[0]
-        for layer in parameters[:-1]:
-            x = gelu(x @ layer["w"] + layer["b"])
-        x = x @ parameters[-1]["w"] + parameters[-1]["b"]
-        return ((x - batch[0]) ** 2).mean(), statistics
-
-    return parameters, statistics, batch, loss
+    parameters, statistics, (x, _), output = mlp(sizes, batch, 0.0, key)
+    return parameters, statistics, (x, x), output
 
 
 CNN = [
@@ -128,7 +140,7 @@ CNN = [
 ]
 
 
-def cnn(key):
+def cnn(batch, key):
     keys = iter(jax.random.split(key, 12))
     parameters = {
         "stages": [
@@ -139,26 +151,24 @@ def cnn(key):
         "output_norm": norm(10),
     }
     statistics = [running(outputs) for stage in CNN for _, outputs, _, _ in stage] + [running(10)]
-    x = jax.random.uniform(next(keys), (100, 32, 32, 3))
-    labels = jax.random.randint(next(keys), (100,), 0, 10)
+    x = jax.random.uniform(next(keys), (batch, 32, 32, 3))
+    labels = jax.random.randint(next(keys), (batch,), 0, 10)
 
-    def loss(parameters, statistics, batch, key):
-        x, labels = batch
-        statistics = Statistics(statistics)
-        draws = jax.random.split(key, 3)
-        x = x + 0.15 * jax.random.normal(draws[2], x.shape)
+    def output(parameters, norms, x, key):
+        draws = split(key, 3)
+        if key is not None:
+            x = x + 0.15 * jax.random.normal(draws[2], x.shape)
         for index, (stage, layers) in enumerate(zip(CNN, parameters["stages"])):
             for (_, _, _, padding), layer in zip(stage, layers):
-                x = gelu(statistics.batch_norm(convolve(x, layer["w"], 1, padding), layer))
+                x = gelu(norms.batch_norm(convolve(x, layer["w"], 1, padding), layer))
             if index < 2:
                 x = dropout(pool(x), 0.5, draws[index])
-        x = statistics.batch_norm(x.mean((1, 2)) @ parameters["output"], parameters["output_norm"])
-        return cross_entropy(x, labels), statistics.after
+        return norms.batch_norm(x.mean((1, 2)) @ parameters["output"], parameters["output_norm"])
 
-    return parameters, statistics, (x, labels), loss
+    return parameters, statistics, (x, labels), output
 
 
-def wrn(key):
+def wrn(batch, key):
     keys = iter(jax.random.split(key, 64))
     groups, statistics, inputs = [], [running(16), running(16)], 16
     for outputs, stride in [(64, 1), (128, 2), (256, 2)]:
@@ -180,31 +190,28 @@ def wrn(key):
         "groups": groups, "norm": norm(256), "output": linear(next(keys), 256, 100),
     }
     statistics.append(running(256))
-    x = jax.random.uniform(next(keys), (16, 32, 32, 3))
-    labels = jax.random.randint(next(keys), (16,), 0, 100)
+    x = jax.random.uniform(next(keys), (batch, 32, 32, 3))
+    labels = jax.random.randint(next(keys), (batch,), 0, 100)
 
-    def loss(parameters, statistics, batch, key):
-        x, labels = batch
-        statistics = Statistics(statistics)
+    def output(parameters, norms, x, key):
         first, second = parameters["stem_norms"]
-        x = gelu(statistics.batch_norm(convolve(x, parameters["stem"]), first))
-        x = statistics.batch_norm(x, second)
+        x = gelu(norms.batch_norm(convolve(x, parameters["stem"]), first))
+        x = norms.batch_norm(x, second)
         for index, blocks in enumerate(parameters["groups"]):
             for number, block in enumerate(blocks):
                 stride = 2 if index and number == 0 else 1
-                key, draw = jax.random.split(key)
+                key, draw = split(key)
                 y = gelu(convolve(x, block["conv1"], stride) + block["bias1"])
                 y = gelu(convolve(dropout(y, 0.3, draw), block["conv2"]) + block["bias2"])
-                y = statistics.batch_norm(y, block)
+                y = norms.batch_norm(y, block)
                 x = y + (convolve(x, block["shortcut"], stride) if number == 0 else x)
-        x = gelu(statistics.batch_norm(x, parameters["norm"])).mean((1, 2))
-        x = x @ parameters["output"]["w"] + parameters["output"]["b"]
-        return cross_entropy(x, labels), statistics.after
+        x = gelu(norms.batch_norm(x, parameters["norm"])).mean((1, 2))
+        return x @ parameters["output"]["w"] + parameters["output"]["b"]
 
-    return parameters, statistics, (x, labels), loss
+    return parameters, statistics, (x, labels), output
 
 
-def gpt(key, layers=4, width=128, heads=4, context=64, vocabulary=65):
+def gpt(batch, key, layers=4, width=128, heads=4, context=64, vocabulary=65):
     keys = iter(jax.random.split(key, 32))
 
     def matrix(inputs, outputs):
@@ -222,8 +229,8 @@ def gpt(key, layers=4, width=128, heads=4, context=64, vocabulary=65):
             for _ in range(layers)
         ],
     }
-    tokens = jax.random.randint(next(keys), (12, context), 0, vocabulary)
-    targets = jax.random.randint(next(keys), (12 * context,), 0, vocabulary)
+    tokens = jax.random.randint(next(keys), (batch, context), 0, vocabulary)
+    targets = jax.random.randint(next(keys), (batch * context,), 0, vocabulary)
 
     def layer_norm(x, scale):
         mean = x.mean(-1, keepdims=True)
@@ -236,27 +243,31 @@ def gpt(key, layers=4, width=128, heads=4, context=64, vocabulary=65):
         y = jax.nn.dot_product_attention(q, k, v, is_causal=True)
         return y.reshape(x.shape) @ block["output"]
 
-    def loss(parameters, statistics, batch, key):
-        tokens, targets = batch
+    def output(parameters, norms, tokens, key):
         x = parameters["tokens"][tokens] + parameters["positions"]
         for block in parameters["blocks"]:
             x = x + attention(layer_norm(x, block["attention_norm"]), block)
             x = x + gelu(layer_norm(x, block["mlp_norm"]) @ block["inner"]) @ block["outer"]
         logits = layer_norm(x, parameters["norm"]) @ parameters["tokens"].T
-        return cross_entropy(logits.reshape(-1, vocabulary), targets), statistics
+        return logits.reshape(-1, vocabulary)
 
-    return parameters, [], (tokens, targets), loss
+    return parameters, [], (tokens, targets), output
 
 
+# Each with the examples of a step.
 NETWORKS = {
-    "classifier": lambda key: mlp([784] + [128] * 8 + [10], 128, 0.0, key),
-    "autoencoder": autoencoder,
-    "tagger": lambda key: mlp([150, 256, 256, 25], 16, 0.2, key),
-    "frames": lambda key: mlp([286] + [2048] * 5 + [39], 1024, 0.5, key),
-    "cnn": cnn,
-    "wrn": wrn,
-    "gpt": gpt,
+    "classifier": (lambda batch, key: mlp([784] + [128] * 8 + [10], batch, 0.0, key), 128),
+    "autoencoder": (autoencoder, 64),
+    "tagger": (lambda batch, key: mlp([150, 256, 256, 25], batch, 0.2, key), 16),
+    "frames": (lambda batch, key: mlp([286] + [2048] * 5 + [39], batch, 0.5, key), 1024),
+    "cnn": (cnn, 100),
+    "wrn": (wrn, 16),
+    "gpt": (gpt, 12),
 }
+
+
+def squared_error(output, targets):
+    return ((output - targets) ** 2).mean()
 
 
 def adam(rate, beta_2=0.999, decay=0.0):
@@ -282,20 +293,23 @@ def sgd(parameter, gradient, state, _):
 OPTIMISERS = {"wrn": (sgd, 1), "gpt": adam(1e-3, 0.99, 0.1)}
 
 
-def main():
-    if len(sys.argv) != 2 or sys.argv[1] not in NETWORKS:
-        sys.exit(f"usage: steps_jax.py {'|'.join(NETWORKS)}")
-    name = sys.argv[1]
-    key = jax.random.key(1)
-    parameters, statistics, batch, loss = NETWORKS[name](key)
+def training(name, key):
+    """A function that makes a step and returns its loss."""
+    network, examples = NETWORKS[name]
+    parameters, statistics, batch, output = network(examples, key)
+    criterion = squared_error if name == "autoencoder" else cross_entropy
     update, moments = OPTIMISERS.get(name, adam(1e-4))
     leaves, tree = jax.tree.flatten(parameters)
     states = [tuple(jnp.zeros_like(leaf) for _ in range(moments)) for leaf in leaves]
 
     def step(leaves, states, statistics, count, batch):
+        x, targets = batch
+
         def of(leaves):
             draws = jax.random.fold_in(key, count.astype(int))
-            return loss(jax.tree.unflatten(tree, leaves), statistics, batch, draws)
+            norms = Statistics(statistics)
+            y = output(jax.tree.unflatten(tree, leaves), norms, x, draws)
+            return criterion(y, targets), norms.after
 
         (value, statistics), gradients = jax.value_and_grad(of, has_aux=True)(leaves)
         updated = [update(*each, count) for each in zip(leaves, gradients, states)]
@@ -304,14 +318,37 @@ def main():
 
     step = jax.jit(step, donate_argnums=(0, 1, 2, 3))
     state = (leaves, states, statistics, jnp.float32(1))
+
+    def make():
+        nonlocal state
+        *state, value = step(*state, batch)
+        return jax.block_until_ready((state, value))[1]
+
+    return make
+
+
+def inference(name, examples, key):
+    """A function that computes the output for so many examples."""
+    parameters, statistics, (x, _), output = NETWORKS[name][0](examples, key)
+    compute = jax.jit(lambda parameters, x: output(parameters, Running(statistics), x, None))
+    return lambda: jax.block_until_ready(compute(parameters, x))
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[1] not in NETWORKS:
+        sys.exit(f"usage: steps_jax.py {'|'.join(NETWORKS)} [BATCH]")
+    name, key = sys.argv[1], jax.random.key(1)
+    if len(sys.argv) == 2:
+        make = training(name, key)
+    else:
+        make = inference(name, int(sys.argv[2]), key)
     for line in sys.stdin:
         for _ in range(int(line)):
             start = time.perf_counter()
-            *state, value = step(*state, batch)
-            jax.block_until_ready((state, value))
+            value = make()
             print((time.perf_counter() - start) * 1e3)
-        if not jnp.isfinite(value):
-            sys.exit(f"the loss is {value}")
+        if not jnp.isfinite(value).all():
+            sys.exit("its numbers are no longer finite")
         sys.stdout.flush()
 
 

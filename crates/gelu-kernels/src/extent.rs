@@ -1,7 +1,7 @@
 //! How small and how large numbers are.
 
 use crate::level::{Level, Work};
-use crate::threads::for_each_chunk_if;
+use crate::threads::{Threads, for_each_chunk_on};
 
 /// The size of the smallest and of the largest number of some, zeros left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ impl Extent {
         const PARALLEL: usize = 1 << 17;
         let level = Level::best();
         let part = |range| level.run(Look(&numbers[range]));
-        let pays = numbers.len() >= PARALLEL;
-        for_each_chunk_if(pays, numbers.len(), 0, part).into_iter().fold(Self::NONE, Self::with)
+        let threads = Threads::worth(numbers.len(), PARALLEL);
+        for_each_chunk_on(threads, numbers.len(), 0, part).into_iter().fold(Self::NONE, Self::with)
     }
 
     fn with(self, other: Self) -> Self {

@@ -124,6 +124,9 @@ mod storage;
 mod subnormal;
 #[cfg(all(feature = "loops", feature = "std"))]
 mod sum;
+#[cfg(feature = "rayon")]
+#[allow(unsafe_code, reason = "a job on one thread's stack that others work on")]
+mod team;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod threads;
 #[cfg(feature = "gemm")]

@@ -3,7 +3,7 @@
 
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Work};
-use crate::threads::{PARALLEL_COPY, each};
+use crate::threads::{PARALLEL_COPY, Threads, each};
 use std::mem::MaybeUninit;
 use std::vec::Vec;
 
@@ -54,7 +54,7 @@ fn written(
     let mut out = Vec::with_capacity(planes * plane_to);
     let whole = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..planes * plane_to]);
     let part = PART.div_ceil(plane.max(1));
-    each(planes.div_ceil(part), x.len() >= PARALLEL_COPY, |index| {
+    each(planes.div_ceil(part), Threads::if_it(x.len() >= PARALLEL_COPY), |index| {
         let planes = index * part..planes.min((index + 1) * part);
         // SAFETY: the parts do not overlap.
         let out = unsafe { whole.unwritten_part(planes.start * plane_to..planes.end * plane_to) };

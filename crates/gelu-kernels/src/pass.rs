@@ -8,7 +8,7 @@ use crate::level::{Level, Work};
 use crate::places::{Of, Places};
 use crate::random::{Mask, philox};
 use crate::storage::Storage;
-use crate::threads::{PARALLEL, PARALLEL_COPY, for_each_chunk_if};
+use crate::threads::{PARALLEL, PARALLEL_COPY, Threads, for_each_chunk_on};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
@@ -143,8 +143,11 @@ impl<S: Storage> Pass<S> {
         // Sums are kept chunk by chunk, so these are not much shorter than some rows.
         let columns = if derivative { self.bias.len() } else { 0 };
         let copies = self.is_direct() && kind.is_cheap();
-        let pays = length >= if copies { PARALLEL_COPY } else { PARALLEL };
-        let chunk_sums = for_each_chunk_if(pays, length, 8 * columns, |range| {
+        let threads = match copies {
+            true => Threads::if_it(length >= PARALLEL_COPY),
+            false => Threads::worth(length, PARALLEL),
+        };
+        let chunk_sums = for_each_chunk_on(threads, length, 8 * columns, |range| {
             let mut sums = vec![S::Lane::ZERO; columns];
             let place = out.at(range.clone());
             let [x, dy] = [x, dy].map(|source| source.at(range.clone(), place));

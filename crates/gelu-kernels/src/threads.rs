@@ -1,7 +1,7 @@
 //! How work is shared out among threads. What a thread gets depends on the sizes alone, never on how
 //! many threads there are, and so do the bits of all results.
 
-#[cfg(feature = "gemm")]
+#[cfg(any(feature = "gemm", feature = "rayon"))]
 use crate::disjoint::Disjoint;
 use alloc::vec::Vec;
 #[cfg(feature = "gemm")]
@@ -26,19 +26,86 @@ pub(crate) const PARALLEL_COPY: usize = 1 << 22;
 #[cfg(feature = "gemm")]
 pub(crate) const PARALLEL_PRODUCT: usize = 1 << 22;
 
-/// What `work` gives for each of `0..count`, in their order, on several threads if that `pays`.
+/// Which threads do some work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// The one that has it.
+    Own,
+    /// Those that are [awake](crate::team) while one kernel follows another, and Rayon's where they are taken.
+    #[cfg(feature = "rayon")]
+    Awake,
+    /// Rayon's: work of milliseconds, for which they do not mind to be woken.
+    #[cfg(feature = "rayon")]
+    Rayons,
+}
+
+impl Threads {
+    /// Those for work of a size that is worth waking some from a `threshold` on: from an eighth of it on it is worth
+    /// those that are awake.
+    pub(crate) fn worth(size: usize, threshold: usize) -> Self {
+        #[cfg(feature = "rayon")]
+        {
+            let threads = rayon::current_num_threads();
+            match size {
+                _ if threads == 1 || size < threshold / 8 => Self::Own,
+                _ if size >= threshold.saturating_mul(16) => Self::Rayons,
+                _ if size >= threshold || crate::team::is_awake(threads, size) => Self::Awake,
+                _ => Self::Own,
+            }
+        }
+        #[cfg(not(feature = "rayon"))]
+        {
+            let _ = (size, threshold);
+            Self::Own
+        }
+    }
+
+    /// Those for work that is worth being woken if it `pays`.
+    pub(crate) fn if_it(pays: bool) -> Self {
+        #[cfg(feature = "rayon")]
+        if pays {
+            return Self::Rayons;
+        }
+        let _ = pays;
+        Self::Own
+    }
+
+    /// Whether there are several.
+    #[cfg(feature = "gemm")]
+    pub(crate) fn are_several(self) -> bool {
+        self != Self::Own
+    }
+}
+
+/// What `work` gives for each of `0..count`, in their order.
 pub(crate) fn each<T: Send>(
     count: usize,
-    pays: bool,
+    threads: Threads,
     work: impl Fn(usize) -> T + Send + Sync,
 ) -> Vec<T> {
     #[cfg(feature = "rayon")]
-    if pays && count > 1 && rayon::current_num_threads() > 1 {
+    if threads != Threads::Own && count > 1 && rayon::current_num_threads() > 1 {
         use rayon::iter::{IntoParallelIterator, ParallelIterator};
-        return (0..count).into_par_iter().map(work).collect();
+        let of_team = (threads == Threads::Awake).then(|| by_team(count, &work)).flatten();
+        return of_team.unwrap_or_else(|| (0..count).into_par_iter().map(work).collect());
     }
-    let _ = pays;
+    let _ = threads;
     (0..count).map(work).collect()
+}
+
+/// The same, unless the team is taken.
+#[cfg(feature = "rayon")]
+fn by_team<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Option<Vec<T>> {
+    let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
+    let places = Disjoint::of(&mut results);
+    let place = |index| {
+        let result = work(index);
+        // SAFETY: each number comes once.
+        let place = unsafe { places.part(index..index + 1) };
+        place[0] = Some(result);
+    };
+    let done = crate::team::each(count, rayon::current_num_threads(), &place);
+    done.then(|| results.into_iter().flatten().collect())
 }
 
 /// What `work` gives for each of `0..count`, in their order, on several threads if the work on
@@ -49,7 +116,7 @@ pub(crate) fn map_each<T: Send>(
     elements: usize,
     work: impl Fn(usize) -> T + Send + Sync,
 ) -> Vec<T> {
-    each(count, elements >= PARALLEL, work)
+    each(count, Threads::worth(elements, PARALLEL), work)
 }
 
 /// Calls `work` for consecutive ranges of `0..length`, none shorter than `least` but the last,
@@ -59,19 +126,19 @@ pub(crate) fn for_each_chunk<T: Send>(
     least: usize,
     work: impl Fn(Range<usize>) -> T + Send + Sync,
 ) -> Vec<T> {
-    for_each_chunk_if(length >= PARALLEL, length, least, work)
+    for_each_chunk_on(Threads::worth(length, PARALLEL), length, least, work)
 }
 
-/// As [`for_each_chunk`], on several threads if that `pays`.
-pub(crate) fn for_each_chunk_if<T: Send>(
-    pays: bool,
+/// As [`for_each_chunk`], on these threads.
+pub(crate) fn for_each_chunk_on<T: Send>(
+    threads: Threads,
     length: usize,
     least: usize,
     work: impl Fn(Range<usize>) -> T + Send + Sync,
 ) -> Vec<T> {
     let chunk = CHUNK.max(least.next_multiple_of(4));
     let range = |index: usize| index * chunk..((index + 1) * chunk).min(length);
-    each(length.div_ceil(chunk), pays, |index| work(range(index)))
+    each(length.div_ceil(chunk), threads, |index| work(range(index)))
 }
 
 /// Calls `work` with each part of `data`, all of one size but perhaps the last, and its number, on
@@ -84,7 +151,7 @@ pub(crate) fn for_each_part(
 ) {
     let (size, length) = (size.max(1), data.len());
     let parts = Disjoint::of(data);
-    each(length.div_ceil(size), true, |index| {
+    each(length.div_ceil(size), Threads::if_it(true), |index| {
         // SAFETY: the parts of different numbers do not overlap.
         work(index, unsafe { parts.part(index * size..((index + 1) * size).min(length)) });
     });
@@ -107,12 +174,15 @@ pub(crate) fn for_each_channel_part(
         return;
     }
     let (length, size) = (results.len(), channels * plane);
-    let pays = length.saturating_mul(depth) >= PARALLEL_PRODUCT;
+    let threads = Threads::worth(length.saturating_mul(depth), PARALLEL_PRODUCT);
     let pictures = length / size;
-    let parts = if pays { ENOUGH.div_ceil(pictures).min(channels.div_ceil(rows)) } else { 1 };
+    let parts = match threads.are_several() {
+        true => ENOUGH.div_ceil(pictures).min(channels.div_ceil(rows)),
+        false => 1,
+    };
     let border = |part: usize| (part * channels.div_ceil(rows) / parts * rows).min(channels);
     let whole = Disjoint::of_unwritten(results);
-    each(pictures * parts, pays, |index| {
+    each(pictures * parts, threads, |index| {
         let (picture, part) = (index / parts, index % parts);
         let channels = border(part)..border(part + 1);
         let range = picture * size + channels.start * plane..picture * size + channels.end * plane;
@@ -133,15 +203,16 @@ pub(crate) fn for_each_block(
 ) {
     /// Blocks there should be for a few threads to share out.
     const ENOUGH: usize = 4;
-    /// A block of fewer rows and fewer columns would be too small to pay; and from 512 terms on gemm adds up
-    /// such a one in another order.
-    const LEAST: usize = 65;
-    let pays = operations >= PARALLEL_PRODUCT;
+    /// A block of fewer rows or columns would be too small to pay; and of one that has no more of both, gemm adds
+    /// up 512 terms and more in another order.
+    const LEAST: usize = 64;
+    let threads = Threads::worth(operations, PARALLEL_PRODUCT);
     let mut counts = size.map(|length| length.div_ceil(side));
-    while pays && counts[0] * counts[1] < ENOUGH {
+    while threads.are_several() && counts[0] * counts[1] < ENOUGH {
         let lengths = [0, 1].map(|axis| size[axis] / counts[axis]);
         let longer = usize::from(lengths[1] > lengths[0]);
-        if lengths[longer] < 2 * LEAST || lengths.iter().all(|&length| length < 2 * LEAST) {
+        let (half, other) = (lengths[longer] / 2, lengths[1 - longer]);
+        if half < LEAST || half.max(other) <= LEAST {
             break;
         }
         counts[longer] *= 2;
@@ -150,7 +221,7 @@ pub(crate) fn for_each_block(
         let [start, end] = [index, index + 1].map(|index| index * size[axis] / counts[axis]);
         start..end
     };
-    each(counts[0] * counts[1], pays, |index| {
+    each(counts[0] * counts[1], threads, |index| {
         work(range(0, index / counts[1]), range(1, index % counts[1]));
     });
 }

@@ -3,7 +3,7 @@
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Work};
 use crate::product::Matrix;
-use crate::threads::{PARALLEL, each};
+use crate::threads::{PARALLEL, Threads, each};
 use std::ops::Range;
 use std::vec::Vec;
 
@@ -18,7 +18,7 @@ pub(crate) fn turned(matrix: Matrix<'_>) -> Vec<f32> {
     let mut out = Vec::with_capacity(count);
     let place = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..count]);
     let level = Level::best();
-    each(rows.div_ceil(STRIP), count >= PARALLEL, |strip| {
+    each(rows.div_ceil(STRIP), Threads::worth(count, PARALLEL), |strip| {
         let rows = strip * STRIP..((strip + 1) * STRIP).min(rows);
         level.run(Strip { matrix, rows, out: &place });
     });

@@ -10,7 +10,7 @@ mod softmax;
 use crate::disjoint::Disjoint;
 use crate::level::Level;
 use crate::scratch::with_scratch;
-use crate::threads::{PARALLEL_PRODUCT, each};
+use crate::threads::{PARALLEL_PRODUCT, Threads, each};
 use std::vec;
 use std::vec::Vec;
 
@@ -142,7 +142,7 @@ impl CausalAttention {
     fn each_head(&self, work: impl Fn(usize, usize) + Send + Sync) {
         let count = if self.numbers() == 0 { 0 } else { self.batch * self.heads };
         let operations = self.weights().saturating_mul(self.size);
-        each(count, operations >= PARALLEL_PRODUCT, |index| {
+        each(count, Threads::worth(operations, PARALLEL_PRODUCT), |index| {
             work(index / self.heads, index % self.heads)
         });
     }

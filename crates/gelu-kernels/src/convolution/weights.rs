@@ -7,7 +7,7 @@ use super::panels::Panels;
 use crate::extent::Extent;
 use crate::level::{Level, Tiled};
 use crate::scratch::with_scratch;
-use crate::threads::{PARALLEL_PRODUCT, each, for_each_part};
+use crate::threads::{PARALLEL_PRODUCT, Threads, each, for_each_part};
 use crate::tile::product;
 use std::ops::Range;
 use std::vec;
@@ -39,7 +39,7 @@ pub(super) fn gradient(
     let columns = outputs.next_multiple_of(2 * level.tile()[1]);
     let operations = geometry.batch * geometry.output_plane() * outputs * depth;
     // By part, channel, tap and output.
-    let sums = each(channel_parts * groups, operations >= PARALLEL_PRODUCT, |part| {
+    let sums = each(channel_parts * groups, Threads::worth(operations, PARALLEL_PRODUCT), |part| {
         let channels = share(part / groups, channel_parts, channels);
         let pictures = share(part % groups, groups, geometry.batch);
         Part { geometry, frame: &frame, taps: &taps, channels, level }

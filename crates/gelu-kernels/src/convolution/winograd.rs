@@ -20,7 +20,7 @@ mod transform;
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Tiled};
 use crate::scratch::with_scratch;
-use crate::threads::{PARALLEL_PRODUCT, each, for_each_part};
+use crate::threads::{PARALLEL_PRODUCT, Threads, each, for_each_part};
 use block::{Block, Lent};
 use squares::SQUARE;
 pub(super) use squares::Squares;
@@ -119,7 +119,7 @@ impl Winograd {
         let all = results.len() / size * count[0];
         let operations = results.len().saturating_mul(channels);
         let whole = Disjoint::of_unwritten(results);
-        each(all.div_ceil(block), operations >= PARALLEL_PRODUCT, |index| {
+        each(all.div_ceil(block), Threads::worth(operations, PARALLEL_PRODUCT), |index| {
             let rows = index * block..all.min((index + 1) * block);
             let work = Block {
                 squares: &self.squares,
