@@ -117,6 +117,9 @@ pub mod row_norm;
 mod scratch;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod sgd;
+#[cfg(feature = "gemm")]
+#[allow(unsafe_code, reason = "threads write parts of one slice")]
+mod single;
 #[cfg(feature = "loops")]
 pub mod slices;
 mod storage;

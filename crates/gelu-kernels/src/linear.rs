@@ -6,6 +6,7 @@
 use crate::disjoint::Disjoint;
 use crate::factors::Factors;
 use crate::product::{Matrix, Place, is_worth_turning, multiply};
+use crate::single::single;
 use crate::threads::for_each_block;
 use crate::turned::turned;
 use std::vec::Vec;
@@ -68,6 +69,12 @@ impl Sizes {
         Matrix::of_rows(gradient, self.batch, self.outputs, self.outputs)
     }
 
+    /// Whether the weights are more than a core's own caches hold, and no single column, which gemm sums in
+    /// another order.
+    fn is_large(&self) -> bool {
+        self.outputs > 1 && self.inputs.saturating_mul(self.outputs) >= 1 << 18
+    }
+
     /// Whether so few rows go into the product that turning them and its rows takes less time than gemm takes
     /// to copy the weights, which it reads in place if they are the other factor. The bits are the same, if
     /// the result is not so small that gemm has a loop of its own for it.
@@ -93,9 +100,12 @@ impl Sizes {
     pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
         let Factors { left, right, scale } = Factors::with_weights(x, weight, self.inputs);
         let (x, weight) = (self.input(&left), self.weight(&right));
-        match self.is_narrow() && is_worth_turning(self.batch) {
-            true => turned_product(weight.transposed(), x, scale),
-            false => product(x, weight, scale),
+        match self.batch {
+            1 if self.is_large() => single(&left, weight, scale),
+            batch if self.is_narrow() && is_worth_turning(batch) => {
+                turned_product(weight.transposed(), x, scale)
+            }
+            _ => product(x, weight, scale),
         }
     }
 
@@ -174,6 +184,8 @@ mod tests {
             [17, 129, 600],
             [8, 1030, 33],
             [5, 70, 70],
+            [1, 600, 700],
+            [1, 300_000, 1],
             [2, 200, 9],
             [4, 16, 1000],
             [300, 784, 10],
