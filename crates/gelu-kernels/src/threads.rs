@@ -1,5 +1,5 @@
-//! How work is shared out among threads. What a thread gets depends on the sizes alone, never on how
-//! many threads there are, and so do the bits of all results.
+//! How work is shared out among threads. Where that would change a bit, its parts depend on the sizes alone,
+//! never on how many threads there are or which of them are awake.
 
 #[cfg(any(feature = "gemm", feature = "rayon"))]
 use crate::disjoint::Disjoint;
@@ -61,6 +61,7 @@ impl Threads {
     }
 
     /// Those for work that is worth being woken if it `pays`.
+    #[cfg(feature = "loops")]
     pub(crate) fn if_it(pays: bool) -> Self {
         #[cfg(feature = "rayon")]
         if pays {
@@ -207,8 +208,13 @@ pub(crate) fn for_each_block(
     /// up 512 terms and more in another order.
     const LEAST: usize = 64;
     let threads = Threads::worth(operations, PARALLEL_PRODUCT);
+    // Of a single row or column gemm adds up some numbers in another order than their neighbours.
+    let is_shared = match size.contains(&1) {
+        true => operations >= PARALLEL_PRODUCT,
+        false => threads.are_several(),
+    };
     let mut counts = size.map(|length| length.div_ceil(side));
-    while threads.are_several() && counts[0] * counts[1] < ENOUGH {
+    while is_shared && counts[0] * counts[1] < ENOUGH {
         let lengths = [0, 1].map(|axis| size[axis] / counts[axis]);
         let longer = usize::from(lengths[1] > lengths[0]);
         let (half, other) = (lengths[longer] / 2, lengths[1 - longer]);
