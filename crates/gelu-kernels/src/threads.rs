@@ -142,8 +142,8 @@ pub(crate) fn for_each_chunk_on<T: Send>(
     each(length.div_ceil(chunk), threads, |index| work(range(index)))
 }
 
-/// Calls `work` with each part of `data`, all of one size but perhaps the last, and its number, on
-/// all threads there are.
+/// Calls `work` with each part of `data`, all of one size but perhaps the last, and its number, on several
+/// threads if the work on so many numbers is worth them.
 #[cfg(feature = "gemm")]
 pub(crate) fn for_each_part(
     data: &mut [f32],
@@ -152,7 +152,7 @@ pub(crate) fn for_each_part(
 ) {
     let (size, length) = (size.max(1), data.len());
     let parts = Disjoint::of(data);
-    each(length.div_ceil(size), Threads::if_it(true), |index| {
+    each(length.div_ceil(size), Threads::worth(length, PARALLEL), |index| {
         // SAFETY: the parts of different numbers do not overlap.
         work(index, unsafe { parts.part(index * size..((index + 1) * size).min(length)) });
     });
