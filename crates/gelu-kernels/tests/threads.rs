@@ -12,7 +12,10 @@ fn wave(length: usize, frequency: f64) -> Vec<f32> {
 
 /// What `work` gives on one thread, which it has to give on several that sleep, are awake, and work for others.
 fn is_the_same_on_threads<T: PartialEq + Send>(what: &str, work: impl Fn() -> T + Send + Sync) {
-    let on = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("the system gives a few threads")
+    };
     let expected = on(1).install(&work);
     for threads in [2, 3] {
         let pool = on(threads);
