@@ -2,8 +2,8 @@
 //!
 //! A step of training is a row of kernels of some ten microseconds each. Rayon's threads sleep as soon as they
 //! find nothing to do, and to be woken takes them longer than that. These look out for the next kernel a while
-//! longer. They are as many as rayon's threads but for the one that calls, and are started by the first kernel
-//! that is worth them.
+//! longer. They are as many as Rayon's threads but for the one that calls, up to seven, and are started by the first
+//! kernel that is worth them.
 
 use std::any::Any;
 use std::ops::Range;
@@ -19,32 +19,33 @@ use std::vec::Vec;
 const PATIENCE: Duration = Duration::from_micros(300);
 /// How long it does so without giving way to others that want its core.
 const HOLD: Duration = Duration::from_micros(50);
+/// Threads that kernels so small have use for, with the one that calls.
+const MOST: usize = 8;
 /// Operations in kernels too small to wake anybody, after which somebody is woken all the same: they follow each
 /// other.
 const WORTH_WAKING: usize = 1 << 24;
 
 /// Calls `work` with each of `0..count`, on up to so many threads; whether it did, which it does not while it
-/// works for somebody else.
+/// works for somebody else, or if it was started by who had fewer.
 ///
 /// # Panics
 ///
 /// If `work` does, when no thread works on it any more.
 pub(crate) fn each(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) -> bool {
-    Team::of_this_process().each(count, threads.saturating_sub(1), work)
+    let team = Team::of_this_process();
+    team.helpers(threads).is_some_and(|helpers| team.each(count, helpers, work))
 }
 
 /// Whether any of its threads would begin at once with a kernel of so many operations. If all sleep, those
 /// that were not worth waking them add up.
 pub(crate) fn is_awake(threads: usize, operations: usize) -> bool {
     let team = Team::of_this_process();
-    let helpers = 0..threads.saturating_sub(1).min(team.helpers.len());
-    if helpers.is_empty() || team.is_awake(helpers.clone()) {
-        return !helpers.is_empty();
-    }
-    if team.missed.fetch_add(operations, SeqCst) >= WORTH_WAKING {
+    let Some(helpers) = team.helpers(threads) else { return false };
+    let awake = helpers.iter().any(|helper| !helper.sleeps.load(SeqCst));
+    if !awake && team.missed.fetch_add(operations, SeqCst) >= WORTH_WAKING {
         team.wake(helpers);
     }
-    false
+    awake
 }
 
 struct Team {
@@ -115,7 +116,7 @@ impl Team {
                 })
             };
             // As many as the system lets there be.
-            let helpers = (1..rayon::current_num_threads()).map(|n| start(n - 1));
+            let helpers = (1..rayon::current_num_threads().min(MOST)).map(|n| start(n - 1));
             Self {
                 helpers: helpers.map_while(Result::ok).collect(),
                 taken: AtomicBool::new(false),
@@ -127,27 +128,25 @@ impl Team {
         })
     }
 
-    fn is_awake(&self, helpers: Range<usize>) -> bool {
-        self.helpers[helpers].iter().any(|helper| !helper.sleeps.load(SeqCst))
+    /// Those beside who has so many threads, if it has as many.
+    fn helpers(&self, threads: usize) -> Option<&[Helper]> {
+        self.helpers.get(..threads.min(MOST).saturating_sub(1))
     }
 
-    fn wake(&self, helpers: Range<usize>) {
+    fn wake(&self, helpers: &[Helper]) {
         self.missed.store(0, SeqCst);
-        for helper in &self.helpers[helpers] {
-            if helper.sleeps.load(SeqCst) {
-                helper.thread.unpark();
-            }
+        for helper in helpers.iter().filter(|helper| helper.sleeps.load(SeqCst)) {
+            helper.thread.unpark();
         }
     }
 
-    fn each(&self, count: usize, helpers: usize, work: &(dyn Fn(usize) + Sync)) -> bool {
-        let helpers = helpers.min(self.helpers.len());
-        if helpers == 0 || self.taken.swap(true, SeqCst) {
+    fn each(&self, count: usize, helpers: &[Helper], work: &(dyn Fn(usize) + Sync)) -> bool {
+        if helpers.is_empty() || self.taken.swap(true, SeqCst) {
             return false;
         }
         let mut job = Job { work, count, next: Vec::new(), panic: Mutex::new(None) };
-        job.next.resize_with(helpers + 1, AtomicUsize::default);
-        for thread in 0..=helpers {
+        job.next.resize_with(helpers.len() + 1, AtomicUsize::default);
+        for thread in 0..=helpers.len() {
             *job.next[thread].get_mut() = job.share(thread).start;
         }
         // SAFETY: only the lifetime is another; who sees the pointer is inside, and this thread waits below
@@ -155,7 +154,7 @@ impl Team {
         let place: *const Job<'static> = unsafe { std::mem::transmute(&raw const job) };
         self.job.store(place.cast_mut(), SeqCst);
         self.jobs.fetch_add(1, SeqCst);
-        self.wake(0..helpers.min(count));
+        self.wake(helpers);
         job.take_part(0);
         self.job.store(null_mut(), SeqCst);
         let mut wait = Wait::new();
