@@ -14,9 +14,8 @@ Without flags the peer is PyTorch as most people write it. With `--best` it is w
 in which PyTorch takes subnormal numbers as 0, as JAX and this code do. With `--inference` it times no steps
 but outputs of networks that are trained, for so many examples at once, beside the fastest of those forms.
 
-Builds and starts `steps`, whose
-process and the peers take turns of a few steps; each is kept to as many cores as it has threads, since JAX
-has no setting for them. Times are milliseconds, medians over all steps; a ratio is the peer's time over
+Builds and starts `steps`, whose process and the peers take turns of a few steps, each after a pause; each is
+kept to as many cores as it has threads, since JAX has no setting for them. Times are milliseconds, medians over all steps; a ratio is the peer's time over
 ours, so above 1 this code is faster.
 """
 import argparse

@@ -1,7 +1,7 @@
 //! The three products of linear layers, with weights that are in no near cache, as those of a network are.
 //!
 //! ```text
-//! RAYON_NUM_THREADS=1 cargo bench --bench products --features x86-v4
+//! RAYON_NUM_THREADS=1 cargo bench --bench products
 //! ```
 
 use divan::{Bencher, black_box};
