@@ -14,7 +14,7 @@ thread_local! {
 /// gave, in the order in which they acted: every [`ActivationLayer`](crate::ActivationLayer), by itself or
 /// inside of [`HiddenLayer`](crate::HiddenLayer), [`FeedForward`](crate::FeedForward),
 /// [`GatedFeedForward`](crate::GatedFeedForward), an [`Encoder`](crate::Encoder) and the layers of
-/// gelu-training. Layers that are one pass with an activation take two while they are watched, since
+/// gelu-training, and every [`PolyNorm`](crate::PolyNorm). Layers that are one pass with an activation take two while they are watched, since
 /// otherwise nobody has the activation's input.
 ///
 /// On an autodiff device the loss's gradient for each input is known after a backward pass:
@@ -132,7 +132,10 @@ fn with_zero<const D: usize>(x: Tensor<D>) -> (Tensor<D>, Option<Tensor<2>>) {
 #[cfg(all(test, feature = "autodiff"))]
 mod tests {
     use super::*;
-    use crate::{Activation, ActivationLayer, Channels, GatedFeedForwardConfig, HiddenLayerConfig};
+    use crate::{
+        Activation, ActivationLayer, Channels, GatedFeedForwardConfig, HiddenLayerConfig,
+        PolyNormConfig,
+    };
     use burn_core::module::Module;
     use burn_core::tensor::{Device, Int, Tolerance};
 
@@ -235,5 +238,11 @@ mod tests {
         let layer = Activation::LearnableGelu.init(Channels::Last(4), &device);
         let (_, seen) = watch(|| layer.forward(numbers([3, 4], &device)));
         assert_eq!(seen.len(), 1);
+        let layer = PolyNormConfig::new().init(&device);
+        let (y, seen) = watch(|| layer.forward(numbers([3, 4], &device)));
+        let [seen] = seen.try_into().unwrap();
+        let gave = y.clone().without_autodiff().into_data();
+        seen.output.clone().into_data().assert_eq(&gave, true);
+        assert!(seen.gradient(&y.sum().backward()).is_some());
     }
 }

@@ -48,7 +48,7 @@ mod zca;
 pub use airbench::{Airbench, AirbenchConfig, PatchWhitening};
 pub use autoencoder::{Autoencoder, AutoencoderConfig};
 pub use cnn::{Cnn, CnnConfig};
-pub use gpt::{Gpt, GptConfig, GptNorm};
+pub use gpt::{Gpt, GptConfig, GptMlp, GptNorm};
 pub use init::unit_norm_linear;
 pub use mlp::{Mlp, MlpConfig};
 pub use residual_block::BlockOrder;

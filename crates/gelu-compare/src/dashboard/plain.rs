@@ -60,7 +60,8 @@ impl PlainReporter {
                 told.begun = true;
             }
             for epoch in run.epochs.iter().skip(told.epochs) {
-                let line = epoch_line(&snapshot.measures, epoch, run.epochs_planned);
+                let planned = Some(run.epochs_planned).filter(|&planned| planned >= epoch.epoch);
+                let line = epoch_line(&snapshot.measures, epoch, planned);
                 writeln!(lines, "{head}  {line}").expect("writing to memory cannot fail");
             }
             told.epochs = told.epochs.max(run.epochs.len());
@@ -105,10 +106,15 @@ impl PlainReporter {
     }
 }
 
-/// One finished epoch in words: `epoch  3/10  train loss 0.1234  valid loss 0.1321  …`.
-pub fn epoch_line(measures: &[Measure], epoch: &EpochMetrics, planned: usize) -> String {
-    let planned = planned.max(epoch.epoch);
-    let mut line = format!("epoch {:>width$}/{planned}", epoch.epoch, width = digits(planned));
+/// One finished epoch in words: `epoch  3/10  train loss 0.1234  valid loss 0.1321  …`, or `epoch 3  …` where
+/// nobody knows how many there will be.
+pub fn epoch_line(measures: &[Measure], epoch: &EpochMetrics, planned: Option<usize>) -> String {
+    let mut line = match planned {
+        Some(planned) => {
+            format!("epoch {:>width$}/{planned}", epoch.epoch, width = digits(planned))
+        }
+        None => format!("epoch {}", epoch.epoch),
+    };
     let fraction = |measure: &&Measure| measure.unit.factor != 1.0;
     // Losses first; how well training examples are classified says little that their loss does not.
     let losses = measures.iter().filter(|measure| !fraction(measure));
@@ -132,6 +138,13 @@ mod tests {
     use super::*;
     use crate::measure::Looks;
     use crate::report::snapshot_example::{example, without_epochs};
+
+    #[test]
+    fn an_epoch_is_one_of_as_many_as_are_known_of() {
+        let epoch = EpochMetrics::new(3);
+        assert_eq!(epoch_line(&[], &epoch, Some(10)), "epoch  3/10");
+        assert_eq!(epoch_line(&[], &epoch, None), "epoch 3");
+    }
 
     #[test]
     fn every_epoch_and_every_end_is_told_once() {

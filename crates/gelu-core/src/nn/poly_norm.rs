@@ -41,8 +41,9 @@ impl PolyNormConfig {
 /// ```
 ///
 /// The mean is over the last dimension, so this is no function of one number: it is no
-/// [`Activation`](crate::Activation), and stands behind a linear layer as a module of its own. Parameters,
-/// their order and their names are those of the paper's code.
+/// [`Activation`](crate::Activation), and stands behind a linear layer as a module of its own, which
+/// [`watch`](crate::watch()) sees as it does an activation layer. Parameters, their order and their names are those
+/// of the paper's code.
 ///
 /// Powers are taken of the features over their largest, so that none overflows: a row of finite numbers
 /// gives finite ones. NaN and ±∞ make NaN of their row. 16-bit types are computed in f32. Made by
@@ -77,6 +78,14 @@ impl PolyNorm {
     ///
     /// - input and output: `[..., features]`
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        #[cfg(feature = "std")]
+        if crate::watch::is_watching() {
+            return crate::watch::through(input, |input| self.apply(input));
+        }
+        self.apply(input)
+    }
+
+    fn apply<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         let (dtype, input) = (input.dtype(), widened(input));
         if input.dims().iter().product::<usize>() == 0 {
             return narrowed(input, dtype);

@@ -1,3 +1,4 @@
+use crate::activation::NamedActivation;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::Result;
 use clap::{Arg, Command};
@@ -10,11 +11,12 @@ use std::ffi::OsStr;
 pub(super) struct Suggested(Vec<&'static str>);
 
 impl Suggested {
-    /// The built-in activations.
+    /// The built-in activations and gated units.
     pub(super) fn activations() -> Self {
         // Clap keeps what it shows for as long as the program runs.
         let leaked = |activation: &Activation| &*activation.name().into_owned().leak();
-        Self(Activation::built_in().iter().map(leaked).collect())
+        let built_in = Activation::built_in();
+        Self(built_in.iter().map(leaked).chain(NamedActivation::others()).collect())
     }
 
     /// The backends, in this build or not.

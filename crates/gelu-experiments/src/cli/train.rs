@@ -94,7 +94,7 @@ fn reported(trained: &Trained<Recipe>) -> String {
     let snapshot = folder.snapshot(spec, trained.silence);
     let Some(reported) = spec.reported_epoch(&snapshot.epochs) else { return String::new() };
     let measures = measures(spec.network.loss());
-    let mut line = epoch_line(&measures, reported, snapshot.epochs_planned);
+    let mut line = epoch_line(&measures, reported, Some(snapshot.epochs_planned));
     if let Some(selection) = spec.best_by {
         line.push_str(&format!("  (of {}, the best by {selection})", snapshot.epochs.len()));
     }

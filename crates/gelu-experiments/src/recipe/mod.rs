@@ -272,7 +272,7 @@ impl Recipe {
             .map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
         recipe.data.settle(base).map_err(|problem| refuse(problem.to_string()))?;
         recipe.comparison.without_repetition();
-        let known = |activation: &NamedActivation| activation.activation().map(|_| ());
+        let known = |activation: &NamedActivation| activation.nonlinearity().map(|_| ());
         recipe
             .validate()
             .and_then(|()| recipe.comparison.activations.iter().try_for_each(known))

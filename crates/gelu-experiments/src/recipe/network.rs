@@ -1,5 +1,5 @@
 use super::limits;
-use crate::activation::NamedActivation;
+use crate::activation::{NamedActivation, Nonlinearity};
 use crate::{Error, Result};
 use gelu_models::{BlockOrder, GptNorm};
 use serde::{Deserialize, Serialize};
@@ -230,19 +230,24 @@ impl NetworkRecipe {
         }
     }
 
-    /// Whether it has what an activation is for: a gate only where there are gated units.
+    /// Whether it has what an activation is for: a gate only where there are gated units, and what is of all
+    /// features only where nothing else is in its place.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] saying which networks have them.
     pub(crate) fn check_activation(&self, activation: &NamedActivation) -> Result<()> {
-        match activation.is_gate() && !matches!(self, Self::Gpt { .. }) {
-            true => Err(Error::Usage(format!(
-                "{activation} is the gate of a gated unit, which only networks of kind gpt have; name a \
-                 function of one number"
-            ))),
-            false => Ok(()),
+        if matches!(self, Self::Gpt { .. }) {
+            return Ok(());
         }
+        let what = match activation.nonlinearity() {
+            Ok(Nonlinearity::Gate(_)) => "the gate of a gated unit",
+            Ok(Nonlinearity::PolyNorm) => "a layer of its own",
+            Ok(Nonlinearity::Function(_)) | Err(_) => return Ok(()),
+        };
+        Err(Error::Usage(format!(
+            "{activation} is {what}, which only networks of kind gpt have; name a function of one number"
+        )))
     }
 
     /// Whether it is made of convolutions, and so takes pictures alone.

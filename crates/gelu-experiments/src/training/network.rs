@@ -1,5 +1,6 @@
 use super::output::BatchOutput;
 use super::splits::Splits;
+use crate::activation::Nonlinearity;
 use crate::data::{BatchInputs, Examples};
 use crate::measure::LossKind;
 use crate::randomness::device_seed;
@@ -13,8 +14,8 @@ use burn::train::{InferenceStep, TrainOutput, TrainStep};
 use gelu_learner::numbered;
 use gelu_learner::randomness::Purpose;
 use gelu_models::{
-    Airbench, AirbenchConfig, Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Gpt, GptConfig, Mlp,
-    MlpConfig, PatchWhitening, WideResNet, WideResNetConfig,
+    Airbench, AirbenchConfig, Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Gpt, GptConfig,
+    GptMlp, Mlp, MlpConfig, PatchWhitening, WideResNet, WideResNetConfig,
 };
 use gelu_training::clip_by_global_norm;
 
@@ -55,8 +56,14 @@ impl Network {
     /// If the specification is not valid ([`Recipe::validate`](crate::recipe::Recipe::validate)).
     pub fn new(spec: &RunSpec, splits: &Splits, device: &Device) -> Self {
         device.seed(device_seed(spec.seed, Purpose::Weights));
-        let activation = spec.activation.activation();
-        let activation = activation.expect("an unknown activation is refused before").clone();
+        let nonlinearity = spec.activation.nonlinearity();
+        let nonlinearity = nonlinearity.expect("an unknown activation is refused before");
+        let activation = || match nonlinearity {
+            Nonlinearity::Function(activation) => activation.clone(),
+            Nonlinearity::Gate(_) | Nonlinearity::PolyNorm => {
+                unreachable!("a recipe refuses {} for this network", spec.activation)
+            }
+        };
         let (features, classes) = (splits.features(), splits.classes);
         let channels = splits.picture.map_or(1, |[channels, ..]| channels);
         let architecture = match &spec.network {
@@ -65,20 +72,20 @@ impl Network {
                     .with_depth(depth)
                     .with_width(width)
                     .with_dropout(spec.dropout)
-                    .with_activation(activation)
+                    .with_activation(activation())
                     .init(device),
             ),
             &NetworkRecipe::Regression { depth, width } => Architecture::Regression(
                 MlpConfig::new(features, 1)
                     .with_depth(depth)
                     .with_width(width)
-                    .with_activation(activation)
+                    .with_activation(activation())
                     .init(device),
             ),
             NetworkRecipe::Autoencoder { encoder } => Architecture::Autoencoder(
                 AutoencoderConfig::new(features)
                     .with_encoder(encoder.clone())
-                    .with_activation(activation)
+                    .with_activation(activation())
                     .init(device),
             ),
             &NetworkRecipe::Cnn { widths, noise } => Architecture::Cnn(
@@ -88,7 +95,7 @@ impl Network {
                     .with_widths(widths)
                     .with_noise(noise)
                     .with_dropout(spec.dropout)
-                    .with_activation(activation)
+                    .with_activation(activation())
                     .init(device),
             ),
             &NetworkRecipe::WideResNet { depth, width, order } => Architecture::WideResNet(
@@ -98,13 +105,13 @@ impl Network {
                     .with_channels(channels)
                     .with_dropout(spec.dropout)
                     .with_order(order.into())
-                    .with_activation(activation)
+                    .with_activation(activation())
                     .init(device),
             ),
             &NetworkRecipe::Airbench { widths } => {
                 let whitening = whitening(splits).to_device(device);
                 let config = AirbenchConfig::new().with_classes(classes).with_channels(channels);
-                let config = config.with_widths(widths).with_activation(activation);
+                let config = config.with_widths(widths).with_activation(activation());
                 Architecture::Airbench(config.init(whitening, device))
             }
             &NetworkRecipe::Gpt { layers, heads, width, context, norm } => Architecture::Gpt(
@@ -114,8 +121,11 @@ impl Network {
                     .with_width(width)
                     .with_context(context)
                     .with_norm(norm.into())
-                    .with_gated(spec.activation.is_gate())
-                    .with_activation(activation)
+                    .with_mlp(match nonlinearity {
+                        Nonlinearity::Function(activation) => GptMlp::Plain(activation.clone()),
+                        Nonlinearity::Gate(activation) => GptMlp::Gated(activation.clone()),
+                        Nonlinearity::PolyNorm => GptMlp::PolyNorm,
+                    })
                     .init(device),
             ),
         };

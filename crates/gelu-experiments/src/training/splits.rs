@@ -37,7 +37,7 @@ impl Splits {
     /// When the data are not those of the run, or too few to set the validation examples aside or
     /// to fill a batch.
     pub fn check(data: &DataSet, spec: &RunSpec) -> Result<()> {
-        spec.activation.activation()?;
+        spec.activation.nonlinearity()?;
         let recipe = &spec.data;
         let name = &data.source().name;
         if data.source().fingerprint != spec.data_fingerprint {

@@ -61,7 +61,7 @@ impl Trainer for Recipes {
     type Experiment = Recipe;
 
     fn check(&self, spec: &RunSpec) -> Result<()> {
-        spec.activation.activation().map(|_| ())
+        spec.activation.nonlinearity().map(|_| ())
     }
 
     fn environment(&self, comparison: &Comparison, left: usize) -> Environment {

@@ -201,13 +201,14 @@ fn a_text_of_ones_own_and_gated_units() {
         let all = ["compare", "char-gpt", "--data", "own.txt", "--learning-rates", "1e-3"];
         sandbox.run(&[&all[..], &short, more].concat())
     };
-    let document: Document =
-        serde_json::from_str(&compare(&["--activations", "gelu,geglu,gated:tanh"]).success())
-            .unwrap();
+    let document: Document = serde_json::from_str(
+        &compare(&["--activations", "gelu,geglu,gated:tanh,PolyNorm"]).success(),
+    )
+    .unwrap();
     assert_eq!((document.data.source.as_str(), document.data.synthetic), ("own.txt", false));
     let mut arms: Vec<&str> = document.runs.iter().map(|run| run.activation.as_str()).collect();
     arms.sort_unstable();
-    assert_eq!(arms, ["gated:tanh", "geglu", "gelu"]);
+    assert_eq!(arms, ["gated:tanh", "geglu", "gelu", "polynorm"]);
 
     let eval = |more: &[&str]| {
         let all = ["eval", "results/char-gpt", "--data", "own.txt"];
@@ -230,8 +231,12 @@ fn a_text_of_ones_own_and_gated_units() {
     ] {
         eval(&more).refused(2, said);
     }
-    let gates = sandbox.run(&["compare", "--activations", "gelu,swiglu"]);
-    gates.refused(2, "only networks of kind gpt have");
+    for (other, what) in
+        [("swiglu", "the gate of a gated unit"), ("polynorm", "a layer of its own")]
+    {
+        let others = sandbox.run(&["compare", "--activations", &format!("gelu,{other}")]);
+        others.refused(2, &format!("{other} is {what}, which only networks of kind gpt have"));
+    }
 }
 
 #[test]

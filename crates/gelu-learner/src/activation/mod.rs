@@ -17,6 +17,6 @@ mod target;
 pub use expression::{Arguments, Binary, Expression, Unary};
 pub use formula::Formula;
 pub use list::{ActivationList, listed};
-pub use named::NamedActivation;
+pub use named::{NamedActivation, Nonlinearity};
 pub use registry::register;
 pub use target::TargetFormula;

@@ -8,9 +8,9 @@ use std::fmt;
 use std::str::FromStr;
 
 /// An activation as recipes, the command line and run folders name it: a built-in one (`gelu`), a
-/// formula with a name (`mine=x*tanh(x)`), a registered one ([`register`](super::register)), or the gate of
-/// a gated unit (`geglu`, `swiglu`, `reglu`, `gated:tanh`, or a formula in both, `mine(a,b)=a*sin(b)`), which
-/// networks with such units have.
+/// formula with a name (`mine=x*tanh(x)`), a registered one ([`register`](super::register)), the gate of a
+/// gated unit (`geglu`, `swiglu`, `reglu`, `gated:tanh`, or a formula in both, `mine(a,b)=a*sin(b)`), or
+/// `polynorm`; the last two are for networks that have a place for them.
 ///
 /// Its text says all that a run depends on, and parses to an equal one.
 #[derive(Clone, Debug)]
@@ -25,28 +25,47 @@ enum Meaning {
     Formula(Activation),
     Registered(Activation),
     Gate(Activation),
+    PolyNorm,
     /// Read from a folder that a program with more activations made.
     Unknown,
 }
 
+/// What an activation is to a network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nonlinearity<'a> {
+    /// A function of one number.
+    Function(&'a Activation),
+    /// What a gated unit `f(gate(x))·up(x)` passes its gate through, or what it makes of both.
+    Gate(&'a Activation),
+    /// A [`PolyNorm`](gelu_core::PolyNorm), a function of all features of a row.
+    PolyNorm,
+}
+
 impl NamedActivation {
+    /// Names beside those of [`Activation::built_in`]: of gated units, and of what is no function of one
+    /// number.
+    pub fn others() -> impl Iterator<Item = &'static str> {
+        GATES.iter().map(|(name, ..)| *name).chain([POLY_NORM.0])
+    }
+
     /// What the text means, also where this program knows no such activation: results can be shown
     /// without it.
     pub fn read(text: &str) -> Self {
         text.parse().unwrap_or_else(|_| Self { text: text.to_owned(), meaning: Meaning::Unknown })
     }
 
-    /// The activation, to train or draw it.
+    /// What it is to a network.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] when this program does not know it.
-    pub fn activation(&self) -> Result<&Activation> {
+    pub fn nonlinearity(&self) -> Result<Nonlinearity<'_>> {
         match &self.meaning {
-            Meaning::BuiltIn(it)
-            | Meaning::Formula(it)
-            | Meaning::Registered(it)
-            | Meaning::Gate(it) => Ok(it),
+            Meaning::BuiltIn(it) | Meaning::Formula(it) | Meaning::Registered(it) => {
+                Ok(Nonlinearity::Function(it))
+            }
+            Meaning::Gate(it) => Ok(Nonlinearity::Gate(it)),
+            Meaning::PolyNorm => Ok(Nonlinearity::PolyNorm),
             // Parsed again for what is wrong with it.
             Meaning::Unknown => {
                 Err(self.text.parse::<Self>().err().unwrap_or_else(|| unknown(&self.text)))
@@ -54,8 +73,19 @@ impl NamedActivation {
         }
     }
 
-    /// Whether it is what a gated unit `f(gate(x))·up(x)` passes its gate through, or what it makes of
-    /// both.
+    /// The activation, to train or draw it; of a gated unit that of its gate.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] when this program does not know it, or it is no function of one number.
+    pub fn activation(&self) -> Result<&Activation> {
+        match self.nonlinearity()? {
+            Nonlinearity::Function(it) | Nonlinearity::Gate(it) => Ok(it),
+            Nonlinearity::PolyNorm => Err(unknown(&self.text)),
+        }
+    }
+
+    /// Whether it is what a gated unit passes its gate through, or what it makes of both.
     pub fn is_gate(&self) -> bool {
         matches!(self.meaning, Meaning::Gate(_))
     }
@@ -80,6 +110,7 @@ impl NamedActivation {
                     None => format!("gated {}", activation.label()).into(),
                 }
             }
+            Meaning::PolyNorm => POLY_NORM.1.into(),
             _ => self.name().into(),
         }
     }
@@ -112,6 +143,11 @@ impl FromStr for NamedActivation {
         if let Some((head, formula)) = text.split_once('=') {
             let name = head.split('(').next().unwrap_or_default().trim();
             check_name(name)?;
+            if Self::others().any(|taken| taken.eq_ignore_ascii_case(name)) {
+                return Err(Error::Usage(format!(
+                    "`{name}` already names a layer that networks have; give the formula another name"
+                )));
+            }
             if find(name).is_some() {
                 return Err(Error::Usage(format!(
                     "`{name}` already names an activation that this program registers; give the \
@@ -133,6 +169,9 @@ impl FromStr for NamedActivation {
             };
             return Ok(Self { text, meaning: Meaning::Gate(activation) });
         }
+        if text.eq_ignore_ascii_case(POLY_NORM.0) {
+            return Ok(Self { text: POLY_NORM.0.to_owned(), meaning: Meaning::PolyNorm });
+        }
         match (find(text), text.parse::<Activation>()) {
             (Some(own), _) => Ok(Self { text: text.to_owned(), meaning: Meaning::Registered(own) }),
             (None, Ok(activation)) => Ok(activation.into()),
@@ -145,6 +184,8 @@ impl FromStr for NamedActivation {
 /// people write them.
 const GATES: [(&str, &str, &str); 3] =
     [("geglu", "gelu", "GEGLU"), ("swiglu", "silu", "SwiGLU"), ("reglu", "relu", "ReGLU")];
+/// The name of a [`PolyNorm`](gelu_core::PolyNorm), and as people write it.
+const POLY_NORM: (&str, &str) = ("polynorm", "PolyNorm");
 /// What stands before the function of any other.
 const GATED: &str = "gated:";
 
@@ -257,6 +298,9 @@ mod tests {
         let problem = |text: &str| text.parse::<NamedActivation>().unwrap_err().to_string();
         assert!(problem("gelu=x*x").contains("already names an activation, GELU"));
         assert!(problem("=x*x").contains("cannot name an activation"));
+        for taken in ["swiglu(a,b)=a*b", "PolyNorm=x*x"] {
+            assert!(problem(taken).contains("already names a layer"), "{}", problem(taken));
+        }
         register("named-taken", |x| x).unwrap();
         assert!(problem("named-taken=x*x").contains("this program registers"));
         assert!(problem("rleu").contains("did you mean `relu`?"), "{}", problem("rleu"));
@@ -268,6 +312,27 @@ mod tests {
         let unknown = NamedActivation::read("unheard-of");
         assert_eq!((unknown.text(), unknown.label().as_ref()), ("unheard-of", "unheard-of"));
         assert!(unknown.activation().unwrap_err().to_string().contains("unknown activation"));
+    }
+
+    #[test]
+    fn a_poly_norm_is_no_function_of_one_number() {
+        let named: NamedActivation = "PolyNorm".parse().unwrap();
+        assert_eq!(
+            (named.text(), &*named.label(), named.is_gate()),
+            ("polynorm", "PolyNorm", false)
+        );
+        assert_eq!(named.nonlinearity().unwrap(), Nonlinearity::PolyNorm);
+        let error = named.activation().unwrap_err().to_string();
+        assert!(error.contains("a module of gelu-core, PolyNorm"), "{error}");
+    }
+
+    #[test]
+    fn every_other_name_is_one() {
+        for name in NamedActivation::others() {
+            let named: NamedActivation = name.parse().unwrap();
+            assert_eq!(named.text(), name);
+            assert!(!matches!(named.nonlinearity().unwrap(), Nonlinearity::Function(_)), "{name}");
+        }
     }
 
     #[test]

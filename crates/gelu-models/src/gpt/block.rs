@@ -1,9 +1,11 @@
 use super::attention::CausalAttention;
-use super::{GptConfig, GptNorm, WRITES, normal};
+use super::{GptConfig, GptMlp, GptNorm, WRITES, normal};
 use burn::module::Module;
-use burn::nn::{DropoutConfig, LayerNorm, LayerNormConfig, LinearConfig, RmsNorm, RmsNormConfig};
+use burn::nn::{
+    DropoutConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig, RmsNorm, RmsNormConfig,
+};
 use burn::tensor::{Device, Tensor};
-use gelu_core::{Channels, FeedForward, GatedFeedForward};
+use gelu_core::{Channels, FeedForward, GatedFeedForward, PolyNorm, PolyNormConfig};
 use gelu_training::layers::{layer_norm, linear, linear_activation, rms_norm};
 
 /// What is added to the variance or the mean square in a norm.
@@ -71,6 +73,15 @@ impl Norm {
 enum Mlp {
     Plain(FeedForward),
     Gated(GatedFeedForward),
+    PolyNorm(Normed),
+}
+
+/// `outer(norm(inner(x)))`.
+#[derive(Module, Debug)]
+struct Normed {
+    linear_inner: Linear,
+    norm: PolyNorm,
+    linear_outer: Linear,
 }
 
 impl Mlp {
@@ -81,19 +92,24 @@ impl Mlp {
             crate::init::linear(config, normal(deviation), device)
         };
         let down = |inputs| layer(inputs, width, config.residual_deviation());
-        match config.gated {
-            false => Self::Plain(FeedForward {
+        match &config.mlp {
+            GptMlp::Plain(activation) => Self::Plain(FeedForward {
                 linear_inner: layer(width, hidden, WRITES),
                 linear_outer: down(hidden),
                 dropout: DropoutConfig::new(0.0).init(),
-                activation: config.activation.init(Channels::Last(hidden), device),
+                activation: activation.init(Channels::Last(hidden), device),
             }),
-            true => Self::Gated(GatedFeedForward::of_layers(
+            GptMlp::Gated(activation) => Self::Gated(GatedFeedForward::of_layers(
                 layer(width, hidden, WRITES),
                 layer(width, hidden, WRITES),
                 down(hidden),
-                &config.activation,
+                activation,
             )),
+            GptMlp::PolyNorm => Self::PolyNorm(Normed {
+                linear_inner: layer(width, hidden, WRITES),
+                norm: PolyNormConfig::new().init(device),
+                linear_outer: down(hidden),
+            }),
         }
     }
 
@@ -104,6 +120,9 @@ impl Mlp {
                 linear(&block.linear_outer, hidden)
             }
             Self::Gated(block) => linear(&block.down, block.gated(linear(&block.gate_up, x))),
+            Self::PolyNorm(Normed { linear_inner, norm, linear_outer }) => {
+                linear(linear_outer, norm.forward(linear(linear_inner, x)))
+            }
         }
     }
 }

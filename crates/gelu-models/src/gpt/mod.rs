@@ -23,6 +23,18 @@ pub enum GptNorm {
     Rms,
 }
 
+/// What a position-wise network is made of.
+#[derive(Config, Debug, PartialEq)]
+pub enum GptMlp {
+    /// A hidden layer 4 times as wide as its input, `down(f(up(x)))`.
+    Plain(Activation),
+    /// A gated unit, `down(f(gate(x))·up(x))`: GEGLU for GELU, SwiGLU for SiLU. Its hidden width is ⅔ of the
+    /// plain one, which makes the parameters as many within 1 % from a width of 64 on.
+    Gated(Activation),
+    /// As the plain one, with a [`PolyNorm`](gelu_core::PolyNorm) in the function's place.
+    PolyNorm,
+}
+
 /// Configuration of a [`Gpt`]; the defaults are nanoGPT's for characters on a CPU.
 #[derive(Config, Debug)]
 pub struct GptConfig {
@@ -40,14 +52,9 @@ pub struct GptConfig {
     /// Features of a token.
     #[config(default = 128)]
     pub width: usize,
-    /// The nonlinearity of the position-wise networks.
-    #[config(default = "Activation::Gelu")]
-    pub activation: Activation,
-    /// Whether those networks are gated, `down(f(gate(x))·up(x))`: GEGLU for GELU, SwiGLU for SiLU. Their
-    /// hidden width is then ⅔ of the plain one, which makes the parameters as many within 1 % from a
-    /// width of 64 on.
-    #[config(default = false)]
-    pub gated: bool,
+    /// The position-wise networks.
+    #[config(default = "GptMlp::Plain(Activation::Gelu)")]
+    pub mlp: GptMlp,
     /// The normalisation.
     #[config(default = "GptNorm::Layer")]
     pub norm: GptNorm,
@@ -78,17 +85,21 @@ impl GptConfig {
         }
     }
 
-    /// Number of trainable parameters; an activation that learns adds its own.
+    /// Number of trainable parameters; a nonlinearity that learns adds its own.
     pub fn parameter_count(&self) -> usize {
         let Self { vocabulary, context, layers, width, .. } = *self;
         let attention = 4 * width * width;
-        let mlp = if self.gated { 3 } else { 2 } * width * self.hidden();
+        let products = if matches!(self.mlp, GptMlp::Gated(_)) { 3 } else { 2 };
+        let mlp = products * width * self.hidden();
         (vocabulary + context) * width + layers * (attention + mlp + 2 * width) + width
     }
 
     /// Hidden neurons of a block: 4 times the width, or 8/3 where each has a gate.
     fn hidden(&self) -> usize {
-        if self.gated { (8 * self.width + 1) / 3 } else { 4 * self.width }
+        match self.mlp {
+            GptMlp::Gated(_) => (8 * self.width + 1) / 3,
+            GptMlp::Plain(_) | GptMlp::PolyNorm => 4 * self.width,
+        }
     }
 
     /// Standard deviation of the weights that write into the residual stream, twice a block.
@@ -114,11 +125,11 @@ fn normal(std: f64) -> Initializer {
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
 /// use gelu_core::Activation;
-/// use gelu_models::{GptConfig, GptNorm};
+/// use gelu_models::{GptConfig, GptMlp, GptNorm};
 ///
 /// let device = Device::default();
-/// let config = GptConfig::new(65).with_activation(Activation::Silu);
-/// let llama_like = config.with_gated(true).with_norm(GptNorm::Rms);
+/// let swiglu = GptMlp::Gated(Activation::Silu);
+/// let llama_like = GptConfig::new(65).with_mlp(swiglu).with_norm(GptNorm::Rms);
 /// let tokens = Tensor::<2, Int>::zeros([2, 64], &device);
 /// assert_eq!(llama_like.init(&device).forward(tokens).dims(), [2, 64, 65]);
 /// ```

@@ -9,6 +9,10 @@ fn small() -> GptConfig {
     GptConfig::new(7).with_context(5).with_layers(2).with_heads(2).with_width(8)
 }
 
+fn swiglu() -> GptMlp {
+    GptMlp::Gated(Activation::Silu)
+}
+
 #[test]
 fn nanogpts_size_has_the_documented_parameters() {
     let config = GptConfig::new(65);
@@ -21,18 +25,26 @@ fn nanogpts_size_has_the_documented_parameters() {
 fn gated_networks_have_as_many_parameters_within_a_hundredth() {
     for width in [64, 96, 128, 256, 384, 768] {
         let plain = GptConfig::new(65).with_width(width);
-        let gated = plain.clone().with_gated(true);
+        let gated = plain.clone().with_mlp(swiglu());
         let ratio = gated.parameter_count() as f64 / plain.parameter_count() as f64;
         assert!((ratio - 1.0).abs() < 0.01, "width {width}: {ratio}");
     }
-    let gated = small().with_gated(true).with_norm(GptNorm::Rms);
+    let gated = small().with_mlp(swiglu()).with_norm(GptNorm::Rms);
     assert_eq!(gated.init(&Device::default()).num_params(), gated.parameter_count());
+}
+
+#[test]
+fn a_poly_norm_adds_four_parameters_a_block() {
+    let config = small().with_mlp(GptMlp::PolyNorm);
+    assert_eq!(config.init(&Device::default()).num_params(), config.parameter_count() + 2 * 4);
+    assert_eq!(config.parameter_count(), small().parameter_count());
 }
 
 #[test]
 fn no_place_sees_what_comes_later() {
     let device = Device::default();
-    for config in [small(), small().with_gated(true).with_norm(GptNorm::Rms)] {
+    let other = small().with_norm(GptNorm::Rms);
+    for config in [small(), other.clone().with_mlp(swiglu()), other.with_mlp(GptMlp::PolyNorm)] {
         let model = config.init(&device);
         let logits = model.forward(tokens(&[&[1, 2, 3, 4, 5], &[1, 2, 3, 6, 0]], &device));
         let rows = logits.into_data().try_to_vec::<f32>().unwrap();

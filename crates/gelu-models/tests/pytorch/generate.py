@@ -263,6 +263,33 @@ class GatedFeedForward(nn.Module):
         return self.down(self.activation(gate) * up)
 
 
+class PolyNorm(nn.Module):
+    """Zhuo and others, arXiv 2411.03884."""
+
+    def __init__(self, epsilon=1e-6):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((3,), 1 / 3))
+        self.bias = nn.Parameter(torch.zeros(1))
+        self.epsilon = epsilon
+
+    def forward(self, x):
+        powers = [x**3, x**2, x]
+        means = [(power**2).mean(-1, keepdim=True) for power in powers]
+        normed = [power / (mean + self.epsilon).sqrt() for power, mean in zip(powers, means)]
+        return sum(weight * term for weight, term in zip(self.weight, normed)) + self.bias
+
+
+class NormedFeedForward(nn.Module):
+    def __init__(self, width, _):
+        super().__init__()
+        self.linear_inner = nn.Linear(width, 4 * width, bias=False)
+        self.norm = PolyNorm()
+        self.linear_outer = nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x):
+        return self.linear_outer(self.norm(self.linear_inner(x)))
+
+
 class GptBlock(nn.Module):
     def __init__(self, width, heads, norm, mlp, activation):
         super().__init__()
@@ -432,19 +459,23 @@ def main():
         for order, block in [("paper", PaperBlock), ("original", PreActivationBlock)]:
             twin = WideResNet(block, 2, 3, 1, 5, act)
             reference(f"wrn-{order}-{name}", twin, (4, 3, 9, 8), 5)
+    def gpt(name, norm, mlp, activation=None):
+        twin = Gpt(7, 6, 2, 8, 2, NORMS[norm], mlp, activation)
+        randomise(twin)
+        tokens = torch.randint(7, (3, 5))
+        target = torch.randint(7, (15,))
+        write(FOLDER / f"{name}.safetensors", twin, tokens.float(), target)
+
     for kind, norm, mlp, names in [
         ("gpt", "layer", FeedForward, ["gelu", "relu"]),
         ("gated-gpt", "rms", GatedFeedForward, ["gelu", "silu"]),
     ]:
         for name in names:
-            twin = Gpt(7, 6, 2, 8, 2, NORMS[norm], mlp, ACTIVATIONS[name])
-            randomise(twin)
-            tokens = torch.randint(7, (3, 5))
-            target = torch.randint(7, (15,))
-            write(FOLDER / f"{kind}-{name}.safetensors", twin, tokens.float(), target)
+            gpt(f"{kind}-{name}", norm, mlp, ACTIVATIONS[name])
     for name in ["gelu", "relu"]:
         twin = Airbench(2, [3, 4, 5], 5, ACTIVATIONS[name])
         reference(f"airbench-{name}", twin, (4, 2, 19, 17), 5)
+    gpt("normed-gpt", "layer", NormedFeedForward)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use gelu_core::Activation;
 use gelu_models::{
     Airbench, AirbenchConfig, Autoencoder, AutoencoderConfig, BlockOrder, Cnn, CnnConfig, Gpt,
-    GptConfig, GptNorm, Mlp, MlpConfig, PatchWhitening, StateDict, WideResNet, WideResNetConfig,
+    GptConfig, GptMlp, GptNorm, Mlp, MlpConfig, PatchWhitening, StateDict, WideResNet,
+    WideResNetConfig,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -219,21 +220,19 @@ fn cnn_is_pytorchs() {
 }
 
 #[test]
-fn gpt_is_pytorchs_plain_and_gated() {
-    for (file, gated, norm, activations) in [
-        ("gpt", false, GptNorm::Layer, ["gelu", "relu"]),
-        ("gated-gpt", true, GptNorm::Rms, ["gelu", "silu"]),
-    ] {
-        for name in activations {
-            let config = GptConfig::new(7).with_context(6).with_layers(2).with_width(8);
-            let config = config.with_heads(2).with_gated(gated).with_norm(norm);
-            let config = config.with_activation(named(name));
-            let forward = |model: &Gpt, tokens: Tensor<2>| {
-                let logits: Tensor<3> = model.forward(tokens.int());
-                logits.flatten(0, 1)
-            };
-            compare(&format!("{file}-{name}"), |device| config.init(device), forward);
-        }
+fn gpt_is_pytorchs_with_every_kind_of_mlp() {
+    let plain = |name: &str| (format!("gpt-{name}"), GptNorm::Layer, GptMlp::Plain(named(name)));
+    let gated =
+        |name: &str| (format!("gated-gpt-{name}"), GptNorm::Rms, GptMlp::Gated(named(name)));
+    let normed = ("normed-gpt".to_owned(), GptNorm::Layer, GptMlp::PolyNorm);
+    for (file, norm, mlp) in [plain("gelu"), plain("relu"), gated("gelu"), gated("silu"), normed] {
+        let config = GptConfig::new(7).with_context(6).with_layers(2).with_width(8);
+        let config = config.with_heads(2).with_mlp(mlp).with_norm(norm);
+        let forward = |model: &Gpt, tokens: Tensor<2>| {
+            let logits: Tensor<3> = model.forward(tokens.int());
+            logits.flatten(0, 1)
+        };
+        compare(&file, |device| config.init(device), forward);
     }
 }
 
@@ -304,5 +303,5 @@ fn another_activation_fails() {
 fn every_reference_is_compared() {
     let entries = std::fs::read_dir(small_twins()).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.extension().is_some_and(|e| e == "safetensors"));
-    assert_eq!(files.count(), 5 + 2 * 2 + 2 + 4 + 2 * 4 + 2 * 2 + 2);
+    assert_eq!(files.count(), 5 + 2 * 2 + 2 + 4 + 2 * 4 + 5 + 2);
 }

@@ -5,9 +5,10 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::optim::{GradientsParams, SgdConfig};
 use burn::tensor::{Device, Tensor};
+use gelu_core::Activation;
 use gelu_models::{
-    AirbenchConfig, AutoencoderConfig, CnnConfig, GptConfig, GptNorm, MlpConfig, PatchWhitening,
-    WideResNetConfig,
+    AirbenchConfig, AutoencoderConfig, CnnConfig, Gpt, GptConfig, GptMlp, GptNorm, MlpConfig,
+    PatchWhitening, WideResNetConfig,
 };
 
 use super::{CLASSES, batch};
@@ -175,19 +176,26 @@ fn wide_residual_network_trains() {
     );
 }
 
+fn transformer(mlp: GptMlp, device: &Device) -> Gpt {
+    let small = GptConfig::new(CLASSES).with_context(6).with_layers(1).with_heads(2);
+    small.with_width(16).with_mlp(mlp).with_norm(GptNorm::Rms).init(device)
+}
+
+/// Of the token that comes next, in a sequence that repeats.
+fn next_token(model: &Gpt, device: &Device) -> Tensor<1> {
+    let (_, tokens) = batch([24, 1], device);
+    let logits = model.forward(tokens.clone().reshape([4, 6]));
+    let next = (tokens + 1).remainder_scalar(CLASSES as i64);
+    CrossEntropyLossConfig::new().init(device).forward(logits.reshape([24, CLASSES]), next)
+}
+
 #[test]
 fn transformer_trains() {
-    assert_trains(
-        |device| {
-            let small = GptConfig::new(CLASSES).with_context(6).with_layers(1).with_heads(2);
-            small.with_width(16).with_gated(true).with_norm(GptNorm::Rms).init(device)
-        },
-        |model, device| {
-            let (_, tokens) = batch([24, 1], device);
-            let logits = model.forward(tokens.clone().reshape([4, 6]));
-            // The token that comes next, in a sequence that repeats.
-            let next = (tokens + 1).remainder_scalar(CLASSES as i64);
-            CrossEntropyLossConfig::new().init(device).forward(logits.reshape([24, CLASSES]), next)
-        },
-    );
+    let swiglu = |device: &Device| transformer(GptMlp::Gated(Activation::Silu), device);
+    assert_trains(swiglu, next_token);
+}
+
+#[test]
+fn transformer_of_poly_norms_trains() {
+    assert_trains(|device| transformer(GptMlp::PolyNorm, device), next_token);
 }
