@@ -63,6 +63,22 @@ fn a_judge_ends_with_a_sentence_and_a_code_that_scripts_act_on() {
 }
 
 #[test]
+fn a_program_that_does_not_use_its_seed_is_told_of() {
+    let sandbox = Sandbox::new(PRINTS_ERRORS);
+    let judge = |a: &str, b: &str, seeds: &str| {
+        let measure = ["--measure", "error", "--plain", "--seeds", seeds];
+        sandbox.run(&[&["judge", a, b][..], &measure].concat()).stdout()
+    };
+    let said = judge("sh train.sh 1 20", "sh train.sh 1 0", "8");
+    assert!(
+        said.ends_with("if they do not use their seeds, these are two runs, not 16.\n"),
+        "{said}"
+    );
+    let said = judge("sh train.sh {seed} 3", "sh train.sh {seed} 3 unused", "3");
+    assert!(said.contains("at every seed: is what is compared used at all?"), "{said}");
+}
+
+#[test]
 fn what_cannot_be_judged_is_refused_or_has_failed() {
     judged("1", "1", &[]).refused(2, "both commands are the same");
     let sandbox = Sandbox::new("exit 3");

@@ -4,6 +4,7 @@
 mod contrast;
 mod difference;
 mod difference_curve;
+mod doubt;
 mod found;
 mod headings;
 mod layers;

@@ -1,11 +1,12 @@
 //! Verdicts as sentences that a person can repeat.
 
+use super::doubt::doubt;
 use super::found::Found;
 use super::statistics::Mean;
 use super::verdict::{ALPHA, Verdict};
 use super::wording::{Wording, p_value, percent};
 
-/// The verdict in one sentence.
+/// The verdict in one sentence, and in further ones what it cost and what makes one doubt it.
 pub fn sentence(found: &Found, wording: &Wording) -> String {
     let (a, b) = (&found.arm, &found.baseline);
     let ruling = &found.ruling;
@@ -40,7 +41,8 @@ pub fn sentence(found: &Found, wording: &Wording) -> String {
             what_would_decide(found),
         ),
     };
-    format!("{said}.{}", price(found))
+    let doubt = doubt(found).map_or_else(String::new, |doubt| format!(" {doubt}"));
+    format!("{said}.{}{doubt}", price(found))
 }
 
 /// Before a look nothing is judged.
@@ -240,7 +242,11 @@ mod tests {
 
     /// Errors of the baseline around 2 %, and these differences from it, in points.
     fn points(differences: &[f64]) -> Vec<[f64; 2]> {
-        differences.iter().map(|d| [0.02 + d / 100.0, 0.02]).collect()
+        let seed = |(seed, d): (usize, &f64)| {
+            let baseline = 0.02 + 1e-4 * seed as f64;
+            [baseline + d / 100.0, baseline]
+        };
+        differences.iter().enumerate().map(seed).collect()
     }
 
     const AHEAD: [f64; 8] = [-0.31, -0.25, -0.4, -0.3, -0.35, -0.28, -0.33, -0.3];
@@ -353,7 +359,12 @@ mod tests {
         assert!(many.starts_with("GELU beats ReLU by 17.50 points"), "{many}");
         assert!(many.contains("p = 0.0078; on new examples "), "{many}");
         let few = of([16, 17, 16, 17, 16, 17, 16, 17], TestGroups::singles(100));
-        assert!(few.ends_with("; on these examples: on new ones it may be none)."), "{few}");
+        assert!(
+            few.contains(
+                "; on these examples: on new ones it may be none). All 8 seeds of ReLU have one"
+            ),
+            "{few}"
+        );
     }
 
     #[test]

@@ -177,11 +177,15 @@ impl Places {
                 )),
                 (None, _) => {
                     let (name, there) = (excerpt(name), excerpts(header.iter()));
+                    let advice = match header.len() == 1 && header[0].contains([';', '\t']) {
+                        true => "columns are separated by commas, or by tabs in a file named .tsv",
+                        false => "the first line names the columns",
+                    };
                     Err(Error::data(
                         path,
                         Place::Line(1),
                         format!("there is no column {name}; there are: {there}"),
-                        "the first line names the columns",
+                        advice,
                     ))
                 }
             }
@@ -293,6 +297,7 @@ mod tests {
         let header = "activation,seed,error\n";
         for (text, expected) in [
             ("".to_owned(), "no column `activation`"),
+            ("activation;seed;error\n".to_owned(), "columns are separated by commas"),
             ("activation,error\n".to_owned(), "no column `seed`; there are: `activation`, `error`"),
             ("seed,seed,error,activation\n".to_owned(), "two columns are named `seed`"),
             (format!("{header}gelu,1,0.1\ngelu,2,good\n"), "line 3: `error` is `good`"),

@@ -196,7 +196,17 @@ fn gate(text: &str) -> Option<&str> {
     known.or_else(|| text.strip_prefix(GATED))
 }
 
+/// What is wrong with a name that nothing has.
 fn unknown(text: &str) -> Error {
+    let given = text.to_ascii_lowercase();
+    let distance = |name: &str| strsim::osa_distance(&given, name);
+    let nearest = NamedActivation::others().min_by_key(|name| distance(name));
+    let to_built_in = Activation::built_in().iter().map(|one| distance(&one.name())).min();
+    let meant = nearest.filter(|name| (1..=2).contains(&distance(name)));
+    if let Some(meant) = meant.filter(|name| to_built_in.is_none_or(|least| distance(name) < least))
+    {
+        return Error::Usage(format!("unknown activation `{text}`; did you mean `{meant}`?"));
+    }
     let own = names();
     let registered = match own.is_empty() {
         true => String::new(),
@@ -303,7 +313,12 @@ mod tests {
         }
         register("named-taken", |x| x).unwrap();
         assert!(problem("named-taken=x*x").contains("this program registers"));
-        assert!(problem("rleu").contains("did you mean `relu`?"), "{}", problem("rleu"));
+        for (given, meant) in
+            [("rleu", "relu"), ("PolyNorn", "polynorm"), ("swiglue", "swiglu"), ("gelo", "gelu")]
+        {
+            let said = problem(given);
+            assert!(said.contains(&format!("did you mean `{meant}`?")), "{said}");
+        }
         assert!(problem("rleu").contains("this program adds: "), "{}", problem("rleu"));
     }
 

@@ -62,6 +62,11 @@ impl Pairs {
         self.pairs.iter().filter(|[a, b]| a == b).count()
     }
 
+    /// Whether the arm, and the baseline, measured the same in every pair.
+    pub fn are_alike(&self) -> [bool; 2] {
+        [0, 1].map(|side| self.pairs.windows(2).all(|two| two[0][side] == two[1][side]))
+    }
+
     /// Var(d) / (Var A + Var B): 1 where pairing does not help, 0 where the pair explains all, up
     /// to 2 where it harms. `None` with fewer than two pairs, a diverged run, or no variance.
     pub fn variance_ratio(&self) -> Option<f64> {
