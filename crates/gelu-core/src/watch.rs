@@ -14,8 +14,8 @@ thread_local! {
 /// gave, in the order in which they acted: every [`ActivationLayer`](crate::ActivationLayer), by itself or
 /// inside of [`HiddenLayer`](crate::HiddenLayer), [`FeedForward`](crate::FeedForward),
 /// [`GatedFeedForward`](crate::GatedFeedForward), an [`Encoder`](crate::Encoder) and the layers of
-/// gelu-training, and every [`PolyNorm`](crate::PolyNorm). Layers that are one pass with an activation take two while they are watched, since
-/// otherwise nobody has the activation's input.
+/// gelu-training, and every [`PolyNorm`](crate::PolyNorm). Layers that are one pass with an activation take two
+/// while they are watched, since otherwise nobody has the activation's input.
 ///
 /// On an autodiff device the loss's gradient for each input is known after a backward pass:
 ///

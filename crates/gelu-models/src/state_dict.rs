@@ -10,7 +10,7 @@
 //! | [`Autoencoder`](crate::Autoencoder) | `encoder.{layer}`, `decoder.{layer}`: `nn.Linear` |
 //! | [`Cnn`](crate::Cnn) | `stages.{0–2}.{0–2}.conv`: `nn.Conv2d` and `.norm`: `nn.BatchNorm2d`; `output`: `nn.Linear`; `output_norm`: `nn.BatchNorm1d` |
 //! | [`WideResNet`](crate::WideResNet) | `stem`, `groups.{0–2}.{block}.conv1`, `.conv2`, `.shortcut`: `nn.Conv2d`; `stem_norms.{0, 1}`, `groups.{0–2}.{block}.norms.{0, 1}`, `norm`: `nn.BatchNorm2d`; `output`: `nn.Linear` |
-//! | [`Gpt`](crate::Gpt) | `tokens`, `positions`: `nn.Embedding`; `blocks.{layer}.attention.qkv`, `.attention.output`, `.mlp.linear_inner`, `.mlp.linear_outer` (gated: `.mlp.gate_up`, `.mlp.down`): `nn.Linear`; `blocks.{layer}.attention_norm`, `.mlp_norm`, `norm`: `nn.LayerNorm` or `nn.RMSNorm` |
+//! | [`Gpt`](crate::Gpt) | `tokens`, `positions`: `nn.Embedding`; `blocks.{layer}.attention.qkv`, `.attention.output`, `.mlp.linear_inner`, `.mlp.linear_outer` (gated: `.mlp.gate_up`, `.mlp.down`): `nn.Linear`; with a PolyNorm `.mlp.norm`, its `weight` and `bias`; `blocks.{layer}.attention_norm`, `.mlp_norm`, `norm`: `nn.LayerNorm` or `nn.RMSNorm` |
 //!
 //! What differs between the two frameworks is translated here: a linear layer's weight is
 //! `[outputs, inputs]` there and `[inputs, outputs]` in Burn, so it is transposed; a batch norm's

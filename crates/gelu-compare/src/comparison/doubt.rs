@@ -2,7 +2,7 @@
 
 use super::found::Found;
 
-/// From so many pairs on, equal scores are no coincidence of a coarse measure.
+/// From so many pairs on, equal scores are seldom the coincidence of a coarse measure.
 const TELLING: usize = 3;
 
 /// A sentence where all seeds of an arm have one score, or both arms the same seed by seed: seeds that nobody
