@@ -1,5 +1,5 @@
-//! Convolutions of the CIFAR networks' sizes and their gradients, ten pictures each; an item is a
-//! multiplication and an addition.
+//! Convolutions of the CIFAR networks' sizes, of ten pictures and of one, and their gradients, of ten; an item
+//! is a multiplication and an addition.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo bench -p gelu-kernels --features gemm --bench convolutions
@@ -27,9 +27,9 @@ const SIZES: [[usize; 5]; 10] = [
     [256, 256, 8, 3, 1],
 ];
 
-fn geometry([inputs, outputs, side, kernel, stride]: [usize; 5]) -> Geometry {
+fn geometry(batch: usize, [inputs, outputs, side, kernel, stride]: [usize; 5]) -> Geometry {
     Geometry {
-        batch: 10,
+        batch,
         channels: [inputs, outputs],
         input: [side; 2],
         output: [side / stride; 2],
@@ -47,10 +47,11 @@ fn numbers(count: usize) -> Vec<f32> {
 /// Times `work` on input, weight and gradient.
 fn time(
     bencher: Bencher<'_, '_>,
+    batch: usize,
     size: [usize; 5],
     work: impl Fn(&Geometry, [&[f32]; 3]) -> Vec<f32>,
 ) {
-    let geometry = geometry(size);
+    let geometry = geometry(batch, size);
     let [inputs, outputs, side, kernel, stride] = size;
     let pixels = geometry.batch * side * side;
     let results = geometry.batch * outputs * (side / stride).pow(2);
@@ -63,15 +64,20 @@ fn time(
 
 #[divan::bench(args = SIZES)]
 fn value(bencher: Bencher<'_, '_>, size: [usize; 5]) {
-    time(bencher, size, |geometry, [x, w, _]| convolve(geometry, x, w, &[]));
+    time(bencher, 10, size, |geometry, [x, w, _]| convolve(geometry, x, w, &[]));
+}
+
+#[divan::bench(args = SIZES)]
+fn value_of_one(bencher: Bencher<'_, '_>, size: [usize; 5]) {
+    time(bencher, 1, size, |geometry, [x, w, _]| convolve(geometry, x, w, &[]));
 }
 
 #[divan::bench(args = SIZES)]
 fn gradient_for_the_input(bencher: Bencher<'_, '_>, size: [usize; 5]) {
-    time(bencher, size, |geometry, [_, w, dy]| input_gradient(geometry, w, dy));
+    time(bencher, 10, size, |geometry, [_, w, dy]| input_gradient(geometry, w, dy));
 }
 
 #[divan::bench(args = SIZES)]
 fn gradient_for_the_weight(bencher: Bencher<'_, '_>, size: [usize; 5]) {
-    time(bencher, size, |geometry, [x, _, dy]| weight_gradient(geometry, x, dy));
+    time(bencher, 10, size, |geometry, [x, _, dy]| weight_gradient(geometry, x, dy));
 }

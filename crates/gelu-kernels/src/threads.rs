@@ -71,6 +71,16 @@ impl Threads {
         Self::Own
     }
 
+    /// How many there are.
+    #[cfg(feature = "gemm")]
+    pub(crate) fn count(self) -> usize {
+        #[cfg(feature = "rayon")]
+        if self != Self::Own {
+            return rayon::current_num_threads();
+        }
+        1
+    }
+
     /// Whether there are several.
     #[cfg(feature = "gemm")]
     pub(crate) fn are_several(self) -> bool {

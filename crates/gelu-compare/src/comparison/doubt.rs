@@ -44,16 +44,7 @@ mod tests {
         let by_seed = (1..).zip(pairs.iter().copied()).collect();
         let looks = Looks::once(pairs.len() as u64);
         let rules = Rules { comparisons: 1, looks, negligible: 0.0 };
-        doubt(&Found {
-            arm: "b".to_owned(),
-            baseline: "a".to_owned(),
-            ruling: rules.rule(&Contrast { by_seed }),
-            rules,
-            outstanding: 0,
-            outcomes: Vec::new(),
-            without_outcomes: false,
-            built_differently: false,
-        })
+        doubt(&Found::of_scores("b", "a", &Contrast { by_seed }, &rules))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use super::contrast::Rules;
+use super::contrast::{Contrast, Rules};
 use super::statistics::{
     Forecast, Mean, NewExamples, NoNewExamples, Proportion, new_examples, smallest_detectable,
 };
@@ -31,6 +31,20 @@ pub struct Found {
 }
 
 impl Found {
+    /// What scores alone say: no run is outstanding, and none has kept what it made of each test example.
+    pub fn of_scores(arm: &str, baseline: &str, scores: &Contrast, rules: &Rules) -> Self {
+        Self {
+            arm: arm.to_owned(),
+            baseline: baseline.to_owned(),
+            ruling: rules.rule(scores),
+            rules: rules.clone(),
+            outstanding: 0,
+            outcomes: Vec::new(),
+            without_outcomes: false,
+            built_differently: false,
+        }
+    }
+
     /// The mean of arm − baseline; `None` with fewer than two pairs or a diverged run.
     pub fn mean(&self) -> Option<Mean> {
         self.ruling.pairs.mean()

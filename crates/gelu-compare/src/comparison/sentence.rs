@@ -220,16 +220,7 @@ mod tests {
     fn by_looks(pairs: &[[f64; 2]], comparisons: usize, looks: Looks) -> Found {
         let by_seed = (1..).zip(pairs.iter().copied()).collect();
         let rules = Rules { comparisons, looks, negligible: 0.001 };
-        Found {
-            arm: "GELU".to_owned(),
-            baseline: "ReLU".to_owned(),
-            ruling: rules.rule(&Contrast { by_seed }),
-            rules,
-            outstanding: 0,
-            outcomes: Vec::new(),
-            without_outcomes: false,
-            built_differently: false,
-        }
+        Found::of_scores("GELU", "ReLU", &Contrast { by_seed }, &rules)
     }
 
     fn of(pairs: &[[f64; 2]], comparisons: usize) -> Found {

@@ -54,7 +54,11 @@ impl PlainReporter {
                 let epochs = match told.epochs.min(run.epochs.len()) {
                     0 if run.epochs_planned <= 1 => "begins".to_owned(),
                     0 => format!("begins, {} epochs", run.epochs_planned),
-                    done => format!("goes on after epoch {done}/{}", run.epochs_planned),
+                    done if run.epochs_planned > done => {
+                        format!("goes on after epoch {done}/{}", run.epochs_planned)
+                    }
+                    // Nobody knows how many there will be.
+                    done => format!("goes on after epoch {done}"),
                 };
                 writeln!(lines, "{head}  {epochs}").expect("writing to memory cannot fail");
                 told.begun = true;
@@ -207,6 +211,11 @@ mod tests {
         let line = "[1/1] gelu lr 0.001 dropout 0 seed 1  goes on after epoch 3/12\n";
         assert_eq!(reporter.lines(&snapshot), line);
         assert_eq!(reporter.lines(&snapshot), "");
+        snapshot.runs[0].epochs_planned = 3;
+        snapshot.runs[0].status = RunStatus::Interrupted;
+        let mut reporter = PlainReporter::after(&snapshot);
+        snapshot.runs[0].status = RunStatus::Running;
+        assert!(reporter.lines(&snapshot).ends_with("goes on after epoch 3\n"));
     }
 
     #[test]

@@ -7,16 +7,7 @@ use crate::measure::{Looks, Measure};
 fn found(differences: [f64; 3]) -> Found {
     let rules = Rules { comparisons: 2, looks: Looks::once(3), negligible: 0.001 };
     let by_seed = (1..).zip(differences.map(|d| [0.02 + d, 0.02])).collect();
-    Found {
-        arm: "ReLU".to_owned(),
-        baseline: "GELU".to_owned(),
-        ruling: rules.rule(&Contrast { by_seed }),
-        rules,
-        outstanding: 0,
-        outcomes: Vec::new(),
-        without_outcomes: false,
-        built_differently: false,
-    }
+    Found::of_scores("ReLU", "GELU", &Contrast { by_seed }, &rules)
 }
 
 pub(super) fn forest() -> Forest {

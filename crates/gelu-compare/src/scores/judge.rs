@@ -70,20 +70,8 @@ pub fn judge(
             Some((position, [cost(arm, *seed)?, cost(&base, *seed)?]))
         };
         let by_seed = (1..).zip(&seeds).filter_map(pair).collect();
-        Judged {
-            arm: arm.clone(),
-            baseline: base.value.clone(),
-            found: Found {
-                arm: arm.value.clone(),
-                baseline: base.value,
-                ruling: rules.rule(&Contrast { by_seed }),
-                rules: rules.clone(),
-                outstanding: 0,
-                outcomes: Vec::new(),
-                without_outcomes: false,
-                built_differently: false,
-            },
-        }
+        let found = Found::of_scores(&arm.value, &base.value, &Contrast { by_seed }, &rules);
+        Judged { arm: arm.clone(), baseline: base.value, found }
     };
     Ok(pairs.into_iter().map(judged).collect())
 }

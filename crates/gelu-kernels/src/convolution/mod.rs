@@ -24,6 +24,7 @@ pub use method::Method;
 use crate::level::Level;
 use std::mem::MaybeUninit;
 use std::vec::Vec;
+use winograd::Kernels;
 
 /// The convolution, of `[batch, outputs, height, width]`. Subnormal inputs count as 0, which processors
 /// multiply by microcode.
@@ -47,11 +48,17 @@ fn convolve_at(
     bias: &[f32],
 ) -> Vec<f32> {
     let [depth, kernel] = [geometry.depth(), geometry.kernel.iter().product()];
-    let weight =
-        |output: usize, channel: usize, tap: usize| weight[output * depth + channel * kernel + tap];
     written(geometry.batch * geometry.output_size(), |output| match method.of(geometry) {
-        Method::Direct => geometry.forward().run(level, input, weight, bias, output),
-        Method::Winograd => geometry.forward_squares().run(level, input, weight, bias, output),
+        Method::Direct => {
+            let at = |output: usize, channel: usize, tap: usize| {
+                weight[output * depth + channel * kernel + tap]
+            };
+            geometry.forward().run(level, input, at, bias, output);
+        }
+        Method::Winograd => {
+            let kernels = Kernels { weight, step: [depth, kernel], turned: false };
+            geometry.forward_squares().run(level, input, kernels, bias, output);
+        }
     })
 }
 
@@ -71,22 +78,19 @@ fn input_gradient_at(
     weight: &[f32],
     gradient: &[f32],
 ) -> Vec<f32> {
-    let [channels, _] = geometry.channels;
-    let kernel: usize = geometry.kernel.iter().product();
-    let at = |channel: usize, output: usize, place: usize| {
-        weight[(output * channels + channel) * kernel + place]
-    };
+    let [depth, kernel] = [geometry.depth(), geometry.kernel.iter().product()];
     written(geometry.batch * geometry.input_size(), |result| match method.of(geometry) {
         Method::Direct => {
             for (correlation, places) in geometry.backward() {
-                let weight = |channel, output, tap: usize| at(channel, output, places[tap]);
-                correlation.run(level, gradient, weight, &[], result);
+                let at = |channel: usize, output: usize, tap: usize| {
+                    weight[output * depth + channel * kernel + places[tap]]
+                };
+                correlation.run(level, gradient, at, &[], result);
             }
         }
         Method::Winograd => {
-            // The kernel, turned by half a circle.
-            let weight = |channel, output, tap| at(channel, output, kernel - 1 - tap);
-            geometry.backward_squares().run(level, gradient, weight, &[], result);
+            let kernels = Kernels { weight, step: [kernel, depth], turned: true };
+            geometry.backward_squares().run(level, gradient, kernels, &[], result);
         }
     })
 }
@@ -151,7 +155,7 @@ mod tests {
 
     /// Sizes of all kinds: batch, channels before and after, then pairs of input, kernel, stride, dilation
     /// and padding.
-    const SIZES: [([usize; 3], [[usize; 2]; 5]); 16] = [
+    const SIZES: [([usize; 3], [[usize; 2]; 5]); 17] = [
         ([2, 3, 4], [[5, 6], [3, 3], [1, 1], [1, 1], [1, 1]]),
         ([3, 7, 13], [[9, 8], [3, 3], [1, 1], [1, 1], [0, 0]]),
         ([1, 40, 33], [[16, 17], [3, 3], [1, 1], [1, 1], [1, 1]]),
@@ -168,6 +172,7 @@ mod tests {
         ([5, 32, 36], [[6, 6], [3, 3], [1, 1], [1, 1], [0, 0]]),
         ([2, 32, 33], [[4, 6], [3, 3], [1, 1], [1, 1], [3, 4]]),
         ([0, 3, 4], [[5, 6], [3, 3], [1, 1], [1, 1], [1, 1]]),
+        ([0, 32, 36], [[6, 6], [3, 3], [1, 1], [1, 1], [1, 1]]),
     ];
 
     fn geometries() -> impl Iterator<Item = Geometry> {
@@ -319,6 +324,28 @@ mod tests {
             std::println!("{method:?}, gradient {gradient}: {times:?}");
             for pair in times.windows(2) {
                 assert!(pair[0] <= 3.0 * pair[1], "{method:?} {gradient}: {times:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_picture_by_itself_has_the_bits_that_it_has_among_others() {
+        for geometry in geometries() {
+            let [x, w, dy] = given(&geometry);
+            let alone = Geometry { batch: 1, ..geometry };
+            for method in [Method::Direct, Method::Winograd] {
+                for level in Level::available() {
+                    let value = |of, x| convolve_at(level, method, of, x, &w, &[]);
+                    let gradient = |of, dy| input_gradient_at(level, method, of, &w, dy);
+                    let both = [value(&geometry, &x), gradient(&geometry, &dy)];
+                    let each = [
+                        x.chunks(geometry.input_size()).flat_map(|x| value(&alone, x)).collect(),
+                        dy.chunks(geometry.output_size())
+                            .flat_map(|dy| gradient(&alone, dy))
+                            .collect::<Vec<f32>>(),
+                    ];
+                    assert!(both == each, "{method:?} {level:?} {geometry:?}");
+                }
             }
         }
     }

@@ -14,63 +14,24 @@
 //! (A. Lavin and S. Gray, *Fast Algorithms for Convolutional Neural Networks*, arXiv 1509.09308.)
 
 mod block;
+mod kernels;
 mod squares;
 mod transform;
 
 use crate::disjoint::Disjoint;
-use crate::level::{Level, Tiled};
+use crate::level::Level;
 use crate::scratch::with_scratch;
 use crate::threads::{PARALLEL_PRODUCT, Threads, each, for_each_part};
 use block::{Block, Lent};
+use kernels::KernelPanels;
+pub(super) use kernels::Kernels;
 use squares::SQUARE;
 pub(super) use squares::Squares;
 use std::mem::MaybeUninit;
 use std::vec;
-use transform::weights;
 
 /// Numbers of transformed squares that are worked on together: they stay in the second cache level.
 const BLOCK: usize = 1 << 16;
-
-/// The transformed weights of as many channels of the result as a tile has rows, by number, channel of the
-/// picture and row.
-struct Weights<'a, F> {
-    /// By row, channel and place of the kernel.
-    of: F,
-    rows: usize,
-    channels: usize,
-    panel: &'a mut [f32],
-}
-
-impl<F: Fn(usize, usize, usize) -> f32> Tiled for Weights<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
-        let Self { of, rows, channels, panel } = self;
-        for channel in 0..channels {
-            let mut kernel = [[[0.0; ROWS]; 3]; 3];
-            for row in 0..rows {
-                for place in 0..9 {
-                    // By column and line.
-                    kernel[place % 3][place / 3][row] = of(row, channel, place);
-                }
-            }
-            let [a, b, c] = [weights(kernel[0]), weights(kernel[1]), weights(kernel[2])];
-            for line in 0..4 {
-                let numbers = weights([a[line], b[line], c[line]]);
-                for column in 0..4 {
-                    let start = ((4 * line + column) * channels + channel) * ROWS;
-                    let to = &mut panel[start..start + ROWS];
-                    for row in 0..ROWS {
-                        to[row] = numbers[column][row];
-                    }
-                }
-            }
-        }
-    }
-}
-
-// Loops, no closures: those would not be compiled for the level that calls them.
 
 /// A correlation with 3×3 weights.
 #[derive(Clone, Debug)]
@@ -85,47 +46,45 @@ impl Winograd {
         Self { squares, results }
     }
 
-    /// As [`Correlation::run`](super::correlation::Correlation::run).
+    /// Writes the results of all pictures, which lie one behind the other.
     pub(super) fn run(
         &self,
         level: Level,
         pictures: &[f32],
-        weight: impl Fn(usize, usize, usize) -> f32 + Sync + Send,
+        kernels: Kernels<'_>,
         bias: &[f32],
         results: &mut [MaybeUninit<f32>],
     ) {
         let [outputs, height, width] = self.results;
         let Squares { source: [channels, ..], count, .. } = self.squares;
-        let size = outputs * height * width;
-        if size == 0 {
+        if results.is_empty() {
             return;
         }
         let [tile_rows, lanes] = level.tile();
-        // By panel, number of the square, channel, row of the panel.
-        let panel = SQUARE * channels * tile_rows;
-        let mut panels = vec![0.0; outputs.div_ceil(tile_rows) * panel];
-        for_each_part(&mut panels, panel, |index, panel| {
-            let first = index * tile_rows;
-            level.run_tiled(Weights {
-                of: |row, channel, tap| weight(first + row, channel, tap),
-                rows: tile_rows.min(outputs - first),
-                channels,
-                panel,
-            });
-        });
         // Whole vectors of squares, at least one tile of them.
         let squares = (BLOCK / (SQUARE * channels)).next_multiple_of(2 * lanes);
         let block = self.squares.rows(squares);
-        let all = results.len() / size * count[0];
-        let operations = results.len().saturating_mul(channels);
+        let all = results.len() / (outputs * height * width) * count[0];
+        let blocks = all.div_ceil(block);
+        let threads = Threads::worth(results.len().saturating_mul(channels), PARALLEL_PRODUCT);
+        let panels = KernelPanels { kernels, channels: [outputs, channels], level };
+        let (count, panel) = (panels.count(), panels.size());
+        // A picture or two have fewer blocks than there are threads, which then share out the channels.
+        let parts = threads.count().div_ceil(blocks).min(count);
+        // A single block needs each panel once, makes it when it does, and finds it in the cache.
+        let mut ready = vec![0.0; if blocks > 1 { count * panel } else { 0 }];
+        for_each_part(&mut ready, panel, |index, to| panels.write(index, to));
+        let ready = (blocks > 1).then_some(&ready[..]);
         let whole = Disjoint::of_unwritten(results);
-        each(all.div_ceil(block), Threads::worth(operations, PARALLEL_PRODUCT), |index| {
-            let rows = index * block..all.min((index + 1) * block);
+        each(blocks * parts, threads, |index| {
+            let (index, part) = (index / parts, index % parts);
             let work = Block {
                 squares: &self.squares,
                 shape: self.results,
-                rows,
-                panels: &panels,
+                rows: index * block..all.min((index + 1) * block),
+                part: part * count / parts..(part + 1) * count / parts,
+                panels,
+                ready,
                 pictures,
                 bias,
                 results: &whole,

@@ -3,8 +3,7 @@
 use burn::module::Param;
 use burn::nn::Linear;
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
-use gelu_core::{Activation, HiddenLayer};
-use gelu_training::layers::{self, Fast};
+use gelu_training::layers;
 
 /// A layer without bias.
 fn layer(weight: Tensor<2>) -> Linear {
@@ -98,45 +97,4 @@ fn constants_have_no_gradient() {
 fn other_inputs_are_refused() {
     let device = Device::default();
     layers::linear(&layer(Tensor::zeros([4, 2], &device)), Tensor::<2>::zeros([2, 3], &device));
-}
-
-/// Bias, activation and dropout come as gelu-core's own layer has them, of any rank and without a bias.
-#[test]
-fn hidden_layers_are_gelu_cores() {
-    let device = Device::default().autodiff();
-    for (name, dropout) in
-        [("gelu", 0.0), ("relu", 0.5), ("soi", 0.5), ("learnable-gelu", 0.0), ("identity", 0.3)]
-    {
-        let activation: Activation = name.parse().unwrap();
-        let weight = tensor(&wave([6, 5], 0.53), [6, 5], &device);
-        let bias = Param::from_tensor(tensor(&wave([1, 5], 0.9), [1, 5], &device).reshape([5]));
-        for bias in [Some(bias), None] {
-            let linear = Linear { bias, ..layer(weight.clone()) };
-            let hidden = HiddenLayer::new(linear, &activation, dropout);
-            let x = tensor(&wave([8, 6], 0.37), [8, 6], &device);
-            assert_is_gelu_cores(&hidden, x.clone());
-            assert_is_gelu_cores(&hidden, x.clone().reshape([2, 4, 6]));
-            assert_is_gelu_cores(&hidden, x.clone().reshape([2, 1, 4, 6]));
-            assert_is_gelu_cores(&hidden, x.narrow(0, 0, 1).reshape([6]));
-        }
-    }
-}
-
-#[track_caller]
-fn assert_is_gelu_cores<const D: usize>(hidden: &HiddenLayer, x: Tensor<D>) {
-    let device = x.device();
-    device.seed(3);
-    let found = Fast(hidden.clone()).forward(x.clone());
-    device.seed(3);
-    let expected = hidden.forward(x.clone());
-    let tolerance = burn::tensor::Tolerance::<f32>::absolute(1e-6);
-    found.into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
-    if hidden.dropout.prob == 0.0 {
-        let found = layers::linear_activation(&hidden.linear, &hidden.activation, x.clone());
-        let expected = hidden.activation.forward(hidden.linear.forward(x.clone()));
-        found.into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
-        let found = layers::linear(&hidden.linear, x.clone());
-        let expected = hidden.linear.forward(x);
-        found.into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
-    }
 }

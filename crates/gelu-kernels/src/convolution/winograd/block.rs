@@ -1,5 +1,6 @@
 //! Some rows of squares, transformed, multiplied and transformed back.
 
+use super::kernels::{KernelPanels, row_size};
 use super::squares::{Run, SQUARE, Squares};
 use super::transform::{result, source, turned, vector};
 use crate::disjoint::Disjoint;
@@ -13,7 +14,11 @@ pub(super) struct Block<'a> {
     /// Channels, height and width of a picture's results.
     pub(super) shape: [usize; 3],
     pub(super) rows: Range<usize>,
-    pub(super) panels: &'a [f32],
+    /// Panels that it multiplies by.
+    pub(super) part: Range<usize>,
+    pub(super) panels: KernelPanels<'a>,
+    /// All of them, unless they are made on the way.
+    pub(super) ready: Option<&'a [f32]>,
     pub(super) pictures: &'a [f32],
     pub(super) bias: &'a [f32],
     pub(super) results: &'a Disjoint<'a, f32>,
@@ -26,11 +31,12 @@ impl Block<'_> {
         (self.rows.len() * self.squares.count[1]).div_ceil(2 * lanes)
     }
 
-    /// Numbers of the frame, of the transformed squares, and of the sums of a panel.
-    pub(super) fn sizes(&self, lanes: usize, rows: usize) -> [usize; 3] {
+    /// Numbers of the frame, of the transformed squares, of a panel, and of its sums.
+    pub(super) fn sizes(&self, lanes: usize, rows: usize) -> [usize; 4] {
         let Squares { frame, source: [channels, ..], .. } = &self.squares;
         let tiles = SQUARE * self.tiles(lanes) * 2 * lanes;
-        [frame.size(*channels, lanes), tiles * channels, tiles * rows + lanes]
+        let panel = if self.ready.is_some() { 0 } else { self.panels.size() };
+        [frame.size(*channels, lanes), tiles * channels, panel, tiles * rows + lanes]
     }
 }
 
@@ -52,23 +58,31 @@ impl Block<'_> {
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(&self, scratch: &mut [f32]) {
         let Squares { source: [channels, ..], .. } = &self.squares;
         let both = 2 * LANES;
-        let [size, sources, _] = self.sizes(LANES, ROWS);
+        let [size, sources, panel, _] = self.sizes(LANES, ROWS);
         let tiles = self.tiles(LANES);
         let (numbers, scratch) = scratch.split_at_mut(size);
-        let (sources, sums) = scratch.split_at_mut(sources);
+        let (sources, scratch) = scratch.split_at_mut(sources);
+        let (room, sums) = scratch.split_at_mut(panel);
         self.transform::<LANES>(numbers, sources, tiles);
-        let panel = SQUARE * channels * ROWS;
-        for (index, panel) in self.panels.chunks_exact(panel).enumerate() {
+        let row_size = row_size(*channels, LANES);
+        for index in self.part.clone() {
+            let panel = match self.ready {
+                Some(ready) => &ready[index * self.panels.size()..][..self.panels.size()],
+                None => {
+                    self.panels.write(index, room);
+                    &*room
+                }
+            };
             for number in 0..SQUARE {
-                let weights = &panel[number * channels * ROWS..][..channels * ROWS];
+                let weights = &panel[number * ROWS * row_size..][..ROWS * row_size];
                 let sources = &sources[number * tiles * channels * both..];
                 let sums = &mut sums[number * ROWS * tiles * both..][..ROWS * tiles * both];
                 for tile in 0..tiles {
                     let sources = &sources[tile * channels * both..][..channels * both];
                     let found = product::<FUSED, ROWS, LANES>(
                         [1, *channels],
-                        // SAFETY: there is one for each channel and row.
-                        |_, k, row| unsafe { *weights.get_unchecked(k * ROWS + row) },
+                        // SAFETY: there is one for each row and channel.
+                        |_, k, row| unsafe { *weights.get_unchecked(row * row_size + k) },
                         // SAFETY: there are two vectors for each channel.
                         |_, k| unsafe {
                             let from = sources.as_ptr().add(k * both);
