@@ -5,7 +5,8 @@
 //! cargo test --release -p gelu-training --test draws
 //! ```
 
-use burn::nn::LinearConfig;
+use burn::module::Param;
+use burn::nn::Linear;
 use burn::tensor::{Device, Distribution, Tensor, Tolerance};
 use gelu_core::{Activation, HiddenLayer};
 use gelu_training::layers::{self, Fast};
@@ -15,14 +16,19 @@ use gelu_training::layers::{self, Fast};
 fn hidden_layers_are_gelu_cores() {
     let device = Device::default().autodiff();
     device.seed(1);
+    let uniform = Distribution::Uniform(-1.0, 1.0);
     for (name, dropout) in
         [("gelu", 0.0), ("relu", 0.5), ("soi", 0.5), ("learnable-gelu", 0.0), ("identity", 0.3)]
     {
         let activation: Activation = name.parse().unwrap();
         for bias in [true, false] {
-            let linear = LinearConfig::new(6, 5).with_bias(bias).init(&device);
+            // Drawn now: a layer that Burn initialises draws its weights when they are first needed.
+            let linear = Linear {
+                weight: Param::from_tensor(Tensor::random([6, 5], uniform, &device)),
+                bias: bias.then(|| Param::from_tensor(Tensor::random([5], uniform, &device))),
+            };
             let hidden = HiddenLayer::new(linear, &activation, dropout);
-            let x = Tensor::<2>::random([8, 6], Distribution::Uniform(-1.0, 1.0), &device);
+            let x = Tensor::<2>::random([8, 6], uniform, &device);
             assert_is_gelu_cores(&hidden, x.clone());
             assert_is_gelu_cores(&hidden, x.clone().reshape([2, 4, 6]));
             assert_is_gelu_cores(&hidden, x.clone().reshape([2, 1, 4, 6]));
