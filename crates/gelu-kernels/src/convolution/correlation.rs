@@ -92,7 +92,11 @@ impl Correlation {
         bias: &[f32],
         results: &mut [MaybeUninit<f32>],
     ) {
-        let Results { channels, .. } = self.results;
+        let Results { channels, count, .. } = self.results;
+        // A stride may be longer than a picture: some phases of it have no number there.
+        if count.contains(&0) {
+            return;
+        }
         let [rows, lanes] = level.tile();
         let (depth, plane, taps) = (self.depth(), self.results.plane(), self.taps.len());
         let (offsets, spans) = (self.offsets(), self.spans(lanes));
