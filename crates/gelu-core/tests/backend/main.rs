@@ -27,6 +27,7 @@ fn inputs() -> Vec<f32> {
 #[test]
 fn values_and_derivatives_are_within_their_bounds() {
     let (x, device) = (inputs(), Device::default());
+    let mut outside = Vec::new();
     for unit in Unit::ALL {
         // In units of the last place; what all backends with kernels keep everywhere, and those
         // without from −5 on.
@@ -35,6 +36,8 @@ fn values_and_derivatives_are_within_their_bounds() {
                 (Unit::Gelu | Unit::ClippedGelu { .. }, _) => 4.0,
                 // A difference around |x| = 1.
                 (Unit::Cauchy, Of::Derivative) => 10.0,
+                // Three quotients, of which Vulkan allows each 2.5 ULP.
+                (Unit::SmoothRelu2 { .. }, Of::Derivative) => 10.0,
                 _ if has_kernel(&device) => 8.0,
                 _ => 16.0,
             };
@@ -67,9 +70,12 @@ fn values_and_derivatives_are_within_their_bounds() {
             println!(
                 "{unit:?} {of:?}: {ulps:.2} ULP at {at:e}; of {count} above 0.5, 1 and 2: {half}, {one}, {two}"
             );
-            assert!(ulps <= bound, "{unit:?} {of:?} at {at:e}: {ulps} ULP");
+            if ulps > bound || ulps.is_nan() {
+                outside.push(format!("{unit:?} {of:?} at {at:e}: {ulps} ULP, not {bound}"));
+            }
         }
     }
+    assert!(outside.is_empty(), "{outside:#?}");
 }
 
 /// Whether the device's backend computes with kernels of this crate.
@@ -80,6 +86,7 @@ fn has_kernel(device: &Device) -> bool {
 
 #[test]
 fn special_values_are_the_limits_and_nan_stays_nan() {
+    let mut others = Vec::new();
     let x = [f32::NEG_INFINITY, -1e30, -0.0, 0.0, 1e30, f32::INFINITY, f32::NAN];
     for unit in Unit::ALL {
         for of in [Of::Value, Of::Derivative] {
@@ -87,11 +94,16 @@ fn special_values_are_the_limits_and_nan_stays_nan() {
             for (&x, &got) in x.iter().zip(&got).take(6) {
                 let exact = of.exact(unit, x) as f32;
                 let near = (got - exact).abs() <= 2e-7 * exact.abs().max(1.0);
-                assert!(near || got == exact, "{unit:?} {of:?} {x}: {got}");
+                if !near && got != exact {
+                    others.push(format!("{unit:?} {of:?} {x}: {got}, not {exact}"));
+                }
             }
-            assert!(got[6].is_nan(), "{unit:?} {of:?} of NaN is {}", got[6]);
+            if !got[6].is_nan() {
+                others.push(format!("{unit:?} {of:?} of NaN is {}", got[6]));
+            }
         }
     }
+    assert!(others.is_empty(), "{others:#?}");
 }
 
 #[test]
@@ -348,6 +360,7 @@ fn f64_keeps_its_digits() {
     let near = zeros.into_iter().flat_map(|zero| (1..60).map(move |k| -zero - 0.7f64.powi(k)));
     let x: Vec<f64> = sweep.chain(near).collect();
     let input = || Tensor::<1>::from_data(TensorData::from(x.as_slice()), (&device, DType::F64));
+    let mut outside = Vec::new();
     for unit in Unit::ALL {
         let values = functional::unit(input(), unit).into_data();
         let slopes = functional::unit_backward(input(), input().ones_like(), unit).into_data();
@@ -357,9 +370,12 @@ fn f64_keeps_its_digits() {
             let got: Vec<f64> = got.iter::<f64>().collect();
             let (ulps, absolute) = worst_f64(&x, &got, exact);
             println!("{unit}: {ulps:.2} ULP from −5 on, {absolute:e} below");
-            assert!(ulps <= 16.0 && absolute <= 1e-15, "{unit}: {ulps} ULP, {absolute:e}");
+            if !(ulps <= 16.0 && absolute <= 1e-15) {
+                outside.push(format!("{unit}: {ulps} ULP, {absolute:e}"));
+            }
         }
     }
+    assert!(outside.is_empty(), "{outside:#?}");
 }
 
 #[test]

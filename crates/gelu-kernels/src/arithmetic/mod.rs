@@ -23,6 +23,8 @@ pub use number::{Double, Rounded};
 pub enum Digits {
     /// All is computed in f32.
     Single,
+    /// All is computed in f32, and the result rounded to 16 bits.
+    Half,
     /// All is computed in f64, and the result rounded to f32 or less.
     Rounded,
     /// All is computed in f64, and so is the result.
@@ -95,8 +97,14 @@ pub trait Arithmetic:
     fn left_of(&self, constant: f64, low: f64) -> f64 {
         match self.digits() {
             Digits::Single => (constant - f64::from(constant as f32)) + low,
-            Digits::Rounded | Digits::Double => low,
+            Digits::Half | Digits::Rounded | Digits::Double => low,
         }
+    }
+
+    /// `self/divisor` for a divisor from 1 to 2⁶⁰.
+    #[inline(always)]
+    fn over(self, divisor: Self) -> Self {
+        self / divisor
     }
 
     /// `e^(self + low)` for −800 ≤ `self` ≤ 0; `low` is small, as what a rounding lost.
@@ -123,7 +131,9 @@ pub trait Arithmetic:
     #[inline(always)]
     fn product(self, other: Self) -> (Self, Self) {
         let (a, b) = (self.clone().split(), other.clone().split());
-        let high = self * other;
+        // Behind a wall: a compiler that fuses the product with what it is added to would leave its
+        // rounding out, which `low` holds.
+        let high = (self * other).walled();
         // Behind a wall, or a compiler would put the parts together again.
         let low = (a.0.clone() * b.0.clone() - high.clone()).walled();
         (high, low + a.0 * b.1.clone() + a.1.clone() * b.0 + a.1 * b.1)
@@ -170,7 +180,7 @@ pub trait Arithmetic:
     #[inline(always)]
     fn by_digits(&self, single: f64, rounded: f64, double: f64) -> f64 {
         match self.digits() {
-            Digits::Single => single,
+            Digits::Single | Digits::Half => single,
             Digits::Rounded => rounded,
             Digits::Double => double,
         }

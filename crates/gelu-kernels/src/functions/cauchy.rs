@@ -67,7 +67,7 @@ fn folded<A: Arithmetic>(t: A) -> A {
 fn q<A: Arithmetic>(y: A) -> A {
     match y.digits() {
         Digits::Double => (y - 0.5).polynomial(&DOUBLE),
-        Digits::Single | Digits::Rounded => y.polynomial(&ROUNDED),
+        Digits::Single | Digits::Half | Digits::Rounded => y.polynomial(&ROUNDED),
     }
 }
 

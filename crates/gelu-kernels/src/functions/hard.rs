@@ -1,4 +1,7 @@
 //! Functions of straight and parabolic pieces: hard sigmoid, hard tanh, hard swish and hard Mish.
+//!
+//! Sums that reach 0 inside a piece are cut off at what they cannot be below, before they are multiplied or
+//! divided: a shader compiler that did either to each of their terms would cancel there (NVIDIA's does).
 
 use super::relu::or_nan;
 use super::{Function, Parameter};
@@ -16,8 +19,7 @@ impl Function for HardSigmoid {
     /// 0 for −∞, 1 for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
-        let middle = x.clone().at_most(3.0) + 3.0;
-        A::choose(x.at_or_below(-3.0), x.constant(0.0), middle / 6.0)
+        (x.at_most(3.0) + 3.0).at_least(0.0) / 6.0
     }
 
     /// 1/6 between −3 and 3, 0 elsewhere and at both.
@@ -84,7 +86,7 @@ impl Function for HardSwish {
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let between = x.clone().at_most(3.0);
-        let middle = between.clone() * (between + 3.0) / 6.0;
+        let middle = between.clone() * (between + 3.0).at_least(0.0) / 6.0;
         let value = A::choose(x.below(3.0), middle, x.clone());
         A::choose(x.at_or_below(-3.0), x.constant(-0.0), value)
     }
@@ -92,7 +94,7 @@ impl Function for HardSwish {
     /// `(2x + 3)/6` between, 0 up to −3, 1 from 3 on.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
-        let middle = (x.clone().at_most(3.0) * 2.0 + 3.0) / 6.0;
+        let middle = (x.clone().at_most(3.0) * 2.0 + 3.0).at_least(-3.0) / 6.0;
         let slope = A::choose(x.below(3.0), middle, x.clone().constant_or_nan(1.0));
         A::choose(x.at_or_below(-3.0), x.constant(0.0), slope)
     }
@@ -118,7 +120,7 @@ impl Function for HardMish {
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let between = x.clone().at_most(0.0);
-        let middle = between.clone() * (between + 2.0) * 0.5;
+        let middle = between.clone() * (between + 2.0).at_least(0.0) * 0.5;
         let value = A::choose(x.below(0.0), middle, x.clone());
         A::choose(x.at_or_below(-2.0), x.constant(-0.0), value)
     }

@@ -7,8 +7,8 @@
 //! Φ(−t) = e^(−t²/2) · S(v − shift)/(t + offset)        v = t/(t + offset)
 //! ```
 //!
-//! where S is nowhere near 0, and `Φ(x) + Φ(−x) = 1`. The relative error of S is 2^-25.8 in f32,
-//! 2^-35.8 for results that are rounded to f32, and 2^-54.8 in f64, up to where the tail vanishes.
+//! where S is nowhere near 0, and `Φ(x) + Φ(−x) = 1`. The relative error of S is 2^-25.8 in f32, 2^-20.3 for
+//! results that are rounded to 16 bits, 2^-35.8 for results that are rounded to f32, and 2^-54.8 in f64, up to where the tail vanishes.
 //! `tests/accuracy/fit.py` and `fit_single.py` print the coefficients.
 
 use super::Function;
@@ -55,8 +55,8 @@ pub(super) fn tail<A: Arithmetic>(t: A, e: A::Exponential) -> A {
     let fit = fit(t.digits());
     let sum = t.clone() + fit.offset;
     let (high, low) =
-        (t / sum.clone() - fit.shift).polynomial_in_parts(fit.coefficients, fit.constant_low);
-    e.times_parts(high / sum.clone(), low / sum)
+        (t.over(sum.clone()) - fit.shift).polynomial_in_parts(fit.coefficients, fit.constant_low);
+    e.times_parts(high.over(sum.clone()), low.over(sum))
 }
 
 /// A polynomial of `t/(t + offset) − shift`.
@@ -79,6 +79,13 @@ pub(super) fn fit(digits: Digits) -> Fit {
             offset: 2.625,
             shift: SHIFT as f64,
             coefficients: const { &widened(SINGLE) },
+            constant_low: 0.0,
+        },
+        Digits::Half => Fit {
+            reach: 14.625,
+            offset: 3.75,
+            shift: 0.0,
+            coefficients: const { &widened(HALF) },
             constant_low: 0.0,
         },
         Digits::Rounded => {
@@ -117,6 +124,16 @@ pub(super) const SINGLE: [f32; 10] = [
     0.066_536_9,
     -0.075_013_53,
     -0.069_326_445,
+];
+
+const HALF: [f32; 7] = [
+    1.874_998_6,
+    -3.734_939_3,
+    3.834_251_4,
+    -1.667_234_3,
+    -0.450_809_03,
+    0.787_681_94,
+    -0.245_321_26,
 ];
 
 const ROUNDED: [f64; 16] = [

@@ -28,7 +28,7 @@ impl Function for Sigmoid {
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let e = (-x.clone().abs().at_most(reach(&x))).exp();
         let sum = e.clone().value() + 1.0;
-        e.times(x.constant(1.0) / (sum.clone() * sum))
+        e.times(x.constant(1.0).over(sum.clone() * sum))
     }
 
     /// `σ(x)·σ(−x)·(1 − 2σ(x))`; 0 for ±∞.
@@ -44,7 +44,7 @@ impl Function for Sigmoid {
 #[inline(always)]
 pub(super) fn bell<A: Arithmetic>(t: A) -> (A, A) {
     let e = (-t.clone()).exp();
-    let w = t.constant(1.0) / (e.clone().value() + 1.0);
+    let w = t.constant(1.0).over(e.clone().value() + 1.0);
     (e.times(w.clone() * w.clone()), -(-t).exp_m1() * w)
 }
 
@@ -65,14 +65,14 @@ pub(super) fn reach<A: Arithmetic>(x: &A) -> f64 {
 /// `σ(u)` on the side of x, given `e^−|u|`.
 #[inline(always)]
 pub(super) fn open<A: Arithmetic>(x: &A, e: A::Exponential) -> A {
-    let w = x.constant(1.0) / (e.clone().value() + 1.0);
+    let w = x.constant(1.0).over(e.clone().value() + 1.0);
     A::choose(x.below(0.0), e.times(w.clone()), w)
 }
 
 /// `x·σ(u)`, given `e^−|u|`; x is finite below.
 #[inline(always)]
 pub(super) fn gated<A: Arithmetic>(x: A, e: A::Exponential) -> A {
-    let w = x.clone() / (e.clone().value() + 1.0);
+    let w = x.clone().over(e.clone().value() + 1.0);
     A::choose(x.below(0.0), e.times(w.clone()), w)
 }
 
@@ -80,7 +80,7 @@ pub(super) fn gated<A: Arithmetic>(x: A, e: A::Exponential) -> A {
 #[inline(always)]
 pub(super) fn gated_derivative<A: Arithmetic>(x: &A, rise: A, rise_low: A, e: A::Exponential) -> A {
     let (sum, sum_low) = A::sum_in_parts(e.clone().value(), 1.0);
-    let w = x.constant(1.0) / sum.clone();
+    let w = x.constant(1.0).over(sum.clone());
     let bracket = match x.digits() {
         Digits::Double => {
             // Around the zero, what every step loses.
@@ -90,7 +90,7 @@ pub(super) fn gated_derivative<A: Arithmetic>(x: &A, rise: A, rise_low: A, e: A:
             (-product + 1.0) - (low + (rise_low * w.clone() + rise * w_low))
         }
         Digits::Single => -((rise + rise_low) * w.clone()) + 1.0,
-        Digits::Rounded => -(rise * w.clone()) + 1.0,
+        Digits::Half | Digits::Rounded => -(rise * w.clone()) + 1.0,
     };
     A::on_its_side(x, e.times(w * bracket))
 }

@@ -99,7 +99,7 @@ fn exponential<A: Arithmetic>(x: A, beta: A) -> A::Exponential {
 #[inline(always)]
 fn artanh_series<A: Arithmetic>(y: A) -> A {
     let terms = match y.digits() {
-        Digits::Single => 8,
+        Digits::Single | Digits::Half => 8,
         Digits::Rounded => 12,
         Digits::Double => SERIES.len(),
     };

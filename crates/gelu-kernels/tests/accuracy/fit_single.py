@@ -8,6 +8,8 @@ With t = |x|, v = t / (t + a), E = exp(-t^2 / 2), Phi the normal CDF and phi its
   t Phi(-t)          = E * v * S(v - shift)            a = 2.625, shift = 0.45
   Phi(-t) - t phi(t) = E * (T0 - t) * P(v - shift)     a = 3.5,   shift = 0.33125
 
+for results in 16 bits S with a = 3.75 and P with a = 3, both of v,
+
 and the exponential's series (exp(-r/2) - 1)/r and (exp(-r) - 1)/r. Each is the minimax fit of the
 relative error (Lawson's weights), its coefficients rounded to f32 from the constant upwards, the
 rest fitted again after each. The shift decides how well the constant can be rounded: it, a and the
@@ -100,5 +102,7 @@ def exponential(name, factor, reach, degree):
 if __name__ == "__main__":
     normal("S", tail, 2.625, 9, 0.45)
     normal("P", slope, 3.5, 8, 0.33125)
+    normal("S for 16 bits", tail, 3.75, 6, 0.0)
+    normal("P for 16 bits", slope, 3.0, 5, 0.0)
     exponential("SERIES_HALF", 0.5, 0.6935, 5)
     exponential("SERIES", 1.0, 0.34675, 5)

@@ -72,9 +72,11 @@ fn assert_trains_as_on_flex<M: Module, const D: usize>(
     let expected = course(model, forward, shape, &flex);
     let losses = course(there, forward, shape, &device);
     println!("{device:?}: {:.5} to {:.5}", losses[0], losses[STEPS - 1]);
+    // On CUDA Burn multiplies in TF32, with ten digits behind the point: 1.2e-3 was seen.
+    let allowed = if format!("{device:?}").contains("Cuda") { 5e-3 } else { 1e-3 };
     for (step, (loss, expected)) in losses.iter().zip(&expected).enumerate() {
         let off = (loss - expected).abs() / expected;
-        assert!(off < 1e-3, "step {step}: loss {loss} on {device:?}, {expected} on Flex");
+        assert!(off < allowed, "step {step}: loss {loss} on {device:?}, {expected} on Flex");
     }
     let (first, last) = (expected[0], expected[STEPS - 1]);
     assert!(last < 0.7 * first, "nothing was learnt: {first} before, {last} after");

@@ -1,7 +1,7 @@
 //! f64.
 
 use super::vector::{double_constant, double_power_of_two, through_single};
-use super::{Lanes, Precision, Register};
+use super::{Lanes, Power, Precision, Register};
 use burn_cubecl::cubecl;
 use cubecl::ir::Scope;
 use cubecl::prelude::*;
@@ -12,7 +12,6 @@ impl Precision for f64 {
     /// Twelve digits each, of which the sum is exact.
     const LN_2: &'static [f64] = &[LN_2_FIRST, LN_2_SECOND, LN_2_REST];
     const SERIES: &'static [f64] = &TAYLOR;
-    const BIAS: f64 = 0.0;
     const TERMS: i32 = 15;
 
     fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N> {
@@ -39,11 +38,11 @@ impl Precision for f64 {
         (first + (second + third)).value
     }
 
-    /// `2^−n` as the 16th power of `2^−⌈n/16⌉`, which f32 holds, times what is left.
-    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2] {
-        let n = Lanes::new(scope, n);
+    /// The scale as the 16th power of `2^−⌈n/16⌉`, which f32 holds, times what is left.
+    fn power<N: Size>(scope: &Scope, x: Register<Self, N>) -> Power<Self, N> {
+        let n = (Lanes::new(scope, x) + 0.5).floor();
         let sixteenth = -((-n.clone() * (1.0 / 16.0)).floor());
-        let left = sixteenth.clone() * 16.0 - n;
+        let left = sixteenth.clone() * 16.0 - n.clone();
         let power = |exponent: Lanes<'_, Self, N>| {
             let biased = exponent + 127.0;
             Lanes::new(scope, double_power_of_two::expand::<N>(scope, biased.value))
@@ -52,7 +51,7 @@ impl Precision for f64 {
         let fourth = second.clone() * second;
         let eighth = fourth.clone() * fourth;
         let half = eighth.clone() * eighth;
-        [(half.clone() * power(left)).value, half.value]
+        Power { n: n.value, scale: [(half.clone() * power(left)).value, half.value] }
     }
 }
 

@@ -2,20 +2,25 @@
 //! nothing here needs a fused multiply-add, and nothing suffers from one. Shader compilers also
 //! regroup sums and factor products out; where that would lose what was split off before, a mask, a
 //! conversion or a barrier stands between. Native exponentials are not used, since their accuracy
-//! differs from device to device, and few have one in f64.
+//! differs from device to device, and few have one in f64; where a result is rounded to 16 bits that
+//! is no matter, and [`Brief`] uses them.
 //!
 //! A formula on [`Lanes`] runs when a kernel is built, and records what the kernel does.
 
+mod brief;
 mod double;
 mod single;
 mod vector;
 
+pub(crate) use brief::Brief;
 use burn_cubecl::cubecl;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 use cubecl::ir::Scope;
 use cubecl::prelude::*;
 use gelu_kernels::arithmetic::{Arithmetic, Digits, Exponential};
-use vector::{abs, at_or_below, below, broadcast, choose, floor, negative, sqrt};
+use vector::{
+    abs, at_or_below, below, broadcast, choose, exp, floor, inverse_sqrt, is_nan, negative, sqrt,
+};
 
 /// The value of a vector while a kernel is built.
 type Register<F, N> = NativeExpand<Vector<F, N>>;
@@ -48,9 +53,49 @@ impl<'a, F: Precision, N: Size> Lanes<'a, F, N> {
         Self { scope: self.scope, value }
     }
 
+    /// NaN where `x` is. Shader compilers may take a choice by a comparison for a minimum, which loses it; NVIDIA's
+    /// does.
+    pub(crate) fn nan_where(self, x: &Self) -> Self {
+        if !is_compiled_for(self.scope, &["spirv_", "msl_"]) {
+            return self;
+        }
+        let nan = is_nan::expand::<F, N>(self.scope, x.value);
+        Self::choose(nan, x.clone(), self)
+    }
+
+    /// Whether a division of f32 is rounded right, as CUDA's and HIP's are, for which they take a dozen operations.
+    fn divides_in_many_steps(&self) -> bool {
+        is_compiled_for(self.scope, &["ptx_", "hip-"])
+    }
+
+    /// The reciprocal of a number from 1 to 2⁶⁰, but for its last two or three bits.
+    fn rough_reciprocal(self) -> Self {
+        let root = self.with(inverse_sqrt::expand::<F, N>(self.scope, self.value));
+        root.clone() * root
+    }
+
+    /// The device's own.
+    fn native_exp(self) -> Self {
+        self.with(exp::expand::<F, N>(self.scope, self.value))
+    }
+
     fn floor(self) -> Self {
         self.with(floor::expand::<F, N>(self.scope, self.value))
     }
+}
+
+/// Whether the kernel that is being built is for one of these targets, by the beginnings of CubeCL's names for them:
+/// `ptx_` is CUDA's, `hip-` ROCm's, `spirv_` what Vulkan, WebGPU and DirectX go by, `msl_` Metal's.
+fn is_compiled_for(scope: &Scope, targets: &[&str]) -> bool {
+    let properties = scope.state().device_properties.clone();
+    let name = properties.map(|device| device.identity.fingerprint.clone());
+    name.is_some_and(|name| targets.iter().any(|target| name.starts_with(target)))
+}
+
+/// A number of halvings and the power of two that they come to.
+pub(crate) struct Power<F: Precision, N: Size> {
+    n: Register<F, N>,
+    scale: [Register<F, N>; 2],
 }
 
 /// What f32 and f64 do in their own way.
@@ -61,9 +106,6 @@ pub(crate) trait Precision: Float {
     const LN_2: &'static [f64];
     /// `(e^r − 1)/r` for |r| ≤ ln 2 / 2.
     const SERIES: &'static [f64];
-    /// How many powers of two too large a scale is kept, so that it is no subnormal where its
-    /// product with a large number is none.
-    const BIAS: f64;
     /// How many terms the series of `(e^x − 1)/x` has for −0.35 < x ≤ 0.
     const TERMS: i32;
 
@@ -79,8 +121,9 @@ pub(crate) trait Precision: Float {
     /// product across.
     fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N>;
 
-    /// `2^(BIAS − n)` in two factors, for an integer n from 0 to where it is 0.
-    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2];
+    /// The integer n next to `x ≥ 0`, and `2^−n` in two factors, the first of which is no subnormal where a
+    /// product of `2^−n` with a large number is none.
+    fn power<N: Size>(scope: &Scope, x: Register<Self, N>) -> Power<Self, N>;
 }
 
 impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
@@ -139,6 +182,17 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
         F::leading(constant)
     }
 
+    /// Where a division is a dozen operations, by a root and a step of Newton's, seven of them. It is off by a
+    /// little more than the last place.
+    fn over(self, divisor: Self) -> Self {
+        if F::DIGITS_NEEDED == Digits::Double || !self.divides_in_many_steps() {
+            return self / divisor;
+        }
+        let reciprocal = divisor.clone().rough_reciprocal();
+        let left = -(divisor * reciprocal.clone()) + 1.0;
+        self * (reciprocal.clone() + reciprocal * left)
+    }
+
     /// Through [`Precision::wall`].
     fn walled(self) -> Self {
         self.with(F::wall::<N>(self.scope, self.value))
@@ -146,12 +200,14 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
 
     fn exponential(self, low: Self) -> LanesExponential<'a, F, N> {
         // e^(r − n·ln 2) with n ≥ 0.
-        let n = ((self.clone() + low.clone()) * -core::f64::consts::LOG2_E + 0.5).floor();
+        let halvings = (self.clone() + low.clone()) * -core::f64::consts::LOG2_E;
+        let Power { n, scale } = F::power::<N>(self.scope, halvings.value);
+        let n = self.with(n);
         let (last, parts) = F::LN_2.split_last().expect("ln 2 has parts");
         let subtract = |rest: Self, part: &f64| rest + (n.clone() * *part).walled();
         let r = parts.iter().fold(self, subtract) + (low + n.clone() * *last);
         let s = r.clone() * r.polynomial(F::SERIES);
-        let scale = F::scale::<N>(n.scope, n.value).map(|factor| n.with(factor));
+        let scale = scale.map(|factor| n.with(factor));
         LanesExponential { s, scale }
     }
 

@@ -1,7 +1,7 @@
 //! f32.
 
-use super::vector::{constant, masked, power_of_two};
-use super::{Lanes, Precision, Register};
+use super::vector::{biased_power, constant, masked};
+use super::{Lanes, Power, Precision, Register};
 use burn_cubecl::cubecl;
 use cubecl::ir::Scope;
 use cubecl::prelude::*;
@@ -9,6 +9,12 @@ use gelu_kernels::arithmetic::fused::SERIES_HALF;
 use gelu_kernels::arithmetic::{Arithmetic, Digits};
 
 const LN_2: f64 = core::f64::consts::LN_2;
+/// 1.5·2²³: a sum of this and a number below 2²² has no bits behind the point.
+const ROUNDER: f64 = 12_582_912.0;
+/// All that such a sum has.
+const ROUNDER_BITS: u32 = 0x4BFF_FFFF;
+/// Powers of two that a scale is too large by.
+const BIAS: u32 = 24;
 
 impl Precision for f32 {
     const DIGITS_NEEDED: Digits = Digits::Single;
@@ -21,7 +27,6 @@ impl Precision for f32 {
         -32.0 * SERIES_HALF[4] as f64,
         64.0 * SERIES_HALF[5] as f64,
     ];
-    const BIAS: f64 = 24.0;
     const TERMS: i32 = 8;
 
     fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N> {
@@ -40,12 +45,14 @@ impl Precision for f32 {
         masked::expand::<N>(scope, x, 0xFFFF_FFFC)
     }
 
-    fn scale<N: Size>(scope: &Scope, n: Register<Self, N>) -> [Register<Self, N>; 2] {
-        let n = Lanes::new(scope, n);
-        let exponent = n.constant(127.0 + Self::BIAS) - n.clone();
-        let scale = n.with(power_of_two::expand::<N>(scope, exponent.value));
-        let gone = n.above(126.0 + Self::BIAS);
-        let scale = Lanes::choose(gone, n.constant(0.0), scale);
-        [scale.value, n.constant(1.0 / 16_777_216.0).value]
+    /// Added to [`ROUNDER`], x is rounded to an integer, which stands in the sum's last bits: no conversion, of
+    /// which GPUs do one where they do eight sums.
+    fn power<N: Size>(scope: &Scope, x: Register<Self, N>) -> Power<Self, N> {
+        let sum = Lanes::new(scope, x) + ROUNDER;
+        // Or a compiler would subtract what it has just added.
+        let sum = sum.with(masked::expand::<N>(scope, sum.value, ROUNDER_BITS));
+        let scale = biased_power::expand::<N>(scope, sum.value, 127 + BIAS);
+        let unbias = sum.constant(1.0 / f64::from(1u32 << BIAS));
+        Power { n: (sum - ROUNDER).value, scale: [scale, unbias.value] }
     }
 }

@@ -21,6 +21,16 @@ pub(super) fn sqrt<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
 }
 
 #[cube]
+pub(super) fn inverse_sqrt<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
+    x.inverse_sqrt()
+}
+
+#[cube]
+pub(super) fn exp<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
+    x.exp()
+}
+
+#[cube]
 pub(super) fn floor<F: Float, N: Size>(x: Vector<F, N>) -> Vector<F, N> {
     x.floor()
 }
@@ -50,6 +60,13 @@ pub(super) fn at_or_below<F: Float, N: Size>(a: Vector<F, N>, b: Vector<F, N>) -
     a.less_equal(&b)
 }
 
+/// By the bits of the number in f32: shader compilers take a comparison with itself to be true.
+#[cube]
+pub(super) fn is_nan<F: Float, N: Size>(x: Vector<F, N>) -> Vector<bool, N> {
+    let bits = Vector::<u32, N>::reinterpret(Vector::<f32, N>::cast_from(x));
+    Vector::new(0x7F80_0000u32).less_than(&(bits & Vector::new(0x7FFF_FFFFu32)))
+}
+
 #[cube]
 pub(super) fn choose<F: Float, N: Size>(
     condition: Vector<bool, N>,
@@ -57,6 +74,15 @@ pub(super) fn choose<F: Float, N: Size>(
     otherwise: Vector<F, N>,
 ) -> Vector<F, N> {
     select_many(condition, then, otherwise)
+}
+
+/// `2^(bias − n − 127)` and 0 where it is smaller than all normal numbers, for the integer n < 256 that the last
+/// bits of a sum are.
+#[cube]
+pub(super) fn biased_power<N: Size>(sum: Vector<f32, N>, #[comptime] bias: u32) -> Vector<f32, N> {
+    let halvings = Vector::<i32, N>::reinterpret(sum) << Vector::new(23i32);
+    let exponent = Vector::<i32, N>::new(comptime!((bias << 23) as i32)) - halvings;
+    Vector::<f32, N>::reinterpret(exponent.max(Vector::new(0i32)))
 }
 
 /// `2^(exponent − 127)`.

@@ -39,7 +39,7 @@ pub(in crate::backends::cubecl) fn let_through<F: Float, I: Int, N: Size>(
         terminate!();
     }
     let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
-    let probability = value::<N>(x, 0.0f32, comptime!(Unit::NormalCdf.kind()));
+    let probability = value::<f32, N>(x, 0.0f32, comptime!(Unit::NormalCdf.kind()));
     let upper = numbers::<N>(stream::<I>(key)) >> Vector::new(8u32);
     let uniform = Vector::<f32, N>::cast_from(upper) * Vector::new(1.0f32 / 16777216.0f32);
     let open = uniform.less_than(&probability);

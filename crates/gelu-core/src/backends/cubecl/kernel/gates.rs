@@ -24,7 +24,7 @@ pub(in crate::backends::cubecl) fn gated<F: Float, N: Size>(
     let first = ABSOLUTE_POS + ABSOLUTE_POS / columns * columns;
     let gates = Vector::<f32, N>::cast_from(x.read(first + columns * comptime!(gate)));
     let values = Vector::<f32, N>::cast_from(x.read(first + columns * comptime!(1 - gate)));
-    let result = value::<N>(gates, parameter, kind) * values;
+    let result = value::<F, N>(gates, parameter, kind) * values;
     out.write(ABSOLUTE_POS, Vector::cast_from(result));
 }
 
@@ -49,9 +49,9 @@ pub(in crate::backends::cubecl) fn gated_backward<F: Float, N: Size>(
     let gates = Vector::<f32, N>::cast_from(x.read(gate_at));
     let values = Vector::<f32, N>::cast_from(x.read(value_at));
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    let slopes = dy * values * derivative::<N>(gates, parameter, kind);
+    let slopes = dy * values * derivative::<F, N>(gates, parameter, kind);
     out.write(gate_at, Vector::cast_from(slopes));
-    out.write(value_at, Vector::cast_from(dy * value::<N>(gates, parameter, kind)));
+    out.write(value_at, Vector::cast_from(dy * value::<F, N>(gates, parameter, kind)));
 }
 
 /// A gated unit of two tensors.
@@ -69,7 +69,7 @@ pub(in crate::backends::cubecl) fn gated_pair<F: Float, N: Size>(
     }
     let gates = Vector::<f32, N>::cast_from(gate.read(ABSOLUTE_POS));
     let values = Vector::<f32, N>::cast_from(factor.read(ABSOLUTE_POS));
-    let result = value::<N>(gates, parameter, kind) * values;
+    let result = value::<F, N>(gates, parameter, kind) * values;
     out.write(ABSOLUTE_POS, Vector::cast_from(result));
 }
 
@@ -91,7 +91,7 @@ pub(in crate::backends::cubecl) fn gated_pair_backward<F: Float, N: Size>(
     let gates = Vector::<f32, N>::cast_from(gate.read(ABSOLUTE_POS));
     let values = Vector::<f32, N>::cast_from(factor.read(ABSOLUTE_POS));
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    let slopes = dy * values * derivative::<N>(gates, parameter, kind);
+    let slopes = dy * values * derivative::<F, N>(gates, parameter, kind);
     dgate.write(ABSOLUTE_POS, Vector::cast_from(slopes));
-    dfactor.write(ABSOLUTE_POS, Vector::cast_from(dy * value::<N>(gates, parameter, kind)));
+    dfactor.write(ABSOLUTE_POS, Vector::cast_from(dy * value::<F, N>(gates, parameter, kind)));
 }

@@ -19,7 +19,7 @@ pub(in crate::backends::cubecl) fn map<F: Float, N: Size>(
         terminate!();
     }
     let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
-    out.write(ABSOLUTE_POS, Vector::cast_from(value::<N>(x, parameter, kind)));
+    out.write(ABSOLUTE_POS, Vector::cast_from(value::<F, N>(x, parameter, kind)));
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -38,9 +38,9 @@ pub(in crate::backends::cubecl) fn scale<F: Float, N: Size>(
     let x = Vector::<f32, N>::cast_from(x.read(ABSOLUTE_POS));
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
     let factor = if comptime!(twice) {
-        second_derivative::<N>(x, parameter, kind)
+        second_derivative::<F, N>(x, parameter, kind)
     } else {
-        derivative::<N>(x, parameter, kind)
+        derivative::<F, N>(x, parameter, kind)
     };
     out.write(ABSOLUTE_POS, Vector::cast_from(dy * factor));
 }

@@ -8,34 +8,38 @@ pub(super) mod gates;
 pub(super) mod maps;
 pub(super) mod steps;
 
-use super::on_lanes::OnLanes;
+use super::on_lanes::on_type;
 use crate::composed::Of;
 use burn_cubecl::cubecl;
 use cubecl::prelude::*;
 use gelu_kernels::functions::Kind;
 
-/// The function.
+/// The function, of what is read from a tensor of type `F`.
 #[cube]
-fn value<N: Size>(x: Vector<f32, N>, parameter: f32, #[comptime] kind: Kind) -> Vector<f32, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Value }))
+fn value<F: Float, N: Size>(
+    x: Vector<f32, N>,
+    parameter: f32,
+    #[comptime] kind: Kind,
+) -> Vector<f32, N> {
+    intrinsic!(|scope| on_type::<F, N>(scope, x, parameter, kind, Of::Value))
 }
 
 /// Its derivative.
 #[cube]
-fn derivative<N: Size>(
+fn derivative<F: Float, N: Size>(
     x: Vector<f32, N>,
     parameter: f32,
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Derivative }))
+    intrinsic!(|scope| on_type::<F, N>(scope, x, parameter, kind, Of::Derivative))
 }
 
 /// Its second derivative.
 #[cube]
-fn second_derivative<N: Size>(
+fn second_derivative<F: Float, N: Size>(
     x: Vector<f32, N>,
     parameter: f32,
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::SecondDerivative }))
+    intrinsic!(|scope| on_type::<F, N>(scope, x, parameter, kind, Of::SecondDerivative))
 }

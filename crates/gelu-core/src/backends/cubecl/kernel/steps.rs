@@ -21,7 +21,7 @@ pub(in crate::backends::cubecl) fn step<F: Float, N: Size>(
     if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
     }
-    let value = value::<N>(biased::<F, N>(x, bias), parameter, kind);
+    let value = value::<F, N>(biased::<F, N>(x, bias), parameter, kind);
     out.write(ABSOLUTE_POS, Vector::cast_from(value));
 }
 
@@ -39,7 +39,7 @@ pub(in crate::backends::cubecl) fn step_backward<F: Float, N: Size>(
         terminate!();
     }
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    let slope = dy * derivative::<N>(biased::<F, N>(x, bias), parameter, kind);
+    let slope = dy * derivative::<F, N>(biased::<F, N>(x, bias), parameter, kind);
     out.write(ABSOLUTE_POS, Vector::cast_from(slope));
 }
 
@@ -58,7 +58,7 @@ pub(in crate::backends::cubecl) fn dropped_step<F: Float, I: Int, N: Size>(
     if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
     }
-    let value = value::<N>(biased::<F, N>(x, bias), parameter, kind);
+    let value = value::<F, N>(biased::<F, N>(x, bias), parameter, kind);
     let kept = kept::<N>(value, stream::<I>(key), threshold, scale);
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
@@ -80,7 +80,7 @@ pub(in crate::backends::cubecl) fn dropped_step_backward<F: Float, I: Int, N: Si
         terminate!();
     }
     let dy = Vector::<f32, N>::cast_from(dy.read(ABSOLUTE_POS));
-    let slope = dy * derivative::<N>(biased::<F, N>(x, bias), parameter, kind);
+    let slope = dy * derivative::<F, N>(biased::<F, N>(x, bias), parameter, kind);
     let kept = kept::<N>(slope, stream::<I>(key), threshold, scale);
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
