@@ -2,6 +2,10 @@
 
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
+#![allow(
+    clippy::extra_unused_type_parameters,
+    reason = "a tensor's type counts while a kernel is built"
+)]
 
 pub(super) mod draws;
 pub(super) mod gates;
