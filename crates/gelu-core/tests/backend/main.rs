@@ -27,6 +27,7 @@ fn inputs() -> Vec<f32> {
 #[test]
 fn values_and_derivatives_are_within_their_bounds() {
     let (x, device) = (inputs(), Device::default());
+    let through_vulkan = format!("{device:?}").contains("Vulkan");
     let mut outside = Vec::new();
     for unit in Unit::ALL {
         // In units of the last place; what all backends with kernels keep everywhere, and those
@@ -37,7 +38,7 @@ fn values_and_derivatives_are_within_their_bounds() {
                 // A difference around |x| = 1.
                 (Unit::Cauchy, Of::Derivative) => 10.0,
                 // Three quotients, of which Vulkan allows each 2.5 ULP.
-                (Unit::SmoothRelu2 { .. }, Of::Derivative) => 10.0,
+                (Unit::SmoothRelu2 { .. }, Of::Derivative) if through_vulkan => 10.0,
                 _ if has_kernel(&device) => 8.0,
                 _ => 16.0,
             };
@@ -305,7 +306,7 @@ fn shared_tensors_are_not_overwritten() {
     assert_eq!(ones.into_data().try_to_vec::<f32>().unwrap(), [1.0, 1.0]);
 }
 
-/// Every number of both types: results are the nearest number of the type or one beside it, next to a derivative's
+/// Every number of both types: results are the nearest number of the type, or all but as near, next to a derivative's
 /// zero within what an f32 at 1 is rounded by four times over.
 #[test]
 fn half_precision_is_within_a_place() {
@@ -354,7 +355,7 @@ fn half_precision_is_within_a_place() {
                     "{unit} {of:?} {dtype:?}: {:.4} places at {:e}, {beside} above 0.5",
                     worst.0, worst.1
                 );
-                if worst.0 > 1.0 || worst.0.is_nan() {
+                if worst.0 > 0.6 || worst.0.is_nan() {
                     outside.push(format!("{unit} {of:?} {dtype:?}: {worst:?}"));
                 }
             }
