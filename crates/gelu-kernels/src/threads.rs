@@ -92,31 +92,34 @@ impl Threads {
 pub(crate) fn each<T: Send>(
     count: usize,
     threads: Threads,
-    work: impl Fn(usize) -> T + Send + Sync,
+    work: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
     #[cfg(feature = "rayon")]
     if threads != Threads::Own && count > 1 && rayon::current_num_threads() > 1 {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
-        let of_team = (threads == Threads::Awake).then(|| by_team(count, &work)).flatten();
-        return of_team.unwrap_or_else(|| (0..count).into_par_iter().map(work).collect());
+        let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
+        let places = Disjoint::of(&mut results);
+        share_out(count, threads, &|index| {
+            let result = work(index);
+            // SAFETY: each number comes once.
+            let place = unsafe { places.part(index..index + 1) };
+            place[0] = Some(result);
+        });
+        return results.into_iter().flatten().collect();
     }
     let _ = threads;
     (0..count).map(work).collect()
 }
 
-/// The same, unless the team is taken.
+/// Calls `work` with each of `0..count`. Compiled once: Rayon's code would be a tenth of what a crate with many
+/// kinds of work compiles.
 #[cfg(feature = "rayon")]
-fn by_team<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Option<Vec<T>> {
-    let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
-    let places = Disjoint::of(&mut results);
-    let place = |index| {
-        let result = work(index);
-        // SAFETY: each number comes once.
-        let place = unsafe { places.part(index..index + 1) };
-        place[0] = Some(result);
-    };
-    let done = crate::team::each(count, rayon::current_num_threads(), &place);
-    done.then(|| results.into_iter().flatten().collect())
+fn share_out(count: usize, threads: Threads, work: &(dyn Fn(usize) + Sync)) {
+    use rayon::iter::{IntoParallelIterator, ParallelIterator};
+    let is_done =
+        threads == Threads::Awake && crate::team::each(count, rayon::current_num_threads(), work);
+    if !is_done {
+        (0..count).into_par_iter().for_each(work);
+    }
 }
 
 /// What `work` gives for each of `0..count`, in their order, on several threads if the work on
@@ -125,7 +128,7 @@ fn by_team<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Option<Ve
 pub(crate) fn map_each<T: Send>(
     count: usize,
     elements: usize,
-    work: impl Fn(usize) -> T + Send + Sync,
+    work: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
     each(count, Threads::worth(elements, PARALLEL), work)
 }
@@ -135,7 +138,7 @@ pub(crate) fn map_each<T: Send>(
 pub(crate) fn for_each_chunk<T: Send>(
     length: usize,
     least: usize,
-    work: impl Fn(Range<usize>) -> T + Send + Sync,
+    work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Vec<T> {
     for_each_chunk_on(Threads::worth(length, PARALLEL), length, least, work)
 }
@@ -145,7 +148,7 @@ pub(crate) fn for_each_chunk_on<T: Send>(
     threads: Threads,
     length: usize,
     least: usize,
-    work: impl Fn(Range<usize>) -> T + Send + Sync,
+    work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Vec<T> {
     let chunk = CHUNK.max(least.next_multiple_of(4));
     let range = |index: usize| index * chunk..((index + 1) * chunk).min(length);
@@ -158,7 +161,7 @@ pub(crate) fn for_each_chunk_on<T: Send>(
 pub(crate) fn for_each_part(
     data: &mut [f32],
     size: usize,
-    work: impl Fn(usize, &mut [f32]) + Send + Sync,
+    work: impl Fn(usize, &mut [f32]) + Sync,
 ) {
     let (size, length) = (size.max(1), data.len());
     let parts = Disjoint::of(data);
@@ -177,7 +180,7 @@ pub(crate) fn for_each_channel_part(
     [channels, plane]: [usize; 2],
     rows: usize,
     depth: usize,
-    work: impl Fn(usize, Range<usize>, &mut [MaybeUninit<f32>]) + Send + Sync,
+    work: impl Fn(usize, Range<usize>, &mut [MaybeUninit<f32>]) + Sync,
 ) {
     /// Parts there should be for a few threads to share out.
     const ENOUGH: usize = 8;
@@ -210,7 +213,7 @@ pub(crate) fn for_each_block(
     size: [usize; 2],
     side: usize,
     operations: usize,
-    work: impl Fn(Range<usize>, Range<usize>) + Send + Sync,
+    work: impl Fn(Range<usize>, Range<usize>) + Sync,
 ) {
     /// Blocks there should be for a few threads to share out.
     const ENOUGH: usize = 4;

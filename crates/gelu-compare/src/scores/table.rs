@@ -165,6 +165,10 @@ struct Places {
 
 impl Places {
     fn of(header: &StringRecord, columns: &Columns, path: &Path) -> Result<Self> {
+        if header.is_empty() {
+            let advice = "a table begins with a line that names its columns";
+            return Err(Error::data(path, Place::Line(1), "the file is empty", advice));
+        }
         let place = |name: &str| {
             let mut found = header.iter().enumerate().filter(|(_, column)| *column == name);
             match (found.next(), found.next()) {
@@ -296,7 +300,7 @@ mod tests {
     fn every_fault_is_said_with_its_line() {
         let header = "activation,seed,error\n";
         for (text, expected) in [
-            ("".to_owned(), "no column `activation`"),
+            ("".to_owned(), "line 1: the file is empty"),
             ("activation;seed;error\n".to_owned(), "columns are separated by commas"),
             ("activation,error\n".to_owned(), "no column `seed`; there are: `activation`, `error`"),
             ("seed,seed,error,activation\n".to_owned(), "two columns are named `seed`"),

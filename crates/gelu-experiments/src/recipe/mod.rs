@@ -242,6 +242,9 @@ impl Recipe {
     pub fn text(name: &str) -> Result<&'static str> {
         match BUILT_IN.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Ok(text),
+            None if name.ends_with(".toml") => Err(Error::Usage(format!(
+                "`{name}` is no experiment's name; a file is read by `--recipe {name}`"
+            ))),
             None => Err(Error::Usage(format!(
                 "unknown experiment `{name}`; there are: {}",
                 Self::names().join(", ")
@@ -291,6 +294,13 @@ mod tests {
             let recipe = Recipe::parse(text, name).unwrap();
             assert_eq!(&recipe.name, name);
         }
+    }
+
+    #[test]
+    fn unknown_name_leads_to_what_is_there() {
+        let told = |name| Recipe::named(name).unwrap_err().to_string();
+        assert!(told("mnist").starts_with("unknown experiment `mnist`; there are: digits, "));
+        assert!(told("mine.toml").ends_with("a file is read by `--recipe mine.toml`"));
     }
 
     #[test]

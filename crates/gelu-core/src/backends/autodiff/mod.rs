@@ -5,7 +5,8 @@ mod map;
 mod pair;
 mod recompute;
 
-use crate::{ActivationOps, GateHalf, Unit};
+use crate::random::{draw_of, mask_of};
+use crate::{ActivationOps, GateHalf, Unit, composed};
 use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
 use burn_core::backend::tensor::{FloatTensor, IntTensor};
 use map::{Map, mapped};
@@ -60,5 +61,63 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         threshold: u32,
     ) -> FloatTensor<Self> {
         paired::<B, C>(x, bias, Pair::Step(unit, Some((key, threshold))))
+    }
+
+    // Backward passes that are differentiated in their turn. They are composed without checkpointing, whichever the
+    // device has: a second strategy would compile every operation of Burn's in them once more.
+
+    fn activation_curvature(
+        x: FloatTensor<Self>,
+        factor: FloatTensor<Self>,
+        unit: Unit,
+    ) -> FloatTensor<Self> {
+        composed::curvature::<Autodiff<B>>(x, factor, unit)
+    }
+
+    fn bias_activation_backward(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        composed::bias_activation_dropout_backward::<Autodiff<B>>(x, bias, dy, unit, None)
+    }
+
+    fn bias_activation_dropout_backward(
+        x: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        key: IntTensor<Self>,
+        unit: Unit,
+        threshold: u32,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let mask = mask_of::<Autodiff<B>>(key, threshold);
+        composed::bias_activation_dropout_backward::<Autodiff<B>>(x, bias, dy, unit, Some(mask))
+    }
+
+    fn gated_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+        gate: GateHalf,
+    ) -> FloatTensor<Self> {
+        composed::gated_backward::<Autodiff<B>>(x, dy, unit, gate)
+    }
+
+    fn gated_pair_backward(
+        gate: FloatTensor<Self>,
+        value: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        unit: Unit,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        composed::gated_pair_backward::<Autodiff<B>>(gate, value, dy, unit)
+    }
+
+    fn stochastic_map_backward(
+        x: FloatTensor<Self>,
+        dy: FloatTensor<Self>,
+        key: IntTensor<Self>,
+    ) -> FloatTensor<Self> {
+        composed::stochastic_gate::<Autodiff<B>>(x, dy, draw_of::<Autodiff<B>>(key))
     }
 }
