@@ -65,6 +65,38 @@ fn the_runs_that_are_kept_give_the_tables_beside_them() {
     }
 }
 
+/// How a comparison's scores are judged, and what its table calls the place of a verdict.
+struct Judging {
+    of: &'static [&'static str],
+    place: fn(&serde_json::Value) -> String,
+}
+
+impl Judging {
+    fn of(comparison: &Path) -> Self {
+        match comparison.file_name().unwrap().to_str().unwrap() {
+            "symbolic-newer" => Self {
+                of: &[
+                    "--compare=activation",
+                    "--each=formula",
+                    "--primary=test_rmse",
+                    "--negligible=0.002",
+                ],
+                place: |each| {
+                    let formula = each["formula"].as_str().unwrap();
+                    format!("Formula {}", formula.split('=').next().unwrap())
+                },
+            },
+            "initialisation" => Self {
+                of: &["--compare=initialisation", "--each=activation", "--primary=test_error"],
+                place: |each| {
+                    format!("Activation {}, rate 0.001", each["activation"].as_str().unwrap())
+                },
+            },
+            other => panic!("how are the scores of evidence/{other} judged?"),
+        }
+    }
+}
+
 /// Where scores are kept without the runs they were read from, they are judged as the table has it.
 #[test]
 fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
@@ -74,21 +106,19 @@ fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
     for comparison in kept {
         let sandbox = Sandbox::new();
         fs::copy(comparison.join("runs.csv"), sandbox.path("runs.csv")).unwrap();
-        let judge = ["verdict", "runs.csv", "--compare", "activation", "--each", "formula"];
-        let by = ["--primary", "test_rmse", "--negligible", "0.002", "--json"];
-        let judged = sandbox.run(&[&judge[..], &by].concat()).success();
+        let judging = Judging::of(&comparison);
+        let judge = [&["verdict", "runs.csv", "--json"], judging.of].concat();
+        let judged = sandbox.run(&judge).success();
         let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
         let table = fs::read_to_string(comparison.join("table.md")).unwrap();
         let differences = judged["differences"].as_array().unwrap();
         assert!(!differences.is_empty());
         for difference in differences {
-            let formula = difference["each"]["formula"].as_str().unwrap();
             let sentence = difference["sentence"].as_str().unwrap();
             // The table's measure has other digits, and intervals over new examples, of which scores know nothing.
             let ends = [" by ", " within ", " is undecided"].into_iter();
             let end = ends.filter_map(|end| sentence.find(end)).min().unwrap();
-            let said =
-                format!("- Formula {}: {}", formula.split('=').next().unwrap(), &sentence[..end]);
+            let said = format!("- {}: {}", (judging.place)(&difference["each"]), &sentence[..end]);
             let mut there = table.lines().filter(|line| line.starts_with(&said));
             let line = there.next().unwrap_or_else(|| panic!("{said}: {}", comparison.display()));
             if let Some((_, p)) = sentence.split_once("p = ") {
