@@ -94,11 +94,12 @@ const OTHERS: [(Activation, &str, &str, &[&str]); 5] = [
 ];
 
 /// Names that others have for what is no function of one number, and what to write.
-const ELSEWHERE: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 11] = [
     ("glu", "is a gated unit: a `GatedFeedForward` whose activation is `sigmoid`"),
     ("geglu", "is a gated unit: a `GatedFeedForward` whose activation is `gelu`"),
     ("swiglu", "is a gated unit: a `GatedFeedForward` whose activation is `silu`"),
     ("reglu", "is a gated unit: a `GatedFeedForward` whose activation is `relu`"),
+    ("singlu", "is a gated unit: a `GatedFeedForward` of a `custom_gate`, `gate.sin() * value`"),
     ("threshold", "has two parameters; where the second is 0 it is `thresholded-relu:0.1`"),
     ("rrelu", "draws its slope; once trained it is `leaky-relu:0.229` by PyTorch's defaults"),
     ("polynorm", "is no function of one number; it is a module of gelu-core, PolyNorm"),

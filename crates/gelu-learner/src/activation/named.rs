@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// An activation as recipes, the command line and run folders name it: a built-in one (`gelu`), a
 /// formula with a name (`mine=x*tanh(x)`), a registered one ([`register`](super::register)), the gate of a
-/// gated unit (`geglu`, `swiglu`, `reglu`, `gated:tanh`, or a formula in both, `mine(a,b)=a*sin(b)`), or
+/// gated unit (`geglu`, `swiglu`, `reglu`, `singlu`, `gated:tanh`, or a formula in both, `mine(a,b)=a*sin(b)`), or
 /// `polynorm`; the last two are for networks that have a place for them.
 ///
 /// Its text says all that a run depends on, and parses to an equal one.
@@ -45,7 +45,7 @@ impl NamedActivation {
     /// Names beside those of [`Activation::built_in`]: of gated units, and of what is no function of one
     /// number.
     pub fn others() -> impl Iterator<Item = &'static str> {
-        GATES.iter().map(|(name, ..)| *name).chain([POLY_NORM.0])
+        GATES.iter().map(|unit| unit.name).chain([POLY_NORM.0])
     }
 
     /// What the text means, also where this program knows no such activation: results can be shown
@@ -105,8 +105,8 @@ impl NamedActivation {
         match &self.meaning {
             Meaning::BuiltIn(activation) => activation.label(),
             Meaning::Gate(activation) if self.formula().is_none() => {
-                match GATES.iter().find(|(name, ..)| *name == self.text) {
-                    Some((.., label)) => (*label).into(),
+                match GATES.iter().find(|unit| unit.name == self.text) {
+                    Some(unit) => unit.label.into(),
                     None => format!("gated {}", activation.label()).into(),
                 }
             }
@@ -160,11 +160,20 @@ impl FromStr for NamedActivation {
             let meaning = if formula.is_gate() { Meaning::Gate } else { Meaning::Formula };
             return Ok(Self { text, meaning: meaning(formula.into_activation(name)) });
         }
-        if let Some(function) = gate(text) {
+        if let Some(unit) = GATES.iter().find(|unit| text.eq_ignore_ascii_case(unit.name)) {
+            let activation = match unit.gate {
+                Gate::Function(name) => name.parse::<Activation>().map_err(|_| unknown(name))?,
+                Gate::Formula(head, formula) => {
+                    Formula::parse_named(head, formula)?.into_activation(unit.name)
+                }
+            };
+            return Ok(Self { text: unit.name.to_owned(), meaning: Meaning::Gate(activation) });
+        }
+        if let Some(function) = text.strip_prefix(GATED) {
             let activation = function.parse::<Activation>().map_err(|_| unknown(function))?;
-            let named = GATES.iter().find(|(_, of, _)| *of == activation.name());
-            let text = match named {
-                Some((name, ..)) => (*name).to_owned(),
+            let is_its = |unit: &&GatedUnit| unit.gate == Gate::Function(&activation.name());
+            let text = match GATES.iter().find(is_its) {
+                Some(unit) => unit.name.to_owned(),
                 None => format!("{GATED}{}", activation.name()),
             };
             return Ok(Self { text, meaning: Meaning::Gate(activation) });
@@ -180,21 +189,40 @@ impl FromStr for NamedActivation {
     }
 }
 
-/// Gated units with names of their own (Shazeer, arXiv 2002.05202), the functions of their gates, and as
-/// people write them.
-const GATES: [(&str, &str, &str); 3] =
-    [("geglu", "gelu", "GEGLU"), ("swiglu", "silu", "SwiGLU"), ("reglu", "relu", "ReGLU")];
+/// A gated unit with a name of its own.
+struct GatedUnit {
+    name: &'static str,
+    /// As people write it.
+    label: &'static str,
+    gate: Gate<'static>,
+}
+
+#[derive(PartialEq)]
+enum Gate<'a> {
+    /// What the gate is passed through.
+    Function(&'a str),
+    /// A formula in gate and value, behind the names of both.
+    Formula(&'a str, &'a str),
+}
+
+impl GatedUnit {
+    const fn of(name: &'static str, label: &'static str, gate: Gate<'static>) -> Self {
+        Self { name, label, gate }
+    }
+}
+
+/// The first three are of Shazeer, arXiv 2002.05202. SinGLU (openreview.net/forum?id=qq4yipldw2) is the gated unit
+/// of first order with a sine in the sigmoid's place.
+const GATES: [GatedUnit; 4] = [
+    GatedUnit::of("geglu", "GEGLU", Gate::Function("gelu")),
+    GatedUnit::of("swiglu", "SwiGLU", Gate::Function("silu")),
+    GatedUnit::of("reglu", "ReGLU", Gate::Function("relu")),
+    GatedUnit::of("singlu", "SinGLU", Gate::Formula("singlu(a,b)", "sin(a)*b")),
+];
 /// The name of a [`PolyNorm`](gelu_core::PolyNorm), and as people write it.
 const POLY_NORM: (&str, &str) = ("polynorm", "PolyNorm");
 /// What stands before the function of any other.
 const GATED: &str = "gated:";
-
-/// The function of the gate that a text names.
-fn gate(text: &str) -> Option<&str> {
-    let lower = text.to_ascii_lowercase();
-    let known = GATES.iter().find(|(name, ..)| *name == lower).map(|(_, function, _)| *function);
-    known.or_else(|| text.strip_prefix(GATED))
-}
 
 /// What is wrong with a name that nothing has.
 fn unknown(text: &str) -> Error {
@@ -339,6 +367,31 @@ mod tests {
         assert_eq!(named.nonlinearity().unwrap(), Nonlinearity::PolyNorm);
         let error = named.activation().unwrap_err().to_string();
         assert!(error.contains("a module of gelu-core, PolyNorm"), "{error}");
+    }
+
+    #[test]
+    fn sin_glu_is_the_sine_of_the_gate_times_the_value() {
+        let unit: NamedActivation = "SinGLU".parse().unwrap();
+        assert_eq!((unit.text(), &*unit.label(), unit.is_gate()), ("singlu", "SinGLU", true));
+        let device = Device::default().autodiff();
+        let layer = unit.activation().unwrap().init(gelu_core::Channels::Shared, &device);
+        for step in -80_i8..=80 {
+            let (a, b) = (0.1 * f32::from(step), 0.7_f32);
+            let [gate, value] =
+                [a, b].map(|x| Tensor::<1>::from_floats([x], &device).require_grad());
+            let y = layer.gated(gate.clone(), value.clone());
+            let gradients = y.clone().backward();
+            let slope = |of: &Tensor<1>| of.grad(&gradients).unwrap().into_scalar::<f32>();
+            let (wide, b) = (f64::from(a), f64::from(b));
+            for (found, exact) in [
+                (y.into_scalar::<f32>(), wide.sin() * b),
+                (slope(&gate), wide.cos() * b),
+                (slope(&value), wide.sin()),
+            ] {
+                let off = (f64::from(found) - exact).abs();
+                assert!(off <= 2.0 * f64::from(f32::EPSILON) * exact.abs(), "{a}: {found} {exact}");
+            }
+        }
     }
 
     #[test]
