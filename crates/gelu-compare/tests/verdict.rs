@@ -90,7 +90,7 @@ fn a_table_that_cannot_be_judged_is_refused_with_its_line() {
     judge(&table, &["--baseline", "tanh"], 1, "the baseline `tanh` is not there");
     judge(&table, &["--negligible=-1"], 2, "--negligible");
     judge(&table, &["--forest", "picture.gif"], 2, ".svg or .png");
-    judge("", &[], 1, "no column");
+    judge("", &[], 1, "line 1: the file is empty");
     fs::remove_file(sandbox.path("scores.csv")).unwrap();
     sandbox.run(&JUDGE).refused(1, "scores.csv");
 }

@@ -99,7 +99,7 @@ const ELSEWHERE: [(&str, &str); 11] = [
     ("geglu", "is a gated unit: a `GatedFeedForward` whose activation is `gelu`"),
     ("swiglu", "is a gated unit: a `GatedFeedForward` whose activation is `silu`"),
     ("reglu", "is a gated unit: a `GatedFeedForward` whose activation is `relu`"),
-    ("singlu", "is a gated unit: a `GatedFeedForward` of a `custom_gate`, `gate.sin() * value`"),
+    ("singlu", "is a gated unit: a GatedFeedForward of a custom gate, gate.sin() * value"),
     ("threshold", "has two parameters; where the second is 0 it is `thresholded-relu:0.1`"),
     ("rrelu", "draws its slope; once trained it is `leaky-relu:0.229` by PyTorch's defaults"),
     ("polynorm", "is no function of one number; it is a module of gelu-core, PolyNorm"),

@@ -13,7 +13,7 @@ use holder::{HOLDER, is_recent, read_holder, to_json};
 use lock::{Refused, is_locked, lock, lock_name};
 use state::State;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -140,7 +140,7 @@ impl Lease {
             Err(error) => return Err(Error::io("take over", path)(error)),
         }
         if restored && State::all(folder)? != [next] {
-            fs::remove_dir_all(&taken).map_err(Error::io("remove", taken))?;
+            remove(&taken).map_err(Error::io("remove", taken))?;
             return Ok(Claim::Busy(None));
         }
         let mut lease = Self {
@@ -280,6 +280,22 @@ impl Lease {
     }
 }
 
+/// Removes a folder in which another taker, who found it by the name it had before, may be making its lock at this
+/// moment.
+fn remove(folder: &Path) -> io::Result<()> {
+    /// Others are there for one file at most.
+    const ATTEMPTS: u32 = 1000;
+    for _ in 1..ATTEMPTS {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+                std::thread::yield_now();
+            }
+            result => return result,
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
 impl Drop for Lease {
     /// Gives the folder back.
     fn drop(&mut self) {
@@ -293,6 +309,33 @@ impl Drop for Lease {
             for name in [HOLDER, &lock_name(self.generation), LOG] {
                 let _ = fs::remove_file(free.join(name));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_removed_while_somebody_makes_files_in_it() {
+        let parent = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            let folder = parent.path().join(format!("lease-{round}"));
+            fs::create_dir(&folder).unwrap();
+            let file = folder.join("lock-0001");
+            let others: Vec<_> = (0..2)
+                .map(|_| {
+                    let file = file.clone();
+                    std::thread::spawn(move || while File::create(&file).is_ok() {})
+                })
+                .collect();
+            while !file.exists() {
+                std::thread::yield_now();
+            }
+            remove(&folder).unwrap();
+            others.into_iter().for_each(|other| other.join().unwrap());
+            assert!(!folder.exists());
         }
     }
 }
