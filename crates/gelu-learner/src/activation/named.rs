@@ -211,8 +211,8 @@ impl GatedUnit {
     }
 }
 
-/// The first three are of Shazeer, arXiv 2002.05202. SinGLU (openreview.net/forum?id=qq4yipldw2) is the gated unit
-/// of first order with a sine in the sigmoid's place.
+/// The first three are of Shazeer, arXiv 2002.05202. SinGLU (openreview.net/forum?id=qq4yipldw2) is taken for GLU with
+/// a sine in the sigmoid's place: its abstract calls it a gated unit of first order and has no formula.
 const GATES: [GatedUnit; 4] = [
     GatedUnit::of("geglu", "GEGLU", Gate::Function("gelu")),
     GatedUnit::of("swiglu", "SwiGLU", Gate::Function("silu")),
