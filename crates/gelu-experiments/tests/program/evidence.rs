@@ -74,7 +74,7 @@ struct Judging {
 impl Judging {
     fn of(comparison: &Path) -> Self {
         match comparison.file_name().unwrap().to_str().unwrap() {
-            "symbolic-newer" => Self {
+            "symbolic-newer" | "symbolic-oscillating" => Self {
                 of: &[
                     "--compare=activation",
                     "--each=formula",
