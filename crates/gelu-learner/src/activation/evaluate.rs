@@ -66,6 +66,10 @@ fn unary(function: Unary, x: Tensor<1>) -> Tensor<1> {
         Unary::Log1p => x.log1p(),
         Unary::Expm1 => expm1(x),
         Unary::Softplus => functional::unit(x, Unit::Softplus { beta: 1.0 }),
+        Unary::NormalCdf => functional::normal_cdf(x),
+        Unary::Gelu => functional::gelu(x),
+        Unary::Silu => functional::silu(x),
+        Unary::Relu => functional::relu(x),
     }
 }
 
@@ -124,7 +128,7 @@ mod tests {
     use burn::tensor::{Device, Tensor, TensorData};
 
     /// Every operator and function, with constants on either side.
-    const FORMULAS: [&str; 26] = [
+    const FORMULAS: [&str; 29] = [
         "x*tanh(ln(1+exp(x)))",
         "0.5*x*(1+erf(x/2^0.5))",
         "x*sigmoid(1.702*x)",
@@ -149,6 +153,9 @@ mod tests {
         "log1p(3)*x",
         "expm1(x)",
         "softplus(2*x)",
+        "x*normal_cdf(2*x)",
+        "gelu(x)+0.1*sin(x)",
+        "silu(x)-relu(x)^2",
         "x*sigmoid({b=1.5}*x)",
         "{a=0.5}*x^2+{b=-2}*x+{a}",
     ];
@@ -178,7 +185,7 @@ mod tests {
     #[test]
     fn safe_forms_keep_their_digits_where_others_overflow_or_cancel() {
         let device = Device::default().autodiff();
-        // Of Python's math: log1p, expm1, and log1p(exp(−|x|)) + max(x, 0); then the derivatives.
+        // Of Python's math: log1p, expm1, log1p(exp(−|x|)) + max(x, 0), and erfc; then the derivatives.
         for (text, x, value, slope) in [
             ("log1p(x)", 1e-6, 9.999_995e-7, 0.999_999),
             ("expm1(x)", 1e-6, 1.000_000_5e-6, 1.000_001),
@@ -188,6 +195,9 @@ mod tests {
             ("expm1(x)", 3.0, 19.085_536_923_187_668, 20.085_536_923_187_668),
             ("softplus(x)", 200.0, 200.0, 1.0),
             ("softplus(x)", -50.0, 1.928_749_847_963_917_8e-22, 1.928_749_847_963_917_8e-22),
+            ("normal_cdf(x)", -5.0, 2.866_515_718_791_939e-7, 1.486_719_514_734_297_7e-6),
+            ("gelu(x)", -5.0, -1.433_257_859_395_969_6e-6, -7.146_946_001_792_295e-6),
+            ("relu(x)", -5.0, 0.0, 0.0),
         ] {
             let input = Tensor::<1>::from_floats([x as f32], &device).require_grad();
             let formula = Formula::parse(text).unwrap();

@@ -1,3 +1,5 @@
+use std::f64::consts::FRAC_1_SQRT_2;
+
 /// A formula as a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
@@ -43,6 +45,14 @@ pub enum Unary {
     Expm1,
     /// `ln(1 + e^x)`, without overflow.
     Softplus,
+    /// `Φ(x)`, the CDF of the standard normal distribution, without cancellation below 0.
+    NormalCdf,
+    /// `x·Φ(x)`.
+    Gelu,
+    /// `x/(1 + e^−x)`.
+    Silu,
+    /// The larger one of `x` and 0.
+    Relu,
 }
 
 /// What an expression is evaluated at.
@@ -84,7 +94,7 @@ pub enum Binary {
 
 impl Unary {
     /// Those that are called by a name.
-    pub(super) const NAMED: [(&str, Self); 12] = [
+    pub(super) const NAMED: [(&str, Self); 16] = [
         ("exp", Self::Exp),
         ("ln", Self::Ln),
         ("tanh", Self::Tanh),
@@ -97,6 +107,10 @@ impl Unary {
         ("log1p", Self::Log1p),
         ("expm1", Self::Expm1),
         ("softplus", Self::Softplus),
+        ("normal_cdf", Self::NormalCdf),
+        ("gelu", Self::Gelu),
+        ("silu", Self::Silu),
+        ("relu", Self::Relu),
     ];
 
     /// On one number.
@@ -116,6 +130,12 @@ impl Unary {
             Self::Expm1 => x.exp_m1(),
             // A maximum alone would lose a NaN.
             Self::Softplus => (x + x.abs()) / 2.0 + (-x.abs()).exp().ln_1p(),
+            Self::NormalCdf => libm::erfc(-x * FRAC_1_SQRT_2) / 2.0,
+            Self::Gelu => x * Self::NormalCdf.apply(x),
+            Self::Silu => x * Self::Sigmoid.apply(x),
+            // As there.
+            Self::Relu if x < 0.0 => 0.0,
+            Self::Relu => x,
         }
     }
 }

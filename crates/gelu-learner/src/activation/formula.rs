@@ -8,9 +8,9 @@ use gelu_core::Activation;
 use std::fmt;
 
 /// A formula of one's own: an expression in `x` with `+ - * / ^`, numbers, `pi`, `e`, the functions exp,
-/// ln, tanh, erf, sqrt, abs, sigmoid, sin, cos, log1p, expm1, softplus, min and max, and constants that
-/// are learned, `{b=1}` with where they start and `{b}` where they stand again; or one in the gate and the
-/// value of a gated unit.
+/// ln, tanh, erf, sqrt, abs, sigmoid, sin, cos, log1p, expm1, softplus, normal_cdf, gelu, silu, relu, min and
+/// max, and constants that are learned, `{b=1}` with where they start and `{b}` where they stand again; or one
+/// in the gate and the value of a gated unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
     /// Without white space, so that spaces make no difference to a run's identity.
