@@ -133,7 +133,7 @@ impl Unary {
             Self::NormalCdf => libm::erfc(-x * FRAC_1_SQRT_2) / 2.0,
             Self::Gelu => x * Self::NormalCdf.apply(x),
             Self::Silu => x * Self::Sigmoid.apply(x),
-            // As there.
+            // A maximum would lose a NaN here, too.
             Self::Relu if x < 0.0 => 0.0,
             Self::Relu => x,
         }
