@@ -1,6 +1,7 @@
 use crate::disjoint::Disjoint;
 use crate::lane::Lane;
 use crate::level::{Level, Work};
+use crate::prefetch;
 use crate::storage::Storage;
 use crate::threads::for_each_chunk;
 
@@ -143,24 +144,85 @@ fn adam_at<S: Storage, const MOMENTS: usize>(
     );
     let gradient = Disjoint::of(gradient);
     let moments = moments.map(Disjoint::of);
+    let terms = Terms::of(step);
     for_each_chunk(length, 0, |range| {
-        let parameter = &parameter[range.clone()];
-        // SAFETY: chunks do not overlap.
-        let (gradient, moments) = unsafe {
-            (
-                gradient.part(range.clone()),
-                moments.each_ref().map(|moment| moment.part(range.clone())),
-            )
+        let whole = range.start..range.end - range.len() % BLOCK;
+        let rest = whole.end..range.end;
+        let [(gradient, moments), (gradients, mut old)] = [&whole, &rest].map(|range| {
+            // SAFETY: chunks do not overlap, nor do the two parts of one.
+            unsafe {
+                let moments = moments.each_ref().map(|moment| moment.part(range.clone()));
+                (gradient.part(range.clone()), moments)
+            }
+        });
+        level.run(Strip { parameter: &parameter[whole], gradient, moments, terms });
+        if rest.is_empty() {
+            return;
+        }
+        // Copied, so that there are as many as in a block.
+        let parameter = padded(&parameter[rest], S::narrow(S::Lane::ZERO));
+        let mut gradient = padded(gradients, S::narrow(S::Lane::ZERO));
+        let mut moments = old.each_ref().map(|moment| padded(moment, S::Lane::ZERO));
+        let strip = Strip {
+            parameter: &parameter,
+            gradient: &mut gradient,
+            moments: moments.each_mut().map(|moment| &mut moment[..]),
+            terms,
         };
-        level.run(Strip { parameter, gradient, moments, step });
+        level.run(strip);
+        gradients.copy_from_slice(&gradient[..gradients.len()]);
+        for (old, moment) in old.iter_mut().zip(moments) {
+            old.copy_from_slice(&moment[..old.len()]);
+        }
     });
 }
 
+/// A block that begins with these numbers.
+fn padded<E: Copy>(numbers: &[E], zero: E) -> [E; BLOCK] {
+    let mut block = [zero; BLOCK];
+    block[..numbers.len()].copy_from_slice(numbers);
+    block
+}
+
+/// How many numbers are loaded, worked on and stored together.
+const BLOCK: usize = 32;
+
+/// Whole blocks.
 struct Strip<'a, S: Storage, const MOMENTS: usize> {
     parameter: &'a [S],
     gradient: &'a mut [S],
     moments: [&'a mut [S::Lane]; MOMENTS],
-    step: AdamStep,
+    terms: Terms<S::Lane>,
+}
+
+/// The numbers of a step in the type that it is computed in. Made outside of the loops: there a compiler would
+/// choose between numbers in f64, and convert what it chose for every weight.
+#[derive(Clone, Copy)]
+struct Terms<E> {
+    epsilon_place: EpsilonPlace,
+    beta: [E; 2],
+    rest: [E; 2],
+    rate: E,
+    epsilon: E,
+    penalty: E,
+    kept: E,
+    kept_against: E,
+}
+
+impl<E: Lane> Terms<E> {
+    fn of(step: AdamStep) -> Self {
+        let beta = [step.beta_1, step.beta_2];
+        Self {
+            epsilon_place: step.epsilon_place,
+            beta: beta.map(E::of),
+            rest: beta.map(|beta| E::of(1.0 - beta)),
+            rate: E::of(step.rate),
+            epsilon: E::of(step.epsilon),
+            penalty: E::of(step.penalty),
+            kept: E::of(step.kept),
+            kept_against: E::of(step.kept_against),
+        }
+    }
 }
 
 impl<S: Storage, const MOMENTS: usize> Work for Strip<'_, S, MOMENTS> {
@@ -168,7 +230,7 @@ impl<S: Storage, const MOMENTS: usize> Work for Strip<'_, S, MOMENTS> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        match self.step.epsilon_place {
+        match self.terms.epsilon_place {
             EpsilonPlace::Outside => self.with(|v, epsilon| v.root() + epsilon),
             EpsilonPlace::Inside => self.with(|v, epsilon| (v + epsilon).root()),
         }
@@ -178,33 +240,43 @@ impl<S: Storage, const MOMENTS: usize> Work for Strip<'_, S, MOMENTS> {
 impl<S: Storage, const MOMENTS: usize> Strip<'_, S, MOMENTS> {
     #[inline(always)]
     fn with(self, divisor: impl Fn(S::Lane, S::Lane) -> S::Lane) {
-        let Self { parameter, gradient, mut moments, step } = self;
-        let of = S::Lane::of;
-        let [beta_1, beta_2] = [step.beta_1, step.beta_2].map(of);
-        let [rest_1, rest_2] = [1.0 - step.beta_1, 1.0 - step.beta_2].map(of);
-        let [rate, epsilon, penalty] = [step.rate, step.epsilon, step.penalty].map(of);
-        let [kept, kept_against] = [step.kept, step.kept_against].map(of);
-        // Of one length, which the compiler has to see to leave out the checks.
-        let length = parameter.len();
-        let gradient = &mut gradient[..length];
-        moments = moments.map(|moment| &mut moment[..length]);
-        for place in 0..length {
-            let w = parameter[place].widen();
-            let g = gradient[place].widen() + w * penalty;
-            let m = (moments[0][place] * beta_1 + g * rest_1).flushed();
-            let v = (moments[1][place] * beta_2 + g * g * rest_2).flushed();
-            [moments[0][place], moments[1][place]] = [m, v];
-            let v = match moments.get_mut(2) {
-                Some(maximum) => {
-                    let greatest = if maximum[place] > v { maximum[place] } else { v };
-                    maximum[place] = greatest;
-                    greatest
-                }
-                None => v,
-            };
-            let towards_0 = (w >= S::Lane::ZERO) == (m >= S::Lane::ZERO);
-            let kept = if towards_0 { kept } else { kept_against };
-            gradient[place] = S::narrow(w * kept - m * rate / divisor(v, epsilon));
+        let Self { parameter, gradient, moments, terms } = self;
+        let Terms { beta, rest, rate, epsilon, penalty, kept, kept_against, .. } = terms;
+        let (parameter, gradient) = (parameter.as_chunks().0, gradient.as_chunks_mut().0);
+        let mut moments = moments.map(|moment| moment.as_chunks_mut().0.iter_mut());
+        for (parameter, gradient) in parameter.iter().zip(gradient) {
+            let places =
+                moments.each_mut().map(|moment| moment.next().expect("one for each block"));
+            prefetch::to_read::<BLOCK, S>(parameter.as_ptr());
+            prefetch::to_write::<BLOCK, S>(gradient.as_ptr());
+            for place in &places {
+                prefetch::to_write::<BLOCK, S::Lane>(place.as_ptr());
+            }
+            // Arrays that nothing else points to, which the compiler makes vectors of.
+            let (parameter, mut results): ([S; BLOCK], [S; BLOCK]) = (*parameter, *gradient);
+            let mut moments: [[S::Lane; BLOCK]; MOMENTS] = places.each_ref().map(|place| **place);
+            for i in 0..BLOCK {
+                let w = parameter[i].widen();
+                let g = results[i].widen() + w * penalty;
+                let m = (moments[0][i] * beta[0] + g * rest[0]).flushed();
+                let v = (moments[1][i] * beta[1] + g * g * rest[1]).flushed();
+                [moments[0][i], moments[1][i]] = [m, v];
+                let v = match moments.get_mut(2) {
+                    Some(maximum) => {
+                        let greatest = if maximum[i] > v { maximum[i] } else { v };
+                        maximum[i] = greatest;
+                        greatest
+                    }
+                    None => v,
+                };
+                let towards_0 = (w >= S::Lane::ZERO) == (m >= S::Lane::ZERO);
+                let kept = if towards_0 { kept } else { kept_against };
+                results[i] = S::narrow(w * kept - m * rate / divisor(v, epsilon));
+            }
+            *gradient = results;
+            for (place, moments) in places.into_iter().zip(moments) {
+                *place = moments;
+            }
         }
     }
 }
@@ -283,11 +355,15 @@ mod tests {
         let w = numbers(1e-2, 0.1);
         let squares: Vec<f32> = numbers(1e-3, 0.0).iter().map(|x| x * x).collect();
         let start = [numbers(1e-3, 0.0), numbers(1e-4, 0.01), squares.clone(), squares];
+        let portable = *Level::available().last().expect("there is always one");
         for step in steps() {
             let mut expected = start.clone();
             let [g, m, v, greatest] = &mut expected;
-            let (gradient, moments) = (&mut g[..], [&mut m[..], &mut v[..], &mut greatest[..]]);
-            Strip { parameter: &w, gradient, moments, step }.run::<false>();
+            let chunks = w.chunks(1_000).zip(g.chunks_mut(1_000)).zip(m.chunks_mut(1_000));
+            let others = v.chunks_mut(1_000).zip(greatest.chunks_mut(1_000));
+            for (((w, g), m), (v, greatest)) in chunks.zip(others) {
+                adam_at(portable, w, g, [m, v, greatest], step);
+            }
             for level in Level::available() {
                 let mut found = start.clone();
                 let [g, m, v, greatest] = &mut found;

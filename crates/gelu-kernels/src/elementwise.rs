@@ -3,11 +3,9 @@
 use crate::functions::{Function, Job, Kind};
 use crate::lane::Lane;
 use crate::level::{Level, Work};
-use crate::places::{Loop, Of, Places};
+use crate::places::{BLOCK, Loop, Of, Places};
+use crate::prefetch;
 use core::marker::PhantomData;
-
-/// How many numbers are loaded, worked on and stored together: two registers of the widest kind.
-pub(crate) const BLOCK: usize = 32;
 
 /// A function's loop.
 pub(crate) fn pick<E: Lane>(kind: Kind, of: Of) -> Loop<E> {
@@ -32,7 +30,7 @@ impl<E: Lane, const DERIVATIVE: bool> Job for Compiled<E, DERIVATIVE> {
 
 /// # Safety
 ///
-/// As for `Kernel::run`.
+/// As for `Kernel::run`, of whole blocks.
 unsafe fn apply<E: Lane, F: Function, const DERIVATIVE: bool>(
     level: Level,
     places: Places<E>,
@@ -54,30 +52,19 @@ impl<E: Lane, F: Function, const DERIVATIVE: bool> Work for Elementwise<E, F, DE
     fn run<const FUSED: bool>(self) {
         let Places { x, dy, out, length } = self.places;
         let mut start = 0;
-        while length - start >= BLOCK {
-            prefetch::<E, DERIVATIVE>(self.places, start);
-            // SAFETY: the block lies within the places, as `Kernel::run` was promised.
+        while start < length {
+            prefetch::to_read::<BLOCK, E>(x.wrapping_add(start));
+            prefetch::to_write::<BLOCK, E>(out.wrapping_add(start));
+            if DERIVATIVE {
+                prefetch::to_read::<BLOCK, E>(dy.wrapping_add(start));
+            }
+            // SAFETY: the block lies within the places, as the caller of `apply` promised.
             unsafe {
                 let dy = if DERIVATIVE { dy.add(start) } else { dy };
                 let results = self.block::<FUSED>(x.add(start), dy);
                 out.add(start).cast::<[E; BLOCK]>().write_unaligned(results);
             }
             start += BLOCK;
-        }
-        let count = length - start;
-        if count == 0 {
-            return;
-        }
-        // The rest is copied, so that there are as many.
-        let (mut padded_x, mut padded_dy) = ([E::ZERO; BLOCK], [E::ZERO; BLOCK]);
-        // SAFETY: the rest lies within the places, and is shorter than a block.
-        unsafe {
-            core::ptr::copy_nonoverlapping(x.add(start), padded_x.as_mut_ptr(), count);
-            if DERIVATIVE {
-                core::ptr::copy_nonoverlapping(dy.add(start), padded_dy.as_mut_ptr(), count);
-            }
-            let results = self.block::<FUSED>(padded_x.as_ptr(), padded_dy.as_ptr());
-            core::ptr::copy_nonoverlapping(results.as_ptr(), out.add(start), count);
         }
     }
 }
@@ -109,27 +96,4 @@ impl<E: Lane, F: Function, const DERIVATIVE: bool> Elementwise<E, F, DERIVATIVE>
         }
         results
     }
-}
-
-/// Fetches what comes a page later: the processor's own prefetching stops at a page's end.
-#[inline(always)]
-fn prefetch<E, const DERIVATIVE: bool>(places: Places<E>, start: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use core::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
-        let (ahead, line) = (4096 / size_of::<E>(), 64 / size_of::<E>());
-        for within in (0..BLOCK).step_by(line) {
-            let at = start + ahead + within;
-            // SAFETY: prefetching never faults, whatever the address.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(places.x.wrapping_add(at).cast());
-                _mm_prefetch::<_MM_HINT_ET0>(places.out.wrapping_add(at).cast_const().cast());
-                if DERIVATIVE {
-                    _mm_prefetch::<_MM_HINT_T0>(places.dy.wrapping_add(at).cast());
-                }
-            }
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (places, start);
 }

@@ -1,11 +1,10 @@
 //! The loop over gates that computes a function and its derivative together: the compiler finds what the two
 //! formulas have in common, an exponential, and computes it once.
 
-use crate::elementwise::BLOCK;
 use crate::functions::{Function, Job, Kind};
 use crate::lane::Lane;
 use crate::level::{Level, Work};
-use crate::places::{GateLoop, GatePlaces};
+use crate::places::{BLOCK, GateLoop, GatePlaces};
 use core::marker::PhantomData;
 
 /// The loop of a gate's function and its derivative, for the gates that are in use.
@@ -25,7 +24,7 @@ impl<E: Lane> Job for CompiledGate<E> {
 
 /// # Safety
 ///
-/// The places must be valid to read and write for their length and touched by nothing else.
+/// The places must be valid to read and write for their length, whole blocks, and touched by nothing else.
 unsafe fn apply_gate<E: Lane, F: Function>(level: Level, places: GatePlaces<E>, parameter: f64) {
     level.run(Gate::<E, F> { places, parameter, _function: PhantomData });
 }
@@ -43,7 +42,7 @@ impl<E: Lane, F: Function> Work for Gate<E, F> {
     fn run<const FUSED: bool>(self) {
         let GatePlaces { gates, factors, length } = self.places;
         let mut start = 0;
-        while length - start >= BLOCK {
+        while start < length {
             // SAFETY: the block lies within the places, as the caller of `apply_gate` promised.
             unsafe {
                 let gates = gates.add(start).cast::<[E; BLOCK]>();
@@ -54,20 +53,6 @@ impl<E: Lane, F: Function> Work for Gate<E, F> {
                 factors.write_unaligned(slopes);
             }
             start += BLOCK;
-        }
-        let count = length - start;
-        if count == 0 {
-            return;
-        }
-        let (mut padded_gates, mut padded_factors) = ([E::ZERO; BLOCK], [E::ZERO; BLOCK]);
-        // SAFETY: the rest lies within the places, and is shorter than a block.
-        unsafe {
-            let (gates, factors) = (gates.add(start), factors.add(start));
-            core::ptr::copy_nonoverlapping(gates, padded_gates.as_mut_ptr(), count);
-            core::ptr::copy_nonoverlapping(factors, padded_factors.as_mut_ptr(), count);
-            let (values, slopes) = self.block::<FUSED>(padded_gates, padded_factors);
-            core::ptr::copy_nonoverlapping(values.as_ptr(), gates, count);
-            core::ptr::copy_nonoverlapping(slopes.as_ptr(), factors, count);
         }
     }
 }

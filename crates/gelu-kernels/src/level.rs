@@ -160,28 +160,32 @@ impl Level {
         }
     }
 
-    /// Does the work in code compiled for this level and its tiles.
+    /// Does the work in code compiled for this level and its tiles, whose sizes are those of
+    /// [`tile`](Self::tile).
     #[cfg(feature = "gemm")]
     pub(crate) fn run_tiled<W: Tiled>(self, work: W) -> W::Output {
-        match self.tile() {
-            [6, 16] => self.run(Shaped::<W, 6, 16>(work)),
-            [6, 8] => self.run(Shaped::<W, 6, 8>(work)),
-            _ => self.run(Shaped::<W, 2, 8>(work)),
+        match self.0 {
+            // SAFETY: `available`, the only maker of levels, has detected the instructions.
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Set::Avx512 => unsafe { avx512(Shaped::<W, 6, 16>(work)) },
+            // SAFETY: as above.
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Set::Avx2 => unsafe { avx2(Shaped::<W, 6, 8>(work)) },
+            #[cfg(all(
+                feature = "std",
+                any(
+                    target_arch = "aarch64",
+                    target_feature = "fma",
+                    target_feature = "relaxed-simd"
+                )
+            ))]
+            Set::Fused => work.run::<true, 6, 8>(),
+            Set::Portable => work.run::<false, 2, 8>(),
         }
     }
 
     /// Does the work in code compiled for this level.
     pub fn run<W: Work>(self, work: W) -> W::Output {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        #[target_feature(enable = "avx512f,avx2,fma")]
-        fn avx512<W: Work>(work: W) -> W::Output {
-            work.run::<true>()
-        }
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        #[target_feature(enable = "avx2,fma")]
-        fn avx2<W: Work>(work: W) -> W::Output {
-            work.run::<true>()
-        }
         match self.0 {
             // SAFETY: `available`, the only maker of levels, has detected the instructions.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -201,6 +205,18 @@ impl Level {
             Set::Portable => work.run::<false>(),
         }
     }
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx512f,avx2,fma")]
+fn avx512<W: Work>(work: W) -> W::Output {
+    work.run::<true>()
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[target_feature(enable = "avx2,fma")]
+fn avx2<W: Work>(work: W) -> W::Output {
+    work.run::<true>()
 }
 
 #[cfg(all(test, feature = "std"))]

@@ -106,6 +106,8 @@ mod memory;
 mod pass;
 #[cfg(feature = "loops")]
 mod places;
+#[allow(unsafe_code, reason = "an instruction of the processor")]
+mod prefetch;
 #[cfg(feature = "gemm")]
 #[allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
 mod product;

@@ -2,7 +2,10 @@
 
 use crate::level::Level;
 
-/// A loop over slices, in code for a level, for a function with this parameter.
+/// How many numbers are loaded, worked on and stored together: two registers of the widest kind.
+pub(crate) const BLOCK: usize = 32;
+
+/// A loop over slices of whole blocks, in code for a level, for a function with this parameter.
 pub(crate) type Loop<E> = unsafe fn(Level, Places<E>, f64);
 
 /// Which of a function's loops.
@@ -32,7 +35,17 @@ pub struct Places<E> {
     pub length: usize,
 }
 
-/// Replaces gates by the function of them, and multiplies as many factors by its derivative at them.
+impl<E> Places<E> {
+    /// Those from one on.
+    pub(crate) fn from(self, start: usize) -> Self {
+        let Self { x, dy, out, length } = self;
+        let [x, dy] = [x, dy].map(|place| place.wrapping_add(start));
+        Self { x, dy, out: out.wrapping_add(start), length: length - start }
+    }
+}
+
+/// Replaces whole blocks of gates by the function of them, and multiplies as many factors by its derivative at
+/// them.
 pub(crate) type GateLoop<E> = unsafe fn(Level, GatePlaces<E>, f64);
 
 /// Where such a loop reads and writes: two slices that do not overlap.

@@ -111,27 +111,6 @@ fn reach(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -
     reach.expect("a matrix is no larger than memory")
 }
 
-/// Whether `(rightᵀ·leftᵀ)ᵀ` takes less time than `left·right`, the right factor lying in rows and being much
-/// the larger of both: gemm then reads it where it lies, as far as the left one's rows fit two tiles, and
-/// copies it otherwise, unless the left one has few rows. AVX-512 has tiles of 64 rows, AVX2 of 16
-/// (`cargo bench --bench products`).
-pub(crate) fn is_worth_turning(rows: usize) -> bool {
-    let rows_in_place = if has_avx512() { 49..=128 } else { 4..=32 };
-    cfg!(target_arch = "x86_64") && rows_in_place.contains(&rows)
-}
-
-/// Whether gemm uses it, as far as this crate knows of the feature that lets it.
-fn has_avx512() -> bool {
-    #[cfg(all(target_arch = "x86_64", feature = "x86-v4"))]
-    {
-        is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl")
-    }
-    #[cfg(not(all(target_arch = "x86_64", feature = "x86-v4")))]
-    {
-        false
-    }
-}
-
 /// The product of two matrices, times `scale`, on this thread.
 ///
 /// # Panics
