@@ -55,8 +55,8 @@ impl<E: Lane> Kernel<E> {
         unsafe {
             let mut numbers = padded(x, length);
             let factors = if self.derivative { padded(dy, length) } else { numbers };
-            let (x, dy) = (numbers.as_ptr(), factors.as_ptr());
-            let block = Places { x, dy, out: numbers.as_mut_ptr(), length: BLOCK };
+            let place = numbers.as_mut_ptr();
+            let block = Places { x: place, dy: factors.as_ptr(), out: place, length: BLOCK };
             (self.run)(self.level, block, self.parameter);
             core::ptr::copy_nonoverlapping(numbers.as_ptr(), out, length);
         }
