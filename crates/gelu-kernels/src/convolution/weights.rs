@@ -32,17 +32,19 @@ pub(super) fn gradient(
     let frame = geometry.frame();
     let taps = geometry.taps(&frame);
     let depth = channels * taps.len();
-    let channel_parts = channels.div_ceil(CHANNELS).max(1);
-    let groups = PARTS.div_ceil(channel_parts).min(geometry.batch).max(1);
-    let share =
-        |index: usize, of: usize, count: usize| index * count / of..(index + 1) * count / of;
+    let parts = channels.div_ceil(CHANNELS).max(1);
+    let groups = PARTS.div_ceil(parts).min(geometry.batch).max(1);
     let columns = outputs.next_multiple_of(2 * level.tile()[1]);
     let operations = geometry.batch * geometry.output_plane() * outputs * depth;
-    // By part, channel, tap and output.
-    let sums = each(channel_parts * groups, Threads::worth(operations, PARALLEL_PRODUCT), |part| {
-        let channels = share(part / groups, channel_parts, channels);
-        let pictures = share(part % groups, groups, geometry.batch);
-        Part { geometry, frame: &frame, taps: &taps, channels, level }
+    let threads = Threads::worth(operations, PARALLEL_PRODUCT);
+    // Who has several parts of a group's channels turns its gradients once.
+    let shares = (2 * threads.count()).div_ceil(groups).min(parts);
+    let channels_of = |part: usize| share(part, parts, channels);
+    // By channel, tap and output.
+    let sums = each(shares * groups, threads, |index| {
+        let parts = share(index / groups, shares, parts).map(channels_of).collect();
+        let pictures = share(index % groups, groups, geometry.batch);
+        Share { geometry, frame: &frame, taps: &taps, parts, level }
             .sums(columns, pictures, input, gradient)
     });
     let mut result = vec![0.0; outputs * depth];
@@ -51,10 +53,9 @@ pub(super) fn gradient(
     for_each_part(&mut result, OUTPUTS * depth, |index, result| {
         let first = index * OUTPUTS;
         let rows = result.len() / depth;
-        for (parts, sums) in sums.chunks_exact(groups).enumerate() {
-            let channels = share(parts, channel_parts, channels);
-            let start = channels.start * taps.len();
-            for k in 0..channels.len() * taps.len() {
+        for (index, sums) in sums.chunks_exact(groups).enumerate() {
+            let start = channels_of(share(index, shares, parts).start).start * taps.len();
+            for k in 0..sums[0].len() / columns {
                 let mut total = [0.0; OUTPUTS];
                 for sums in sums {
                     let sums = &sums[k * columns + first..][..rows];
@@ -69,16 +70,22 @@ pub(super) fn gradient(
     result
 }
 
+/// One of so many parts of `count`, as equal as they get.
+fn share(index: usize, of: usize, count: usize) -> Range<usize> {
+    index * count / of..(index + 1) * count / of
+}
+
 /// What one thread works on.
-struct Part<'a> {
+struct Share<'a> {
     geometry: &'a Geometry,
     frame: &'a Frame,
     taps: &'a [usize],
-    channels: Range<usize>,
+    /// Channels that are gone through together.
+    parts: Vec<Range<usize>>,
     level: Level,
 }
 
-impl Part<'_> {
+impl Share<'_> {
     /// Sums over some pictures, `columns` for each channel and tap.
     fn sums(
         &self,
@@ -87,11 +94,13 @@ impl Part<'_> {
         input: &[f32],
         gradient: &[f32],
     ) -> Vec<f32> {
-        let Self { geometry, frame, taps, level, .. } = self;
+        let Self { geometry, frame, taps, parts, level } = self;
         let channel = |channel| taps.iter().map(move |tap| channel * frame.channel() + tap);
-        let rows: Vec<usize> = (0..self.channels.len()).flat_map(channel).collect();
-        let mut sums = vec![0.0; rows.len() * columns];
-        let size = frame.size(self.channels.len(), 0);
+        let most = parts.iter().map(Range::len).max().unwrap_or(0);
+        let rows: Vec<usize> = (0..most).flat_map(channel).collect();
+        let all: usize = parts.iter().map(Range::len).sum();
+        let mut sums = vec![0.0; all * taps.len() * columns];
+        let size = frame.size(most, 0);
         let plane = geometry.output_plane();
         with_scratch(size + columns * plane, |scratch| {
             let (numbers, panels) = scratch.split_at_mut(size);
@@ -99,29 +108,33 @@ impl Part<'_> {
                 let gradient = &gradient[picture * geometry.output_size()..];
                 let gradient = &gradient[..geometry.output_size()];
                 let picture = &input[picture * geometry.input_size()..][..geometry.input_size()];
-                frame.fill(
-                    *level,
-                    picture,
-                    geometry.input,
-                    self.channels.clone(),
-                    frame.lines(),
-                    numbers,
-                );
                 level.run_tiled(Panels { planes: gradient, plane, panels });
-                let scale = Extent::of(panels).scale(Extent::of(numbers), plane);
-                if scale != 1.0 {
-                    panels.iter_mut().for_each(|number| *number *= scale);
+                let extent = Extent::of(panels);
+                let (mut scale, mut sums) = (1.0, &mut sums[..]);
+                for channels in parts {
+                    let numbers = &mut numbers[..frame.size(channels.len(), 0)];
+                    let lines = frame.lines();
+                    frame.fill(*level, picture, geometry.input, channels.clone(), lines, numbers);
+                    // A power of two, by which no number loses a bit.
+                    let wanted = extent.scale(Extent::of(numbers), plane);
+                    if wanted != scale {
+                        panels.iter_mut().for_each(|number| *number *= wanted / scale);
+                        scale = wanted;
+                    }
+                    let rows = &rows[..channels.len() * taps.len()];
+                    let these;
+                    (these, sums) = sums.split_at_mut(rows.len() * columns);
+                    level.run_tiled(Picture {
+                        numbers,
+                        rows,
+                        size: geometry.output,
+                        line: frame.line(),
+                        panels,
+                        columns,
+                        scale: 1.0 / scale,
+                        sums: these,
+                    });
                 }
-                level.run_tiled(Picture {
-                    numbers,
-                    rows: &rows,
-                    size: geometry.output,
-                    line: frame.line(),
-                    panels,
-                    columns,
-                    scale: 1.0 / scale,
-                    sums: &mut sums,
-                });
             }
         });
         sums

@@ -15,6 +15,7 @@
 
 mod block;
 mod kernels;
+mod lines;
 mod squares;
 mod transform;
 
@@ -88,7 +89,6 @@ impl Winograd {
                 pictures,
                 bias,
                 results: &whole,
-                level,
             };
             let size = work.sizes(lanes, tile_rows).iter().sum();
             with_scratch(size, |scratch| level.run_tiled(Lent(work, scratch)));

@@ -1,12 +1,17 @@
 //! Some rows of squares, transformed, multiplied and transformed back.
 
-use super::kernels::{KernelPanels, row_size};
+use super::kernels::KernelPanels;
+use super::lines::Lines;
 use super::squares::{Run, SQUARE, Squares};
 use super::transform::{result, source, turned, vector};
 use crate::disjoint::Disjoint;
-use crate::level::{Level, Tiled};
+use crate::level::Tiled;
+use crate::prefetch;
 use crate::tile::product;
 use std::ops::Range;
+
+/// Panels that a tile of squares is multiplied by while it is in the first cache level.
+const GROUP: usize = 4;
 
 /// Some rows of squares, counted through all pictures.
 pub(super) struct Block<'a> {
@@ -22,7 +27,6 @@ pub(super) struct Block<'a> {
     pub(super) pictures: &'a [f32],
     pub(super) bias: &'a [f32],
     pub(super) results: &'a Disjoint<'a, f32>,
-    pub(super) level: Level,
 }
 
 impl Block<'_> {
@@ -31,12 +35,14 @@ impl Block<'_> {
         (self.rows.len() * self.squares.count[1]).div_ceil(2 * lanes)
     }
 
-    /// Numbers of the frame, of the transformed squares, of a panel, and of its sums.
+    /// Numbers of a channel's lines, of the transformed squares, of a panel, and of its sums.
     pub(super) fn sizes(&self, lanes: usize, rows: usize) -> [usize; 4] {
-        let Squares { frame, source: [channels, ..], .. } = &self.squares;
+        let Squares { source: [channels, ..], count, .. } = &self.squares;
         let tiles = SQUARE * self.tiles(lanes) * 2 * lanes;
         let panel = if self.ready.is_some() { 0 } else { self.panels.size() };
-        [frame.size(*channels, lanes), tiles * channels, panel, tiles * rows + lanes]
+        let group = GROUP.min(self.part.len());
+        let lines = Lines::new(self.squares, lanes).size(self.rows.len().min(count[0]));
+        [lines, tiles * channels, group * panel, group * (tiles * rows + lanes)]
     }
 }
 
@@ -58,47 +64,65 @@ impl Block<'_> {
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(&self, scratch: &mut [f32]) {
         let Squares { source: [channels, ..], .. } = &self.squares;
         let both = 2 * LANES;
-        let [size, sources, panel, _] = self.sizes(LANES, ROWS);
+        let [lines, sources, room, _] = self.sizes(LANES, ROWS);
         let tiles = self.tiles(LANES);
-        let (numbers, scratch) = scratch.split_at_mut(size);
+        let (lines, scratch) = scratch.split_at_mut(lines);
         let (sources, scratch) = scratch.split_at_mut(sources);
-        let (room, sums) = scratch.split_at_mut(panel);
-        self.transform::<LANES>(numbers, sources, tiles);
-        let row_size = row_size(*channels, LANES);
-        for index in self.part.clone() {
-            let panel = match self.ready {
-                Some(ready) => &ready[index * self.panels.size()..][..self.panels.size()],
+        let (room, sums) = scratch.split_at_mut(room);
+        self.transform::<LANES>(lines, sources, tiles);
+        let (panel_size, sums_size) = (self.panels.size(), SQUARE * ROWS * tiles * both + LANES);
+        for first in self.part.clone().step_by(GROUP) {
+            let group = first..self.part.end.min(first + GROUP);
+            let panels = match self.ready {
+                Some(ready) => &ready[first * panel_size..][..group.len() * panel_size],
                 None => {
-                    self.panels.write(index, room);
-                    &*room
+                    for (index, room) in group.clone().zip(room.chunks_exact_mut(panel_size)) {
+                        self.panels.write(index, room);
+                    }
+                    &room[..group.len() * panel_size]
                 }
             };
-            for number in 0..SQUARE {
-                let weights = &panel[number * ROWS * row_size..][..ROWS * row_size];
-                let sources = &sources[number * tiles * channels * both..];
-                let sums = &mut sums[number * ROWS * tiles * both..][..ROWS * tiles * both];
-                for tile in 0..tiles {
-                    let sources = &sources[tile * channels * both..][..channels * both];
-                    let found = product::<FUSED, ROWS, LANES>(
-                        [1, *channels],
-                        // SAFETY: there is one for each row and channel.
-                        |_, k, row| unsafe { *weights.get_unchecked(row * row_size + k) },
-                        // SAFETY: there are two vectors for each channel.
-                        |_, k| unsafe {
-                            let from = sources.as_ptr().add(k * both);
-                            from.cast::<[[f32; LANES]; 2]>().read()
-                        },
-                    );
-                    for (row, found) in found.iter().enumerate() {
-                        let to = &mut sums[(row * tiles + tile) * both..][..both];
-                        for lane in 0..LANES {
-                            to[lane] = found[0][lane];
-                            to[LANES + lane] = found[1][lane];
-                        }
-                    }
+            for (place, sources) in sources.chunks_exact(channels * both).enumerate() {
+                let (number, tile) = (place / tiles, place % tiles);
+                for (panel, sums) in
+                    panels.chunks_exact(panel_size).zip(sums.chunks_exact_mut(sums_size))
+                {
+                    let weights = &panel[number * panel_size / SQUARE..][..panel_size / SQUARE];
+                    let sums = &mut sums[(number * ROWS * tiles + tile) * both..];
+                    multiply::<FUSED, ROWS, LANES>(weights, sources, sums, tiles);
                 }
             }
-            self.write::<ROWS, LANES>(index, sums, tiles);
+            for (index, sums) in group.zip(sums.chunks_exact(sums_size)) {
+                self.write::<ROWS, LANES>(index, sums, tiles);
+            }
+        }
+    }
+}
+
+/// Sums of one number of the squares of a tile over all channels, for each row of a panel; the rows are as far
+/// from each other as all `tiles` take.
+#[inline(always)]
+fn multiply<const FUSED: bool, const ROWS: usize, const LANES: usize>(
+    weights: &[f32],
+    sources: &[f32],
+    sums: &mut [f32],
+    tiles: usize,
+) {
+    let both = 2 * LANES;
+    let (row_size, channels) = (weights.len() / ROWS, sources.len() / both);
+    assert!(channels <= row_size, "each channel has its weights");
+    let found = product::<FUSED, ROWS, LANES>(
+        [1, channels],
+        // SAFETY: there is one for each row and channel.
+        |_, k, row| unsafe { *weights.get_unchecked(row * row_size + k) },
+        // SAFETY: there are two vectors for each channel.
+        |_, k| unsafe { sources.as_ptr().add(k * both).cast::<[[f32; LANES]; 2]>().read() },
+    );
+    for (row, found) in found.iter().enumerate() {
+        let to = &mut sums[row * tiles * both..][..both];
+        for lane in 0..LANES {
+            to[lane] = found[0][lane];
+            to[LANES + lane] = found[1][lane];
         }
     }
 }
@@ -113,8 +137,8 @@ impl Block<'_> {
         tiles: usize,
     ) {
         let squares = &self.squares;
-        let Squares { frame, source: [channels, height, width], count, taps } = squares;
-        let (both, picture) = (2 * LANES, channels * height * width);
+        let Squares { source: [channels, height, width], count, .. } = squares;
+        let (both, plane) = (2 * LANES, height * width);
         // What no square is in is multiplied all the same.
         let last = self.rows.len() * count[1];
         if !last.is_multiple_of(both) {
@@ -123,45 +147,47 @@ impl Block<'_> {
                     .fill(0.0);
             }
         }
-        let mut filled = None;
-        for (index, row) in self.rows.clone().enumerate() {
-            let (of, row) = (row / count[0], row % count[0]);
-            if filled.replace(of) != Some(of) {
-                let picture = &self.pictures[of * picture..][..picture];
-                // A square reaches so much further than its row.
-                let reach = frame.lines().end - count[0];
-                let lines = row..count[0].min(row + self.rows.len() - index) + reach;
-                frame.fill(self.level, picture, [*height, *width], 0..*channels, lines, numbers);
-            }
-            for run in squares.runs(row, index * count[1], LANES) {
-                let start = run.row * frame.line() + run.column;
-                for channel in 0..*channels {
-                    let place = channel * frame.channel() + start;
-                    let mut square = [[[0.0; LANES]; 4]; 4];
-                    for line in 0..4 {
-                        for column in 0..4 {
-                            let start = place + taps[4 * line + column];
-                            square[line][column] = vector(numbers, start);
+        let lines = Lines::new(squares, LANES);
+        let mut index = 0;
+        while index < self.rows.len() {
+            let (of, row) =
+                ((self.rows.start + index) / count[0], (self.rows.start + index) % count[0]);
+            let rows = row..count[0].min(row + self.rows.len() - index);
+            let numbers = &mut numbers[..lines.size(rows.len())];
+            // What lies outside the picture.
+            numbers.fill(0.0);
+            for channel in 0..*channels {
+                let plane = &self.pictures[(of * channels + channel) * plane..][..plane];
+                lines.fill(plane, &rows, numbers);
+                for row in 0..rows.len() {
+                    for run in squares.runs((index + row) * count[1], LANES) {
+                        let mut square = [[[0.0; LANES]; 4]; 4];
+                        for line in 0..4 {
+                            for column in 0..4 {
+                                let start = lines.place(row, [line, column]) + run.column;
+                                square[line][column] = vector(numbers, start);
+                            }
                         }
-                    }
-                    let columns = turned(square);
-                    for column in 0..4 {
-                        square[column] = source(columns[column]);
-                    }
-                    let lines = turned(square);
-                    for line in 0..4 {
-                        let found = source(lines[line]);
+                        let columns = turned(square);
                         for column in 0..4 {
-                            let number = 4 * line + column;
-                            let at = |square: usize| {
-                                ((number * tiles + square / both) * channels + channel) * both
-                                    + square % both
-                            };
-                            put(sources, at, run, found[column]);
+                            square[column] = source(columns[column]);
+                        }
+                        let turned = turned(square);
+                        for line in 0..4 {
+                            let found = source(turned[line]);
+                            for column in 0..4 {
+                                let number = 4 * line + column;
+                                let at = |square: usize| {
+                                    ((number * tiles + square / both) * channels + channel) * both
+                                        + square % both
+                                };
+                                put(sources, at, run, found[column]);
+                            }
                         }
                     }
                 }
             }
+            index += rows.len();
         }
     }
 
@@ -184,7 +210,7 @@ impl Block<'_> {
                 let lines = 2.min(height - 2 * row);
                 // SAFETY: each pair of lines is one row's of squares, and each such row one block's.
                 let to = unsafe { self.results.unwritten_part(start..start + lines * width) };
-                for run in squares.runs(row, index * squares_in_row, LANES) {
+                for run in squares.runs(index * squares_in_row, LANES) {
                     let mut columns = [[[0.0; LANES]; 4]; 4];
                     for line in 0..4 {
                         for column in 0..4 {
@@ -205,6 +231,7 @@ impl Block<'_> {
                             pairs[lane] = [even[lane] + bias, odd[lane] + bias];
                         }
                         let to = &mut to[2 * run.column..];
+                        prefetch::to_write::<16, _>(to.as_ptr());
                         let from = pairs.as_flattened();
                         if run.count == LANES && to.len() >= 2 * LANES {
                             for (to, from) in to[..2 * LANES].iter_mut().zip(from) {

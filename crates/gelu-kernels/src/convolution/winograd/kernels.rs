@@ -55,7 +55,7 @@ pub(super) struct KernelPanels<'a> {
 
 /// Numbers of a panel's row: whole vectors.
 #[inline(always)]
-pub(super) fn row_size(channels: usize, lanes: usize) -> usize {
+fn row_size(channels: usize, lanes: usize) -> usize {
     channels.next_multiple_of(lanes)
 }
 
@@ -92,17 +92,15 @@ impl Tiled for Panel<'_> {
         let Self { of: KernelPanels { kernels, channels: [outputs, channels], .. }, panel, to } =
             self;
         let size = row_size(*channels, LANES);
-        for row in 0..ROWS {
-            let output = panel * ROWS + row;
-            if output >= *outputs {
-                for number in 0..SQUARE {
-                    to[(number * ROWS + row) * size..][..size].fill(0.0);
-                }
-                continue;
-            }
-            for first in (0..*channels).step_by(LANES) {
-                let [a, b, c] = kernels.read::<LANES>([output, first], channels - first);
-                let [a, b, c] = [weights(a), weights(b), weights(c)];
+        // A row of the input's gradient finds its weights beside those of the row before.
+        for first in (0..*channels).step_by(LANES) {
+            for row in 0..ROWS {
+                let output = panel * ROWS + row;
+                let kernels = match output < *outputs {
+                    true => kernels.read::<LANES>([output, first], channels - first),
+                    false => [[[0.0; LANES]; 3]; 3],
+                };
+                let [a, b, c] = [weights(kernels[0]), weights(kernels[1]), weights(kernels[2])];
                 for line in 0..4 {
                     let numbers = weights([a[line], b[line], c[line]]);
                     for column in 0..4 {
