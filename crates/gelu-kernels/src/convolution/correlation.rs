@@ -120,14 +120,7 @@ impl Correlation {
             |picture, outputs, results| {
                 with_scratch(size, |numbers| {
                     let picture = &pictures[picture * source..][..source];
-                    self.frame.fill(
-                        level,
-                        picture,
-                        [height, width],
-                        0..source_channels,
-                        self.frame.lines(),
-                        numbers,
-                    );
+                    self.frame.fill(level, picture, [height, width], 0..source_channels, numbers);
                     level.run_tiled(Picture {
                         numbers,
                         offsets: &offsets,

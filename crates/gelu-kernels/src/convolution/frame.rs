@@ -50,22 +50,16 @@ impl Frame {
         (y_phase * self.axes[1].phases() + x_phase) * self.plane() + y * self.line() + x
     }
 
-    /// All lines of a phase.
-    pub(super) fn lines(&self) -> Range<usize> {
-        0..self.axes[0].length
-    }
-
-    /// Writes channels of a picture whose planes are of `size`, and of every phase these `lines`.
+    /// Writes channels of a picture whose planes are of `size`.
     pub(super) fn fill(
         &self,
         level: Level,
         picture: &[f32],
         size: [usize; 2],
         channels: Range<usize>,
-        lines: Range<usize>,
         numbers: &mut [f32],
     ) {
-        level.run(Fill { frame: self, picture, size, channels, lines, numbers });
+        level.run(Fill { frame: self, picture, size, channels, numbers });
     }
 }
 
@@ -74,7 +68,6 @@ struct Fill<'a> {
     picture: &'a [f32],
     size: [usize; 2],
     channels: Range<usize>,
-    lines: Range<usize>,
     numbers: &'a mut [f32],
 }
 
@@ -83,7 +76,7 @@ impl Work for Fill<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let Self { frame, picture, size: [height, width], channels, lines: wanted, numbers } = self;
+        let Self { frame, picture, size: [height, width], channels, numbers } = self;
         let [down, right] = &frame.axes;
         let (count, line) = (channels.len(), frame.line());
         let across: Vec<_> = (0..right.phases()).map(|phase| right.inside(phase)).collect();
@@ -95,8 +88,7 @@ impl Work for Fill<'_> {
             for phase in 0..down.phases() {
                 let (inside, first) = down.inside(phase);
                 for ((columns, left), plane) in across.iter().zip(&mut planes) {
-                    for place in wanted.clone() {
-                        let to = &mut plane[place * line..][..line];
+                    for (place, to) in plane.chunks_exact_mut(line.max(1)).enumerate() {
                         if !inside.contains(&place) {
                             to.fill(0.0);
                             continue;

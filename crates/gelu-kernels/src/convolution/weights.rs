@@ -113,8 +113,7 @@ impl Share<'_> {
                 let (mut scale, mut sums) = (1.0, &mut sums[..]);
                 for channels in parts {
                     let numbers = &mut numbers[..frame.size(channels.len(), 0)];
-                    let lines = frame.lines();
-                    frame.fill(*level, picture, geometry.input, channels.clone(), lines, numbers);
+                    frame.fill(*level, picture, geometry.input, channels.clone(), numbers);
                     // A power of two, by which no number loses a bit.
                     let wanted = extent.scale(Extent::of(numbers), plane);
                     if wanted != scale {
