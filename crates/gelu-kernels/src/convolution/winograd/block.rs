@@ -231,6 +231,7 @@ impl Block<'_> {
                             pairs[lane] = [even[lane] + bias, odd[lane] + bias];
                         }
                         let to = &mut to[2 * run.column..];
+                        // As where lines are read: a channel soon to come.
                         prefetch::to_write::<16, _>(to.as_ptr());
                         let from = pairs.as_flattened();
                         if run.count == LANES && to.len() >= 2 * LANES {

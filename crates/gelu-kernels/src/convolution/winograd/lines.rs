@@ -49,6 +49,7 @@ impl<'a> Lines<'a> {
             };
             let from = &plane[line * width..][..width];
             let (even, odd) = to.split_at_mut(self.half);
+            // Halves of pairs that the picture's edges part.
             if column == 1 && (1..=self.half).contains(&pair) && width > 0 {
                 odd[pair - 1] = unless_subnormal(from[0]);
             }
@@ -80,6 +81,7 @@ fn part_by<const PAIRS: usize>(pairs: &[f32], even: &mut [f32], odd: &mut [f32])
         let start = start.min(count - PAIRS);
         let from = &pairs[2 * start..][..2 * PAIRS];
         let (even, odd) = (&mut even[start..][..PAIRS], &mut odd[start..][..PAIRS]);
+        // A page later is this place of a channel soon to come, in planes of a page or a whole part of one.
         prefetch::to_read::<1, f32>(from.as_ptr());
         for pair in 0..PAIRS {
             even[pair] = unless_subnormal(from[2 * pair]);
