@@ -25,8 +25,32 @@ impl Extent {
         for_each_chunk_on(threads, numbers.len(), 0, part).into_iter().fold(Self::NONE, Self::with)
     }
 
-    fn with(self, other: Self) -> Self {
+    /// Of few numbers, in code compiled for the level that calls it.
+    #[inline(always)]
+    pub(crate) fn of_few(numbers: &[f32]) -> Self {
+        const MAGNITUDE: u32 = u32::MAX >> 1;
+        let (mut least, mut greatest) = (u32::MAX, 0);
+        for number in numbers {
+            let size = number.to_bits() & MAGNITUDE;
+            least = least.min(size.wrapping_sub(1));
+            greatest = greatest.max(size);
+        }
+        Self { least, greatest }
+    }
+
+    pub(crate) fn with(self, other: Self) -> Self {
         Self { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
+    }
+
+    /// Of sums and differences of up to four such numbers, of which none but 0 is smaller than the last bit of
+    /// the smallest.
+    pub(crate) fn of_sums(self) -> Self {
+        const BINARY: u32 = 1 << FRACTION;
+        let least = match self.least {
+            u32::MAX => u32::MAX,
+            least => least.saturating_sub(FRACTION * BINARY),
+        };
+        Self { least, greatest: self.greatest.saturating_add(2 * BINARY) }
     }
 
     /// Whether any of them is subnormal.
@@ -86,14 +110,7 @@ impl Work for Look<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Extent {
-        const MAGNITUDE: u32 = u32::MAX >> 1;
-        let (mut least, mut greatest) = (u32::MAX, 0);
-        for number in self.0 {
-            let size = number.to_bits() & MAGNITUDE;
-            least = least.min(size.wrapping_sub(1));
-            greatest = greatest.max(size);
-        }
-        Extent { least, greatest }
+        Extent::of_few(self.0)
     }
 }
 
@@ -125,6 +142,20 @@ mod tests {
         }
         assert_eq!(Extent::of(&[]), Extent::NONE);
         assert_eq!(Extent::of(&[0.0, -0.0]), Extent::NONE);
+    }
+
+    #[test]
+    fn sums_and_differences_are_within_what_is_said_of_them() {
+        let numbers = [1e-30f32, 1.000_001e-30, -0.3, 0.25, 3.0, -2.9];
+        let of_sums = Extent::of(&numbers).of_sums();
+        for a in numbers {
+            for b in numbers {
+                let exact = Extent::of(&[a + b, a - b]);
+                assert!(exact.least >= of_sums.least && exact.greatest <= of_sums.greatest);
+            }
+        }
+        assert_eq!(Extent::NONE.of_sums(), Extent { greatest: 2 << FRACTION, ..Extent::NONE });
+        assert_eq!(Extent::of(&[f32::INFINITY]).of_sums().scale(Extent::of(&[1e-30]), 1), 1.0);
     }
 
     #[test]

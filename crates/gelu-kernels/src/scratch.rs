@@ -6,13 +6,18 @@ thread_local! {
     static SCRATCH: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
 }
 
-/// Lends `work` so many numbers, whatever they were before.
+/// Lends `work` so many numbers, whatever they were before. They begin where a line of the cache does, so that no
+/// vector lies in two.
 pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
+    const LINE: usize = 64;
+    const NUMBERS: usize = LINE / size_of::<f32>();
     let mut scratch = SCRATCH.take();
-    if scratch.len() < length {
-        scratch.resize(length, 0.0);
+    let room = length + NUMBERS;
+    if scratch.len() < room {
+        scratch.resize(room, 0.0);
     }
-    let result = work(&mut scratch[..length]);
+    let start = scratch.as_ptr().align_offset(LINE).min(NUMBERS);
+    let result = work(&mut scratch[start..start + length]);
     SCRATCH.set(scratch);
     result
 }

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 /// How convolutions are computed, where there is a choice.
 ///
-/// Winograd's method takes 16 multiplications in place of 36 for results and the input's gradients of 3×3
-/// kernels of stride 1, and rounds a little more. The weight's gradient, for which it is no faster, and other
-/// kernels are computed by definition in any case.
+/// Winograd's method takes 16 multiplications in place of 36 for results and gradients of 3×3 kernels of stride 1,
+/// and rounds a little more. Other kernels are computed by definition in any case, and so are few channels and
+/// pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// As sums of products, by definition.
@@ -57,6 +57,14 @@ impl Method {
         let wide = geometry.channels.iter().all(|&channels| channels >= CHANNELS);
         let large = geometry.output_plane().min(geometry.input_plane()) >= RESULTS;
         if geometry.has_squares() && wide && large { self } else { Self::Direct }
+    }
+
+    /// What the gradient for its weight is computed by.
+    pub(super) fn of_weights(self, geometry: &Geometry) -> Self {
+        /// Results from which on the sums are worth transforming back.
+        const RESULTS: usize = 128;
+        let several = geometry.batch * geometry.output_plane() >= RESULTS;
+        if several { self.of(geometry) } else { Self::Direct }
     }
 }
 

@@ -15,6 +15,7 @@ mod frame;
 mod geometry;
 mod method;
 mod panels;
+mod parts;
 mod weights;
 mod winograd;
 
@@ -101,7 +102,22 @@ fn input_gradient_at(
 ///
 /// As [`convolve`].
 pub fn weight_gradient(geometry: &Geometry, input: &[f32], gradient: &[f32]) -> Vec<f32> {
-    weights::gradient(geometry, Level::best(), input, gradient)
+    weight_gradient_at(Level::best(), Method::best(), geometry, input, gradient)
+}
+
+fn weight_gradient_at(
+    level: Level,
+    method: Method,
+    geometry: &Geometry,
+    input: &[f32],
+    gradient: &[f32],
+) -> Vec<f32> {
+    match method.of_weights(geometry) {
+        Method::Direct => weights::gradient(geometry, level, input, gradient),
+        Method::Winograd => {
+            geometry.forward_squares().weight_gradient(level, geometry.batch, input, gradient)
+        }
+    }
 }
 
 /// Numbers that `write` writes all of.
@@ -155,7 +171,7 @@ mod tests {
 
     /// Sizes of all kinds: batch, channels before and after, then pairs of input, kernel, stride, dilation
     /// and padding.
-    const SIZES: [([usize; 3], [[usize; 2]; 5]); 18] = [
+    const SIZES: [([usize; 3], [[usize; 2]; 5]); 20] = [
         ([2, 3, 4], [[5, 6], [3, 3], [1, 1], [1, 1], [1, 1]]),
         ([3, 7, 13], [[9, 8], [3, 3], [1, 1], [1, 1], [0, 0]]),
         ([1, 40, 33], [[16, 17], [3, 3], [1, 1], [1, 1], [1, 1]]),
@@ -172,6 +188,8 @@ mod tests {
         ([1, 300, 2], [[2, 1], [3, 3], [1, 1], [1, 1], [1, 1]]),
         ([5, 32, 36], [[6, 6], [3, 3], [1, 1], [1, 1], [0, 0]]),
         ([2, 32, 33], [[4, 6], [3, 3], [1, 1], [1, 1], [3, 4]]),
+        ([1, 32, 33], [[258, 2], [3, 3], [1, 1], [1, 1], [1, 1]]),
+        ([33, 32, 40], [[5, 5], [3, 3], [1, 1], [1, 1], [1, 1]]),
         ([0, 3, 4], [[5, 6], [3, 3], [1, 1], [1, 1], [1, 1]]),
         ([0, 32, 36], [[6, 6], [3, 3], [1, 1], [1, 1], [1, 1]]),
     ];
@@ -210,7 +228,7 @@ mod tests {
                     let found = [
                         convolve_at(level, method, &geometry, &x, &w, &[]),
                         input_gradient_at(level, method, &geometry, &w, &dy),
-                        weights::gradient(&geometry, level, &x, &dy),
+                        weight_gradient_at(level, method, &geometry, &x, &dy),
                     ];
                     for (what, (found, expected)) in found.iter().zip(&expected).enumerate() {
                         assert_eq!(found.len(), expected.len());
@@ -272,7 +290,7 @@ mod tests {
             let found = [
                 convolve_at(level, method, &geometry, &x, &w, &[]),
                 input_gradient_at(level, method, &geometry, &w, &dy),
-                weights::gradient(&geometry, level, &x, &dy),
+                weight_gradient_at(level, method, &geometry, &x, &dy),
             ];
             let errors = [0, 1, 2].map(|what| {
                 let squares = |(sum, all): (f64, f64), (found, exact): (&f32, &f64)| {
@@ -309,7 +327,7 @@ mod tests {
             let once = || {
                 let begin = std::time::Instant::now();
                 match gradient {
-                    true => weights::gradient(&geometry, level, &x, &dy),
+                    true => weight_gradient_at(level, method, &geometry, &x, &dy),
                     false => convolve_at(level, method, &geometry, &x, &w, &[]),
                 };
                 begin.elapsed().as_secs_f64()

@@ -1,5 +1,6 @@
 use crate::level::Tiled;
 use crate::subnormal::unless_subnormal;
+use std::ops::Range;
 
 /// Turns planes, one for each output, into panels: as many outputs as a tile has columns, one behind the
 /// other for each pixel. Missing ones are 0, and so are subnormal numbers.
@@ -17,23 +18,28 @@ impl Tiled for Panels<'_> {
         let Self { planes, plane, panels } = self;
         let panel = (2 * LANES * plane).max(1);
         for (planes, panel) in planes.chunks(panel).zip(panels.chunks_exact_mut(panel)) {
-            turn::<LANES>(planes, plane, panel);
+            turn::<LANES>(planes, plane, 0..plane, panel);
         }
     }
 }
 
-/// Turns one panel.
+/// Turns some pixels of one panel.
 #[inline(always)]
-fn turn<const LANES: usize>(planes: &[f32], plane: usize, panel: &mut [f32]) {
+pub(super) fn turn<const LANES: usize>(
+    planes: &[f32],
+    plane: usize,
+    pixels: Range<usize>,
+    panel: &mut [f32],
+) {
     /// Outputs that are turned together, a vector's pixels at a time.
     const OUTPUTS: usize = 4;
     let (both, outputs) = (2 * LANES, planes.len() / plane);
-    let (turned, vectors) = (outputs / OUTPUTS * OUTPUTS, plane / LANES * LANES);
+    let (turned, vectors) = (outputs / OUTPUTS * OUTPUTS, pixels.len() / LANES * LANES);
     for first in (0..turned).step_by(OUTPUTS) {
         for pixel in (0..vectors).step_by(LANES) {
             let mut numbers = [[0.0; OUTPUTS]; LANES];
             for output in 0..OUTPUTS {
-                let from = &planes[(first + output) * plane + pixel..][..LANES];
+                let from = &planes[(first + output) * plane + pixels.start + pixel..][..LANES];
                 for lane in 0..LANES {
                     numbers[lane][output] = unless_subnormal(from[lane]);
                 }
@@ -50,7 +56,7 @@ fn turn<const LANES: usize>(planes: &[f32], plane: usize, panel: &mut [f32]) {
     for (pixel, to) in panel.chunks_exact_mut(both).enumerate() {
         let rest = if pixel < vectors { turned } else { 0 };
         for output in rest..outputs {
-            to[output] = unless_subnormal(planes[output * plane + pixel]);
+            to[output] = unless_subnormal(planes[output * plane + pixels.start + pixel]);
         }
         to[outputs..].fill(0.0);
     }

@@ -1,22 +1,18 @@
-//! The gradient for the weight by definition: pictures times gradients, summed over pixels. Threads share
-//! out channels and groups of pictures; each has sums of its own, which are added up in one order.
+//! The gradient for the weight by definition: pictures times gradients, summed over pixels.
 
 use super::Geometry;
 use super::frame::Frame;
 use super::panels::Panels;
+use super::parts::Parts;
 use crate::extent::Extent;
 use crate::level::{Level, Tiled};
 use crate::scratch::with_scratch;
-use crate::threads::{PARALLEL_PRODUCT, Threads, each, for_each_part};
+use crate::threads::for_each_part;
 use crate::tile::product;
 use std::ops::Range;
 use std::vec;
 use std::vec::Vec;
 
-/// Channels of a part.
-const CHANNELS: usize = 32;
-/// As many parts as there should be for threads to share out, as long as each has some work.
-const PARTS: usize = 16;
 /// Pixels that are summed over before a tile's sums are added to the part's: their gradients stay in the
 /// first cache level.
 const PIXELS: usize = 256;
@@ -32,18 +28,11 @@ pub(super) fn gradient(
     let frame = geometry.frame();
     let taps = geometry.taps(&frame);
     let depth = channels * taps.len();
-    let parts = channels.div_ceil(CHANNELS).max(1);
-    let groups = PARTS.div_ceil(parts).min(geometry.batch).max(1);
     let columns = outputs.next_multiple_of(2 * level.tile()[1]);
     let operations = geometry.batch * geometry.output_plane() * outputs * depth;
-    let threads = Threads::worth(operations, PARALLEL_PRODUCT);
-    // Who has several parts of a group's channels turns its gradients once.
-    let shares = (2 * threads.count()).div_ceil(groups).min(parts);
-    let channels_of = |part: usize| share(part, parts, channels);
+    let parts = Parts::new(channels, geometry.batch, operations);
     // By channel, tap and output.
-    let sums = each(shares * groups, threads, |index| {
-        let parts = share(index / groups, shares, parts).map(channels_of).collect();
-        let pictures = share(index % groups, groups, geometry.batch);
+    let sums = parts.each(|parts, pictures| {
         Share { geometry, frame: &frame, taps: &taps, parts, level }
             .sums(columns, pictures, input, gradient)
     });
@@ -53,8 +42,8 @@ pub(super) fn gradient(
     for_each_part(&mut result, OUTPUTS * depth, |index, result| {
         let first = index * OUTPUTS;
         let rows = result.len() / depth;
-        for (index, sums) in sums.chunks_exact(groups).enumerate() {
-            let start = channels_of(share(index, shares, parts).start).start * taps.len();
+        for (index, sums) in sums.chunks_exact(parts.groups).enumerate() {
+            let start = parts.channels(index).start * taps.len();
             for k in 0..sums[0].len() / columns {
                 let mut total = [0.0; OUTPUTS];
                 for sums in sums {
@@ -68,11 +57,6 @@ pub(super) fn gradient(
         }
     });
     result
-}
-
-/// One of so many parts of `count`, as equal as they get.
-fn share(index: usize, of: usize, count: usize) -> Range<usize> {
-    index * count / of..(index + 1) * count / of
 }
 
 /// What one thread works on.

@@ -14,8 +14,12 @@
 //! (A. Lavin and S. Gray, *Fast Algorithms for Convolutional Neural Networks*, arXiv 1509.09308.)
 
 mod block;
+mod gather;
+mod gradient;
 mod kernels;
 mod lines;
+mod results;
+mod sources;
 mod squares;
 mod transform;
 

@@ -1,13 +1,14 @@
 //! Some rows of squares, transformed, multiplied and transformed back.
 
 use super::kernels::KernelPanels;
-use super::lines::Lines;
-use super::squares::{Run, SQUARE, Squares};
-use super::transform::{result, source, turned, vector};
+use super::sources::{Layout, Sources};
+use super::squares::{SQUARE, Squares};
+use super::transform::{result, vector};
 use crate::disjoint::Disjoint;
 use crate::level::Tiled;
 use crate::prefetch;
 use crate::tile::product;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Panels that a tile of squares is multiplied by while it is in the first cache level.
@@ -35,14 +36,23 @@ impl Block<'_> {
         (self.rows.len() * self.squares.count[1]).div_ceil(2 * lanes)
     }
 
-    /// Numbers of a channel's lines, of the transformed squares, of a panel, and of its sums.
+    /// Squares by number, tile and channel.
+    fn layout(&self, lanes: usize) -> Layout {
+        let (channels, both) = (self.squares.source[0], 2 * lanes);
+        // A line more, or all numbers would share a few places of the first cache level.
+        let number = self.tiles(lanes) * channels * both + both;
+        Layout { number, channel: both, tile: channels * both }
+    }
+
+    /// Numbers of a channel's lines, of the transformed squares, of a panel, and of its sums: whole lines of the
+    /// cache.
     pub(super) fn sizes(&self, lanes: usize, rows: usize) -> [usize; 4] {
-        let Squares { source: [channels, ..], count, .. } = &self.squares;
-        let tiles = SQUARE * self.tiles(lanes) * 2 * lanes;
+        let sources = SQUARE * self.layout(lanes).number;
         let panel = if self.ready.is_some() { 0 } else { self.panels.size() };
         let group = GROUP.min(self.part.len());
-        let lines = Lines::new(self.squares, lanes).size(self.rows.len().min(count[0]));
-        [lines, tiles * channels, group * panel, group * (tiles * rows + lanes)]
+        let lines = Sources::lines(self.squares, self.rows.len(), lanes);
+        let sums = SQUARE * self.tiles(lanes) * 2 * lanes * rows + lanes;
+        [lines, sources, group * panel, group * sums].map(|size| size.next_multiple_of(16))
     }
 }
 
@@ -62,14 +72,13 @@ impl Tiled for Lent<'_> {
 impl Block<'_> {
     #[inline(always)]
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(&self, scratch: &mut [f32]) {
-        let Squares { source: [channels, ..], .. } = &self.squares;
-        let both = 2 * LANES;
+        let (both, layout) = (2 * LANES, self.layout(LANES));
         let [lines, sources, room, _] = self.sizes(LANES, ROWS);
         let tiles = self.tiles(LANES);
         let (lines, scratch) = scratch.split_at_mut(lines);
         let (sources, scratch) = scratch.split_at_mut(sources);
         let (room, sums) = scratch.split_at_mut(room);
-        self.transform::<LANES>(lines, sources, tiles);
+        self.transform::<LANES>(lines, sources);
         let (panel_size, sums_size) = (self.panels.size(), SQUARE * ROWS * tiles * both + LANES);
         for first in self.part.clone().step_by(GROUP) {
             let group = first..self.part.end.min(first + GROUP);
@@ -82,8 +91,10 @@ impl Block<'_> {
                     &room[..group.len() * panel_size]
                 }
             };
-            for (place, sources) in sources.chunks_exact(channels * both).enumerate() {
+            for place in 0..SQUARE * tiles {
                 let (number, tile) = (place / tiles, place % tiles);
+                let start = number * layout.number + tile * layout.tile;
+                let sources = &sources[start..start + layout.tile];
                 for (panel, sums) in
                     panels.chunks_exact(panel_size).zip(sums.chunks_exact_mut(sums_size))
                 {
@@ -128,67 +139,24 @@ fn multiply<const FUSED: bool, const ROWS: usize, const LANES: usize>(
 }
 
 impl Block<'_> {
-    /// `Bᵀ d B` of all squares, by number, tile, channel and square.
     #[inline(always)]
-    fn transform<const LANES: usize>(
-        &self,
-        numbers: &mut [f32],
-        sources: &mut [f32],
-        tiles: usize,
-    ) {
-        let squares = &self.squares;
-        let Squares { source: [channels, height, width], count, .. } = squares;
-        let (both, plane) = (2 * LANES, height * width);
+    fn transform<const LANES: usize>(&self, lines: &mut [f32], sources: &mut [f32]) {
+        let (layout, tiles) = (self.layout(LANES), self.tiles(LANES));
         // What no square is in is multiplied all the same.
-        let last = self.rows.len() * count[1];
-        if !last.is_multiple_of(both) {
+        if !(self.rows.len() * self.squares.count[1]).is_multiple_of(2 * LANES) {
             for number in 0..SQUARE {
-                sources[(number * tiles + tiles - 1) * channels * both..][..channels * both]
+                sources[number * layout.number + (tiles - 1) * layout.tile..][..layout.tile]
                     .fill(0.0);
             }
         }
-        let lines = Lines::new(squares, LANES);
-        let mut index = 0;
-        while index < self.rows.len() {
-            let (of, row) =
-                ((self.rows.start + index) / count[0], (self.rows.start + index) % count[0]);
-            let rows = row..count[0].min(row + self.rows.len() - index);
-            let numbers = &mut numbers[..lines.size(rows.len())];
-            // What lies outside the picture.
-            numbers.fill(0.0);
-            for channel in 0..*channels {
-                let plane = &self.pictures[(of * channels + channel) * plane..][..plane];
-                lines.fill(plane, &rows, numbers);
-                for row in 0..rows.len() {
-                    for run in squares.runs((index + row) * count[1], LANES) {
-                        let mut square = [[[0.0; LANES]; 4]; 4];
-                        for line in 0..4 {
-                            for column in 0..4 {
-                                let start = lines.place(row, [line, column]) + run.column;
-                                square[line][column] = vector(numbers, start);
-                            }
-                        }
-                        let columns = turned(square);
-                        for column in 0..4 {
-                            square[column] = source(columns[column]);
-                        }
-                        let turned = turned(square);
-                        for line in 0..4 {
-                            let found = source(turned[line]);
-                            for column in 0..4 {
-                                let number = 4 * line + column;
-                                let at = |square: usize| {
-                                    ((number * tiles + square / both) * channels + channel) * both
-                                        + square % both
-                                };
-                                put(sources, at, run, found[column]);
-                            }
-                        }
-                    }
-                }
-            }
-            index += rows.len();
-        }
+        let from = Sources {
+            squares: self.squares,
+            pictures: self.pictures,
+            channels: 0..self.squares.source[0],
+            rows: self.rows.clone(),
+            layout,
+        };
+        from.write::<LANES>(lines, |_| {}, sources);
     }
 
     /// `Aᵀ m A` of the sums of a panel, to the results.
@@ -200,49 +168,47 @@ impl Block<'_> {
         tiles: usize,
     ) {
         let (squares, [outputs, height, width]) = (self.squares, self.shape);
-        let squares_in_row = squares.count[1];
-        let of_row = tiles * 2 * LANES;
+        let (right, of_row) = (squares.count[1], tiles * 2 * LANES);
         for (row_of_panel, output) in (panel * ROWS..outputs.min((panel + 1) * ROWS)).enumerate() {
             let bias = self.bias.get(output).copied().unwrap_or(0.0);
-            for (index, row) in self.rows.clone().enumerate() {
-                let (picture, row) = (row / squares.count[0], row % squares.count[0]);
-                let start = ((picture * outputs + output) * height + 2 * row) * width;
-                let lines = 2.min(height - 2 * row);
-                // SAFETY: each pair of lines is one row's of squares, and each such row one block's.
-                let to = unsafe { self.results.unwritten_part(start..start + lines * width) };
-                for run in squares.runs(index * squares_in_row, LANES) {
-                    let mut columns = [[[0.0; LANES]; 4]; 4];
-                    for line in 0..4 {
-                        for column in 0..4 {
-                            let row = (4 * line + column) * ROWS + row_of_panel;
-                            columns[column][line] = vector(sums, row * of_row + run.index);
-                        }
-                    }
-                    let mut down = [[[0.0; LANES]; 4]; 2];
+            // The first square's row, and its place there.
+            let (mut row, mut column) = (self.rows.start, 0);
+            for first in (0..self.rows.len() * right).step_by(LANES) {
+                let mut columns = [[[0.0; LANES]; 4]; 4];
+                for line in 0..4 {
                     for column in 0..4 {
-                        let [first, second] = result(columns[column]);
-                        down[0][column] = first;
-                        down[1][column] = second;
+                        let row = (4 * line + column) * ROWS + row_of_panel;
+                        columns[column][line] = vector(sums, row * of_row + first);
                     }
-                    for (down, to) in down.into_iter().zip(to.chunks_exact_mut(width)) {
-                        let [even, odd] = result(down);
-                        let mut pairs = [[0.0; 2]; LANES];
-                        for lane in 0..LANES {
-                            pairs[lane] = [even[lane] + bias, odd[lane] + bias];
-                        }
-                        let to = &mut to[2 * run.column..];
-                        // As where lines are read: a channel soon to come.
-                        prefetch::to_write::<16, _>(to.as_ptr());
-                        let from = pairs.as_flattened();
-                        if run.count == LANES && to.len() >= 2 * LANES {
-                            for (to, from) in to[..2 * LANES].iter_mut().zip(from) {
-                                to.write(*from);
-                            }
-                        } else {
-                            for (to, from) in to.iter_mut().zip(&from[..2 * run.count]) {
-                                to.write(*from);
-                            }
-                        }
+                }
+                let mut down = [[[0.0; LANES]; 4]; 2];
+                for column in 0..4 {
+                    let [first, second] = result(columns[column]);
+                    down[0][column] = first;
+                    down[1][column] = second;
+                }
+                let mut pairs = [[[0.0; 2]; LANES]; 2];
+                for line in 0..2 {
+                    let [even, odd] = result(down[line]);
+                    for lane in 0..LANES {
+                        pairs[line][lane] = [even[lane] + bias, odd[lane] + bias];
+                    }
+                }
+                let mut done = 0;
+                while done < LANES && row < self.rows.end {
+                    let count = (right - column).min(LANES - done);
+                    let (picture, line) = (row / squares.count[0], row % squares.count[0] * 2);
+                    let start = ((picture * outputs + output) * height + line) * width;
+                    let lines = 2.min(height - line);
+                    // SAFETY: each pair of lines is one row's of squares, and each such row one block's.
+                    let to = unsafe { self.results.unwritten_part(start..start + lines * width) };
+                    for (pairs, to) in pairs.iter().zip(to.chunks_exact_mut(width)) {
+                        put(&pairs[done..done + count], &mut to[2 * column..]);
+                    }
+                    done += count;
+                    column += count;
+                    if column == right {
+                        (row, column) = (row + 1, 0);
                     }
                 }
             }
@@ -250,33 +216,26 @@ impl Block<'_> {
     }
 }
 
-/// Writes a run's numbers to the places of its squares, which lie one behind the other except between
-/// tiles: a vector's, or half or a quarter of one, as small pictures have.
+/// Writes pairs of numbers, all but perhaps the last of them.
 #[inline(always)]
-fn put<const LANES: usize>(
-    to: &mut [f32],
-    at: impl Fn(usize) -> usize,
-    run: Run,
-    numbers: [f32; LANES],
-) {
-    let fits = |count: usize| run.count == count && run.index.is_multiple_of(count);
-    if fits(LANES) {
-        copy::<LANES, LANES>(&mut to[at(run.index)..], numbers);
-    } else if fits(8) {
-        copy::<8, LANES>(&mut to[at(run.index)..], numbers);
-    } else if fits(4) {
-        copy::<4, LANES>(&mut to[at(run.index)..], numbers);
-    } else {
-        for lane in 0..run.count {
-            to[at(run.index + lane)] = numbers[lane];
-        }
+fn put(pairs: &[[f32; 2]], to: &mut [MaybeUninit<f32>]) {
+    // As where lines are read: a channel soon to come.
+    prefetch::to_write::<16, _>(to.as_ptr());
+    let from = pairs.as_flattened();
+    let count = from.len().min(to.len());
+    match count {
+        32 => copy::<32>(from, to),
+        16 => copy::<16>(from, to),
+        8 => copy::<8>(from, to),
+        _ => to[..count].iter_mut().zip(from).for_each(|(to, from)| {
+            to.write(*from);
+        }),
     }
 }
 
 #[inline(always)]
-fn copy<const COUNT: usize, const LANES: usize>(to: &mut [f32], numbers: [f32; LANES]) {
-    let to = &mut to[..COUNT];
-    for lane in 0..COUNT.min(LANES) {
-        to[lane] = numbers[lane];
+fn copy<const COUNT: usize>(from: &[f32], to: &mut [MaybeUninit<f32>]) {
+    for (to, from) in to[..COUNT].iter_mut().zip(&from[..COUNT]) {
+        to.write(*from);
     }
 }

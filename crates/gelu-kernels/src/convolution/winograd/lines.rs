@@ -1,91 +1,140 @@
 use super::squares::Squares;
+use super::transform::vector;
 use crate::prefetch;
 use crate::subnormal::unless_subnormal;
-use std::ops::Range;
 
 /// Lines of one channel as squares read them, with 0 in place of subnormal numbers and of what lies outside the
-/// picture. Pixels of even and of odd columns are apart, so that a vector has those of one column of as many
-/// squares.
+/// picture. Each of a square's sixteen places has its numbers of all squares one behind the other, whole rows of
+/// them, so that a vector has those of as many squares, of several rows where a picture is narrow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines<'a> {
     squares: &'a Squares,
-    /// Numbers of a line that are for columns of one parity.
-    half: usize,
+    /// Rows of squares.
+    rows: usize,
+    /// Numbers of one column of lines of one parity, and what a vector reads beyond them.
+    field: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// For vectors of so many squares.
+    /// Of so many rows of squares, for vectors of so many.
     #[inline(always)]
-    pub(super) fn new(squares: &'a Squares, lanes: usize) -> Self {
-        // The last two columns of a square are the first two of the next.
-        Self { squares, half: squares.count[1].next_multiple_of(lanes) + lanes }
+    pub(super) fn new(squares: &'a Squares, rows: usize, lanes: usize) -> Self {
+        // The last two lines of a square are the first two of the one below.
+        Self { squares, rows, field: (rows + 1) * squares.count[1] + lanes }
     }
 
-    /// Numbers of so many rows of squares.
     #[inline(always)]
-    pub(super) fn size(&self, rows: usize) -> usize {
-        (2 * rows + 2) * 2 * self.half
+    pub(super) fn size(&self) -> usize {
+        8 * self.field
     }
 
-    /// Where a row has a number of its first square.
+    /// Where a column of a line of the first square begins.
     #[inline(always)]
-    pub(super) fn place(&self, row: usize, [line, column]: [usize; 2]) -> usize {
-        ((2 * row + line) * 2 + column % 2) * self.half + column / 2
+    fn place(&self, line: usize, column: usize) -> usize {
+        (line % 2 * 4 + column) * self.field + line / 2 * self.squares.count[1]
     }
 
-    /// Writes what `rows` of squares read of a channel, but for what lies outside the picture.
+    /// The squares from number `first` on, by line and column.
     #[inline(always)]
-    pub(super) fn fill(&self, plane: &[f32], rows: &Range<usize>, numbers: &mut [f32]) {
-        let Squares { source: [_, height, width], padding: [above, left], count } = *self.squares;
-        let first = 2 * rows.start as isize - above;
-        // Of the first pair of columns that both lie inside, the number among pairs and the place.
-        let pair = (left.max(0).unsigned_abs()).div_ceil(2);
-        let column = (2 * pair as isize - left).unsigned_abs();
-        let pairs = (count[1] + 1).saturating_sub(pair).min(width.saturating_sub(column) / 2);
-        let last = column + 2 * pairs;
-        for (line, to) in (first..).zip(numbers.chunks_exact_mut(2 * self.half)) {
-            let Some(line) = usize::try_from(line).ok().filter(|&line| line < height) else {
-                continue;
-            };
-            let from = &plane[line * width..][..width];
-            let (even, odd) = to.split_at_mut(self.half);
-            // Halves of pairs that the picture's edges part.
-            if column == 1 && (1..=self.half).contains(&pair) && width > 0 {
-                odd[pair - 1] = unless_subnormal(from[0]);
+    pub(super) fn squares<const LANES: usize>(
+        &self,
+        numbers: &[f32],
+        first: usize,
+    ) -> [[[f32; LANES]; 4]; 4] {
+        let mut square = [[[0.0; LANES]; 4]; 4];
+        for line in 0..4 {
+            for column in 0..4 {
+                square[line][column] = vector(numbers, self.place(line, column) + first);
             }
-            if last < width && pair + pairs < self.half {
-                even[pair + pairs] = unless_subnormal(from[last]);
+        }
+        square
+    }
+
+    /// Writes what the squares from row `first` on read of a channel, but for what lies outside the picture.
+    #[inline(always)]
+    pub(super) fn fill(&self, plane: &[f32], first: usize, numbers: &mut [f32]) {
+        let Squares { source: [_, height, width], padding: [above, _], count } = *self.squares;
+        let first = 2 * first as isize - above;
+        let lines = 2 * self.rows + 2;
+        let inside = |line: isize| line.clamp(0, height as isize);
+        let within = inside(first)..inside(first + lines as isize);
+        for line in within {
+            let from = &plane[line.unsigned_abs() * width..][..width];
+            let start = self.place((line - first).unsigned_abs(), 0);
+            let (left, right) = numbers[start..].split_at_mut(2 * self.field);
+            let (even, odd) = left.split_at_mut(self.field);
+            let (next_even, next_odd) = right.split_at_mut(self.field);
+            let columns = [even, odd, next_even, next_odd].map(|column| &mut column[..count[1]]);
+            self.part(from, columns);
+        }
+    }
+
+    /// Parts a line into the four columns of its squares: pixels of even and of odd columns, the last two of a
+    /// square being the first two of the next.
+    #[inline(always)]
+    fn part(&self, line: &[f32], [even, odd, next_even, next_odd]: [&mut [f32]; 4]) {
+        let (count, left) = (even.len(), self.squares.padding[1]);
+        let pixel = |column: usize| {
+            let column = usize::try_from(column as isize - left).ok();
+            column.filter(|&column| column < line.len())
+        };
+        // Pairs of pixels that are in two squares, and whole inside the picture.
+        let start = (left.max(0).unsigned_abs().div_ceil(2)).clamp(1, count);
+        let end = (line.len() as isize + left).max(0).unsigned_abs() / 2;
+        let end = end.clamp(start, count);
+        for pair in (0..start).chain(end..count + 1) {
+            for (odds, to, next) in
+                [(0, &mut *even, &mut *next_even), (1, &mut *odd, &mut *next_odd)]
+            {
+                let Some(pixel) = pixel(2 * pair + odds) else { continue };
+                let number = unless_subnormal(line[pixel]);
+                if pair < count {
+                    to[pair] = number;
+                }
+                if pair > 0 {
+                    next[pair - 1] = number;
+                }
             }
-            if pairs > 0 {
-                part(&from[column..last], &mut even[pair..], &mut odd[pair..]);
+        }
+        if start < end {
+            let first = (2 * start as isize - left).unsigned_abs();
+            let pairs = &line[first..][..2 * (end - start)];
+            let columns = [
+                &mut even[start..end],
+                &mut odd[start..end],
+                &mut next_even[start - 1..end - 1],
+                &mut next_odd[start - 1..end - 1],
+            ];
+            match end - start {
+                0..4 => part::<1>(pairs, columns),
+                4..8 => part::<4>(pairs, columns),
+                8.. => part::<8>(pairs, columns),
             }
         }
     }
 }
 
-/// Parts pairs of numbers.
+/// Parts pairs of numbers by so many at once, the last of which may be among those before.
 #[inline(always)]
-fn part(pairs: &[f32], even: &mut [f32], odd: &mut [f32]) {
-    match pairs.len() / 2 {
-        0..4 => part_by::<1>(pairs, even, odd),
-        4..8 => part_by::<4>(pairs, even, odd),
-        8.. => part_by::<8>(pairs, even, odd),
-    }
-}
-
-/// By so many at once, the last of which may be among those before.
-#[inline(always)]
-fn part_by<const PAIRS: usize>(pairs: &[f32], even: &mut [f32], odd: &mut [f32]) {
+fn part<const PAIRS: usize>(pairs: &[f32], columns: [&mut [f32]; 4]) {
+    let [even, odd, next_even, next_odd] = columns;
     let count = pairs.len() / 2;
     for start in (0..count).step_by(PAIRS) {
         let start = start.min(count - PAIRS);
         let from = &pairs[2 * start..][..2 * PAIRS];
-        let (even, odd) = (&mut even[start..][..PAIRS], &mut odd[start..][..PAIRS]);
         // A page later is this place of a channel soon to come, in planes of a page or a whole part of one.
         prefetch::to_read::<1, f32>(from.as_ptr());
+        let mut both = [[0.0; PAIRS]; 2];
         for pair in 0..PAIRS {
-            even[pair] = unless_subnormal(from[2 * pair]);
-            odd[pair] = unless_subnormal(from[2 * pair + 1]);
+            both[0][pair] = unless_subnormal(from[2 * pair]);
+            both[1][pair] = unless_subnormal(from[2 * pair + 1]);
         }
+        let put = |to: &mut [f32], numbers: [f32; PAIRS]| {
+            to[start..][..PAIRS].copy_from_slice(&numbers);
+        };
+        put(even, both[0]);
+        put(odd, both[1]);
+        put(next_even, both[0]);
+        put(next_odd, both[1]);
     }
 }

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 /// Numbers of a square, in rows.
 pub(super) const SQUARE: usize = 16;
 
@@ -12,14 +14,14 @@ pub(in super::super) struct Squares {
     pub(super) padding: [isize; 2],
 }
 
-/// Squares of one row that a vector has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
-    /// To the right, in the picture.
-    pub(super) column: usize,
-    /// Their number within the block.
-    pub(super) index: usize,
-    pub(super) count: usize,
+/// Rows of squares of one picture.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) picture: usize,
+    /// Within the picture.
+    pub(super) rows: Range<usize>,
+    /// The number of its first square among those of all pieces.
+    pub(super) first: usize,
 }
 
 impl Squares {
@@ -33,13 +35,20 @@ impl Squares {
         (squares / self.count[1].max(1)).max(1)
     }
 
-    /// Pieces of a row of squares, the first of which is the block's number `index`.
-    pub(super) fn runs(&self, index: usize, lanes: usize) -> impl Iterator<Item = Run> {
-        let columns = self.count[1];
-        (0..columns).step_by(lanes).map(move |column| Run {
-            column,
-            index: index + column,
-            count: lanes.min(columns - column),
+    /// Rows, counted through all pictures, by picture.
+    pub(super) fn pieces(&self, rows: Range<usize>) -> impl Iterator<Item = Piece> {
+        let [down, right] = self.count;
+        let mut next = rows.start;
+        std::iter::from_fn(move || {
+            if next >= rows.end {
+                return None;
+            }
+            let row = next % down;
+            let count = (down - row).min(rows.end - next);
+            let first = (next - rows.start) * right;
+            let piece = Piece { picture: next / down, rows: row..row + count, first };
+            next += count;
+            Some(piece)
         })
     }
 }

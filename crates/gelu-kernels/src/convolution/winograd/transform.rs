@@ -21,6 +21,20 @@ pub(super) fn weights<const LANES: usize>([a, b, c]: [[f32; LANES]; 3]) -> [[f32
     [a, plus(outer, middle), minus(outer, middle), c]
 }
 
+/// One of the two products of `A y Aᵀ`, the last with the other sign.
+#[inline(always)]
+pub(super) fn gradient<const LANES: usize>([a, b]: [[f32; LANES]; 2]) -> [[f32; LANES]; 4] {
+    [a, plus(a, b), minus(a, b), b]
+}
+
+/// One of the two products of `Gᵀ m G`, the last number with the other sign.
+#[inline(always)]
+pub(super) fn kernel<const LANES: usize>(m: [[f32; LANES]; 4]) -> [[f32; LANES]; 3] {
+    let [a, b, c, d] = m;
+    let outer = halved(plus(b, c));
+    [plus(a, outer), halved(minus(b, c)), minus(outer, d)]
+}
+
 #[inline(always)]
 pub(super) fn plus<const LANES: usize>(a: [f32; LANES], b: [f32; LANES]) -> [f32; LANES] {
     let mut sum = a;
