@@ -42,44 +42,56 @@ impl Work for Strip<'_> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let Self { matrix, rows, out } = self;
+        let mut block = [[0.0; SIDE]; SIDE];
         for row in rows.clone().step_by(SIDE) {
             let height = (rows.end - row).min(SIDE);
             for column in (0..matrix.columns()).step_by(SIDE) {
                 let width = (matrix.columns() - column).min(SIDE);
-                let block = block([height, width], |down| &matrix.row(row + down)[column..]);
+                turn([height, width], |down| &matrix.row(row + down)[column..], &mut block);
                 for (across, turned) in block[..width].iter().enumerate() {
                     let start = (column + across) * matrix.rows() + row;
                     // SAFETY: no other strip has these rows.
                     let place = unsafe { out.unwritten_part(start..start + height) };
-                    place.write_copy_of_slice(&turned[..height]);
+                    match place.first_chunk_mut::<SIDE>() {
+                        // Of a length that is known: no call for a line of the cache.
+                        Some(place) => place.write_copy_of_slice(turned),
+                        None => place.write_copy_of_slice(&turned[..height]),
+                    };
                 }
             }
         }
     }
 }
 
-/// The columns of a block of so many rows and columns, each filled up with zeros. A row is what `row` begins
-/// with.
+/// Writes the columns of a block of so many rows and columns, each filled up with zeros. A row is what `row`
+/// begins with.
 #[inline(always)]
-pub(crate) fn block<'a>(
+pub(crate) fn turn<'a>(
     [height, width]: [usize; 2],
     row: impl Fn(usize) -> &'a [f32],
-) -> [[f32; SIDE]; SIDE] {
-    let mut block = [[0.0; SIDE]; SIDE];
-    if [height, width] == [SIDE; 2] {
-        // Of loops whose lengths are known LLVM makes vectors.
-        for down in 0..SIDE {
-            let from: &[f32; SIDE] =
-                row(down).first_chunk().expect("a row is as long as the block");
+    block: &mut [[f32; SIDE]; SIDE],
+) {
+    /// Rows of which LLVM makes short vectors: of all at once it makes single numbers.
+    const ROWS: usize = 4;
+    if [height, width] != [SIDE; 2] {
+        *block = [[0.0; SIDE]; SIDE];
+        for down in 0..height {
+            let from = &row(down)[..width];
             block.iter_mut().zip(from).for_each(|(column, from)| column[down] = *from);
         }
-        return block;
+        return;
     }
-    for down in 0..height {
-        let from = &row(down)[..width];
-        block.iter_mut().zip(from).for_each(|(column, from)| column[down] = *from);
+    for first in (0..SIDE).step_by(ROWS) {
+        let mut columns = [[0.0; ROWS]; SIDE];
+        for down in 0..ROWS {
+            let from: &[f32; SIDE] =
+                row(first + down).first_chunk().expect("a row is as long as the block");
+            columns.iter_mut().zip(from).for_each(|(column, from)| column[down] = *from);
+        }
+        for (to, column) in block.iter_mut().zip(columns) {
+            to[first..first + ROWS].copy_from_slice(&column);
+        }
     }
-    block
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use crate::tile::{Tile, product};
-use crate::turned::{SIDE, block};
+use crate::turned::{SIDE, turn};
 use std::array::from_fn;
 use std::ops::Range;
 
@@ -37,11 +37,12 @@ impl<'a> Matrix<'a> {
         column: impl Fn(usize) -> &'b [f32],
     ) {
         let rows = self.numbers.len() / self.stride;
+        let mut block = [[0.0; SIDE]; SIDE];
         for first in (0..count).step_by(SIDE) {
             let width = (count - first).min(SIDE);
             for row in (0..rows).step_by(SIDE) {
                 let height = (rows - row).min(SIDE);
-                let block = block([width, height], |index| &column(first + index)[row..]);
+                turn([width, height], |index| &column(first + index)[row..], &mut block);
                 for (index, numbers) in block[..height].iter().enumerate() {
                     self.row_mut(row + index)[first..first + SIDE].copy_from_slice(numbers);
                 }
