@@ -22,13 +22,19 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Of so many channels and pictures, on several threads if so many operations are worth them.
-    pub(super) fn new(channels: usize, pictures: usize, operations: usize) -> Self {
+    /// Of so many channels and pictures, at least `least` of which are a group, on several threads if so many
+    /// operations are worth them.
+    pub(super) fn new(channels: usize, pictures: usize, least: usize, operations: usize) -> Self {
         let count = channels.div_ceil(CHANNELS).max(1);
-        let groups = PARTS.div_ceil(count).min(pictures).max(1);
+        let groups = PARTS.div_ceil(count).min(pictures / least.max(1)).max(1);
         let threads = Threads::worth(operations, PARALLEL_PRODUCT);
-        // Who has several parts of a group's channels reads its gradients once.
-        let shares = (2 * threads.count()).div_ceil(groups).min(count);
+        // Who has several parts of a group's channels reads its gradients once: as few shares as all threads have
+        // as much to do with.
+        let even = |shares: &usize| {
+            let (all, threads) = (shares * groups, threads.count());
+            all.is_multiple_of(threads) || all >= 2 * threads
+        };
+        let shares = (1..count).find(even).unwrap_or(count);
         Self { channels, pictures, count, groups, shares, threads }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn gradient(
     let depth = channels * taps.len();
     let columns = outputs.next_multiple_of(2 * level.tile()[1]);
     let operations = geometry.batch * geometry.output_plane() * outputs * depth;
-    let parts = Parts::new(channels, geometry.batch, operations);
+    let parts = Parts::new(channels, geometry.batch, 1, operations);
     // By channel, tap and output.
     let sums = parts.each(|parts, pictures| {
         Share { geometry, frame: &frame, taps: &taps, parts, level }

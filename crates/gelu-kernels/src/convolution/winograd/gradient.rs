@@ -32,7 +32,8 @@ impl Winograd {
     ) -> Vec<f32> {
         let ([outputs, ..], channels) = (self.results, self.squares.source[0]);
         let depth = 9 * channels;
-        let parts = Parts::new(channels, pictures, gradient.len() * depth);
+        let least = (2 * SQUARES).div_ceil(self.squares.count.iter().product());
+        let parts = Parts::new(channels, pictures, least, gradient.len() * depth);
         let sums = parts.each(|parts, pictures| {
             let channels = parts[0].start..parts[parts.len() - 1].end;
             Share {
