@@ -51,7 +51,7 @@ impl Method {
     /// What a convolution is computed by.
     pub(super) fn of(self, geometry: &Geometry) -> Self {
         /// Channels from which on the transforms cost less than they save.
-        const CHANNELS: usize = 32;
+        const CHANNELS: usize = 16;
         /// As many results of a picture waste few of a tile's columns.
         const RESULTS: usize = 16;
         let wide = geometry.channels.iter().all(|&channels| channels >= CHANNELS);
