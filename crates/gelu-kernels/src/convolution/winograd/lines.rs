@@ -106,9 +106,9 @@ impl<'a> Lines<'a> {
                 &mut next_odd[start - 1..end - 1],
             ];
             match end - start {
-                0..4 => part::<1>(pairs, columns),
-                4..8 => part::<4>(pairs, columns),
-                8.. => part::<8>(pairs, columns),
+                0..4 => part_pairs::<1>(pairs, columns),
+                4..8 => part_pairs::<4>(pairs, columns),
+                8.. => part_pairs::<8>(pairs, columns),
             }
         }
     }
@@ -116,7 +116,7 @@ impl<'a> Lines<'a> {
 
 /// Parts pairs of numbers by so many at once, the last of which may be among those before.
 #[inline(always)]
-fn part<const PAIRS: usize>(pairs: &[f32], columns: [&mut [f32]; 4]) {
+fn part_pairs<const PAIRS: usize>(pairs: &[f32], columns: [&mut [f32]; 4]) {
     let [even, odd, next_even, next_odd] = columns;
     let count = pairs.len() / 2;
     for start in (0..count).step_by(PAIRS) {
