@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 /// How convolutions are computed, where there is a choice.
 ///
 /// Winograd's method takes 16 multiplications in place of 36 for results and gradients of 3×3 kernels of stride 1,
-/// and rounds a little more. Other kernels are computed by definition in any case, and so are few channels and
-/// pixels.
+/// and rounds results and the input's gradients a little more. Other kernels are computed by definition in any
+/// case, and so are few channels and pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// As sums of products, by definition.
