@@ -108,8 +108,8 @@ impl RunSpec {
     }
 }
 
-/// Version 8 gave a GPT kernels of its own, version 9 convolutions another way to the weights' gradients; other
-/// networks have the bits of version 7.
+/// Version 8 gave a GPT kernels of its own, version 9 convolutions another way to the weights' gradients, and to
+/// results where they have 16 to 31 channels; other networks have the bits of version 7.
 fn current_version(network: &NetworkRecipe) -> u32 {
     use NetworkRecipe::{Airbench, Cnn, Gpt, WideResNet};
     match network {

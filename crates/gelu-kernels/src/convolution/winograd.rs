@@ -11,6 +11,9 @@
 //!      ⎣0  1  0 −1⎦        ⎣ 0   0   1⎦
 //! ```
 //!
+//! The weights' gradient comes of the same squares and of the 2×2 gradients of their results, y, transformed once
+//! after all have been summed up: `Gᵀ [ Σ (Bᵀ d B) ⊙ (A y Aᵀ) ] G`.
+//!
 //! (A. Lavin and S. Gray, *Fast Algorithms for Convolutional Neural Networks*, arXiv 1509.09308.)
 
 mod block;

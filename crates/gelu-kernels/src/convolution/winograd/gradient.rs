@@ -76,6 +76,7 @@ impl Share<'_> {
         let size = SQUARE * self.channels.len() * outputs.next_multiple_of(2 * lanes);
         let of_picture = squares.count[0];
         let all = self.pictures.start * of_picture..self.pictures.end * of_picture;
+        assert!(!all.is_empty(), "a group has a picture");
         let mut sums = Vec::with_capacity(size);
         for start in all.clone().step_by(squares.rows(SQUARES)) {
             let chunk = Chunk {
@@ -87,7 +88,7 @@ impl Share<'_> {
             let scratch = chunk.sizes(lanes).iter().sum();
             with_scratch(scratch, |scratch| level.run_tiled(Lent(chunk, scratch)));
         }
-        // SAFETY: the first of them writes all sums, and there is no group without a picture.
+        // SAFETY: the first chunk writes all sums, and there is one.
         unsafe {
             sums.set_len(size);
         }
@@ -181,6 +182,7 @@ impl Chunk<'_> {
     ) {
         let (both, squares, channels) = (2 * LANES, self.squares(), self.of.channels.len());
         let (layout, size) = (self.layout(LANES), self.number(LANES));
+        assert!(squares <= layout.channel, "a channel has all squares");
         for number in 0..SQUARE {
             let sources = &sources[number * layout.number..][..channels * layout.channel];
             let gradients = &gradients[number * size..][..squares * self.outputs(LANES)];
@@ -191,7 +193,6 @@ impl Chunk<'_> {
                 {
                     let starts: [usize; ROWS] =
                         std::array::from_fn(|row| (first + row).min(channels - 1) * layout.channel);
-                    assert!(squares <= layout.channel, "a channel has all squares");
                     let tile = product::<FUSED, ROWS, LANES>(
                         [1, squares],
                         // SAFETY: each channel has all squares.
