@@ -113,9 +113,9 @@ impl Lease {
     ///
     /// When the folder cannot be read or written.
     pub fn claim(folder: &Path, watch: &mut Watch, silence: Duration) -> Result<Claim> {
-        let (state, restored) = match State::of(folder)? {
-            Some(state) => (state, false),
-            None => (State::restored(folder)?, true),
+        let state = match State::of(folder)? {
+            Some(state) => state,
+            None => State::restored(folder)?,
         };
         let path = state.path(folder);
         if state.held && !Self::is_abandoned(&path, state.generation, watch, silence)? {
@@ -134,12 +134,15 @@ impl Lease {
         let taken = next.path(folder);
         match fs::rename(&path, &taken) {
             Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Claim::Busy(None)),
-            // Somebody has restored it, too, and was faster.
-            Err(_) if restored && taken.exists() => return Ok(Claim::Busy(None)),
-            Err(error) => return Err(Error::io("take over", path)(error)),
+            Err(error) => match error.kind() {
+                // Another taker was faster: of this state, or of one that was restored beside it.
+                ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => {
+                    return Ok(Claim::Busy(None));
+                }
+                _ => return Err(Error::io("take over", path)(error)),
+            },
         }
-        if restored && State::all(folder)? != [next] {
+        if !next.is_alone(folder)? {
             remove(&taken).map_err(Error::io("remove", taken))?;
             return Ok(Claim::Busy(None));
         }
@@ -290,6 +293,8 @@ fn remove(folder: &Path) -> io::Result<()> {
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
                 std::thread::yield_now();
             }
+            // Somebody has taken it over.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             result => return result,
         }
     }
@@ -314,28 +319,4 @@ impl Drop for Lease {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_removed_while_somebody_makes_files_in_it() {
-        let parent = tempfile::tempdir().unwrap();
-        for round in 0..20 {
-            let folder = parent.path().join(format!("lease-{round}"));
-            fs::create_dir(&folder).unwrap();
-            let file = folder.join("lock-0001");
-            let others: Vec<_> = (0..2)
-                .map(|_| {
-                    let file = file.clone();
-                    std::thread::spawn(move || while File::create(&file).is_ok() {})
-                })
-                .collect();
-            while !file.exists() {
-                std::thread::yield_now();
-            }
-            remove(&folder).unwrap();
-            others.into_iter().for_each(|other| other.join().unwrap());
-            assert!(!folder.exists());
-        }
-    }
-}
+mod tests;

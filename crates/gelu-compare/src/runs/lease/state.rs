@@ -40,8 +40,8 @@ impl State {
     }
 
     /// Makes the state folder of a folder that has none: a new one, or one that was copied without
-    /// its empty folders. Whoever takes it then has to look whether it is alone there: another process
-    /// may have done the same.
+    /// its empty folders. Another process may do the same, before or after this one's is taken; so
+    /// whoever has taken one looks whether it [is alone](Self::is_alone).
     pub(super) fn restored(folder: &Path) -> Result<Self> {
         for _ in 0..LISTS {
             std::thread::sleep(BETWEEN_LISTS);
@@ -61,6 +61,24 @@ impl State {
         }
     }
 
+    /// Whether this state, which has just been taken, is the only one.
+    ///
+    /// Of two that take a state each, whoever lists the folder last sees the other's, since both list
+    /// it after they have renamed. So at most one of them finds itself alone. A free one that is older
+    /// than this was restored needlessly; it is made scratch of this one, unless somebody takes it
+    /// first, who then sees this one.
+    pub(super) fn is_alone(self, folder: &Path) -> Result<bool> {
+        let mut alone = true;
+        for other in Self::all(folder)?.into_iter().filter(|other| *other != self) {
+            if other.held || other.generation >= self.generation {
+                alone = false;
+            } else {
+                let _ = fs::rename(other.path(folder), self.path(folder).join(other.name()));
+            }
+        }
+        Ok(alone)
+    }
+
     /// The one of its next holder.
     pub(super) fn next(self, folder: &Path) -> Result<Self> {
         match self.generation.checked_add(1) {
@@ -73,7 +91,11 @@ impl State {
     }
 
     pub(super) fn path(self, folder: &Path) -> PathBuf {
-        folder.join(format!("{}{:04}", if self.held { HELD } else { FREE }, self.generation))
+        folder.join(self.name())
+    }
+
+    fn name(self) -> String {
+        format!("{}{:04}", if self.held { HELD } else { FREE }, self.generation)
     }
 }
 
