@@ -134,15 +134,18 @@ impl Lease {
         let taken = next.path(folder);
         match fs::rename(&path, &taken) {
             Ok(()) => {}
-            Err(error) => match error.kind() {
-                // Another taker was faster: of this state, or of one that was restored beside it.
-                ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists => {
-                    return Ok(Claim::Busy(None));
-                }
-                _ => return Err(Error::io("take over", path)(error)),
-            },
+            // Another taker was faster: of this state, or of one that was restored beside it.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
+                ) =>
+            {
+                return Ok(Claim::Busy(None));
+            }
+            Err(error) => return Err(Error::io("take over", path)(error)),
         }
-        if !next.is_alone(folder)? {
+        if !next.prevails(folder)? {
             remove(&taken).map_err(Error::io("remove", taken))?;
             return Ok(Claim::Busy(None));
         }

@@ -41,7 +41,7 @@ impl State {
 
     /// Makes the state folder of a folder that has none: a new one, or one that was copied without
     /// its empty folders. Another process may do the same, before or after this one's is taken; so
-    /// whoever has taken one looks whether it [is alone](Self::is_alone).
+    /// whoever has taken one looks whether it [prevails](Self::prevails).
     pub(super) fn restored(folder: &Path) -> Result<Self> {
         for _ in 0..LISTS {
             std::thread::sleep(BETWEEN_LISTS);
@@ -61,13 +61,13 @@ impl State {
         }
     }
 
-    /// Whether this state, which has just been taken, is the only one.
+    /// Whether this state, which has just been taken, is the only one once older free ones are its
+    /// scratch. Where it is not, it has to go.
     ///
     /// Of two that take a state each, whoever lists the folder last sees the other's, since both list
-    /// it after they have renamed. So at most one of them finds itself alone. A free one that is older
-    /// than this was restored needlessly; it is made scratch of this one, unless somebody takes it
-    /// first, who then sees this one.
-    pub(super) fn is_alone(self, folder: &Path) -> Result<bool> {
+    /// it after they have renamed. So at most one of them prevails. A free one that is older than this
+    /// was restored needlessly; if somebody takes it before it is moved, that one sees this.
+    pub(super) fn prevails(self, folder: &Path) -> Result<bool> {
         let mut alone = true;
         for other in Self::all(folder)?.into_iter().filter(|other| *other != self) {
             if other.held || other.generation >= self.generation {
