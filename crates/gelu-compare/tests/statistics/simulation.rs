@@ -11,6 +11,7 @@ use gelu_compare::measure::Looks;
 use gelu_compare::report::{Curve, Figure, Panel, svg};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use std::f64::consts::TAU;
 
 /// What a table may err with.
@@ -157,6 +158,18 @@ fn simulate(arms: usize, looks: &Looks, runs: Runs, truth: Truth, count: usize) 
     Ends { wrong: share(wrong), same: share(same), told_apart: share(told_apart) }
 }
 
+/// How many arms stand beside the baseline.
+const SIZES: [usize; 4] = [1, 2, 4, 8];
+
+/// Every kind of runs, within it every size, and within that every truth, on all cores.
+fn simulate_each(looks: &Looks, count: usize) -> Vec<Ends> {
+    let sized = |runs| SIZES.into_iter().map(move |arms| (runs, arms));
+    let true_ones = |(runs, arms)| Truth::ALL.into_iter().map(move |truth| (runs, arms, truth));
+    let settings: Vec<_> = Runs::ALL.into_iter().flat_map(sized).flat_map(true_ones).collect();
+    let of = |(runs, arms, truth)| simulate(arms, looks, runs, truth, count);
+    settings.into_par_iter().map(of).collect()
+}
+
 #[test]
 fn simulated_tables_err_in_no_more_than_one_of_twenty() {
     let count = tables();
@@ -165,12 +178,12 @@ fn simulated_tables_err_in_no_more_than_one_of_twenty() {
     for looks in [Looks::once(10), Looks::until_decided(25)] {
         let planned = looks.planned();
         let mut curves = Vec::new();
+        let mut simulated = simulate_each(&looks, count).into_iter();
         for (kind, runs) in Runs::ALL.into_iter().enumerate() {
             let mut points = Vec::new();
-            for arms in [1, 2, 4, 8] {
+            for arms in SIZES {
                 let mut worst = 0.0f64;
-                for truth in Truth::ALL {
-                    let ends = simulate(arms, &looks, runs, truth, count);
+                for (truth, ends) in Truth::ALL.into_iter().zip(&mut simulated) {
                     println!(
                         "m {arms} K {planned} {runs:?} {truth:?}: wrong {:.2} %, some same {:.1} %, some \
                          better or worse {:.1} %",
