@@ -1,3 +1,16 @@
+#![cfg_attr(
+    not(any(
+        feature = "flex",
+        feature = "ndarray",
+        feature = "cubecl-backend",
+        feature = "tch",
+        feature = "remote",
+        feature = "capture",
+        feature = "autodiff",
+    )),
+    allow(unused_variables, reason = "without a backend nobody is handed them")
+)]
+
 use crate::random::{draw_of, mask_of};
 use crate::{GateHalf, Unit, composed};
 use burn_core as burn;

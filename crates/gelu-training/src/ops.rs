@@ -1,3 +1,16 @@
+#![cfg_attr(
+    not(any(
+        feature = "flex",
+        feature = "ndarray",
+        feature = "cubecl-backend",
+        feature = "tch",
+        feature = "remote",
+        feature = "capture",
+        feature = "autodiff",
+    )),
+    allow(unused_variables, reason = "without a backend nobody is handed them")
+)]
+
 use crate::{AdamStep, SgdStep, composed};
 use burn_core as burn;
 use burn_core::backend::{Backend, backend_extension, ops::ConvOptions, tensor::FloatTensor};
