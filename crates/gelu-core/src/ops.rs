@@ -6,7 +6,6 @@
         feature = "tch",
         feature = "remote",
         feature = "capture",
-        feature = "autodiff",
     )),
     allow(unused_variables, reason = "without a backend nobody is handed them")
 )]

@@ -10,6 +10,8 @@ use core::fmt::Debug;
 #[macro_export]
 macro_rules! define_dispatched {
     ($asking:literal) => {
+        use burn_core::backend::DispatchTensorKind;
+
         /// The tensor as its backend's own.
         ///
         /// # Panics
@@ -30,8 +32,7 @@ macro_rules! define_dispatched {
             x
         }
 
-        fn is_compiled_in(kind: &burn_core::backend::DispatchTensorKind) -> bool {
-            use burn_core::backend::DispatchTensorKind;
+        fn is_compiled_in(kind: &DispatchTensorKind) -> bool {
             match kind {
                 #[cfg(feature = "flex")]
                 DispatchTensorKind::Flex(_) => true,
