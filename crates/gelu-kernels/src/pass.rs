@@ -1,21 +1,21 @@
 //! What is around a function: 16-bit types, bias, dropout, sums over rows.
 
+mod strips;
+
+use self::strips::Strips;
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
 use crate::kernel::Kernel;
 use crate::lane::Lane;
-use crate::level::{Level, Work};
+use crate::level::Level;
 use crate::places::{Of, Places};
-use crate::random::{Mask, philox};
+use crate::random::Mask;
 use crate::storage::Storage;
 use crate::threads::{PARALLEL, PARALLEL_COPY, Threads, for_each_chunk_on};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
-
-/// How many numbers a strip works on at a time where it does more than call the function.
-const STRIP: usize = 1024;
 
 /// `out[i] = keep(i)·f(x[i] + bias[i mod bias.len()])`, or with `f′` and times `dy[i]`: what is
 /// done to a slice of `S`.
@@ -179,117 +179,5 @@ impl<S> Source<'_, S> {
             Self::Apart(numbers) => numbers[range].as_ptr(),
             Self::InPlace => out.cast_const(),
         }
-    }
-}
-
-/// A chunk of a pass, worked through from its start to its end.
-struct Strips<'a, S: Storage> {
-    pass: &'a Pass<S>,
-    kernel: Kernel<S::Lane>,
-    derivative: bool,
-    /// Those of the chunk.
-    places: Places<S>,
-    /// How many numbers are before it.
-    start: usize,
-}
-
-impl<S: Storage> Work for (Strips<'_, S>, &mut [S::Lane]) {
-    type Output = ();
-
-    /// Does the work, and adds each column's results to the sums, if there are any.
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) {
-        let (strips, sums) = self;
-        let Strips { pass, places, .. } = &strips;
-        if pass.is_direct() {
-            strips.directly();
-            return;
-        }
-        let mut done = 0;
-        while done < places.length {
-            let length = STRIP.min(places.length - done);
-            strips.strip(done, length, sums);
-            done += length;
-        }
-    }
-}
-
-impl<S: Storage> Strips<'_, S> {
-    /// The function alone, on numbers that are computed in their own type.
-    #[inline(always)]
-    fn directly(&self) {
-        let Places { x, dy, out, length } = self.places;
-        // SAFETY: `Pass::run` made the places of slices that are borrowed meanwhile, and no other
-        // thread has this chunk of them. The types are one.
-        unsafe { self.kernel.run(Places { x: x.cast(), dy: dy.cast(), out: out.cast(), length }) };
-    }
-
-    /// Elements `done..done + length` of the chunk, at most [`STRIP`]: widened, with bias and dropout.
-    #[inline(always)]
-    fn strip(&self, done: usize, length: usize, sums: &mut [S::Lane]) {
-        let Pass { bias, mask, .. } = self.pass;
-        let start = self.start + done;
-        let mut x = [S::Lane::ZERO; STRIP];
-        let mut dy = [S::Lane::ZERO; STRIP];
-        // SAFETY: as for `directly`; these borrows end before anything is written.
-        unsafe {
-            let source = core::slice::from_raw_parts(self.places.x.add(done), length);
-            x.iter_mut().zip(source).for_each(|(x, source)| *x = source.widen());
-            if self.derivative && !S::DIRECT {
-                let source = core::slice::from_raw_parts(self.places.dy.add(done), length);
-                dy.iter_mut().zip(source).for_each(|(dy, source)| *dy = source.widen());
-            }
-        }
-        if !bias.is_empty() {
-            for_each_row(start, length, bias.len(), |inside, columns| {
-                let pairs = x[inside].iter_mut().zip(&bias[columns]);
-                pairs.for_each(|(x, &bias)| *x += bias);
-            });
-        }
-        let out = x.as_mut_ptr();
-        // SAFETY: the arrays are of this function alone and as long as that; else as for
-        // `directly`.
-        unsafe {
-            let dy = if S::DIRECT { self.places.dy.add(done).cast() } else { dy.as_ptr() };
-            self.kernel.run(Places { x: out, dy, out, length });
-        }
-        if let Some(mask) = mask {
-            let mut numbers = [0; STRIP];
-            philox::fill(mask.stream(), start as u64, &mut numbers[..length]);
-            let (threshold, scale) = (mask.threshold(), S::Lane::of(f64::from(mask.scale())));
-            for (value, number) in x.iter_mut().zip(numbers) {
-                // A choice, not a product: what is dropped is 0 even if it was NaN or infinite.
-                *value = if number >= threshold { *value * scale } else { S::Lane::ZERO };
-            }
-        }
-        if !sums.is_empty() {
-            for_each_row(start, length, sums.len(), |inside, columns| {
-                let rows = sums[columns].iter_mut().zip(&x[inside]);
-                rows.for_each(|(sum, value)| *sum += *value);
-            });
-        }
-        for (index, &value) in x[..length].iter().enumerate() {
-            // SAFETY: as for `directly`.
-            unsafe { self.places.out.add(done + index).write(S::narrow(value)) };
-        }
-    }
-}
-
-/// Splits `start..start + length` at the ends of rows of `columns`: calls `work` with each part,
-/// counted from `start`, and with the columns it covers.
-#[inline(always)]
-fn for_each_row(
-    start: usize,
-    length: usize,
-    columns: usize,
-    mut work: impl FnMut(Range<usize>, Range<usize>),
-) {
-    let mut at = 0;
-    let mut column = start % columns;
-    while at < length {
-        let count = (columns - column).min(length - at);
-        work(at..at + count, column..column + count);
-        at += count;
-        column = 0;
     }
 }
