@@ -187,8 +187,9 @@ fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
     });
     // What is removed is moved out of sight first, and here it cannot be: something is in its place. So many names
     // are more than the run uses, and few enough to be there before it ends.
+    let lease = lease().unwrap();
     for number in 0..400 {
-        fs::write(lease().unwrap().join(format!("{number}-discarded")), "").unwrap();
+        fs::write(lease.join(format!("{number}-discarded")), "").unwrap();
     }
     let ended = process.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
