@@ -7,7 +7,8 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use gelu_kernels::{Unit, backward, forward, gated_pair, gated_pair_backward};
+use gelu_kernels::random::{Draw, Mask};
+use gelu_kernels::{Pass, Unit, backward, forward, gated_pair, gated_pair_backward};
 use rten_simd::SimdUnaryOp;
 
 const SIZE: usize = 1 << 14;
@@ -62,6 +63,29 @@ fn gate_gradients(bencher: Bencher<'_, '_>, unit: Unit) {
         let (dgates, dvalues) = (black_box(dgates), black_box(dvalues));
         gated_pair_backward(unit, black_box(&x), &values, &dy, dgates, dvalues);
     });
+}
+
+/// What a layer of a network does around its function.
+const LAYERS: [(Unit, f64); 4] =
+    [(Unit::Relu, 0.0), (Unit::Relu, 0.5), (Unit::Gelu, 0.0), (Unit::Gelu, 0.5)];
+
+/// Rows of 128, with a bias and this much dropout.
+fn layer((unit, dropout): (Unit, f64)) -> Pass<f32> {
+    let mask = (dropout > 0.0).then(|| Mask::new(dropout, Draw { seed: 1, step: 0 }));
+    Pass::new(unit).with(&[0.1; 128], mask)
+}
+
+#[divan::bench(args = LAYERS)]
+fn layer_value(bencher: Bencher<'_, '_>, parts: (Unit, f64)) {
+    let layer = layer(parts);
+    time(bencher, |x, y| layer.map_into(x, y));
+}
+
+/// With the bias's gradient.
+#[divan::bench(args = LAYERS)]
+fn layer_gradient(bencher: Bencher<'_, '_>, parts: (Unit, f64)) {
+    let (layer, dy) = (layer(parts), vec![1.0; SIZE]);
+    time(bencher, |x, dx| _ = layer.scale_into(x, &dy, dx));
 }
 
 #[divan::bench]

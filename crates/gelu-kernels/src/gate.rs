@@ -65,7 +65,8 @@ impl<S: Storage> Work for Gate<'_, S> {
             self.kernel.replace(&mut probabilities[..x.len()]);
             let mut numbers = [0; DRAWN];
             let start = (self.range.start + index * DRAWN) as u64;
-            philox::fill(self.draw.stream(), start, &mut numbers[..x.len()]);
+            let stream = self.draw.stream();
+            philox::fill(self.kernel.level(), stream, start, &mut numbers[..x.len()]);
             for (((out, y), number), probability) in
                 out.iter_mut().zip(y).zip(numbers).zip(probabilities)
             {

@@ -107,7 +107,8 @@ impl<S: Storage> Strips<'_, S> {
             return self.write(done, values, &[0; STRIP], sums, |value, _| value);
         };
         let mut numbers = [0; STRIP];
-        philox::fill(mask.stream(), (self.start + done) as u64, &mut numbers[..values.len()]);
+        let start = (self.start + done) as u64;
+        philox::fill(self.kernel.level(), mask.stream(), start, &mut numbers[..values.len()]);
         let (threshold, scale) = (mask.threshold(), S::Lane::of(f64::from(mask.scale())));
         // A choice, not a product: what is dropped is 0 even if it was NaN or infinite.
         self.write(done, values, &numbers, sums, |value, number| {

@@ -1,5 +1,6 @@
 use super::philox::{self, Stream};
 use super::uniform;
+use crate::level::Level;
 use alloc::vec::Vec;
 
 /// Names a sequence of random numbers.
@@ -26,7 +27,7 @@ impl Draw {
     /// float type of at least 32 bits holds exactly.
     pub fn uniforms(self, count: usize) -> Vec<f32> {
         let mut numbers = alloc::vec![0; count];
-        philox::fill(self.stream(), 0, &mut numbers);
+        philox::fill(Level::best(), self.stream(), 0, &mut numbers);
         numbers.into_iter().map(uniform).collect()
     }
 

@@ -1,5 +1,6 @@
 use super::Draw;
 use super::philox::{self, Stream};
+use crate::level::Level;
 use alloc::vec::Vec;
 
 /// Which elements dropout sets to 0, and what it scales the others by.
@@ -60,7 +61,7 @@ impl Mask {
     /// [`scale`](Self::scale) where an element is kept, else 0, for the first `count` elements.
     pub fn factors(self, count: usize) -> Vec<f32> {
         let mut numbers = alloc::vec![0; count];
-        philox::fill(self.stream(), 0, &mut numbers);
+        philox::fill(Level::best(), self.stream(), 0, &mut numbers);
         let scale = self.scale();
         let factor = |number| if number >= self.threshold { scale } else { 0.0 };
         numbers.into_iter().map(factor).collect()

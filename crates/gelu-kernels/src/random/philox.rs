@@ -4,6 +4,8 @@
 //! doi:10.1145/2063384.2063405. It passes all of TestU01's BigCrush. The known answers below are
 //! those of the authors' Random123 library.
 
+use crate::level::{Level, Work};
+
 pub const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 pub const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 pub const ROUNDS: usize = 10;
@@ -40,30 +42,77 @@ pub fn blocks<const LANES: usize>(stream: Stream, first: u64) -> [[u64; LANES]; 
     [a, b, c, d]
 }
 
-/// Number `start + i` of the stream at `words[i]`: word `n mod 4` of block `n / 4`.
-#[inline(always)]
-pub fn fill(stream: Stream, start: u64, words: &mut [u32]) {
-    const LANES: usize = 16;
-    let mut done = 0;
-    while done < words.len() {
-        let position = start + done as u64;
-        let skipped = (position % 4) as usize;
-        let numbers = blocks::<LANES>(stream, position / 4);
-        let mut flat = [0u32; 4 * LANES];
-        for lane in 0..LANES {
-            for word in 0..4 {
-                flat[4 * lane + word] = numbers[word][lane] as u32;
-            }
+/// Writes number `start + i` of the stream to `words[i]`: word `n mod 4` of block `n / 4`.
+pub fn fill(level: Level, stream: Stream, start: u64, words: &mut [u32]) {
+    level.run(Fill { stream, start, words });
+}
+
+struct Fill<'a> {
+    stream: Stream,
+    start: u64,
+    words: &'a mut [u32],
+}
+
+impl Work for Fill<'_> {
+    type Output = ();
+
+    /// Several vectors of each word at once: one is multiplied while another's product is waited for.
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        match FUSED {
+            true => self.by::<32>(),
+            // Baselines without fused operations have short vectors, and few of them.
+            false => self.by::<16>(),
         }
-        let taken = (4 * LANES - skipped).min(words.len() - done);
-        words[done..done + taken].copy_from_slice(&flat[skipped..skipped + taken]);
-        done += taken;
+    }
+}
+
+impl Fill<'_> {
+    /// So many blocks at once.
+    #[inline(always)]
+    fn by<const LANES: usize>(self) {
+        let Self { stream, start, words } = self;
+        let before = (start % 4) as usize;
+        let (first, rest) = words.split_at_mut(((4 - before) % 4).min(words.len()));
+        some(stream, start / 4, before, first);
+        let mut block = start.div_ceil(4);
+        let (blocks, last) = rest.as_chunks_mut::<4>();
+        let (many, few) = blocks.as_chunks_mut::<LANES>();
+        for blocks in many {
+            write(stream, block, blocks);
+            block += LANES as u64;
+        }
+        for one in few {
+            write(stream, block, core::array::from_mut(one));
+            block += 1;
+        }
+        some(stream, block, 0, last);
+    }
+}
+
+/// The blocks from `first` on.
+#[inline(always)]
+fn write<const LANES: usize>(stream: Stream, first: u64, words: &mut [[u32; 4]; LANES]) {
+    let [a, b, c, d] = blocks::<LANES>(stream, first);
+    for (lane, block) in words.iter_mut().enumerate() {
+        *block = [a[lane], b[lane], c[lane], d[lane]].map(|word| word as u32);
+    }
+}
+
+/// Less than a block: its words from `before` on.
+#[inline(always)]
+fn some(stream: Stream, block: u64, before: usize, words: &mut [u32]) {
+    if !words.is_empty() {
+        let mut all = [[0; 4]];
+        write(stream, block, &mut all);
+        words.copy_from_slice(&all[0][before..before + words.len()]);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn known_answers_of_random123() {
@@ -85,12 +134,18 @@ mod tests {
     #[test]
     fn filling_from_anywhere_gives_the_same_numbers() {
         let stream = Stream { key: 7, high: 3 };
-        let mut all = [0; 301];
-        fill(stream, 0, &mut all);
-        for (start, length) in [(0, 1), (1, 64), (2, 63), (5, 200), (67, 0), (250, 51)] {
-            let mut some = alloc::vec![0; length];
-            fill(stream, start as u64, &mut some);
-            assert_eq!(some, all[start..start + length], "{start} {length}");
+        for first in [0, (1 << 34) - 64] {
+            let all: Vec<_> = (first / 4..first / 4 + 80)
+                .flat_map(|block| blocks::<1>(stream, block).map(|word| word[0] as u32))
+                .collect();
+            let parts = [(0, 1), (0, 320), (1, 2), (1, 64), (2, 63), (5, 200), (67, 0), (250, 51)];
+            for (level, (start, length)) in
+                Level::available().into_iter().flat_map(|level| parts.map(|part| (level, part)))
+            {
+                let mut some = alloc::vec![0; length];
+                fill(level, stream, first + start as u64, &mut some);
+                assert_eq!(some, all[start..start + length], "{level:?} {start} {length}");
+            }
         }
     }
 }
