@@ -32,8 +32,41 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut file = builder.tempfile_in(folder).map_err(Error::io("create a file in", folder))?;
     file.write_all(bytes.as_ref()).map_err(Error::io("write", path))?;
     sync(file.as_file(), path)?;
-    file.persist(path).map_err(|error| Error::io("replace", path)(error.error))?;
+    let mut file = Some(file);
+    let persisted = once_free(|| {
+        let Err(refused) = file.take().expect("it is put back").persist(path) else {
+            return Ok(());
+        };
+        file = Some(refused.file);
+        Err(refused.error)
+    });
+    persisted.map_err(Error::io("replace", path))?;
     sync_folder(folder)
+}
+
+/// As [`std::fs::rename`], [once it may be done](once_free).
+pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::Result<()> {
+    once_free(|| fs::rename(&from, &to))
+}
+
+/// Does something with a file. Windows refuses much of that while somebody else has it open, a worker beside this one
+/// or a virus scanner, so there it is tried for a second.
+pub(crate) fn once_free<T>(mut work: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+    const SHARING_VIOLATION: i32 = 32;
+    let is_in_use = |error: &std::io::Error| {
+        error.kind() == ErrorKind::PermissionDenied
+            || error.raw_os_error() == Some(SHARING_VIOLATION)
+    };
+    let mut further = if cfg!(windows) { 100 } else { 0 };
+    loop {
+        match work() {
+            Err(error) if further > 0 && is_in_use(&error) => {
+                further -= 1;
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
 }
 
 /// The content of a file; `None` where there is none.
@@ -42,7 +75,7 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
 ///
 /// When it cannot be read, or is larger than any file of its kind.
 pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
+    let file = match once_free(|| File::open(path)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path)(error)),

@@ -10,7 +10,9 @@ mod outcome;
 mod sandbox;
 
 use outcome::Outcome;
-use sandbox::{Sandbox, kill, wait};
+#[cfg(target_os = "linux")]
+use sandbox::kill;
+use sandbox::{Sandbox, wait};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

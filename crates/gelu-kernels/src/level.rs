@@ -44,10 +44,10 @@ pub(crate) trait Tiled {
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) -> Self::Output;
 }
 
-#[cfg(feature = "gemm")]
+#[cfg(all(feature = "gemm", target_arch = "x86_64", feature = "std"))]
 struct Shaped<W, const ROWS: usize, const LANES: usize>(W);
 
-#[cfg(feature = "gemm")]
+#[cfg(all(feature = "gemm", target_arch = "x86_64", feature = "std"))]
 impl<W: Tiled, const ROWS: usize, const LANES: usize> Work for Shaped<W, ROWS, LANES> {
     type Output = W::Output;
 

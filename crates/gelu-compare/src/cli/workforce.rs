@@ -1,7 +1,6 @@
 //! What a worker's process does beside its runs.
 
 use crate::comparison::ComparisonReader;
-use crate::output::complain;
 use crate::runs::Spec;
 use crate::signals::Signals;
 use crate::worker::{Control, Outcome, STOP_AFTER_EPOCH, STOP_NOW, SpecOf, Trainer, Worker};
@@ -88,6 +87,7 @@ pub(super) fn stop_on_signals(control: Control, signals: Signals, keep_going: bo
 /// Makes a new process of this one, which forgets what a panic may have left behind.
 #[cfg(unix)]
 fn begin_anew(tool: &str) -> Result<ExitCode> {
+    use crate::output::complain;
     use std::os::unix::process::CommandExt;
     let program = std::env::current_exe().map_err(Error::io("find", "this program"))?;
     let error = std::process::Command::new(&program).args(std::env::args_os().skip(1)).exec();

@@ -90,12 +90,14 @@ mod tests {
             tell(&mut journal, &mut told, line);
         }
         journal.write("{\"epoch\": 3, \"lo").unwrap();
+        drop(journal);
         let (again, mut journal) = open();
         assert_eq!(format!("{:?}", again.epochs()), format!("{:?}", told.epochs()));
         let mut told = again;
         tell(&mut journal, &mut told, r#"{"epoch": 2, "loss": 0.5}"#);
         assert_eq!(open().0.epochs(), told.epochs());
         assert_eq!(told.epochs().len(), 2);
+        drop(journal);
         Journal::forget(run.path());
         assert!(open().0.epochs().is_empty());
     }

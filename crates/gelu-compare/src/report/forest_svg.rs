@@ -136,7 +136,8 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
 /// The distance of some six numbers on an axis: 1, 2 or 5 times a power of ten.
 fn step(span: f64) -> f64 {
     let least = span / 6.0;
-    let power = 10f64.powf(least.log10().floor());
+    // Read, not computed: a power has other last digits on other systems.
+    let power: f64 = format!("1e{}", least.log10().floor()).parse().unwrap_or(1.0);
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
         .map(|times| times * power)

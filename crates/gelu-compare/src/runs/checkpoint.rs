@@ -79,7 +79,8 @@ pub(super) fn seal(folder: &Path) -> Result<()> {
     let path = folder.join(SUMS);
     fs::write(&path, sums).map_err(Error::io("write", &path))?;
     for path in names.iter().map(|name| folder.join(name)).chain([path]) {
-        let file = File::open(&path).map_err(Error::io("open", &path))?;
+        // Windows writes out what is open for writing alone.
+        let file = File::options().write(true).open(&path).map_err(Error::io("open", &path))?;
         sync(&file, &path)?;
     }
     sync_folder(folder)

@@ -1,5 +1,4 @@
-use crate::{Error, Result};
-use std::fs::File;
+use crate::Result;
 use std::path::Path;
 
 /// Standard error goes into a run's log for as long as this lives: what a panic, an abort or a
@@ -18,7 +17,8 @@ impl Redirected {
     /// When the file cannot be written, or the system lets nothing be redirected.
     #[cfg(unix)]
     pub fn to(path: &Path) -> Result<Self> {
-        let file = File::options().create(true).append(true).open(path);
+        use crate::Error;
+        let file = std::fs::File::options().create(true).append(true).open(path);
         let file = file.map_err(Error::io("create", path))?;
         let failed = |errno: nix::Error| Error::io("redirect output to", path)(errno.into());
         let before = nix::unistd::dup(std::io::stderr()).map_err(failed)?;
@@ -34,6 +34,12 @@ impl Redirected {
     #[cfg(not(unix))]
     pub fn to(_path: &Path) -> Result<Self> {
         Ok(Self {})
+    }
+
+    /// Standard error goes there until the process ends.
+    pub fn for_good(self) {
+        #[cfg(unix)]
+        std::mem::forget(self);
     }
 }
 

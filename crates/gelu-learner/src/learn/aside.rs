@@ -19,8 +19,10 @@ impl Aside {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        if self.control.has_no_terminal() {
-            std::mem::forget(self.log.take());
+        if self.control.has_no_terminal()
+            && let Some(log) = self.log.take()
+        {
+            log.for_good();
         }
     }
 }

@@ -1,3 +1,6 @@
+// Slurm runs on Unix alone.
+#![cfg(unix)]
+
 use super::*;
 
 fn job() -> SlurmJob {

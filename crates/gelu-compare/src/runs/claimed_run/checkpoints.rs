@@ -1,7 +1,7 @@
 //! Checkpoints: put in place as a whole, and removed once nothing goes on from them.
 
 use super::ClaimedRun;
-use crate::files::sync_folder;
+use crate::files::{rename, sync_folder};
 use crate::measure::EpochMetrics;
 use crate::runs::tables::epochs_to_csv;
 use crate::runs::{Spec, checkpoint};
@@ -29,7 +29,7 @@ impl<S: Spec> ClaimedRun<S> {
         let placed = self.fill_checkpoint(&scratch, metrics, write).and_then(|()| {
             let target = self.folder.file(&checkpoint::name(epoch));
             self.discard(&target)?;
-            fs::rename(&scratch, &target).map_err(Error::io("put in place", &target))
+            rename(&scratch, &target).map_err(Error::io("put in place", &target))
         });
         if placed.is_err() {
             // Frees what the half checkpoint takes: the disk may be full.

@@ -2,12 +2,11 @@
 
 use super::ClaimedRun;
 use super::writing::to_json;
-use crate::files::{from_json, read_bytes};
+use crate::files::{from_json, read_bytes, rename};
 use crate::runs::lease::{Durable, LOG};
 use crate::runs::provenance::{Provenance, record_name};
 use crate::runs::{Environment, RunStatus, Spec, checkpoint};
 use crate::{Error, Result};
-use std::fs;
 use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -108,7 +107,7 @@ impl<S: Spec> ClaimedRun<S> {
             return Ok(Vec::new());
         };
         let kept = self.folder.file(LOG);
-        self.fenced(fs::rename(&log, &kept).map_err(Error::io("keep", &kept)))?;
+        self.fenced(rename(&log, &kept).map_err(Error::io("keep", &kept)))?;
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<String> = text.lines().map(crate::names::printable).collect();
         Ok(lines[lines.len().saturating_sub(LOG_LINES)..].to_vec())

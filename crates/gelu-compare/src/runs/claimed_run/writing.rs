@@ -1,7 +1,7 @@
 //! How anything is written or removed: under the lease, and in one step.
 
 use super::ClaimedRun;
-use crate::files::sync_folder;
+use crate::files::{rename, sync_folder};
 use crate::runs::Spec;
 use crate::runs::lease::Durable;
 use crate::{Error, Result};
@@ -36,7 +36,7 @@ impl<S: Spec> ClaimedRun<S> {
     /// lease removes nothing.
     pub(super) fn discard(&self, path: &Path) -> Result<()> {
         let scratch = self.scratch_path("discarded");
-        match fs::rename(path, &scratch) {
+        match rename(path, &scratch) {
             Ok(()) => fs::remove_dir_all(&scratch).map_err(Error::io("remove", scratch)),
             Err(_) if !path.exists() => Ok(()),
             Err(error) => Err(Error::io("remove", path)(error)),

@@ -8,7 +8,7 @@ pub(crate) use snapshot::is_whole;
 
 use super::checkpoint;
 use super::{Spec, lease};
-use crate::files::remove_folder;
+use crate::files::{remove_folder, rename};
 use crate::{Error, Result};
 use scratch::{remove_scratch_folders, scratch_folder};
 use std::fs;
@@ -59,8 +59,8 @@ impl RunFolder {
             // Nothing waits for the disk: whoever takes the run writes what is missing of it.
             fs::write(&file, spec.to_toml()).map_err(Error::io("write", &file))
         });
-        let placed = filled
-            .and_then(|()| fs::rename(&scratch, &path).map_err(Error::io("put in place", &path)));
+        let placed =
+            filled.and_then(|()| rename(&scratch, &path).map_err(Error::io("put in place", &path)));
         if let Err(error) = placed {
             remove_folder(&scratch)?;
             return if path.is_dir() { Ok(Self { path }) } else { Err(error) };

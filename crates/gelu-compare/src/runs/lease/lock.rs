@@ -1,8 +1,11 @@
 use std::fs::{File, OpenOptions, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(super) fn lock_name(generation: u32) -> String {
-    format!("lock-{generation:04}")
+/// The file that stands for a generation: in its state folder, or beside it on Windows, which renames no folder in
+/// which a file is open.
+pub(super) fn lock_path(state: &Path, generation: u32) -> PathBuf {
+    let folder = state.parent().filter(|_| cfg!(windows)).unwrap_or(state);
+    folder.join(format!("lock-{generation:04}"))
 }
 
 pub(super) enum Refused {
@@ -12,7 +15,7 @@ pub(super) enum Refused {
 
 /// Locks the file that stands for a generation; `None` where the file system has no locks.
 pub(super) fn lock(state: &Path, generation: u32) -> std::result::Result<Option<File>, Refused> {
-    let path = state.join(lock_name(generation));
+    let path = lock_path(state, generation);
     let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
     let file = options.map_err(Refused::Failed)?;
     match file.try_lock() {
@@ -25,7 +28,7 @@ pub(super) fn lock(state: &Path, generation: u32) -> std::result::Result<Option<
 /// Whether a living process of this host holds a generation's lock; `None` where the file system
 /// has no locks.
 pub(super) fn is_locked(state: &Path, generation: u32) -> Option<bool> {
-    let Ok(file) = File::open(state.join(lock_name(generation))) else { return Some(false) };
+    let Ok(file) = File::open(lock_path(state, generation)) else { return Some(false) };
     match file.try_lock_shared() {
         Ok(()) => Some(false),
         Err(TryLockError::WouldBlock) => Some(true),

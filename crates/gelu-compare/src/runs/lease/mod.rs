@@ -7,10 +7,10 @@ mod state;
 pub use holder::{Holder, Watch};
 pub(super) use state::create_state;
 
-use crate::files::{from_json, read_bytes, sync, sync_folder};
+use crate::files::{from_json, once_free, read_bytes, rename, sync, sync_folder};
 use crate::{Error, Result, host};
 use holder::{HOLDER, is_recent, read_holder, to_json};
-use lock::{Refused, is_locked, lock, lock_name};
+use lock::{Refused, is_locked, lock, lock_path};
 use state::State;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -132,7 +132,7 @@ impl Lease {
             Err(Refused::Failed(error)) => return Err(Error::io("lock a file in", path)(error)),
         };
         let taken = next.path(folder);
-        match fs::rename(&path, &taken) {
+        match rename(&path, &taken) {
             Ok(()) => {}
             // Another taker was faster: of this state, or of one that was restored beside it.
             Err(error)
@@ -211,7 +211,7 @@ impl Lease {
             if durable != Durable::No {
                 sync(&file, target)?;
             }
-            fs::rename(&scratch, target).map_err(Error::io("replace", target))?;
+            rename(&scratch, target).map_err(Error::io("replace", target))?;
             match (durable, target.parent()) {
                 (Durable::Yes, Some(folder)) => sync_folder(folder),
                 _ => Ok(()),
@@ -244,18 +244,22 @@ impl Lease {
 
     /// Removes what the holder before has left half done, but not its log.
     fn clear_scratch(&self) -> Result<()> {
-        let (path, lock) = (self.path(), lock_name(self.generation));
-        for entry in fs::read_dir(&path).map_err(Error::io("list", &path))? {
+        let path = self.path();
+        let lock = lock_path(&path, self.generation);
+        for entry in once_free(|| fs::read_dir(&path)).map_err(Error::io("list", &path))? {
             let entry = entry.map_err(Error::io("list", &path))?;
-            if entry.file_name() == lock.as_str() || entry.file_name() == LOG {
+            let path = entry.path();
+            if path == lock || entry.file_name() == LOG {
                 continue;
             }
-            let path = entry.path();
             let removed = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 true => fs::remove_dir_all(&path),
                 false => fs::remove_file(&path),
             };
             removed.map_err(Error::io("remove", path))?;
+        }
+        if cfg!(windows) {
+            let _ = fs::remove_file(lock_path(&path, self.generation.saturating_sub(1)));
         }
         Ok(())
     }
@@ -313,9 +317,10 @@ impl Drop for Lease {
         }
         let free = State { generation: self.generation, held: false }.path(&self.folder);
         // Where this fails, somebody else has taken the folder, or will once the lock is gone.
-        if fs::rename(self.path(), &free).is_ok() {
-            for name in [HOLDER, &lock_name(self.generation), LOG] {
-                let _ = fs::remove_file(free.join(name));
+        if rename(self.path(), &free).is_ok() {
+            let lock = lock_path(&free, self.generation);
+            for path in [free.join(HOLDER), lock, free.join(LOG)] {
+                let _ = fs::remove_file(path);
             }
         }
     }

@@ -1,4 +1,5 @@
 use crate::error::Place;
+use crate::files::rename;
 use crate::{Error, Result};
 use std::fs;
 use std::io::ErrorKind;
@@ -73,7 +74,7 @@ impl State {
             if other.held || other.generation >= self.generation {
                 alone = false;
             } else {
-                let _ = fs::rename(other.path(folder), self.path(folder).join(other.name()));
+                let _ = rename(other.path(folder), self.path(folder).join(other.name()));
             }
         }
         Ok(alone)
