@@ -32,7 +32,7 @@ const BEATS: u32 = 6;
 /// while somebody does. Taking it is renaming the one to the other, and of two takers one wins, on
 /// every file system and across hosts. The number grows with every change.
 ///
-/// - **On one host** the kernel's lock decides: the holder keeps a lock on a file in there, which
+/// - **On one host** the kernel's lock decides: the holder keeps a lock on a file in there (on Windows beside it), which
 ///   the system takes back when the process ends, however it ends. Only then is a lease of this
 ///   host taken over, and at once.
 /// - **From another host**, whose locks cannot be trusted, a lease is taken over when its holder's

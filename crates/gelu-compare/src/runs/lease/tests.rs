@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 /// No worker of another host is meant, so no time matters.
 const SILENCE: Duration = Duration::from_secs(600);
 
-/// Where there are locks to be made.
+/// On Windows no lock is made in it.
 #[cfg(unix)]
 #[test]
 fn a_folder_is_removed_while_somebody_makes_files_in_it() {
@@ -74,7 +74,7 @@ fn a_state_that_is_restored_too_late_gives_nobody_a_second_lease() {
         assert_eq!(
             inside,
             if cfg!(windows) { 1 } else { 2 },
-            "its lock, where there is one, and its holder"
+            "its holder, and its lock where that is not beside it"
         );
     }
 }
