@@ -41,12 +41,17 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
         Err(refused.error)
     });
     persisted.map_err(Error::io("replace", path))?;
+    #[cfg(test)]
+    steps::note("rename", path);
     sync_folder(folder)
 }
 
 /// As [`std::fs::rename`], [once it may be done](once_free).
 pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::Result<()> {
-    once_free(|| fs::rename(&from, &to))
+    once_free(|| fs::rename(&from, &to))?;
+    #[cfg(test)]
+    steps::note("rename", to.as_ref());
+    Ok(())
 }
 
 /// Does something with a file. Windows refuses much of that while somebody else has it open, a worker beside this one
@@ -172,7 +177,10 @@ pub fn problem(error: &impl std::fmt::Display) -> String {
 ///
 /// When the disk refuses it, a full one for example.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    file.sync_all().map_err(Error::io("sync", path))
+    file.sync_all().map_err(Error::io("sync", path))?;
+    #[cfg(test)]
+    steps::note("sync", path);
+    Ok(())
 }
 
 /// Waits until a folder's list of names is on the disk, so that a rename in it survives a power
@@ -184,7 +192,7 @@ pub fn sync(file: &File, path: &Path) -> Result<()> {
 pub fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         let handle = File::open(folder).map_err(Error::io("open", folder))?;
-        handle.sync_all().map_err(Error::io("sync", folder))?;
+        sync(&handle, folder)?;
     }
     Ok(())
 }
@@ -203,6 +211,29 @@ pub fn remove_folder(path: &Path) -> Result<()> {
     }
 }
 
+/// What was synced and renamed, in order: no test can cut the power.
+#[cfg(test)]
+pub(crate) mod steps {
+    use std::cell::RefCell;
+    use std::path::Path;
+
+    thread_local! {
+        static STEPS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) fn note(what: &str, path: &Path) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        STEPS.with_borrow_mut(|steps| steps.push(format!("{what} {name}")));
+    }
+
+    /// The steps of some work in this thread.
+    pub(crate) fn steps(work: impl FnOnce()) -> Vec<String> {
+        STEPS.take();
+        work();
+        STEPS.take()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,6 +247,16 @@ mod tests {
         write_atomically(&path, "new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_content_is_on_the_disk_before_its_name_and_that_before_it_returns() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        let steps = steps::steps(|| write_atomically(&folder.join("file"), "text").unwrap());
+        let all = ["sync file", "rename file", "sync folder"];
+        assert_eq!(steps, if cfg!(unix) { &all[..] } else { &all[..2] });
     }
 
     #[test]

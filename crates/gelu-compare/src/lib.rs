@@ -24,6 +24,7 @@ pub mod measure;
 pub mod names;
 pub mod network;
 pub mod output;
+mod pipe;
 pub mod program;
 pub mod report;
 pub mod runs;

@@ -319,7 +319,8 @@ echo "{\"error\": 0.$1$2}""#;
     // The run under way ends as it would.
     std::thread::sleep(Duration::from_millis(300));
     fs::write(sandbox.path("go"), "").unwrap();
-    Outcome(judge.wait_with_output().unwrap()).refused(130, "interrupted");
+    let said = Outcome(judge.wait_with_output().unwrap()).refused(130, "interrupted");
+    assert!(said.contains("stopping after the epochs under way"), "{said}");
     let finished = |run: &std::path::PathBuf| {
         let status = fs::read_to_string(run.join("status.json")).unwrap_or_default();
         status.contains("finished")
@@ -354,17 +355,23 @@ fn ten_times_the_epochs_take_about_ten_times_as_long() {
     assert!(many < 40.0 * few, "20,000 epochs took {few} s, 200,000 took {many} s");
 }
 
+/// Whether a process goes on; nobody may have asked yet how one ended.
+#[cfg(target_os = "linux")]
+fn goes_on(process: &str) -> bool {
+    let text = fs::read_to_string(format!("/proc/{process}/stat"));
+    text.is_ok_and(|text| !text.contains(") Z "))
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_program_whose_worker_was_killed_is_ended_before_its_run_begins_anew() {
-    // What it has saved after the first epoch it goes on from.
+    // What it has saved after the first epoch it goes on from. What it starts itself outlives its worker.
     let script = r#"cd "$GELU_RUN"
 [ -e saved ] || echo '{"epoch": 1, "error": 0.7}'
 touch saved
 echo '{"epoch": 2, "error": 0.5}'
-sleep 0.1
-echo $$ >> sessions
-while [ $1 = 1 ] && [ ! -e ../../../../../go ]; do sleep 0.05; done"#;
+while [ $1 = 1 ] && [ ! -e ../../../../../go ]; do sleep 0.05; done & echo $$ $! >> sessions
+wait"#;
     let sandbox = Sandbox::new(script);
     let arguments = ["sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
     sandbox.run(&[&["submit"], &arguments[..], &["--primary", "error"]].concat()).success();
@@ -376,14 +383,15 @@ while [ $1 = 1 ] && [ ! -e ../../../../../go ]; do sleep 0.05; done"#;
     };
     let mut first = worker();
     wait("session 1", || !sessions().is_empty());
+    let all = sessions();
+    let (program, left) = all[0].split_once(' ').unwrap();
+    assert!(goes_on(program) && goes_on(left));
     kill(&mut first);
-    let orphan = format!("/proc/{}/stat", sessions()[0]);
-    // Nobody may have asked yet how it ended.
-    let goes_on = || fs::read_to_string(&orphan).is_ok_and(|text| !text.contains(") Z "));
-    assert!(goes_on(), "it goes on alone");
+    wait("the program's end, with its worker", || !goes_on(program));
+    assert!(goes_on(left), "it goes on alone");
     let mut second = worker();
     wait("session 2", || sessions().len() > 1);
-    assert!(!goes_on());
+    assert!(!goes_on(left));
     fs::write(sandbox.path("go"), "").unwrap();
     assert!(second.wait().unwrap().success());
     sandbox.run(&["report", "results/train"]).success();
@@ -398,6 +406,158 @@ while [ $1 = 1 ] && [ ! -e ../../../../../go ]; do sleep 0.05; done"#;
             .collect();
         assert_eq!(errors, [0.7, 0.5], "the epoch before is kept: {run}");
     }
+}
+
+/// The tables of a comparison's runs, in order.
+fn tables(sandbox: &Sandbox) -> Vec<String> {
+    let runs = sandbox.runs("results/train").into_iter();
+    runs.map(|run| fs::read_to_string(run.join("metrics.csv")).unwrap_or_default()).collect()
+}
+
+/// The clock of whoever reads a program's output has no say in what it told.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_slow_disk_loses_no_line() {
+    let sandbox = Sandbox::new(
+        r#"echo '{"epoch": 1, "error": 0.9}'
+sleep 0.2; echo '{"epoch": 2, "error": 0.1}'"#,
+    );
+    fs::write(
+        sandbox.path("slow.c"),
+        r#"#define _GNU_SOURCE
+#include <string.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+ssize_t write(int file, const void *bytes, size_t count) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length > 0 && (path[length] = 0, strstr(path, "/told"))) usleep(700000);
+    return syscall(SYS_write, file, bytes, count);
+}"#,
+    )
+    .unwrap();
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o", "slow.so", "slow.c"])
+        .current_dir(sandbox.folder.path())
+        .status();
+    assert!(compiled.unwrap().success());
+    let arguments = ["compare", "sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
+    let mut command =
+        sandbox.command(&[&arguments[..], &["--primary", "error", "--plain"]].concat());
+    let outcome = command.env("LD_PRELOAD", sandbox.path("slow.so")).output().unwrap();
+    Outcome(outcome).success();
+    assert_eq!(tables(&sandbox), ["epoch,error\n1,0.9\n2,0.1\n"; 2]);
+}
+
+/// Leaves a process behind whose outputs are those, in a session of its own.
+#[cfg(target_os = "linux")]
+fn leaving(outputs: &str) -> String {
+    format!(
+        r#"setsid sh -c "echo \$\$ > left-$1-$2; exec sleep 300" < /dev/null {outputs} &
+while [ ! -s left-$1-$2 ]; do sleep 0.02; done
+echo '{{"error": 0.5}}'"#
+    )
+}
+
+/// Ends what was left behind; how much of it there still was.
+#[cfg(target_os = "linux")]
+fn end_left(sandbox: &Sandbox) -> usize {
+    let entries = fs::read_dir(sandbox.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let left = entries.filter(|path| path.to_string_lossy().contains("/left-"));
+    let left: Vec<String> =
+        left.map(|path| fs::read_to_string(path).unwrap().trim().to_owned()).collect();
+    let alive = left.iter().filter(|process| goes_on(process));
+    alive.filter(|process| Command::new("kill").arg(process).status().unwrap().success()).count()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_comparison_does_not_wait_for_what_its_programs_leave_behind() {
+    // A daemon closes its outputs, and nothing else that it does not know.
+    let began = Instant::now();
+    let (sandbox, outcome) = compared(&leaving("> /dev/null 2>&1"), &[]);
+    assert_eq!(end_left(&sandbox), 2, "they outlive the comparison");
+    outcome.success();
+    assert!(began.elapsed() < Duration::from_secs(150));
+}
+
+/// Of so many runs, each leaves a process that has both its outputs open.
+#[test]
+#[cfg(target_os = "linux")]
+fn outputs_that_are_kept_open_cost_no_descriptors() {
+    let sandbox = Sandbox::new(&leaving(""));
+    let program = env!("CARGO_BIN_EXE_gelu-compare");
+    let compare = format!(
+        "ulimit -n 32; exec {program} compare 'sh train.sh {{x}} {{seed}}' --compare x=1,2 --seeds 7 \
+         --primary error --plain"
+    );
+    let mut shell = Command::new("sh");
+    let outcome = shell.args(["-c", &compare]).current_dir(sandbox.folder.path()).output().unwrap();
+    assert_eq!(end_left(&sandbox), 14);
+    Outcome(outcome).success();
+    assert_eq!(tables(&sandbox).len(), 14);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_worker_that_is_killed_is_replaced_at_once() {
+    let script = r#"echo $$ >> starts
+[ $(wc -l < starts) -gt 1 ] || exec sleep 300
+echo '{"error": 0.5}'"#;
+    let sandbox = Sandbox::new(script);
+    let arguments = ["compare", "sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
+    let mut compare =
+        sandbox.command(&[&arguments[..], &["--primary", "error", "--plain"]].concat());
+    let compare = compare.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let began = Instant::now();
+    let compare = compare.spawn().unwrap();
+    let starts = || fs::read_to_string(sandbox.path("starts")).unwrap_or_default();
+    wait("the first program", || starts().contains('\n'));
+    let first = starts().trim().to_owned();
+    let stat = fs::read_to_string(format!("/proc/{first}/stat")).unwrap();
+    let worker = stat[stat.rfind(')').unwrap()..].split_whitespace().nth(2).unwrap().to_owned();
+    assert!(Command::new("kill").args(["-KILL", &worker]).status().unwrap().success());
+    Outcome(compare.wait_with_output().unwrap()).success();
+    assert!(began.elapsed() < Duration::from_secs(150), "nobody waited for the first program");
+    assert!(!goes_on(&first));
+    assert_eq!(starts().lines().count(), 3);
+}
+
+/// A table that cannot be written is a copy: the program goes on, and what it told is not lost.
+#[test]
+fn results_that_a_disk_does_not_take_are_written_by_the_next_command() {
+    let script = r#"echo x >> starts
+until mkdir "$GELU_RUN/../metrics.csv"; do rm -f "$GELU_RUN/../metrics.csv"; done
+for epoch in 1 2 3; do echo "{\"epoch\": $epoch, \"error\": 0.$epoch}"; sleep 0.2; done"#;
+    let (sandbox, outcome) = compared(script, &[]);
+    outcome.refused(1, "metrics.csv");
+    for run in sandbox.runs("results/train") {
+        fs::remove_dir(run.join("metrics.csv")).unwrap();
+    }
+    let command = "sh train.sh {x} {seed}";
+    let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--primary", "error"];
+    sandbox.run(&[&again[..], &["--plain"]].concat()).success();
+    assert_eq!(tables(&sandbox), ["epoch,error\n1,0.1\n2,0.2\n3,0.3\n"; 2]);
+    assert_eq!(fs::read_to_string(sandbox.path("starts")).unwrap().lines().count(), 2);
+    for run in sandbox.runs("results/train") {
+        let names = fs::read_dir(run).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names = names.map(|name| name.into_string().unwrap());
+        assert!(!names.any(|name| name.starts_with("told") || name.starts_with("process")));
+    }
+}
+
+#[test]
+fn the_lease_of_a_comparison_cannot_be_changed_in_silence() {
+    let sandbox = Sandbox::new(PRINTS_ERRORS);
+    let arguments = ["submit", "sh train.sh {seed} {worse}", "--compare", "worse=0,20"];
+    let submit =
+        |lease: &[&str]| sandbox.run(&[&arguments[..], &["--primary", "error"], lease].concat());
+    submit(&["--lease", "100"]).success();
+    submit(&["--lease", "100"]).success();
+    submit(&[]).success();
+    submit(&["--lease", "3"]).refused(2, "--lease is 3, and results/train was made with 100");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::comparison::ComparisonReader;
 use crate::measure::EpochMetrics;
 use crate::output::print;
 use crate::runs::{
-    ClaimedRun, Comparison, ComparisonFolder, Experiment, Holder, RunFolder, RunStatus, Watch,
+    ClaimedRun, Comparison, ComparisonFolder, Experiment, Holder, RunFolder, RunStatus, Spec, Watch,
 };
 use crate::signals::Signals;
 use crate::worker::{Control, fail, panic_message};
@@ -78,7 +78,8 @@ impl<E: Experiment> ByHand<'_, E> {
         let claimed = ClaimedRun::claim(&folder, spec, &mut Watch::default(), silence)?;
         let run = Arc::new(claimed.map_err(|holder| busy(&folder, holder.as_ref()))?);
         let control = Control::default();
-        stop_on_signals(control.clone(), Signals::listen()?, keep_going)?;
+        let tool = (!matches!(telling, Telling::ByTrainer)).then_some(E::Spec::TOOL);
+        stop_on_signals(control.clone(), Signals::listen()?, keep_going, tool)?;
         let train = || {
             let train = || train(&run, &comparison, &control);
             catch_unwind(AssertUnwindSafe(train)).unwrap_or_else(|panic| {
@@ -123,7 +124,7 @@ fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {
 }
 
 /// Tells the epochs of a run while it is trained.
-fn told<S: crate::runs::Spec>(
+fn told<S: Spec>(
     run: &ClaimedRun<S>,
     line: &(dyn Fn(&EpochMetrics) -> String + Sync),
     taken: &AtomicBool,

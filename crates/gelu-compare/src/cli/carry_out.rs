@@ -145,7 +145,10 @@ impl<E: Experiment> Running<E> {
             if finished {
                 return Ok(());
             }
-            stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
+            match stops.pass_on(&self.signals, &mut self.pool, self.keep_going) {
+                0 => {}
+                asked => super::say_stopping(E::Spec::TOOL, asked),
+            }
             self.wait();
         }
     }
@@ -228,7 +231,8 @@ struct Stops {
 }
 
 impl Stops {
-    fn pass_on(&mut self, signals: &Signals, pool: &mut WorkerPool, keep_going: bool) {
+    /// How often an end was asked for, where that is news.
+    fn pass_on(&mut self, signals: &Signals, pool: &mut WorkerPool, keep_going: bool) -> usize {
         let hang_up = usize::from(signals.hung_up() && !keep_going);
         let asked = signals.requests() + hang_up;
         if asked > self.passed_on {
@@ -237,7 +241,9 @@ impl Stops {
                 1 => pool.stop_after_epoch(),
                 _ => pool.stop_now(),
             }
+            return asked;
         }
+        0
     }
 }
 

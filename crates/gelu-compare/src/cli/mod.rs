@@ -26,6 +26,7 @@ pub use runs::Runs;
 pub use seeds::Seeds;
 pub use submission::Submission;
 pub use verdict::Verdict;
+use warning::say_stopping;
 pub use warning::{warn_of_open_folder, warnings};
 pub use watch::Watch;
 pub use workforce::Workforce;

@@ -1,5 +1,5 @@
 use crate::measure::UntilDecided;
-use crate::runs::{Comparison, Experiment};
+use crate::runs::{Comparison, ComparisonFolder, Experiment};
 use crate::{Error, Result};
 use clap::Args;
 use std::path::Path;
@@ -52,7 +52,21 @@ impl Seeds {
     }
 
     /// How long a lease in that folder lasts.
-    pub fn lease<E: Experiment>(&self, out: &Path) -> u64 {
-        self.lease.unwrap_or_else(|| Comparison::<E>::default_lease(out))
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] where the comparison that is there has another: its workers go by that.
+    pub fn lease<E: Experiment>(&self, out: &Path) -> Result<u64> {
+        let there = ComparisonFolder::<E>::open(out).and_then(|folder| folder.comparison());
+        match (self.lease, there) {
+            (Some(asked), Ok(there)) if there.lease_seconds != asked => Err(Error::Usage(format!(
+                "--lease is {asked}, and {} was made with {}, which its workers go by; leave --lease out, or stop \
+                 them all and change lease_seconds in its comparison.toml",
+                out.display(),
+                there.lease_seconds
+            ))),
+            (Some(asked), _) => Ok(asked),
+            (None, _) => Ok(Comparison::<E>::default_lease(out)),
+        }
     }
 }

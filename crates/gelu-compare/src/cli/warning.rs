@@ -19,3 +19,13 @@ pub fn warn_of_open_folder<E: Experiment>(folder: &ComparisonFolder<E>) {
         ));
     }
 }
+
+/// Says that an end was asked for so often, and what becomes of it.
+pub(super) fn say_stopping(tool: &str, asked: usize) {
+    complain(&match asked {
+        1 => format!(
+            "{tool}: stopping after the epochs under way; programs go on to their end. Press Ctrl-C again to stop now\n"
+        ),
+        _ => format!("{tool}: stopping now\n"),
+    });
+}

@@ -40,7 +40,8 @@ impl Workforce {
             true => obey(control.clone()),
             false => super::warn_of_open_folder(reader.folder()),
         }
-        stop_on_signals(control.clone(), Signals::listen()?, false)?;
+        let tool = (!self.supervised).then_some(SpecOf::<T>::TOOL);
+        stop_on_signals(control.clone(), Signals::listen()?, false, tool)?;
         let trainer = trainer(&reader)?;
         match Worker::new(reader, trainer, control).work()? {
             Outcome::Done => Ok(ExitCode::SUCCESS),
@@ -65,18 +66,29 @@ fn obey(control: Control) {
 }
 
 /// One signal ends the training after its epoch, a second one now. The terminal's end is one, too, unless
-/// training is to keep going.
-pub(super) fn stop_on_signals(control: Control, signals: Signals, keep_going: bool) -> Result<()> {
+/// training is to keep going. The program `tool` says that it has heard of it.
+pub(super) fn stop_on_signals(
+    control: Control,
+    signals: Signals,
+    keep_going: bool,
+    tool: Option<&'static str>,
+) -> Result<()> {
     let watch = move || {
+        let mut said = 0;
         loop {
             std::thread::sleep(Duration::from_millis(50));
             if signals.hung_up() {
                 control.terminal_is_gone();
             }
-            match signals.requests() + usize::from(signals.hung_up() && !keep_going) {
+            let asked = signals.requests() + usize::from(signals.hung_up() && !keep_going);
+            match asked {
                 0 => {}
                 1 => control.stop_after_epoch(),
                 _ => control.stop_now(),
+            }
+            if let Some(tool) = tool.filter(|_| asked > said) {
+                super::say_stopping(tool, asked);
+                said = asked;
             }
         }
     };

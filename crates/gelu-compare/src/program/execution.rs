@@ -33,7 +33,7 @@ impl Execution {
     ) -> Result<Option<CarriedOut>> {
         if self.dry_run {
             let out = decided.out(study);
-            dry_run(&decided.comparison(study, on, &out), &out)?;
+            dry_run(&decided.comparison(study, on, &out)?, &out)?;
             return Ok(None);
         }
         let folder = decided.make_folder(study, on)?;

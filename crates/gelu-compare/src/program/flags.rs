@@ -203,7 +203,7 @@ impl Decided {
         let out = self.out(study);
         let (folder, _) = ComparisonFolder::create(
             &out,
-            &self.comparison(study, on, &out),
+            &self.comparison(study, on, &out)?,
             ComparisonReader::has_looked,
         )?;
         crate::cli::warn_of_open_folder(&folder);
@@ -214,11 +214,16 @@ impl Decided {
         self.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&study.name))
     }
 
-    pub(super) fn comparison(&self, study: &Study, on: &On, out: &Path) -> Comparison<Study> {
+    pub(super) fn comparison(
+        &self,
+        study: &Study,
+        on: &On,
+        out: &Path,
+    ) -> Result<Comparison<Study>> {
         let data = crate::runs::DataSource::default();
         let mut comparison = Comparison::new(study.clone(), data, &on.device, &on.backend);
-        comparison.lease_seconds = self.seeds.lease::<Study>(out);
-        comparison
+        comparison.lease_seconds = self.seeds.lease::<Study>(out)?;
+        Ok(comparison)
     }
 }
 

@@ -1,104 +1,273 @@
-//! What a program has told, line by line as it was heard: a worker that is killed loses none of it.
+//! What a program has told, line by line as it was heard: the record of a run, from which its table of epochs can be
+//! written anew. A worker that is killed loses none of it.
 
+use super::StudyRun;
 use super::output::{for_each_line, measures};
 use super::told::{Measures, Told};
+use crate::runs::ClaimedRun;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind, Write};
+use std::io::{self, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+/// What the record of a holder is called.
+const NAME: &str = "told.jsonl";
 /// Begins what is told after a further start.
 const START: &str = "start";
+/// Stands behind what a program told that has ended well.
+const END: &str = "end";
+/// So much waits for a disk that takes nothing; a program that tells more is ended.
+const WAITING: usize = 16 << 20;
+/// How soon a disk that took nothing is asked again.
+const AGAIN: Duration = Duration::from_millis(100);
 
-/// A file in the run's folder, which is gone once the run is complete.
+/// The record of one holder of a run, which begins with all that was told before. The latest counts. It is gone once the
+/// run is complete.
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
+    /// What the disk has not taken yet, why not, and when it is asked again.
+    waiting: Vec<u8>,
+    refused: Option<io::Error>,
+    again: Instant,
+    ended: bool,
 }
 
 impl Journal {
-    /// Tells `told` what was heard in earlier sessions, and notes a further start.
-    pub(super) fn open(run: &Path, told: &mut Told) -> Result<Self> {
-        let path = Self::path(run);
-        match File::open(&path) {
-            Ok(file) => for_each_line(BufReader::new(file), |line| match line {
-                START => told.start_again(),
-                _ => {
-                    // One that was cut off tells nothing.
-                    measures(line, &[]).map(|measures| told.hear(measures));
-                }
-            }),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::io("read", path)(error)),
+    /// Tells `told` what was heard in earlier sessions, and notes a further start, unless the program has ended well.
+    pub(super) fn open(run: &ClaimedRun<StudyRun>, told: &mut Told) -> Result<Self> {
+        let before = run.generations(NAME)?;
+        let ended = match before.last() {
+            Some(latest) => read(latest, told).map_err(Error::io("read", latest))?,
+            None => false,
+        };
+        let mut text: String = told.lines().iter().map(|told| line(told)).collect();
+        match ended {
+            true => told.settle(),
+            false => told.start_again(),
         }
-        told.start_again();
-        let file = File::options().create(true).append(true).open(&path);
-        let mut journal = Self { file: file.map_err(Error::io("create", &path))?, path };
-        // A line before that was cut off ends here.
-        journal.write(&format!("\n{START}\n"))?;
-        Ok(journal)
+        text.push_str(if ended { END } else { START });
+        text.push('\n');
+        let path = run.place_own(NAME, text)?;
+        for older in before.iter().filter(|older| **older != path) {
+            // The latest counts; where an older one cannot be deleted, it is in nobody's way.
+            let _ = fs::remove_file(older);
+        }
+        let file = File::options().append(true).open(&path).map_err(Error::io("open", &path))?;
+        let again = Instant::now();
+        Ok(Self { path, file, waiting: Vec::new(), refused: None, again, ended })
+    }
+
+    /// Whether the program has ended well, and only what it came to has still to be written.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// Notes what a line tells.
+    ///
+    /// # Errors
+    ///
+    /// When the disk has taken nothing for so long that too much waits for it.
     pub(super) fn note(&mut self, told: &Measures) -> Result<()> {
-        let value = |value: f64| match serde_json::Number::from_f64(value) {
-            Some(number) => Value::Number(number),
-            None if value.is_nan() => Value::from("NaN"),
-            None => Value::from(if value > 0.0 { "Infinity" } else { "-Infinity" }),
-        };
-        let line: Map<String, Value> =
-            told.iter().map(|(name, number)| (name.clone(), value(*number))).collect();
-        self.write(&format!("{}\n", Value::Object(line)))
+        self.waiting.extend_from_slice(line(told).as_bytes());
+        self.write();
+        match self.refused.take_if(|_| self.waiting.len() > WAITING) {
+            Some(refused) => Err(Error::io("write", &self.path)(refused)),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what waits, as far as the disk takes it.
+    pub(super) fn write(&mut self) {
+        if self.refused.is_some() && Instant::now() < self.again {
+            return;
+        }
+        while !self.waiting.is_empty() {
+            match self.file.write(&self.waiting) {
+                Ok(count) => {
+                    self.waiting.drain(..count);
+                    self.refused = None;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    (self.refused, self.again) = (Some(error), Instant::now() + AGAIN);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The program has ended well.
+    pub(super) fn end(&mut self) {
+        self.waiting.extend_from_slice(END.as_bytes());
+        self.waiting.push(b'\n');
+        self.write();
     }
 
     /// Nobody needs it any more.
-    pub(super) fn forget(run: &Path) {
-        // Where it cannot be deleted, it is in nobody's way.
-        let _ = fs::remove_file(Self::path(run));
+    pub(super) fn forget(run: &ClaimedRun<StudyRun>) {
+        for path in run.generations(NAME).unwrap_or_default() {
+            // Where it cannot be deleted, it is in nobody's way.
+            let _ = fs::remove_file(path);
+        }
     }
+}
 
-    fn path(run: &Path) -> PathBuf {
-        run.join("told.jsonl")
-    }
+/// Tells `told` what a record holds; whether the program has ended well.
+fn read(path: &Path, told: &mut Told) -> io::Result<bool> {
+    let mut ended = false;
+    for_each_line(BufReader::new(File::open(path)?), |line| match line {
+        START => told.start_again(),
+        END => ended = true,
+        _ => {
+            // One that was cut off tells nothing.
+            measures(line, &[]).map(|measures| told.hear(measures));
+        }
+    })?;
+    Ok(ended)
+}
 
-    fn write(&mut self, text: &str) -> Result<()> {
-        self.file.write_all(text.as_bytes()).map_err(Error::io("write", &self.path))
-    }
+/// The line of a record.
+fn line(told: &Measures) -> String {
+    let value = |value: f64| match serde_json::Number::from_f64(value) {
+        Some(number) => Value::Number(number),
+        None if value.is_nan() => Value::from("NaN"),
+        None => Value::from(if value > 0.0 { "Infinity" } else { "-Infinity" }),
+    };
+    let line: Map<String, Value> =
+        told.iter().map(|(name, number)| (name.clone(), value(*number))).collect();
+    format!("{}\n", Value::Object(line))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runs::RunFolder;
+    use crate::runs::examples::{claim, die, folder};
+
+    /// A run that is killed each time that it is opened anew.
+    struct Killed {
+        parent: tempfile::TempDir,
+        folder: RunFolder,
+        spec: StudyRun,
+        run: Option<ClaimedRun<StudyRun>>,
+    }
+
+    impl Killed {
+        fn new() -> Self {
+            let parent = tempfile::tempdir().unwrap();
+            let (folder, spec) = folder(parent.path());
+            Self { parent, folder, spec, run: None }
+        }
+
+        fn open(&mut self) -> (Told, Journal) {
+            if let Some(run) = self.run.take() {
+                die(run);
+            }
+            let run = self.run.insert(claim(&self.folder, &self.spec));
+            let mut told = Told::of(std::iter::empty());
+            let journal = Journal::open(run, &mut told).unwrap();
+            (told, journal)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(self.folder.path()).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            names.filter(|name| name.starts_with("told")).collect()
+        }
+    }
+
+    fn tell(journal: &mut Journal, told: &mut Told, line: &str) {
+        let measures = measures(line, &[]).unwrap();
+        journal.note(&measures).unwrap();
+        told.hear(measures);
+    }
 
     #[test]
     fn what_was_told_is_there_after_a_kill() {
-        let run = tempfile::tempdir().unwrap();
-        let open = || {
-            let mut told = Told::of(std::iter::empty());
-            let journal = Journal::open(run.path(), &mut told).unwrap();
-            (told, journal)
-        };
-        let tell = |journal: &mut Journal, told: &mut Told, line: &str| {
-            let measures = measures(line, &[]).unwrap();
-            journal.note(&measures).unwrap();
-            told.hear(measures);
-        };
-        let (mut told, mut journal) = open();
+        let mut killed = Killed::new();
+        let (mut told, mut journal) = killed.open();
         for line in [r#"{"epoch": 1, "loss": 0.1}"#, r#"{"epoch": 2, "loss": -Infinity, "x": NaN}"#]
         {
             tell(&mut journal, &mut told, line);
         }
-        journal.write("{\"epoch\": 3, \"lo").unwrap();
-        drop(journal);
-        let (again, mut journal) = open();
+        journal.waiting.extend_from_slice(b"{\"epoch\": 3, \"lo");
+        journal.write();
+        let (mut again, mut journal) = killed.open();
         assert_eq!(format!("{:?}", again.epochs()), format!("{:?}", told.epochs()));
-        let mut told = again;
-        tell(&mut journal, &mut told, r#"{"epoch": 2, "loss": 0.5}"#);
-        assert_eq!(open().0.epochs(), told.epochs());
-        assert_eq!(told.epochs().len(), 2);
+        tell(&mut journal, &mut again, r#"{"epoch": 2, "loss": 0.5}"#);
+        assert_eq!(killed.open().0.epochs(), again.epochs());
+        assert_eq!(again.epochs().len(), 2);
+        assert_eq!(killed.names(), ["told-0003.jsonl"]);
+        Journal::forget(killed.run.as_ref().unwrap());
+        assert!(killed.open().0.epochs().is_empty());
+        assert!(killed.parent.path().is_dir());
+    }
+
+    #[test]
+    fn what_a_holder_writes_that_was_taken_over_is_not_in_its_successors_record() {
+        let mut killed = Killed::new();
+        // As an earlier version left it.
+        fs::write(killed.folder.file("told.jsonl"), "\nstart\n{\"loss\": 3}\n").unwrap();
+        let (mut told, mut journal) = killed.open();
+        tell(&mut journal, &mut told, r#"{"epoch": 2, "loss": 1}"#);
+        let (successor, _) = killed.open();
+        tell(&mut journal, &mut told, r#"{"epoch": 3, "loss": 0.5}"#);
+        assert_eq!(killed.open().0.epochs(), successor.epochs());
+        let losses: Vec<_> = successor.epochs().iter().map(|epoch| epoch.get("loss")).collect();
+        assert_eq!(losses, [Some(3.0), Some(1.0)]);
+    }
+
+    #[test]
+    fn a_program_that_has_ended_well_is_known_to_have() {
+        let mut killed = Killed::new();
+        let (mut told, mut journal) = killed.open();
+        tell(&mut journal, &mut told, r#"{"epoch": 1, "loss": 3}"#);
         drop(journal);
-        Journal::forget(run.path());
-        assert!(open().0.epochs().is_empty());
+        let (_, mut journal) = killed.open();
+        // It began anew, without epochs.
+        tell(&mut journal, &mut told, r#"{"loss": 2}"#);
+        assert!(!journal.has_ended());
+        journal.end();
+        for _ in 0..2 {
+            let (told, journal) = killed.open();
+            assert!(journal.has_ended());
+            let losses: Vec<_> = told.epochs().iter().map(|epoch| epoch.get("loss")).collect();
+            assert_eq!(losses, [Some(2.0)]);
+        }
+    }
+
+    /// Every write to that file is refused, as on a full disk.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_a_full_disk_does_not_take_is_written_once_it_has_room() {
+        let mut killed = Killed::new();
+        let (mut told, mut journal) = killed.open();
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let disk = std::mem::replace(&mut journal.file, full);
+        for epoch in 1..=3 {
+            tell(&mut journal, &mut told, &format!("{{\"epoch\": {epoch}, \"loss\": 1}}"));
+        }
+        assert!(killed.open().0.epochs().is_empty(), "none of it is on the disk");
+        let mut killed = Killed::new();
+        let (_, other) = killed.open();
+        (journal.file, journal.again) = (other.file, Instant::now());
+        journal.write();
+        assert_eq!(killed.open().0.epochs(), told.epochs());
+        drop(disk);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn no_more_waits_for_a_full_disk_than_memory_has_room_for() {
+        let mut killed = Killed::new();
+        let (_, mut journal) = killed.open();
+        journal.file = File::options().write(true).open("/dev/full").unwrap();
+        let much: Measures = (0..20_000).map(|name| (format!("loss{name}"), 0.125)).collect();
+        let refused = (0..1_000).find_map(|_| journal.note(&much).err()).unwrap();
+        assert!(refused.to_string().contains("No space left"), "{refused}");
+        assert!(journal.waiting.len() < 2 * WAITING);
     }
 }

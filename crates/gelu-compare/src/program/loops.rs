@@ -80,3 +80,25 @@ impl Trainer for Loops<'_> {
         conclude(run, status, &metrics, seconds)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::examples::{claim, comparison, folder};
+
+    #[test]
+    fn the_seconds_of_earlier_sessions_count() {
+        let parent = tempfile::tempdir().unwrap();
+        let (folder, spec) = folder(parent.path());
+        let run = Arc::new(claim(&folder, &spec));
+        run.set_status(RunStatus::Interrupted, 5000.0).unwrap();
+        let body = Loop::holding(|run: &mut Run| run.report(1, [("test_error", 0.5)], |_| Ok(())));
+        let mut loops = Loops { body: &body, program: "test".to_owned(), cores: Cores::here(1) };
+        let (comparison, control) = (comparison(), Control::default());
+        let environment = loops.environment(&comparison, 1);
+        let status = loops.train(&run, &comparison, &environment, &control).unwrap();
+        assert_eq!(status, RunStatus::Finished);
+        let seconds = folder.status().unwrap().seconds;
+        assert!((5000.0..5100.0).contains(&seconds), "{seconds}");
+    }
+}

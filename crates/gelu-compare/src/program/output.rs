@@ -14,33 +14,56 @@ const SHORT: usize = 400;
 /// Of what a program prints, so much goes into the run's log.
 const LARGEST_LOG: usize = 1 << 20;
 
-/// Reads lines, however long: of one that is longer than anybody means, the beginning. What ends a line is
-/// a line feed or a carriage return, by which progress bars go on.
-pub(super) fn for_each_line(mut output: impl BufRead, mut hear: impl FnMut(&str)) {
-    let mut line: Vec<u8> = Vec::new();
+/// Splits what is printed into lines, however long: of one that is longer than anybody means, the beginning. What ends
+/// a line is a line feed or a carriage return, by which progress bars go on.
+#[derive(Debug, Default)]
+pub(super) struct Lines(Vec<u8>);
+
+impl Lines {
+    /// Hands over the lines that these bytes complete.
+    pub(super) fn feed(&mut self, bytes: &[u8], mut hear: impl FnMut(&str)) {
+        for &byte in bytes {
+            match byte {
+                b'\n' | b'\r' => self.rest(&mut hear),
+                _ if self.0.len() < LONGEST_LINE => self.0.push(byte),
+                _ => {}
+            }
+        }
+    }
+
+    /// Hands over what comes behind the last line.
+    pub(super) fn rest(&mut self, mut hear: impl FnMut(&str)) {
+        if !self.0.is_empty() {
+            hear(&String::from_utf8_lossy(&self.0));
+            self.0.clear();
+        }
+    }
+}
+
+/// Reads all lines.
+///
+/// # Errors
+///
+/// When they cannot be read.
+pub(super) fn for_each_line(
+    mut output: impl BufRead,
+    mut hear: impl FnMut(&str),
+) -> std::io::Result<()> {
+    let mut lines = Lines::default();
     loop {
         let read = match output.fill_buf() {
-            Ok([]) | Err(_) => break,
+            Ok([]) => break,
             Ok(bytes) => {
-                for &byte in bytes {
-                    match byte {
-                        b'\n' | b'\r' if line.is_empty() => {}
-                        b'\n' | b'\r' => {
-                            hear(&String::from_utf8_lossy(&line));
-                            line.clear();
-                        }
-                        _ if line.len() < LONGEST_LINE => line.push(byte),
-                        _ => {}
-                    }
-                }
+                lines.feed(bytes, &mut hear);
                 bytes.len()
             }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
         };
         output.consume(read);
     }
-    if !line.is_empty() {
-        hear(&String::from_utf8_lossy(&line));
-    }
+    lines.rest(hear);
+    Ok(())
 }
 
 /// What was printed last, and a log of what was printed first.
@@ -132,7 +155,7 @@ mod tests {
         let mut lines = Vec::new();
         let long = "x".repeat(LONGEST_LINE + 10);
         let text = format!("one\r 10 %\r 20 %\n{long}\nlast");
-        for_each_line(text.as_bytes(), |line| lines.push(line.to_owned()));
+        for_each_line(text.as_bytes(), |line| lines.push(line.to_owned())).unwrap();
         assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), [3, 5, 5, LONGEST_LINE, 4]);
         let mut heard = Heard::new(Vec::new());
         (0..200_000).for_each(|index| heard.hear(&format!("line {index}")));

@@ -1,5 +1,6 @@
 //! The commands that every program has.
 
+use super::process::BecomeProgram;
 use super::{Judge, Study};
 use crate::Result;
 use crate::cli::{Completions, Man, Report, Runs, Verdict, Watch};
@@ -25,6 +26,8 @@ pub(super) enum Shared {
     Verdict(Verdict),
     Completions(Completions),
     Man(Man),
+    #[command(hide = true)]
+    BecomeProgram(BecomeProgram),
 }
 
 impl Shared {
@@ -37,6 +40,7 @@ impl Shared {
             Self::Verdict(verdict) => verdict.run(str::to_owned),
             Self::Completions(completions) => completions.run(command),
             Self::Man(man) => man.run(command),
+            Self::BecomeProgram(program) => Ok(program.run()),
         }
     }
 }

@@ -90,3 +90,22 @@ impl Spec for StudyRun {
         self.best_by.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_epoch_is_the_highest_where_higher_is_better() {
+        let epoch = |(index, value): (usize, f64)| EpochMetrics::new(index + 1).with("x", value);
+        let epochs: Vec<_> = [0.5, 0.9, 0.7].into_iter().enumerate().map(epoch).collect();
+        let reported = |direction| {
+            let best_by = BestBy { measure: "x".to_owned(), direction };
+            let spec = crate::runs::examples::specs().swap_remove(0);
+            let spec = StudyRun { best_by: Some(best_by), ..spec };
+            spec.reported_epoch(&epochs).map(|epoch| epoch.epoch)
+        };
+        assert_eq!(reported(Direction::Higher), Some(2));
+        assert_eq!(reported(Direction::Lower), Some(1));
+    }
+}

@@ -96,6 +96,17 @@ impl Told {
         ended
     }
 
+    /// Lines that tell the same: one an epoch.
+    pub(super) fn lines(&self) -> Vec<Measures> {
+        let line = |(epoch, number): (&EpochMetrics, &f64)| {
+            let number = Some(*number).filter(|number| number.is_finite());
+            let number = number.map(|number| ("epoch".to_owned(), number));
+            let measured = epoch.measured().map(|(name, value)| (name.to_owned(), value));
+            number.into_iter().chain(measured).collect()
+        };
+        self.epochs.iter().zip(&self.numbers).map(line).collect()
+    }
+
     /// All there are.
     pub(super) fn epochs(&self) -> &[EpochMetrics] {
         &self.epochs

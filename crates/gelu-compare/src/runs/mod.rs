@@ -29,6 +29,8 @@ mod widening;
 
 pub use checkpoint::Checkpoint;
 pub use claimed_run::ClaimedRun;
+#[cfg(test)]
+pub(crate) use claimed_run::examples;
 pub use comparison::{AddedLook, Comparison, LONGEST_LEASE};
 pub use comparison_folder::{ComparisonFolder, LookedAt};
 pub use data_source::DataSource;

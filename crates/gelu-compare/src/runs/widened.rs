@@ -136,3 +136,20 @@ fn shown(value: &Value) -> String {
         other => other.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::runs::examples::comparison;
+    use std::path::PathBuf;
+
+    #[test]
+    fn data_may_have_moved_and_may_not_be_others() {
+        let there = comparison();
+        let mut asked = there.clone();
+        asked.data.location = Some(PathBuf::from("elsewhere"));
+        assert_eq!(there.widened(&asked, || false), Ok(there.clone()));
+        asked.data.fingerprint = "other".to_owned();
+        let refused = there.widened(&asked, || false).unwrap_err();
+        assert!(refused.contains("data.fingerprint"), "{refused}");
+    }
+}

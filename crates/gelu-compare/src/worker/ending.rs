@@ -5,6 +5,7 @@ use crate::names::printable_in_one_line;
 use crate::output::complain;
 use crate::runs::{ClaimedRun, RunStatus, Spec};
 use crate::{Error, Result};
+use std::time::Duration;
 
 /// Records the end of a session in the run's folder: what it came to, or that it failed.
 ///
@@ -20,9 +21,9 @@ pub fn conclude<S: Spec>(
     let epochs = metrics.len();
     let outcome = outcome.and_then(|status| {
         if status.is_complete() {
-            run.keep_metrics(metrics)?;
+            insistently(|| run.keep_metrics(metrics))?;
         }
-        run.set_status(status.clone(), seconds)?;
+        insistently(|| run.set_status(status.clone(), seconds))?;
         if status.is_complete() {
             run.clear_checkpoints()?;
         }
@@ -60,9 +61,24 @@ pub fn fail<S: Spec>(
         return Ok(complete);
     }
     let status = RunStatus::Failed { reason: printable_in_one_line(reason) };
-    run.end_troubled_session(&status, epochs)?;
-    run.set_status(status.clone(), seconds)?;
-    Ok(status)
+    let ended = insistently(|| run.end_troubled_session(&status, epochs));
+    insistently(|| run.set_status(status.clone(), seconds))?;
+    ended.map(|()| status)
+}
+
+/// How long to wait before what a disk refused is tried again: a hiccup must not cost the results of a run.
+const AGAIN: [Duration; 3] =
+    [Duration::from_millis(10), Duration::from_millis(100), Duration::from_millis(400)];
+
+/// Tries it again a few times, unless another worker has taken the run.
+fn insistently(mut write: impl FnMut() -> Result<()>) -> Result<()> {
+    for pause in AGAIN {
+        match write() {
+            Err(error) if !matches!(error, Error::LeaseLost { .. }) => std::thread::sleep(pause),
+            written => return written,
+        }
+    }
+    write()
 }
 
 fn log<S: Spec>(line: &str) {

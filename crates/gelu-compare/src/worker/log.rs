@@ -20,9 +20,12 @@ impl Redirected {
         use crate::Error;
         let file = std::fs::File::options().create(true).append(true).open(path);
         let file = file.map_err(Error::io("create", path))?;
-        let failed = |errno: nix::Error| Error::io("redirect output to", path)(errno.into());
-        let before = nix::unistd::dup(std::io::stderr()).map_err(failed)?;
-        nix::unistd::dup2_stderr(&file).map_err(failed)?;
+        use std::os::fd::AsFd;
+        let failed = |error| Error::io("redirect output to", path)(error);
+        // Closed in whatever this process starts: a program may leave others behind, and who reads what is said here
+        // would hear from them for as long as they live.
+        let before = std::io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
+        nix::unistd::dup2_stderr(&file).map_err(|errno| failed(errno.into()))?;
         Ok(Self { before })
     }
 

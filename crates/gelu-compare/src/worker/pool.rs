@@ -1,14 +1,16 @@
 use super::{STOP_AFTER_EPOCH, STOP_NOW, last_complaint};
+use crate::pipe::{Pipe, Reading};
 use crate::{Error, Result};
 use std::ffi::OsString;
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long a worker that is to end at once may take over its batch.
 const GRACE: Duration = Duration::from_secs(5);
+/// Bytes of what a worker says that are kept: its last message is among them.
+const SAID: usize = 1 << 18;
 /// How often a worker that crashed is replaced, for each of the pool's places.
 const REPLACEMENTS: usize = 50;
 
@@ -44,8 +46,39 @@ pub struct WorkerPool {
 struct Member {
     place: Vec<OsString>,
     process: Child,
-    /// The last thing it said on standard error.
-    complaint: JoinHandle<Option<String>>,
+    errors: Pipe,
+    /// What it said last on standard error.
+    said: Vec<u8>,
+}
+
+impl Member {
+    /// Takes what it has said since, without waiting for it: whatever it has started may have its standard error open
+    /// for longer than it lives.
+    fn listen(&mut self) {
+        let Self { errors, said, .. } = self;
+        while let Ok(Reading::Bytes(_)) = errors.read(|bytes| said.extend_from_slice(bytes)) {
+            said.drain(..said.len().saturating_sub(SAID));
+        }
+    }
+
+    /// Its last complaint, once it has ended.
+    fn complaint(mut self, tool: &str) -> Option<String> {
+        let Self { errors, said, .. } = &mut self;
+        let _ = errors.read_rest(|bytes| {
+            said.extend_from_slice(bytes);
+            said.drain(..said.len().saturating_sub(SAID));
+        });
+        last_complaint(tool, &said[..])
+    }
+
+    /// Ends it. One that hangs in the system, on a disk that does not answer for example, is not waited for.
+    fn kill(&mut self) {
+        let _ = self.process.kill();
+        let deadline = Instant::now() + GRACE;
+        while matches!(self.process.try_wait(), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 impl WorkerPool {
@@ -75,6 +108,7 @@ impl WorkerPool {
     pub fn is_finished(&mut self) -> bool {
         let mut index = 0;
         while index < self.workers.len() {
+            self.workers[index].listen();
             match self.workers[index].process.try_wait() {
                 Ok(None) => index += 1,
                 Ok(Some(status)) => {
@@ -102,10 +136,7 @@ impl WorkerPool {
         while !self.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
-        for worker in &mut self.workers {
-            let _ = worker.process.kill();
-            let _ = worker.process.wait();
-        }
+        self.workers.iter_mut().for_each(Member::kill);
         self.workers.clear();
     }
 
@@ -129,7 +160,7 @@ impl WorkerPool {
     }
 
     fn spawn(&self, place: Vec<OsString>) -> Result<Member> {
-        let PoolOptions { program, tool, folder, places } = &self.options;
+        let PoolOptions { program, folder, places, .. } = &self.options;
         let mut command = Command::new(program);
         command.arg("work").arg(folder).args(&place).arg("--supervised");
         command.args(["--slots", &places.len().to_string()]);
@@ -144,13 +175,13 @@ impl WorkerPool {
             .spawn()
             .map_err(Error::io("start", program))?;
         let errors = process.stderr.take().expect("standard error was asked for");
-        let tool = tool.clone();
-        let complaint = std::thread::spawn(move || last_complaint(&tool, BufReader::new(errors)));
-        Ok(Member { place, process, complaint })
+        let errors = Pipe::of(errors).map_err(Error::io("read the messages of", program))?;
+        Ok(Member { place, process, errors, said: Vec::new() })
     }
 
     fn see_off(&mut self, member: Member, status: ExitStatus) {
-        let complaint = member.complaint.join().ok().flatten();
+        let place = member.place.clone();
+        let complaint = member.complaint(&self.options.tool);
         match status.code() {
             Some(0 | 130) => {}
             Some(1 | 2) => {
@@ -161,7 +192,7 @@ impl WorkerPool {
             _ if self.stopping => {}
             _ if self.replacements > 0 => {
                 self.replacements -= 1;
-                match self.spawn(member.place) {
+                match self.spawn(place) {
                     Ok(member) => self.workers.push(member),
                     Err(error) => self.failures.push(WorkerFailure(error.to_string())),
                 }

@@ -136,16 +136,10 @@ impl<T: Trainer> Worker<T> {
             return Ok(Attempt::Passed);
         }
         let silence = self.reader.comparison().silence();
-        let Ok(run) = ClaimedRun::claim(&folder, &spec, &mut self.watch, silence)? else {
+        let Some(run) = take(&folder, &spec, &mut self.watch, silence)? else {
             return Ok(Attempt::Passed);
         };
         let before = run.status();
-        if before.status.is_over() {
-            if is_whole(&folder, &spec) {
-                return Ok(Attempt::Passed);
-            }
-            run.set_status(RunStatus::Interrupted, before.seconds)?;
-        }
         if let Some(reason) = hopeless(&run.deaths_in_this_epoch()?) {
             run.set_status(RunStatus::Failed { reason }, before.seconds)?;
             return Ok(Attempt::Worked);
@@ -171,6 +165,24 @@ impl<T: Trainer> Worker<T> {
             }
         }
     }
+}
+
+/// Takes a run that others do not work on, and have not ended since it was looked at.
+fn take<S: Spec>(
+    folder: &RunFolder,
+    spec: &S,
+    watch: &mut Watch,
+    silence: Duration,
+) -> Result<Option<ClaimedRun<S>>> {
+    let Ok(run) = ClaimedRun::claim(folder, spec, watch, silence)? else { return Ok(None) };
+    let before = run.status();
+    if before.status.is_over() {
+        if is_whole(folder, spec) {
+            return Ok(None);
+        }
+        run.set_status(RunStatus::Interrupted, before.seconds)?;
+    }
+    Ok(Some(run))
 }
 
 /// Whether a finished run has all its epochs: one whose table was cut short is trained again.
@@ -218,3 +230,6 @@ pub fn take_up_failed<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,7 +80,7 @@ impl Varied {
         let selected = selection.resolve(|recipe| self.change(recipe))?;
         seeds.check(selected.recipe.comparison.until_decided)?;
         let mut comparison = selected.comparison();
-        comparison.lease_seconds = seeds.lease::<Recipe>(&selected.out);
+        comparison.lease_seconds = seeds.lease::<Recipe>(&selected.out)?;
         for key in plan::grid(&comparison.recipe.design()) {
             selected.check(&comparison, &key)?;
         }

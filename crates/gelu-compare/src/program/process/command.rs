@@ -1,31 +1,30 @@
 //! The command of a run, and what its program is told beside its words.
 
+use super::step;
+use crate::program::orphan::Left;
 use crate::program::{Study, StudyRun, Template};
 use crate::runs::ClaimedRun;
 use crate::{Error, Result};
 use serde_json::{Map, Value as Json};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The folder of a run in which a program may keep what it likes.
 const KEPT: &str = "kept";
 
-/// The command of those words, as the leader of a group of processes.
-pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String]) -> Result<Command> {
-    let folder = kept(run)?;
-    let mut command = Command::new(&words[0]);
+/// The command of those words, which keeps its files in that folder.
+pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String], kept: &Path) -> Command {
+    let mut command = step::start(words);
     command
-        .args(&words[1..])
-        .env("GELU_RUN", &folder)
+        .env("GELU_RUN", kept)
         .env("GELU_SEED", run.spec().seed.to_string())
         .env("GELU_SETTING", setting(run.spec()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // So that all it starts can be ended with it.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    Ok(command)
+    command
 }
 
 /// The words of a run's command.
@@ -37,12 +36,58 @@ pub(super) fn words(spec: &StudyRun) -> Result<Vec<String>> {
     Ok(Template::parse(&command)?.words(&spec.setting, spec.seed))
 }
 
-/// The folder in which the program of a run may keep what it likes.
-fn kept(run: &ClaimedRun<StudyRun>) -> Result<PathBuf> {
-    let folder = std::path::absolute(run.folder().file(KEPT));
-    let folder = folder.map_err(Error::io("find", run.folder().path()))?;
-    std::fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
-    Ok(folder)
+/// The folder in which the program of a run may keep what it likes: the same in every session, but where a program of
+/// an earlier one may still write into it. That one is left to it, and this run goes on with a copy.
+pub(super) fn kept(run: &ClaimedRun<StudyRun>, left: &Left) -> Result<PathBuf> {
+    let all = run.generations(KEPT)?;
+    let folder = match (left, all.last()) {
+        (Left::Nothing, Some(latest)) => latest.clone(),
+        (Left::Program, Some(latest)) => run.place_own_folder(KEPT, |copy| {
+            copy_folder(latest, copy).map_err(Error::io("copy", latest))
+        })?,
+        (Left::Nothing, None) => run.folder().file(KEPT),
+        (Left::Program, None) => run.own_path(KEPT),
+    };
+    fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+    for older in all.iter().filter(|path| **path != folder) {
+        run.fenced(run.discard(older))?;
+    }
+    std::path::absolute(&folder).map_err(Error::io("find", &folder))
+}
+
+/// Copies all that a folder holds, and waits until it is on the disk. What is removed meanwhile was not to stay.
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
+        let copied = if kind.is_dir() {
+            fs::create_dir(&target).and_then(|()| copy_folder(&entry.path(), &target))
+        } else if kind.is_file() {
+            let copied = fs::copy(entry.path(), &target);
+            copied.and_then(|_| File::options().write(true).open(&target)?.sync_all())
+        } else {
+            copy_link(&entry.path(), &target)
+        };
+        match copied {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            copied => copied?,
+        }
+    }
+    Ok(())
+}
+
+/// A pipe or a socket belongs to who made it, and is left out.
+#[cfg(unix)]
+fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::read_link(from) {
+        Ok(target) => std::os::unix::fs::symlink(target, to),
+        Err(_) => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn copy_link(_from: &Path, _to: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn setting(spec: &StudyRun) -> String {

@@ -1,7 +1,8 @@
 //! A process with all that it starts: waited for, and ended together.
 
 use crate::{Error, Result};
-use std::process::{Child, ExitStatus};
+use std::io;
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// How often a process is looked at while it says nothing.
@@ -9,59 +10,101 @@ pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// How long a process that is to end may take over it.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
 
-/// A process that leads a group of its own.
-pub(super) struct Group(Child);
+/// A process, and what it starts: a group of processes on Unix, a job on Windows, which the system ends when nobody has
+/// it open any more, however that came about.
+pub(super) struct Group {
+    process: Child,
+    /// Whether what it started was ended.
+    over: bool,
+    #[cfg(windows)]
+    job: Option<win32job::Job>,
+}
 
 impl Group {
-    pub(super) fn of(process: Child) -> Self {
-        Self(process)
+    /// Starts a process as the first of a group of its own.
+    #[cfg(not(windows))]
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        Ok(Self { process: command.spawn()?, over: false })
+    }
+
+    /// Starts a process in a job of its own.
+    #[cfg(windows)]
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        use std::os::windows::io::AsRawHandle;
+        let mut limits = win32job::ExtendedLimitInfo::new();
+        let job = win32job::Job::create_with_limit_info(limits.limit_kill_on_job_close());
+        let job = job.map_err(io::Error::other)?;
+        let mut process = command.spawn()?;
+        if let Err(error) = job.assign_process(process.as_raw_handle() as isize) {
+            let _ = process.kill();
+            return Err(io::Error::other(error));
+        }
+        Ok(Self { process, over: false, job: Some(job) })
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Its outputs, which it was started with.
+    pub(super) fn outputs(&mut self) -> (ChildStdout, ChildStderr) {
+        let output = self.process.stdout.take().expect("standard output was asked for");
+        (output, self.process.stderr.take().expect("standard error was asked for"))
     }
 
     /// How the process ended; `None` while it goes on.
     pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>> {
-        self.0.try_wait().map_err(Error::io("wait for", "a program"))
+        self.process.try_wait().map_err(Error::io("wait for", "a program"))
     }
 
-    /// Ends it and all that it started: asked first.
-    pub(super) fn kill(&mut self) {
-        self.signal_group(false);
-        let until = Instant::now() + GRACE;
-        while Instant::now() < until {
-            if !matches!(self.0.try_wait(), Ok(None)) {
-                break;
+    /// Ends it and all that it started: asked first. Whether it has ended: one that hangs in the system, on a disk that
+    /// does not answer for example, ends when that lets it.
+    pub(super) fn kill(&mut self) -> bool {
+        if !self.ends_within(Duration::ZERO) {
+            self.signal_group(false);
+            self.ends_within(GRACE);
+        }
+        self.kill_group();
+        self.ends_within(GRACE)
+    }
+
+    fn ends_within(&mut self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        loop {
+            if !matches!(self.process.try_wait(), Ok(None)) {
+                return true;
+            }
+            if Instant::now() >= until {
+                return false;
             }
             std::thread::sleep(LOOK);
         }
-        self.kill_group();
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 
     /// Ends what it started.
-    pub(super) fn kill_group(&self) {
-        self.signal_group(true);
+    pub(super) fn kill_group(&mut self) {
+        // The number of a group that has ended may be given again.
+        if !std::mem::replace(&mut self.over, true) {
+            self.signal_group(true);
+            let _ = self.process.kill();
+            #[cfg(windows)]
+            drop(self.job.take());
+        }
     }
 
     #[cfg(unix)]
     fn signal_group(&self, kill: bool) {
         use nix::sys::signal::{Signal, killpg};
         let signal = if kill { Signal::SIGKILL } else { Signal::SIGTERM };
-        let group = i32::try_from(self.0.id()).map(nix::unistd::Pid::from_raw);
+        let group = i32::try_from(self.process.id()).map(nix::unistd::Pid::from_raw);
         // There may be nobody left.
         let _ = group.map(|group| killpg(group, signal));
     }
 
     #[cfg(not(unix))]
     fn signal_group(&self, _kill: bool) {}
-}
-
-impl Drop for Group {
-    /// Nobody hears it any more.
-    fn drop(&mut self) {
-        if matches!(self.0.try_wait(), Ok(None)) {
-            self.kill();
-        }
-    }
 }
 
 /// Whether it was a signal that asks for an end, SIGHUP, SIGINT or SIGTERM, or a shell that says so of what it

@@ -2,17 +2,18 @@
 
 mod command;
 mod group;
-mod pipes;
 mod running;
+mod step;
 
 use super::journal::Journal;
-use super::{Study, StudyRun, orphan};
+use super::{Study, StudyRun};
 use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
 use crate::worker::{Control, Trainer, conclude, fail};
-use running::{Ended, Running};
+use running::{Ended, carry_out};
 use std::sync::Arc;
 use std::time::Instant;
+pub(in crate::program) use step::BecomeProgram;
 
 /// Trains by a command: what it prints are the measures.
 #[derive(Debug, Default)]
@@ -38,15 +39,13 @@ impl Trainer for Processes {
         }
         run.set_status(RunStatus::Running, before.seconds)?;
         let began = Instant::now();
-        let ended =
-            Running::start(run, &comparison.recipe).and_then(|running| running.end(control));
-        orphan::forget(run.folder().path());
+        let ended = carry_out(run, &comparison.recipe, control);
         let seconds = before.seconds + began.elapsed().as_secs_f64();
         match ended {
             Ok(Ended::With(status, epochs)) => {
                 let status = conclude(run, Ok(status), &epochs, seconds)?;
                 if status.is_complete() {
-                    Journal::forget(run.folder().path());
+                    Journal::forget(run);
                 }
                 Ok(status)
             }
@@ -55,3 +54,6 @@ impl Trainer for Processes {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,29 +1,30 @@
 //! The life of a process: from its start to what it came to.
 
-use super::command::{command, words};
+use super::command::{command, kept, words};
 use super::group::{GRACE, Group, LOOK, is_told_to_end, said};
-use super::pipes::{Line, listen};
+use super::step;
 use crate::measure::EpochMetrics;
+use crate::pipe::{Pipe, Reading, wait};
 use crate::program::journal::Journal;
-use crate::program::output::Heard;
+use crate::program::output::{Heard, Lines, measures};
 use crate::program::told::Told;
 use crate::program::{Pattern, Study, StudyRun, orphan};
 use crate::runs::{ClaimedRun, RunStatus, Spec};
 use crate::worker::Control;
 use crate::{Error, Result};
 use std::process::ExitStatus;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How long what a process has printed is waited for once it has ended.
-const QUIET: Duration = Duration::from_millis(200);
-/// A process and its worker that end within this time are ended by the same.
-const SAME_TIME: Duration = Duration::from_millis(500);
+/// Some programs print through another that ends right after them, `> >(tee log)` in Bash: this is how long its end is
+/// waited for. Nothing that a program prints itself depends on it.
+const RELAY: Duration = Duration::from_millis(200);
 /// How often epochs are made visible at most.
 const PUBLISHED: Duration = Duration::from_millis(100);
 /// Of the time, no more than one part in so many goes into making epochs visible: their table is written as a
 /// whole.
 const SHARE: u32 = 10;
+/// A worker that did nothing for so long may have been frozen, and asks at once whether the run is still its own.
+const FROZEN: Duration = Duration::from_secs(1);
 
 /// How a process ended.
 pub(super) enum Ended {
@@ -34,127 +35,194 @@ pub(super) enum Ended {
 
 /// A process under way.
 pub(super) struct Running<'a> {
-    run: &'a ClaimedRun<StudyRun>,
+    process: Process<'a>,
     study: &'a Study,
-    process: Group,
-    lines: Receiver<Line>,
-    told: Told,
-    heard: Heard<std::io::Stderr>,
+    output: Pipe,
+    errors: Pipe,
+    text: Text,
     began: Instant,
+    /// When it was looked after last.
+    looked: Instant,
     /// Whether epochs have ended that nobody sees yet, and when they may be seen.
     unseen: bool,
     publish_at: Instant,
 }
 
-impl<'a> Running<'a> {
-    pub(super) fn start(run: &'a ClaimedRun<StudyRun>, study: &'a Study) -> Result<Self> {
-        let (words, folder) = (words(run.spec())?, run.folder().path());
-        orphan::end(folder)?;
-        let mut told = Told::of(study.required());
-        let journal = Journal::open(folder, &mut told)?;
-        let mut process = command(run, &words)?.spawn().map_err(|error| {
-            Error::Failed(format!("cannot start `{}`: {error}", crate::names::printable(&words[0])))
-        })?;
-        if let Err(error) = orphan::note(run.folder().path(), &process) {
-            let _ = process.kill();
-            return Err(error);
-        }
-        let lines = listen(&mut process, study.read.clone(), journal)?;
-        Ok(Self {
-            run,
-            study,
-            process: Group::of(process),
-            lines,
-            told,
-            heard: Heard::new(std::io::stderr()),
-            began: Instant::now(),
-            unseen: false,
-            publish_at: Instant::now(),
-        })
-    }
+/// What a process has printed, as far as it was read.
+struct Text {
+    output: Lines,
+    errors: Lines,
+    journal: Journal,
+    told: Told,
+    heard: Heard<std::io::Stderr>,
+}
 
-    pub(super) fn end(mut self, control: &Control) -> Result<Ended> {
+/// The process of a run, which is ended when this is dropped; it is noted for as long as it may live.
+struct Process<'a> {
+    run: &'a ClaimedRun<StudyRun>,
+    group: Group,
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        if self.group.kill() {
+            orphan::forget(self.run);
+        }
+    }
+}
+
+/// Carries out the program of a run. One that had ended well before its results could be written is not started again.
+pub(super) fn carry_out(
+    run: &ClaimedRun<StudyRun>,
+    study: &Study,
+    control: &Control,
+) -> Result<Ended> {
+    let words = words(run.spec())?;
+    let left = orphan::end(run)?;
+    let kept = kept(run, &left)?;
+    orphan::forget_all(run)?;
+    let mut told = Told::of(study.required());
+    let journal = Journal::open(run, &mut told)?;
+    if journal.has_ended() {
+        return Ok(Ended::With(RunStatus::Finished, told.kept()));
+    }
+    let has_told = !told.epochs().is_empty();
+    let heard = Heard::new(std::io::stderr());
+    let text = Text { output: Lines::default(), errors: Lines::default(), journal, told, heard };
+    orphan::announce(run)?;
+    let group = Group::spawn(&mut command(run, &words, &kept)).map_err(|error| {
+        orphan::forget(run);
+        let program = crate::names::printable(&words[0]);
+        Error::Failed(format!("{}{program}`: {error}", step::CANNOT_START))
+    })?;
+    let mut process = Process { run, group };
+    orphan::note(run, process.group.id())?;
+    let (output, errors) = process.group.outputs();
+    let pipe = |pipe: std::io::Result<Pipe>| pipe.map_err(Error::io("read", "a program's output"));
+    let now = Instant::now();
+    let running = Running {
+        process,
+        study,
+        output: pipe(Pipe::of(output))?,
+        errors: pipe(Pipe::of(errors))?,
+        text,
+        began: now,
+        looked: now,
+        // What earlier sessions told is the record, and their table a copy that may be behind.
+        unseen: has_told,
+        publish_at: now,
+    };
+    running.end(control)
+}
+
+impl Running<'_> {
+    fn end(mut self, control: &Control) -> Result<Ended> {
         let limit = self.study.timeout.map(Duration::from_secs);
         loop {
-            match self.lines.recv_timeout(LOOK) {
-                Ok(line) => self.hear(line)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                // Nobody has its output open any more: it is at its end, or has closed it.
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
+            if self.read()? == Reading::Nothing {
+                wait(&[&self.output, &self.errors], LOOK);
             }
-            if let Some(epoch) = self.told.lost() {
-                self.process.kill();
-                return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
+            self.text.journal.write();
+            if let Some(epoch) = self.text.told.lost() {
+                self.process.group.kill();
+                return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.told.kept()));
             }
             if self.unseen && Instant::now() >= self.publish_at {
                 self.publish()?;
             }
-            if self.run.lease().is_marked_lost() {
-                self.process.kill();
-                return Err(Error::LeaseLost { run: self.run.folder().path().to_path_buf() });
+            if self.is_lost() {
+                self.process.group.kill();
+                return Err(Error::LeaseLost { run: self.run().folder().path().to_path_buf() });
             }
             if control.wants_stop_now() {
-                self.process.kill();
+                self.process.group.kill();
                 return self.interrupted();
             }
             if limit.is_some_and(|limit| self.began.elapsed() > limit) {
-                self.process.kill();
+                self.process.group.kill();
+                self.read_the_rest()?;
                 let seconds = self.study.timeout.unwrap_or_default();
                 let problem = format!("it was not done after {seconds} s (--timeout)");
                 return self.failed(&problem);
             }
-            if let Some(status) = self.process.ended()? {
+            if let Some(status) = self.process.group.ended()? {
                 return self.conclude(status, control);
             }
         }
     }
 
-    fn hear(&mut self, line: Line) -> Result<()> {
-        let (text, told) = match line {
-            Line::Output(text, told) => (text, told),
-            Line::Error(text) => (text, None),
-            Line::Unnoted(error) => return Err(error),
-        };
-        self.heard.hear(&text);
-        self.unseen |= told.is_some_and(|told| self.told.hear(told));
-        Ok(())
+    fn run(&self) -> &ClaimedRun<StudyRun> {
+        self.process.run
     }
 
-    /// Makes the epochs visible that have ended.
+    /// Whether another worker has taken the run.
+    fn is_lost(&mut self) -> bool {
+        let frozen = std::mem::replace(&mut self.looked, Instant::now()).elapsed() > FROZEN;
+        let lease = self.run().lease();
+        lease.is_marked_lost() || (frozen && lease.is_lost())
+    }
+
+    /// Reads what both outputs have, at most a portion of each; where they have nothing it says so.
+    fn read(&mut self) -> Result<Reading> {
+        let mut noted = Ok(());
+        let output = self
+            .output
+            .read(|bytes| noted = self.text.print(bytes, &self.study.read, &mut self.unseen));
+        let errors = self.errors.read(|bytes| self.text.complain(bytes));
+        noted?;
+        match (output, errors) {
+            (Err(error), _) | (_, Err(error)) => {
+                Err(Error::io("read", "a program's output")(error))
+            }
+            (Ok(bytes @ Reading::Bytes(_)), _) | (_, Ok(bytes @ Reading::Bytes(_))) => Ok(bytes),
+            _ => Ok(Reading::Nothing),
+        }
+    }
+
+    /// Reads the rest of both outputs once the process has ended. Its last line may lack its end.
+    fn read_the_rest(&mut self) -> Result<()> {
+        let mut noted = Ok(());
+        let (text, patterns, unseen) = (&mut self.text, &self.study.read, &mut self.unseen);
+        let output = self.output.read_rest(|bytes| {
+            let printed = text.print(bytes, patterns, unseen);
+            noted = std::mem::replace(&mut noted, Ok(())).and(printed);
+        });
+        let errors = self.errors.read_rest(|bytes| text.complain(bytes));
+        noted?;
+        output.and(errors).map_err(Error::io("read", "a program's output"))
+    }
+
+    /// Makes the epochs visible that have ended. A disk that does not take their table is asked again.
     fn publish(&mut self) -> Result<()> {
         if self.unseen {
             let began = Instant::now();
-            self.run.publish_metrics(&self.told.ended())?;
-            self.unseen = false;
+            self.unseen = !self.run().publish_metrics(&self.text.told.ended())?;
             self.publish_at = Instant::now() + PUBLISHED.max(SHARE * began.elapsed());
         }
         Ok(())
     }
 
-    /// Hears what a process has said before it ended. What it started may go on and keep its output open.
-    fn hear_the_last(&mut self) -> Result<()> {
-        let until = Instant::now() + GRACE;
-        while Instant::now() < until
-            && let Ok(line) = self.lines.recv_timeout(QUIET)
-        {
-            self.hear(line)?;
-        }
-        Ok(())
-    }
-
     fn interrupted(mut self) -> Result<Ended> {
-        self.hear_the_last()?;
+        // What a line that was cut off tells is not what the program was about to tell.
+        self.read_the_rest()?;
         self.publish()?;
-        Ok(Ended::With(RunStatus::Interrupted, self.told.kept()))
+        Ok(Ended::With(RunStatus::Interrupted, self.text.told.kept()))
     }
 
     /// What a process that has ended by itself came to.
     fn conclude(mut self, status: ExitStatus, control: &Control) -> Result<Ended> {
-        self.hear_the_last()?;
-        self.process.kill_group();
-        self.told.settle();
-        if let Some(epoch) = self.told.lost() {
-            return Ok(Ended::With(RunStatus::Diverged { epoch }, self.told.kept()));
+        if cfg!(unix) {
+            self.read_the_rest()?;
+            self.hear_relays()?;
+        }
+        self.process.group.kill_group();
+        if cfg!(not(unix)) {
+            self.read_the_rest()?;
+        }
+        self.text.last_line(status.success(), &self.study.read)?;
+        self.text.told.settle();
+        if let Some(epoch) = self.text.told.lost() {
+            return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.told.kept()));
         }
         if !status.success() {
             if was_told_to_end(status, control) {
@@ -162,27 +230,84 @@ impl<'a> Running<'a> {
             }
             return self.failed(&format!("it ended with {}", said(status)));
         }
-        let epochs = self.told.kept();
-        let reported = self.run.spec().reported_epoch(&epochs);
+        let epochs = self.text.told.kept();
+        let reported = self.run().spec().reported_epoch(&epochs);
         let missing = |name: &&str| reported.is_none_or(|epoch| epoch.get(name).is_none());
         match self.study.required().find(missing) {
-            None => Ok(Ended::With(RunStatus::Finished, epochs)),
+            None => {
+                self.text.journal.end();
+                Ok(Ended::With(RunStatus::Finished, epochs))
+            }
             Some(name) => self.failed(&never_told(name, &epochs, &self.study.read)),
         }
     }
 
+    /// Hears on where others still have the process's output open, for a moment at most.
+    fn hear_relays(&mut self) -> Result<()> {
+        let until = Instant::now() + RELAY;
+        while !self.output.is_at_its_end() && Instant::now() < until {
+            wait(&[&self.output], until.saturating_duration_since(Instant::now()));
+            self.read()?;
+        }
+        Ok(())
+    }
+
     fn failed(&mut self, problem: &str) -> Result<Ended> {
         self.publish()?;
-        let last = self.heard.last();
-        let said = if last.is_empty() { String::new() } else { format!("; it said last:\n{last}") };
-        Ok(Ended::Failed(format!("{problem}{said}"), self.told.epochs().len()))
+        let last = self.text.heard.last();
+        let epochs = self.text.told.epochs().len();
+        // The program was never there.
+        let not_started = problem == format!("it ended with exit code {}", step::NOT_STARTED)
+            && last.starts_with(step::CANNOT_START);
+        Ok(Ended::Failed(
+            match (not_started, last.is_empty()) {
+                (true, _) => last,
+                (_, true) => problem.to_owned(),
+                _ => format!("{problem}; it said last:\n{last}"),
+            },
+            epochs,
+        ))
+    }
+}
+
+impl Text {
+    /// Takes what was printed on standard output, from which alone measures are read.
+    fn print(&mut self, bytes: &[u8], patterns: &[Pattern], unseen: &mut bool) -> Result<()> {
+        let Self { output, journal, told, heard, .. } = self;
+        let mut noted = Ok(());
+        output.feed(bytes, |line| {
+            heard.hear(line);
+            if let Some(tells) = measures(line, patterns) {
+                if noted.is_ok() {
+                    noted = journal.note(&tells);
+                }
+                *unseen |= told.hear(tells);
+            }
+        });
+        noted
+    }
+
+    fn complain(&mut self, bytes: &[u8]) {
+        let Self { errors, heard, .. } = self;
+        errors.feed(bytes, |line| heard.hear(line));
+    }
+
+    /// Takes what stands behind the last line; it tells something where the program is known to have meant it so.
+    fn last_line(&mut self, whole: bool, patterns: &[Pattern]) -> Result<()> {
+        let Self { heard, errors, output, .. } = self;
+        errors.rest(|line| heard.hear(line));
+        if whole {
+            return self.print(b"\n", patterns, &mut false);
+        }
+        output.rest(|line| heard.hear(line));
+        Ok(())
     }
 }
 
 /// Whether a process has failed because its worker is to end: the engine of a cluster signals both, in
-/// whichever order.
+/// whichever order. A worker that hears of it later than that takes the run for failed, which loses nothing.
 fn was_told_to_end(status: ExitStatus, control: &Control) -> bool {
-    let until = Instant::now() + if is_told_to_end(status) { SAME_TIME } else { Duration::ZERO };
+    let until = Instant::now() + if is_told_to_end(status) { GRACE } else { Duration::ZERO };
     while !control.wants_stop() && Instant::now() < until {
         std::thread::sleep(LOOK);
     }

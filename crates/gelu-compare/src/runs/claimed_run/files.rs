@@ -2,11 +2,11 @@
 
 use super::ClaimedRun;
 use super::writing::to_json;
-use crate::Result;
 use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
 use crate::runs::lease::Durable;
 use crate::runs::tables::{epochs_to_csv, to_csv};
 use crate::runs::{Progress, RunStatus, Spec, StatusFile, outcomes};
+use crate::{Error, Result};
 
 impl<S: Spec> ClaimedRun<S> {
     /// Writes `status.json`. What is the end of the run is on the disk when this returns; whether it
@@ -27,13 +27,18 @@ impl<S: Spec> ClaimedRun<S> {
         let _ = self.place("progress.json", text, Durable::No);
     }
 
-    /// Makes the finished epochs visible to readers: a copy of what the checkpoint holds.
+    /// Makes the finished epochs visible to readers: a copy of what the checkpoint holds, or the record of what a
+    /// program told. Whether that went well: a copy that a full disk does not take must not end the run it is about, and
+    /// is made again.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written; the old one then still stands.
-    pub fn publish_metrics(&self, metrics: &[EpochMetrics]) -> Result<()> {
-        self.place("metrics.csv", epochs_to_csv(metrics), Durable::No)
+    /// [`Error::LeaseLost`] where another has taken the run.
+    pub fn publish_metrics(&self, metrics: &[EpochMetrics]) -> Result<bool> {
+        match self.place("metrics.csv", epochs_to_csv(metrics), Durable::No) {
+            Err(lost @ Error::LeaseLost { .. }) => Err(lost),
+            placed => Ok(placed.is_ok()),
+        }
     }
 
     /// Writes `metrics.csv` for good, when the run ends: its content is on the disk when this returns, and its

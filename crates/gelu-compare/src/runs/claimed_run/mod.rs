@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod files;
+mod generations;
 mod sessions;
 mod writing;
 
@@ -89,3 +90,8 @@ impl<S: Spec> ClaimedRun<S> {
         })
     }
 }
+
+#[cfg(test)]
+pub(crate) mod examples;
+#[cfg(test)]
+mod tests;

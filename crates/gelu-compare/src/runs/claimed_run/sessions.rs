@@ -20,7 +20,9 @@ impl<S: Spec> ClaimedRun<S> {
     ///
     /// When the folder cannot be listed.
     pub fn deaths_in_this_epoch(&self) -> Result<Vec<Provenance>> {
-        let epochs = checkpoint::epochs(self.folder.path())?.first().copied().unwrap_or(0);
+        let saved = checkpoint::epochs(self.folder.path())?.first().copied().unwrap_or(0);
+        // What a program told is saved without a checkpoint.
+        let epochs = saved.max(self.folder.metrics().map_or(0, |epochs| epochs.len()));
         let mut sessions = self.folder.provenance()?;
         let here = |session: &&Provenance| session.has_died() && session.epochs_before == epochs;
         let deaths = sessions.iter().rev().take_while(here).count();
@@ -58,10 +60,12 @@ impl<S: Spec> ClaimedRun<S> {
     }
 
     fn end(&self, outcome: &RunStatus, epochs_after: usize, log: Vec<String>) -> Result<()> {
-        let Some(mut session) = self.session().take() else { return Ok(()) };
+        let Some(mut session) = self.session().clone() else { return Ok(()) };
         session.end(outcome.word(), epochs_after, log);
         // What a run came to stands in its status; a record that a power cut takes is left out.
-        self.place(&record_name(self.lease.generation()), to_json(&session), Durable::No)
+        self.place(&record_name(self.lease.generation()), to_json(&session), Durable::No)?;
+        *self.session() = None;
+        Ok(())
     }
 
     /// Makes nothing of the processes that died on this run, so that it is tried again.

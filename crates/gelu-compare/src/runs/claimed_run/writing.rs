@@ -34,7 +34,7 @@ impl<S: Spec> ClaimedRun<S> {
 
     /// Removes a folder of the run: out of sight in one step, so that a holder that has lost its
     /// lease removes nothing.
-    pub(super) fn discard(&self, path: &Path) -> Result<()> {
+    pub(crate) fn discard(&self, path: &Path) -> Result<()> {
         let scratch = self.scratch_path("discarded");
         match rename(path, &scratch) {
             Ok(()) => fs::remove_dir_all(&scratch).map_err(Error::io("remove", scratch)),
@@ -54,12 +54,18 @@ impl<S: Spec> ClaimedRun<S> {
     }
 
     /// Says what a failed write is where somebody else has taken the run.
-    pub(super) fn fenced<T>(&self, result: Result<T>) -> Result<T> {
+    pub(crate) fn fenced<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| match self.lease.is_lost() {
             true => Error::LeaseLost { run: self.folder.path().to_path_buf() },
             false => error,
         })
     }
+}
+
+/// The name of what belongs to the holder of a lease of that number: `told-0004.jsonl`.
+pub(super) fn named(name: &str, generation: u32) -> String {
+    let (stem, end) = name.split_at(name.find('.').unwrap_or(name.len()));
+    format!("{stem}-{generation:04}{end}")
 }
 
 pub(super) fn to_json(value: &impl Serialize) -> Vec<u8> {

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Only [`ClaimedRun`](super::ClaimedRun) writes here. A checkpoint appears whole. `metrics.csv` of
 /// the run is only a copy of the checkpoint's for readers, so the two can never disagree about what
-/// a resumed run starts from.
+/// a resumed run starts from. A run of a command has `told-0004.jsonl` in place of checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
     path: PathBuf,

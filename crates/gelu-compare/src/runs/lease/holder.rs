@@ -1,3 +1,4 @@
+use super::lock::lock_path;
 use crate::Result;
 use crate::files::{from_json, read_bytes};
 use crate::names::printable;
@@ -54,13 +55,61 @@ pub(super) fn to_json(holder: &Holder) -> Vec<u8> {
     format!("{text:<400}\n").into_bytes()
 }
 
-pub(super) fn read_holder(lease: &Path) -> Result<Option<Holder>> {
-    let content = read_bytes(&lease.join(HOLDER))?;
-    Ok(content.and_then(|content| from_json(&content).ok()))
+/// Who holds a lease: who says so in it, or while nobody does, who was about to take it when its lock was made.
+pub(super) fn read_holder(lease: &Path, generation: u32) -> Result<Option<Holder>> {
+    for file in [lease.join(HOLDER), lock_path(lease, generation)] {
+        let content = match read_bytes(&file) {
+            // Nobody reads there what another has locked.
+            Err(_) if cfg!(windows) => None,
+            content => content?,
+        };
+        if let Some(holder) = content.and_then(|content| from_json(&content).ok()) {
+            return Ok(Some(holder));
+        }
+    }
+    Ok(None)
 }
 
+/// Whether a file was written less than `silence` ago.
 pub(super) fn is_recent(file: &Path, silence: Duration) -> bool {
-    let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
-    let age = modified.map(|time| SystemTime::now().duration_since(time).unwrap_or_default());
-    age.is_ok_and(|age| age < silence)
+    is_recent_at(file, silence, SystemTime::now())
+}
+
+/// The same by a clock that says `now`. Where that makes it old, the clock of the disk decides, by which the file has
+/// its time: the two may be minutes apart.
+fn is_recent_at(file: &Path, silence: Duration, now: SystemTime) -> bool {
+    let Ok(modified) = fs::metadata(file).and_then(|metadata| metadata.modified()) else {
+        return false;
+    };
+    let is_recent = |now: SystemTime| now.duration_since(modified).unwrap_or_default() < silence;
+    is_recent(now) || clock_beside(file).is_some_and(is_recent)
+}
+
+/// The time by the clock of the disk that a lease is on; `None` where nothing may be written there.
+fn clock_beside(holder: &Path) -> Option<SystemTime> {
+    let folder = holder.parent()?.parent()?;
+    let file = tempfile::Builder::new().prefix(".clock-").tempfile_in(folder).ok()?;
+    file.as_file().metadata().and_then(|metadata| metadata.modified()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_ahead_makes_no_living_worker_silent() {
+        let run = tempfile::tempdir().unwrap();
+        let lease = run.path().join("lease-0001");
+        fs::create_dir(&lease).unwrap();
+        let file = lease.join(HOLDER);
+        fs::write(&file, "{}").unwrap();
+        let (silence, later) = (Duration::from_secs(60), Duration::from_secs(300));
+        let ahead = SystemTime::now() + later;
+        assert!(is_recent_at(&file, silence, ahead));
+        let written = fs::File::options().write(true).open(&file).unwrap();
+        written.set_modified(SystemTime::now() - later).unwrap();
+        assert!(!is_recent_at(&file, silence, ahead));
+        assert!(!is_recent(&file, silence));
+        assert_eq!(fs::read_dir(run.path()).unwrap().count(), 1, "it leaves nothing");
+    }
 }

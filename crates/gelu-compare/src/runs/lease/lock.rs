@@ -1,4 +1,6 @@
+use super::holder::{Holder, to_json};
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The file that stands for a generation: in its state folder, or beside it on Windows, which renames no folder in
@@ -13,13 +15,22 @@ pub(super) enum Refused {
     Failed(std::io::Error),
 }
 
-/// Locks the file that stands for a generation; `None` where the file system has no locks.
-pub(super) fn lock(state: &Path, generation: u32) -> std::result::Result<Option<File>, Refused> {
+/// Locks the file that stands for a generation, and says in it who is about to take that; `None` where the file system
+/// has no locks.
+pub(super) fn lock(
+    state: &Path,
+    generation: u32,
+    taker: &Holder,
+) -> std::result::Result<Option<File>, Refused> {
     let path = lock_path(state, generation);
     let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
-    let file = options.map_err(Refused::Failed)?;
+    let mut file = options.map_err(Refused::Failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => {
+            // A hint: without it, whoever comes after a taker that died waits for longer.
+            let _ = file.write_all(&to_json(taker));
+            Ok(Some(file))
+        }
         Err(TryLockError::WouldBlock) => Err(Refused::Busy),
         Err(TryLockError::Error(_)) => Ok(None),
     }

@@ -7,7 +7,7 @@ mod state;
 pub use holder::{Holder, Watch};
 pub(super) use state::create_state;
 
-use crate::files::{from_json, once_free, read_bytes, rename, sync, sync_folder};
+use crate::files::{once_free, read_bytes, rename, sync, sync_folder};
 use crate::{Error, Result, host};
 use holder::{HOLDER, is_recent, read_holder, to_json};
 use lock::{Refused, is_locked, lock, lock_path};
@@ -94,7 +94,7 @@ pub(super) fn default_seconds(folder: &Path) -> u64 {
 pub(super) fn holder(folder: &Path, silence: Duration) -> Result<Option<Holder>> {
     let Some(state) = State::of(folder)?.filter(|state| state.held) else { return Ok(None) };
     let path = state.path(folder);
-    let Some(holder) = read_holder(&path)? else { return Ok(None) };
+    let Some(holder) = read_holder(&path, state.generation)? else { return Ok(None) };
     let alive = match holder.identity == host::identity() {
         true => match is_locked(&path, state.generation) {
             Some(locked) => locked,
@@ -119,10 +119,16 @@ impl Lease {
         };
         let path = state.path(folder);
         if state.held && !Self::is_abandoned(&path, state.generation, watch, silence)? {
-            return Ok(Claim::Busy(read_holder(&path)?));
+            return Ok(Claim::Busy(read_holder(&path, state.generation)?));
         }
         let next = state.next(folder)?;
-        let lock = match lock(&path, next.generation) {
+        let holder = Holder {
+            host: host::name(),
+            identity: host::identity(),
+            process: std::process::id(),
+            beat: 0,
+        };
+        let lock = match lock(&path, next.generation, &holder) {
             Ok(lock) => lock,
             // Somebody on this host is about to take it, or has just done so.
             Err(Refused::Busy) => return Ok(Claim::Busy(None)),
@@ -156,12 +162,6 @@ impl Lease {
             lost: Arc::default(),
             heartbeat: None,
         };
-        let holder = Holder {
-            host: host::name(),
-            identity: host::identity(),
-            process: std::process::id(),
-            beat: 0,
-        };
         lease.clear_scratch()?;
         let file = taken.join(HOLDER);
         fs::write(&file, to_json(&holder)).map_err(Error::io("write", file))?;
@@ -178,7 +178,7 @@ impl Lease {
         silence: Duration,
     ) -> Result<bool> {
         let content = read_bytes(&path.join(HOLDER))?.unwrap_or_default();
-        let holder: Option<Holder> = from_json(&content).ok();
+        let holder = read_holder(path, generation)?;
         if holder.is_some_and(|holder| holder.identity == host::identity())
             && let Some(locked) = is_locked(path, generation)
         {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::files::steps::steps;
 use std::sync::Barrier;
 use std::sync::atomic::AtomicUsize;
 
@@ -77,4 +78,72 @@ fn a_state_that_is_restored_too_late_gives_nobody_a_second_lease() {
             "its holder, and its lock where that is not beside it"
         );
     }
+}
+
+fn claimed(folder: &Path, watch: &mut Watch) -> Option<(Lease, Before)> {
+    match Lease::claim(folder, watch, SILENCE).unwrap() {
+        Claim::Held(lease, before) => Some((lease, before)),
+        Claim::Busy(_) => None,
+    }
+}
+
+/// On Windows nobody can read who was about to take it.
+#[cfg(unix)]
+#[test]
+fn a_lease_whose_taker_died_between_two_steps_is_taken_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lease, _) = claimed(folder.path(), &mut Watch::default()).unwrap();
+    let (free, held) = (folder.path().join("free-0001"), folder.path().join("lease-0002"));
+    drop(lease);
+    // What a process of this host has done that died before it said that the lease is its own.
+    let taker = Holder { host: host::name(), identity: host::identity(), process: 1, beat: 0 };
+    let lock = lock(&free, 2, &taker).ok().unwrap();
+    fs::rename(&free, &held).unwrap();
+    assert!(claimed(folder.path(), &mut Watch::default()).is_none(), "it lives");
+    assert_eq!(holder(folder.path(), SILENCE).unwrap(), Some(taker));
+    drop(lock);
+    let (lease, before) = claimed(folder.path(), &mut Watch::default()).unwrap();
+    assert_eq!((lease.generation(), before), (3, Before::Died));
+    drop(lease);
+    // The same of another host: nobody can know from here.
+    let (free, held) = (folder.path().join("free-0003"), folder.path().join("lease-0004"));
+    let elsewhere =
+        Holder { identity: "elsewhere".to_owned(), host: host::name(), process: 1, beat: 0 };
+    drop(self::lock(&free, 4, &elsewhere).ok().unwrap());
+    fs::rename(&free, &held).unwrap();
+    assert!(claimed(folder.path(), &mut Watch::default()).is_none());
+}
+
+#[test]
+fn a_holder_shows_several_signs_of_life_in_a_lease() {
+    let folder = tempfile::tempdir().unwrap();
+    let silence = Duration::from_millis(400);
+    let began = std::time::Instant::now();
+    let Claim::Held(lease, _) =
+        Lease::claim(folder.path(), &mut Watch::default(), silence).unwrap()
+    else {
+        panic!("nobody holds it")
+    };
+    let beat = || read_holder(&lease.path(), lease.generation()).unwrap().map(|holder| holder.beat);
+    while beat() < Some(3) {
+        std::thread::sleep(silence / 50);
+        assert!(began.elapsed() < 5 * silence, "others would have taken the run: {:?}", beat());
+    }
+}
+
+#[test]
+fn what_has_to_survive_a_power_cut_is_on_the_disk_before_it_has_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lease, _) = claimed(folder.path(), &mut Watch::default()).unwrap();
+    let place = |durable| {
+        let target = folder.path().join("status.json");
+        steps(|| lease.place("scratch", &target, "{}", durable).unwrap())
+    };
+    let name = folder.path().file_name().unwrap().to_string_lossy();
+    let folder = format!("sync {name}");
+    let (content, renamed) = ("sync status.json".to_owned(), "rename status.json".to_owned());
+    let all = [content.clone(), renamed.clone(), folder];
+    assert_eq!(place(Durable::Yes), if cfg!(unix) { &all[..] } else { &all[..2] });
+    assert_eq!(place(Durable::Content), [content, renamed.clone()]);
+    assert_eq!(place(Durable::No), [renamed]);
 }

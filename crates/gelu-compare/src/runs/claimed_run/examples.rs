@@ -1,0 +1,59 @@
+//! Runs that tests take, and processes that die on them.
+
+use super::ClaimedRun;
+use crate::comparison::plan;
+use crate::program::{Study, StudyRun, example};
+
+use crate::runs::{Comparison, DataSource, Environment, Experiment, RunFolder, Spec, Watch};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Two runs of a command.
+pub(crate) fn comparison() -> Comparison<Study> {
+    let mut study = example();
+    study.seeds = 1;
+    Comparison::new(study, DataSource::default(), "", "")
+}
+
+/// What they are made from.
+pub(crate) fn specs() -> Vec<StudyRun> {
+    let comparison = comparison();
+    let keys = plan::grid(&comparison.recipe.design());
+    keys.iter().map(|key| comparison.spec(key).unwrap()).collect()
+}
+
+/// One of them, in a folder.
+pub(crate) fn folder(parent: &Path) -> (RunFolder, StudyRun) {
+    let spec = specs().swap_remove(0);
+    (RunFolder::create(parent, &spec).unwrap(), spec)
+}
+
+pub(crate) fn claim<S: Spec>(folder: &RunFolder, spec: &S) -> ClaimedRun<S> {
+    let claimed = ClaimedRun::claim(folder, spec, &mut Watch::default(), Duration::from_secs(600));
+    claimed.unwrap().unwrap()
+}
+
+/// Leaves a run as a process of this machine does that is killed.
+pub(crate) fn die<S: Spec>(run: ClaimedRun<S>) {
+    let (folder, generation) = (run.folder().clone(), run.lease().generation());
+    let held = folder.file(&format!("lease-{generation:04}"));
+    let holder = fs::read(held.join("holder.json")).unwrap();
+    let log = fs::read(run.log_file());
+    drop(run);
+    fs::rename(folder.file(&format!("free-{generation:04}")), &held).unwrap();
+    fs::write(held.join("holder.json"), holder).unwrap();
+    if let Ok(log) = log {
+        fs::write(held.join("worker.log"), log).unwrap();
+    }
+}
+
+/// Begins a session after that many epochs and dies in it, with a word or without.
+pub(crate) fn die_in_session<S: Spec>(folder: &RunFolder, spec: &S, epochs: usize, word: &str) {
+    let run = claim(folder, spec);
+    run.begin_session(&Environment::of_this_machine(), epochs).unwrap();
+    if !word.is_empty() {
+        fs::write(run.log_file(), word).unwrap();
+    }
+    die(run);
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::measure::EpochMetrics;
+use crate::program::{Study, StudyRun};
+use crate::runs::examples::{claim, comparison, die_in_session, folder, specs};
+use crate::runs::{Comparison, ComparisonFolder, Environment};
+use crate::worker::conclude;
+use std::sync::Mutex;
+
+/// Notes which runs it trains, in order.
+struct Notes<'a>(&'a Mutex<Vec<RunKey>>);
+
+impl Trainer for Notes<'_> {
+    type Experiment = Study;
+
+    fn environment(&self, _: &Comparison<Study>, _: usize) -> Environment {
+        Environment::of_this_machine()
+    }
+
+    fn train(
+        &mut self,
+        run: &Arc<ClaimedRun<StudyRun>>,
+        _: &Comparison<Study>,
+        _: &Environment,
+        _: &Control,
+    ) -> Result<RunStatus> {
+        self.0.lock().unwrap().push(run.spec().key());
+        let epoch = EpochMetrics::new(1).with("test_error", 0.5);
+        conclude(run, Ok(RunStatus::Finished), &[epoch], 1.0)
+    }
+}
+
+/// The runs that a worker trains on a comparison, of whose runs processes have died without a word.
+fn trained(deaths: [usize; 2]) -> (Vec<RunKey>, Vec<RunStatus>) {
+    let parent = tempfile::tempdir().unwrap();
+    let (made, _) = ComparisonFolder::create(parent.path(), &comparison(), |_, _| false).unwrap();
+    for (spec, deaths) in specs().iter().zip(deaths) {
+        let folder = made.run(spec).unwrap();
+        (0..deaths).for_each(|_| die_in_session(&folder, spec, 0, ""));
+    }
+    let (reader, notes) = (ComparisonReader::open(parent.path()).unwrap(), Mutex::default());
+    let outcome = Worker::new(reader, Notes(&notes), Control::default()).work().unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    let status = |spec: &StudyRun| made.run(spec).unwrap().status().unwrap().status;
+    (notes.into_inner().unwrap(), specs().iter().map(status).collect())
+}
+
+#[test]
+fn runs_that_processes_have_died_on_come_last() {
+    let keys: Vec<RunKey> = specs().iter().map(StudyRun::key).collect();
+    assert_eq!(trained([0, 0]).0, keys);
+    assert_eq!(trained([1, 0]).0, [keys[1].clone(), keys[0].clone()]);
+    assert_eq!(trained([1, 2]).0, keys);
+}
+
+#[test]
+fn a_run_on_which_processes_vanish_again_and_again_is_given_up() {
+    let (trained, status) = trained([DEATHS, DEATHS - 1]);
+    assert_eq!(trained, [specs()[1].key()]);
+    let RunStatus::Failed { reason } = &status[0] else { panic!("{status:?}") };
+    assert!(reason.starts_with("25 processes died in the same epoch"), "{reason}");
+    assert_eq!(status[1], RunStatus::Finished);
+}
+
+#[test]
+fn a_run_that_another_worker_ended_meanwhile_is_left_as_it_is() {
+    let parent = tempfile::tempdir().unwrap();
+    let (folder, spec) = folder(parent.path());
+    let take = || take(&folder, &spec, &mut Watch::default(), Duration::from_secs(600)).unwrap();
+    let run = claim(&folder, &spec);
+    assert!(take().is_none(), "it is held");
+    let epoch = EpochMetrics::new(1).with("test_error", 0.5);
+    conclude(&run, Ok(RunStatus::Finished), &[epoch], 1.0).unwrap();
+    drop(run);
+    assert!(take().is_none());
+    assert_eq!(folder.status().unwrap().status, RunStatus::Finished);
+    std::fs::remove_file(folder.file("metrics.csv")).unwrap();
+    assert!(take().is_some(), "its table is gone");
+    assert_eq!(folder.status().unwrap().status, RunStatus::Interrupted);
+}
