@@ -2,8 +2,9 @@
 
 use crate::program::{Study, StudyRun, Template};
 use crate::runs::ClaimedRun;
+use crate::setting::Value;
 use crate::{Error, Result};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -46,6 +47,7 @@ fn kept(run: &ClaimedRun<StudyRun>) -> Result<PathBuf> {
 }
 
 fn setting(spec: &StudyRun) -> String {
-    let pairs = spec.setting.iter().map(|(name, value)| (name.to_owned(), value.to_plain_json()));
-    Json::Object(pairs.collect::<Map<_, _>>()).to_string()
+    let pair =
+        |(name, value): (&str, &Value)| format!("{}:{}", Json::from(name), value.to_json_text());
+    format!("{{{}}}", spec.setting.iter().map(pair).collect::<Vec<_>>().join(","))
 }

@@ -6,8 +6,9 @@ use super::pipes::{Line, listen};
 use crate::measure::EpochMetrics;
 use crate::program::journal::Journal;
 use crate::program::output::Heard;
+use crate::program::reports::Reports;
 use crate::program::told::Told;
-use crate::program::{Pattern, Study, StudyRun, orphan};
+use crate::program::{Study, StudyRun, orphan};
 use crate::runs::{ClaimedRun, RunStatus, Spec};
 use crate::worker::Control;
 use crate::{Error, Result};
@@ -38,7 +39,9 @@ pub(super) struct Running<'a> {
     study: &'a Study,
     process: Group,
     lines: Receiver<Line>,
+    journal: Journal,
     told: Told,
+    reports: Reports,
     heard: Heard<std::io::Stderr>,
     began: Instant,
     /// Whether epochs have ended that nobody sees yet, and when they may be seen.
@@ -51,7 +54,7 @@ impl<'a> Running<'a> {
         let (words, folder) = (words(run.spec())?, run.folder().path());
         orphan::end(folder)?;
         let mut told = Told::of(study.required());
-        let journal = Journal::open(folder, &mut told)?;
+        let journal = Journal::open(folder, study, &mut told)?;
         let mut process = command(run, &words)?.spawn().map_err(|error| {
             Error::Failed(format!("cannot start `{}`: {error}", crate::names::printable(&words[0])))
         })?;
@@ -59,13 +62,15 @@ impl<'a> Running<'a> {
             let _ = process.kill();
             return Err(error);
         }
-        let lines = listen(&mut process, study.read.clone(), journal)?;
+        let lines = listen(&mut process)?;
         Ok(Self {
             run,
             study,
             process: Group::of(process),
             lines,
+            journal,
             told,
+            reports: Reports::of(study),
             heard: Heard::new(std::io::stderr()),
             began: Instant::now(),
             unseen: false,
@@ -106,17 +111,19 @@ impl<'a> Running<'a> {
             if let Some(status) = self.process.ended()? {
                 return self.conclude(status, control);
             }
+            if let Some(problem) = self.reports.unreadable() {
+                self.process.kill();
+                return self.failed(&problem);
+            }
         }
     }
 
-    fn hear(&mut self, line: Line) -> Result<()> {
-        let (text, told) = match line {
-            Line::Output(text, told) => (text, told),
-            Line::Error(text) => (text, None),
-            Line::Unnoted(error) => return Err(error),
-        };
-        self.heard.hear(&text);
-        self.unseen |= told.is_some_and(|told| self.told.hear(told));
+    fn hear(&mut self, (line, of_stderr): Line) -> Result<()> {
+        self.heard.hear(&line);
+        if let Some(told) = self.reports.read(&line, of_stderr) {
+            self.journal.note(&told)?;
+            self.unseen |= self.told.hear(told);
+        }
         Ok(())
     }
 
@@ -162,12 +169,17 @@ impl<'a> Running<'a> {
             }
             return self.failed(&format!("it ended with {}", said(status)));
         }
+        if let Some(problem) =
+            self.reports.unreadable().or_else(|| self.reports.no_number(&self.told))
+        {
+            return self.failed(&problem);
+        }
         let epochs = self.told.kept();
         let reported = self.run.spec().reported_epoch(&epochs);
         let missing = |name: &&str| reported.is_none_or(|epoch| epoch.get(name).is_none());
         match self.study.required().find(missing) {
             None => Ok(Ended::With(RunStatus::Finished, epochs)),
-            Some(name) => self.failed(&never_told(name, &epochs, &self.study.read)),
+            Some(name) => self.failed(&self.reports.never_told(name, &epochs)),
         }
     }
 
@@ -187,19 +199,4 @@ fn was_told_to_end(status: ExitStatus, control: &Control) -> bool {
         std::thread::sleep(LOOK);
     }
     control.wants_stop()
-}
-
-/// That a measure is missing, what was told in its place, and what to do about it.
-fn never_told(name: &str, epochs: &[EpochMetrics], read: &[Pattern]) -> String {
-    let columns = crate::runs::columns(epochs.iter());
-    let there = match columns.is_empty() {
-        true => "it told no measure at all".to_owned(),
-        false => format!("it told {}", columns.join(", ")),
-    };
-    let advice = match read.is_empty() {
-        true => "print a line such as {\"NAME\": 0.5}, or say how it is printed with --read",
-        false => "its pattern may match no line",
-    };
-    let advice = advice.replace("NAME", name);
-    format!("it never told {name}: {there}; {advice}")
 }
