@@ -105,8 +105,8 @@ pub fn read_text(path: &Path) -> Result<Option<String>> {
     text.map(Some).map_err(|_| Error::data(path, Place::File, "is not a text in UTF-8", ""))
 }
 
-/// The value of a JSON text. Every string in it becomes one [printable] line, since
-/// whoever wrote the file may be anybody.
+/// The value of a JSON text. Every string in it becomes one [printable] line, since whoever wrote the file may be
+/// anybody; but for commands, values and paths, which have to be what they are, and are displayed as such a line.
 ///
 /// # Errors
 ///
@@ -132,8 +132,8 @@ pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     }
 }
 
-/// Where data is: the one text that is no text for people but has to lead somewhere.
-const PATH: &str = "location";
+/// What is no text for people but has to be what it is: where data is, and what a program gets.
+const AS_WRITTEN: [&str; 6] = ["location", "command", "read", "setting", "values", "baseline"];
 
 /// Makes every string of a tree [`printable`], the names of fields too; whether one was not.
 fn make_printable(tree: &mut Value) -> bool {
@@ -151,7 +151,7 @@ fn make_printable(tree: &mut Value) -> bool {
                 let all = std::mem::take(fields).into_iter();
                 *fields = all.map(|(key, value)| (printable(&key), value)).collect();
             }
-            let values = fields.iter_mut().filter(|(key, _)| *key != PATH);
+            let values = fields.iter_mut().filter(|(key, _)| !AS_WRITTEN.contains(&key.as_str()));
             values.fold(strange, |any, (_, value)| make_printable(value) | any)
         }
         _ => false,
@@ -266,11 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_a_file_are_one_printable_line_each_but_for_a_path() {
-        let expected =
-            json!({"a": ["x\\u001b[2J", 1.5], "b": {"c": "two\\u000alines"}, "location": "\u{7}"});
-        let written =
-            r#"{"a": ["x\u001b[2J", 1.5], "b": {"c": "two\nlines"}, "location": "\u0007"}"#;
+    fn strings_of_a_file_are_one_printable_line_each_but_for_what_has_to_be_what_it_is() {
+        let expected = json!({"a": ["x\\u001b[2J", 1.5], "b": {"c": "two\\u000alines"},
+            "location": "\u{7}", "setting": {"v": "\t"}, "values": ["a\nb"]});
+        let written = r#"{"a": ["x\u001b[2J", 1.5], "b": {"c": "two\nlines"}, "location": "\u0007",
+            "setting": {"v": "\t"}, "values": ["a\nb"]}"#;
         assert_eq!(from_json::<Value>(written.as_bytes()).unwrap(), expected);
         let written = "a = ['x\u{9b}', 1.5]\nlocation = \"\\u0007\"\n[b]\nc = \"two\\nlines\"";
         let expected =

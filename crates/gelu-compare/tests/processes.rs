@@ -172,9 +172,9 @@ echo '{"accuracy": 7}' >&2
         "--compare",
         "name=a b,true",
         "--read",
-        r"epoch (?<epoch>\d+)\] val (?<valid_loss>[0-9.]+)",
+        "epoch {epoch}] val {valid_loss}",
         "--read",
-        "acc=(?<accuracy>[0-9.]+)",
+        "acc={accuracy}",
         "--primary",
         "accuracy",
         "--higher",
@@ -216,7 +216,7 @@ fn wrong_usage_is_told_to_the_person_who_can_put_it_right() {
     refused(&["--each", "worse=1,2", "--primary", "error"], "nothing is compared");
     refused(&["--compare", "worse"], "written as in lr=1e-3,1e-4");
     refused(&[&axes[..], &["--baseline", "7"]].concat(), "worse is one of 1, 2");
-    refused(&[&axes[..], &["--read", "("]].concat(), "cannot be read");
+    refused(&[&axes[..], &["--read", "(?<x>"]].concat(), "cannot be read");
     refused(&[&axes[..], &["--read", "x"]].concat(), "names no measure");
     let tuned = ["--compare", "seed2=1,2", "--tune", "worse=1,2", "--primary", "error"];
     let arguments = [&["compare", "sh train.sh {seed2} {worse}"], &tuned[..]].concat();

@@ -45,6 +45,8 @@ pub struct CarriedOut {
     pub done: bool,
     /// How many runs failed, or files could not be written.
     pub troubles: usize,
+    /// Whether all that was to be exported was.
+    exported: bool,
     /// Whether it was asked to stop.
     stopped: bool,
     out: PathBuf,
@@ -59,7 +61,7 @@ impl CarriedOut {
     pub fn exit_code(&self) -> Result<ExitCode> {
         match (self.done, self.troubles) {
             (false, _) if self.stopped => Err(Error::Interrupted { out: self.out.clone() }),
-            (true, 0) => Ok(ExitCode::SUCCESS),
+            (true, 0) if self.exported => Ok(ExitCode::SUCCESS),
             _ => Ok(ExitCode::FAILURE),
         }
     }
@@ -199,7 +201,8 @@ impl<E: Experiment> Running<E> {
         let wanted = plan::next(self.reader.comparison(), &snapshot);
         Ok(CarriedOut {
             done: wanted.is_empty(),
-            troubles: troubles + usize::from(!exported),
+            troubles,
+            exported,
             stopped: self.pool.was_stopped(),
             snapshot,
             out,

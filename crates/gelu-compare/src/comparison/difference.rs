@@ -389,4 +389,14 @@ mod tests {
             further_seeds(&snapshot).into_iter().map(|f| f.setting.text("activation")).collect();
         assert_eq!(names, ["gelu", "elu"]);
     }
+
+    #[test]
+    fn runs_beyond_the_plan_are_not_waited_for() {
+        let mut snapshot = two(10, |_| 0.002);
+        snapshot.criterion.looks = Looks::once(8);
+        for run in snapshot.runs.iter_mut().filter(|run| [4, 9, 10].contains(&run.key.seed)) {
+            run.status = RunStatus::Running;
+        }
+        assert_eq!(differences(&snapshot)[0].found.outstanding, 2, "both of seed 4");
+    }
 }

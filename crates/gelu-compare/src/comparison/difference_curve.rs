@@ -98,4 +98,15 @@ mod tests {
         let curve = &difference_curves(&snapshot)[0];
         assert_eq!((curve.pairs, curve.points.len()), (2, 12));
     }
+
+    #[test]
+    fn an_epoch_that_one_pair_lacks_has_no_point() {
+        let mut snapshot = example();
+        let shorter = |run: &&mut RunSnapshot| run.key.seed == 2 && run.planned;
+        snapshot.runs.iter_mut().filter(shorter).for_each(|run| run.epochs.truncate(3));
+        for curve in difference_curves(&snapshot) {
+            let epochs: Vec<usize> = curve.points.iter().map(|point| point.0).collect();
+            assert_eq!((curve.pairs, epochs), (3, vec![1, 2, 3]));
+        }
+    }
 }

@@ -66,11 +66,11 @@ fn so_far(found: &Found, wording: &Wording) -> String {
 fn lead(found: &Found, wording: &Wording, of_measure: &str) -> String {
     let (a, b) = (&found.arm, &found.baseline);
     let pairs = &found.ruling.pairs;
-    if pairs.any_diverged() {
+    if pairs.any_diverged() || pairs.any_too_far_apart() {
         return divergence(found);
     }
     let mean = found.mean().map_or_else(|| pairs.differences()[0], |mean| mean.mean);
-    if mean == 0.0 {
+    if mean.abs() * pairs.len() as f64 <= pairs.tolerance() {
         return "the mean difference is 0".to_owned();
     }
     let size = wording.number(mean.abs(), resolution(found));
@@ -127,7 +127,7 @@ fn what_would_decide(found: &Found) -> String {
             None => "; these are too many comparisons to tell better from worse".to_owned(),
         };
     }
-    if ruling.pairs.any_diverged() {
+    if ruling.pairs.any_diverged() || ruling.pairs.any_too_far_apart() {
         return String::new();
     }
     match found.forecast() {
@@ -197,8 +197,11 @@ pub fn details(found: &Found, wording: &Wording) -> Option<String> {
     ))
 }
 
-/// `3 of 8 runs of ELU diverged, and 1 of GELU`.
+/// Why there is no mean: `3 of 8 runs of ELU diverged, and 1 of GELU`.
 fn divergence(found: &Found) -> String {
+    if !found.ruling.pairs.any_diverged() {
+        return "scores are further apart than the largest number".to_owned();
+    }
     let count = found.ruling.pairs.len();
     let [of_a, of_b] = found.ruling.pairs.diverged();
     let (a, b) = (&found.arm, &found.baseline);
@@ -355,6 +358,42 @@ mod tests {
                 "; on these examples: on new ones it may be none). All 8 seeds of ReLU have one"
             ),
             "{few}"
+        );
+    }
+
+    #[test]
+    fn scores_of_any_size_are_said_with_digits_that_say_something() {
+        let loss = |pairs: &[[f64; 2]]| {
+            let by_seed = (1..).zip(pairs.iter().copied()).collect();
+            let rules = Rules { comparisons: 1, looks: Looks::once(6), negligible: 0.0 };
+            let found = Found::of_scores("GELU", "ReLU", &Contrast { by_seed }, &rules);
+            sentence(&found, &Wording::of(&Measure::named("loss")))
+        };
+        // Differences −1, −1.1, …: 1.25 ± 2.570582 · 0.187083 / √6, t by scipy.stats.t.ppf(0.975, 5).
+        let pairs = |size: f64| {
+            let pair = |d: f64| [(3.0 + d) * size, (3.0 + 2.0 * d) * size];
+            [1.0, 1.1, 1.2, 1.3, 1.4, 1.5].map(pair)
+        };
+        let tiny = loss(&pairs(1e-9));
+        assert!(
+            tiny.contains("beats ReLU by 1.25e-9 of loss (interval 1.05e-9 to 1.45e-9; 6"),
+            "{tiny}"
+        );
+        let small = loss(&pairs(1e-200));
+        assert!(small.contains("by 1.25e-200 of loss (interval 1.05e-200 to 1.45e-200"), "{small}");
+        let large = loss(&pairs(1e200));
+        assert!(large.contains("by 1.25e200 of loss (interval 1.05e200 to 1.45e200"), "{large}");
+        let noise = loss(&[1.0, 1.1, 1.2, 1.3, 1.4, 1.5].map(|k| [(0.1 + 0.2) * k, 0.3 * k]));
+        assert!(
+            noise.starts_with("GELU against ReLU is undecided: the mean difference is 0"),
+            "{noise}"
+        );
+        let apart = loss(&[[-1e308, 1e308]; 6]);
+        assert!(
+            apart.starts_with(
+                "GELU beats ReLU in loss: scores are further apart than the largest number (6"
+            ),
+            "{apart}"
         );
     }
 

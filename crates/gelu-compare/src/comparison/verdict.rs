@@ -52,13 +52,16 @@ pub struct Ruling {
 
 impl Ruling {
     /// What a look decides, in this order: *same* where two one-sided t tests at `level` find the
-    /// mean difference within ±`negligible`; *better* or *worse* where p is no larger than `level`;
+    /// mean difference within ±`negligible`, where that is not 0; *better* or *worse* where p is no larger than `level`;
     /// else *undecided*. A diverged run leaves no mean, but an order.
     pub(super) fn at(look: Look, pairs: Pairs, level: f64, negligible: f64) -> Self {
         let differences = pairs.differences();
-        let p = sign_flip(&differences);
-        let verdict = match direction(&differences) {
-            _ if pairs.mean().is_some_and(|mean| mean.is_within(negligible, level)) => {
+        let tolerance = pairs.tolerance();
+        let p = sign_flip(&differences, tolerance);
+        let verdict = match direction(&differences, tolerance) {
+            _ if negligible > 0.0
+                && pairs.mean().is_some_and(|mean| mean.is_within(negligible, level)) =>
+            {
                 Verdict::Same
             }
             ahead if ahead < 0.0 && p <= level => Verdict::Better,
@@ -123,6 +126,12 @@ mod tests {
         assert!(ahead.too_few());
         assert_eq!(of(&[1e-5, -1e-5, 0.0, 2e-5, 1e-5], 1e-3).verdict, Verdict::Same);
         assert_eq!(of(&[], 1e-3).verdict, Verdict::Undecided);
+        assert_eq!(of(&[0.0; 8], 1e-3).verdict, Verdict::Same);
+        assert_eq!(
+            of(&[0.0; 8], 0.0).verdict,
+            Verdict::Undecided,
+            "nobody has said what is negligible"
+        );
         assert_eq!(of(&[0.5], 1.0).verdict, Verdict::Undecided);
     }
 

@@ -58,12 +58,26 @@ impl Wording {
             true => resolution.abs().max(1e-5 * value.abs()),
             false => resolution,
         };
-        let wanted = 1.0 - (resolution * unit.factor).abs().log10().floor();
+        let value = self.scaled(value);
+        let place = (resolution * unit.factor).abs().log10().floor();
+        let size = value.abs().log10().floor();
+        let wanted = 1.0 - place;
+        if value != 0.0 && (size < -4.0 && wanted > 8.0 || size >= 9.0) {
+            let digits = if wanted.is_finite() { 1.0 + size - place } else { 2.0 };
+            return in_powers_of_ten(value, digits.clamp(0.0, 8.0) as usize);
+        }
         let decimals = match wanted.is_finite() {
             true => wanted.clamp(unit.decimals as f64, 8.0) as usize,
             false => unit.decimals_alone,
         };
-        signed(self.scaled(value), decimals)
+        match signed(value, decimals) {
+            zero if value != 0.0 && !wanted.is_finite() && is_zero(&zero) => {
+                in_powers_of_ten(value, 2)
+            }
+            // No digit of it says more.
+            zero if wanted.is_finite() && wanted > 8.0 && is_zero(&zero) => "0".to_owned(),
+            said => said,
+        }
     }
 
     /// Two ends: `0.14 to 1.00`.
@@ -108,7 +122,7 @@ impl Wording {
         // Twelve digits, so that 0.001 · 100 is 0.1 again.
         let value = self.scaled(value);
         let short: f64 = format!("{value:.11e}").parse().unwrap_or(value);
-        format!("{short}{}", self.unit)
+        format!("{}{}", crate::names::number(short), self.unit)
     }
 }
 
@@ -127,8 +141,17 @@ fn in_thousands(count: usize) -> String {
 /// With a real minus sign, and never `−0`.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
-    let is_zero = text.chars().all(|c| c == '0' || c == '.');
-    if value < 0.0 && !is_zero { format!("−{text}") } else { text }
+    if value < 0.0 && !is_zero(&text) { format!("−{text}") } else { text }
+}
+
+fn is_zero(text: &str) -> bool {
+    text.chars().all(|c| c == '0' || c == '.')
+}
+
+/// `1.25e-9`.
+fn in_powers_of_ten(value: f64, decimals: usize) -> String {
+    let minus = if value < 0.0 { "−" } else { "" };
+    format!("{minus}{:.decimals$e}", value.abs())
 }
 
 /// `0.0003`, `0.0625`, `0.35`, `< 0.0001`.
@@ -179,6 +202,15 @@ mod tests {
         assert_eq!(errors.number(0.00012, 0.00001), "0.0120");
         assert_eq!(errors.short(0.001), "0.1 points");
         let losses = wording("test MSE", Direction::Lower, Unit::own(4));
+        assert_eq!(losses.interval([-2e-10, 1.5e-9]), "−2.0e-10 to 1.50e-9");
+        assert_eq!(
+            (losses.number(0.0, 1e-10), losses.number(-1e-9, f64::NAN)),
+            ("0".into(), "−1.00e-9".into())
+        );
+        assert_eq!(
+            (losses.number(2.5e9, 1e7), losses.short(1e-200)),
+            ("2.500e9".into(), "1e-200".into())
+        );
         assert_eq!(losses.number(0.00012, 0.00001), "0.000120");
         assert_eq!(
             (p_value(0.0625), p_value(0.35), p_value(1e-7)),

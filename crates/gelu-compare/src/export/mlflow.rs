@@ -4,6 +4,7 @@
 //! and `gelu.run` (the run's folder in it). A finished run that is there already is left alone, another
 //! one is replaced.
 
+use super::names::clean;
 use super::reported::reported;
 use crate::measure::EpochMetrics;
 use crate::names::message_lines;
@@ -17,6 +18,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// What the server takes in one request.
 const METRICS_A_REQUEST: usize = 1_000;
 
+/// So many runs after one another are refused before the rest is given up.
+const GIVEN_UP: usize = 3;
+
 /// What became of the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sent {
@@ -24,23 +28,38 @@ pub(super) struct Sent {
     pub(super) known: usize,
 }
 
-/// Sends every run that has finished an epoch.
+/// Sends every run that has finished an epoch. One that is refused keeps no other back.
 pub(super) fn send(snapshot: &ComparisonSnapshot, comparison: &Path, url: &str) -> Result<Sent> {
     let server = Server::new(url);
     let experiment = server.experiment(&snapshot.experiment)?;
     let comparison = std::path::absolute(comparison).map_err(Error::io("find", comparison))?;
     let comparison = comparison.display().to_string();
-    let mut sent = Sent::default();
+    let (mut sent, mut refused, mut after_one_another) = (Sent::default(), Vec::new(), 0);
     for run in snapshot.runs.iter().filter(|run| !run.epochs.is_empty()) {
-        match server.forget_unfinished(&experiment, &comparison, run)? {
-            true => sent.known += 1,
-            false => {
-                server.send(&experiment, &comparison, snapshot, run)?;
-                sent.new += 1;
-            }
+        let known = server.forget_unfinished(&experiment, &comparison, run);
+        let known = known.and_then(|known| match known {
+            true => Ok(true),
+            false => server.send(&experiment, &comparison, snapshot, run).map(|()| false),
+        });
+        after_one_another = if known.is_ok() { 0 } else { after_one_another + 1 };
+        match known {
+            Ok(true) => sent.known += 1,
+            Ok(false) => sent.new += 1,
+            Err(error) => refused.push(format!("{}: {error}", run.name)),
+        }
+        if after_one_another == GIVEN_UP {
+            break;
         }
     }
-    Ok(sent)
+    match refused.first() {
+        None => Ok(sent),
+        Some(first) => Err(Error::Failed(format!(
+            "{} runs were sent, {} were there, and {} were refused, the first: {first}",
+            sent.new,
+            sent.known,
+            refused.len()
+        ))),
+    }
 }
 
 struct Server {
@@ -183,10 +202,18 @@ impl Server {
         )?;
         let an_epoch = run.seconds * 1e3 / run.epochs.len() as f64;
         let at = |epoch: &EpochMetrics| began + (an_epoch * epoch.epoch as f64) as i64;
-        let of_epoch = |epoch: &EpochMetrics| entries(epoch, by_epoch(epoch), at(epoch));
+        let names = clean(snapshot.columns().into_iter());
+        let of_epoch = |epoch: &EpochMetrics| {
+            entries(
+                epoch,
+                epoch.measured().map(|(name, value)| (names[name].clone(), value)),
+                at(epoch),
+            )
+        };
         let mut metrics: Vec<Value> = run.epochs.iter().flat_map(of_epoch).collect();
         if let Some((epoch, reported)) = reported(snapshot, run) {
-            metrics.extend(entries(epoch, reported, at(epoch)));
+            let named = |(name, value): (&str, f64)| (format!("reported/{}", names[name]), value);
+            metrics.extend(entries(epoch, reported.into_iter().map(named), at(epoch)));
         }
         for part in metrics.chunks(METRICS_A_REQUEST) {
             let body = json!({ "run_id": id, "metrics": part });
@@ -224,19 +251,19 @@ fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Value> {
         ("epochs", run.epochs_planned.to_string()),
     ];
     all.extend(others.map(|(key, value)| (key.to_owned(), value)));
-    let known = all.into_iter().filter(|(_, value)| !value.is_empty());
-    known.map(|(key, value)| json!({ "key": key, "value": value })).collect()
-}
-
-/// What is known of every epoch.
-fn by_epoch(epoch: &EpochMetrics) -> Vec<(String, f64)> {
-    epoch.measured().map(|(name, value)| (name.to_owned(), value)).collect()
+    let known: Vec<_> = all.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    let names = clean(known.iter().map(|(key, _)| key.as_str()));
+    known.iter().map(|(key, value)| json!({ "key": names[key.as_str()], "value": value })).collect()
 }
 
 /// Measures of an epoch as the server takes them.
-fn entries(epoch: &EpochMetrics, measures: Vec<(String, f64)>, timestamp: i64) -> Vec<Value> {
+fn entries(
+    epoch: &EpochMetrics,
+    measures: impl Iterator<Item = (String, f64)>,
+    timestamp: i64,
+) -> Vec<Value> {
     let one = |(key, value): (String, f64)| json!({ "key": key, "value": value, "timestamp": timestamp, "step": epoch.epoch });
-    measures.into_iter().map(one).collect()
+    measures.map(one).collect()
 }
 
 fn milliseconds(time: SystemTime) -> i64 {

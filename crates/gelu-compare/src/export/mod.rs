@@ -3,6 +3,7 @@
 //! time.
 
 mod mlflow;
+mod names;
 mod reported;
 mod target;
 mod tensorboard;

@@ -2,20 +2,15 @@ use crate::comparison::reported_epoch;
 use crate::measure::EpochMetrics;
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
 
-/// What a run's results are, `reported/test_error` and so on, with the epoch that they are those of.
-/// Tools that know a run by its measures' last values would else show the last epoch, whichever
-/// counts. `None` before an epoch is finished.
+/// What a run's results are, by column, with the epoch that they are those of: tools that know a run by its measures'
+/// last values would else show the last epoch, whichever counts. `None` before an epoch is finished.
 pub(super) fn reported<'a>(
     snapshot: &ComparisonSnapshot,
     run: &'a RunSnapshot,
-) -> Option<(&'a EpochMetrics, Vec<(String, f64)>)> {
+) -> Option<(&'a EpochMetrics, Vec<(&'a str, f64)>)> {
     let epoch = reported_epoch(snapshot, run)?;
     let declared = |name: &str| snapshot.measures.iter().any(|measure| measure.column == name);
-    let named = epoch
-        .measured()
-        .filter(|(name, _)| declared(name))
-        .map(|(name, value)| (format!("reported/{name}"), value));
-    Some((epoch, named.collect()))
+    Some((epoch, epoch.measured().filter(|(name, _)| declared(name)).collect()))
 }
 
 #[cfg(test)]
@@ -30,7 +25,7 @@ mod tests {
         snapshot.runs[0].epochs[2].set("valid_loss", 0.001);
         let found = |snapshot: &ComparisonSnapshot| {
             let (epoch, measures) = reported(snapshot, &snapshot.runs[0]).unwrap();
-            let loss = measures.iter().find(|(name, _)| name == "reported/valid_loss");
+            let loss = measures.iter().find(|(name, _)| name == "valid_loss");
             (epoch.epoch, measures.len(), loss.unwrap().1)
         };
         let last = snapshot.runs[0].epochs[11].get("valid_loss").unwrap();

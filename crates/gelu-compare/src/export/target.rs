@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// Where results go beside the comparison's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Event files in this folder, by default `tensorboard` in the comparison's.
+    /// Event files in this folder, by default `tensorboard` in the comparison's. They hold measures as 32-bit numbers.
     TensorBoard(Option<PathBuf>),
     /// The MLflow server at this address.
     MlFlow(String),
@@ -28,7 +28,7 @@ impl Target {
                 let folder = folder.as_deref().unwrap_or(&default);
                 let runs = tensorboard::write(snapshot, folder)?;
                 Ok(format!(
-                    "{runs} runs as TensorBoard events: tensorboard --logdir {}",
+                    "{runs} runs as TensorBoard events (32-bit numbers): tensorboard --logdir {}",
                     folder.display()
                 ))
             }

@@ -104,6 +104,14 @@ impl Unit {
             // What has run away, but not as far as infinity.
             _ if self.sign.is_empty() && value.abs() >= 1e4 => format!("{value:.2e}"),
             0 => significant(value),
+            // One without a sign may be of any size.
+            decimals
+                if self.sign.is_empty()
+                    && value != 0.0
+                    && value.abs() < 0.5 * 0.1f64.powi(decimals as i32) =>
+            {
+                significant(value)
+            }
             decimals => format!("{value:.decimals$}"),
         }
     }
@@ -120,8 +128,11 @@ impl Unit {
 /// With four digits that say something.
 fn significant(value: f64) -> String {
     let places = 3.0 - value.abs().log10().floor();
-    let places = if places.is_finite() { places.clamp(0.0, 9.0) as usize } else { 0 };
-    format!("{value:.places$}")
+    match places {
+        tiny if tiny.is_finite() && tiny > 9.0 => format!("{value:.3e}"),
+        places if places.is_finite() => format!("{value:.*}", places.max(0.0) as usize),
+        _ => format!("{value:.0}"),
+    }
 }
 
 impl Measure {
@@ -217,6 +228,12 @@ mod tests {
             [0.000_123_46, 0.5, 12.3456, 1234.5, 0.0, -0.25, 123_456.0].map(|v| own.shown(v));
         assert_eq!(said, ["0.0001235", "0.5000", "12.35", "1234", "0", "-0.2500", "1.23e5"]);
         assert_eq!(Unit::named("s").shown(0.041_234), "0.04123 s");
+        let tiny = [(own.clone(), 1.25e-9), (Unit::own(4), -1.25e-9), (Unit::own(4), 0.00125)];
+        assert_eq!(tiny.map(|(unit, v)| unit.shown(v)), ["1.250e-9", "-1.250e-9", "0.0013"]);
+        assert_eq!(
+            (Unit::own(4).shown(0.0), Unit::points().shown(1e-9)),
+            ("0.0000".into(), "0.00 %".into())
+        );
         assert_eq!(Unit::named("%"), Unit::named("points"));
         assert_eq!(Unit::points().shown(0.0153), "1.53 %");
         assert_eq!(

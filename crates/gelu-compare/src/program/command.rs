@@ -1,4 +1,5 @@
 use crate::names::printable;
+use crate::output::complain;
 use crate::setting::{Axis, Setting};
 use crate::{Error, Result};
 
@@ -69,14 +70,44 @@ impl Template {
                 Piece::Text(text) => text.to_owned(),
                 Piece::Name(SEED) => seed.to_string(),
                 Piece::Name(name) => match setting.get(name) {
-                    Some(crate::setting::Value::Text(text)) => text.clone(),
-                    Some(value) => value.to_string(),
+                    Some(value) => value.content().into_owned(),
                     None => format!("{{{name}}}"),
                 },
             };
             pieces(word).map(value).collect()
         };
         self.words.iter().map(filled).collect()
+    }
+
+    /// A word that a shell would obey, and that a program is given as it is; what is behind `-c` is for a shell.
+    fn of_shell(&self) -> Option<&str> {
+        let operator = |word: &str| {
+            let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+            ["&&", "||", "|", "&"].contains(&word)
+                || word.ends_with(';')
+                || rest.starts_with(['>', '<'])
+        };
+        let variable = |word: &str| {
+            word.match_indices('$').any(|(at, _)| {
+                word[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || "_{(".contains(c))
+            })
+        };
+        let obeyed =
+            |word: &str| operator(word) || word == "~" || word.starts_with("~/") || variable(word);
+        let is_script =
+            |at: usize| at > 0 && matches!(self.words[at - 1].as_str(), "-c" | "-lc" | "-e");
+        let mut words = self.words.iter().enumerate();
+        words.find(|(at, word)| obeyed(word) && !is_script(*at)).map(|(_, word)| word.as_str())
+    }
+
+    /// Says so where a word looks as if it were for a shell.
+    pub(super) fn warn_of_shell(&self) {
+        if let Some(word) = self.of_shell() {
+            complain(&format!(
+                "gelu-compare: warning: no shell sees the command, and the program is given `{word}` as it is; write \
+                 sh -c '…' where a shell is to obey it\n"
+            ));
+        }
     }
 
     /// A short name for what it starts: `train` of `python train.py --lr {lr}`.
@@ -154,6 +185,24 @@ mod tests {
         assert_eq!(words, expected);
         assert_eq!(template.name(), "ab");
         assert_eq!(Template::parse("./train {lr}").unwrap().name(), "train");
+    }
+
+    #[test]
+    fn words_for_a_shell_are_pointed_out() {
+        for (command, word) in [
+            ("python t.py --seed {seed} 2>&1", Some("2>&1")),
+            ("python ~/t.py {seed}", Some("~/t.py")),
+            ("python t.py --out $HOME/x", Some("$HOME/x")),
+            ("./a {seed} && ./b", Some("&&")),
+            ("./a {seed} > log", Some(">")),
+            ("./a {seed} | tail -1", Some("|")),
+            ("./a {seed}; ./b", Some("{seed};")),
+            ("./a --x=${X}", Some("--x=${X}")),
+            ("sh -c 'cd ~ && ./a $HOME > log 2>&1' x {seed}", None),
+            ("./a {seed} a~b costs 5$ x=>y '' -3", None),
+        ] {
+            assert_eq!(Template::parse(command).unwrap().of_shell(), word, "{command}");
+        }
     }
 
     #[test]

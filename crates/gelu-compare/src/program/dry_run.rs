@@ -3,7 +3,6 @@ use crate::Result;
 use crate::comparison::{ComparisonReader, plan};
 use crate::output::print;
 use crate::runs::{Comparison, Experiment, RunKey};
-use crate::setting::Value;
 use std::path::Path;
 
 /// Says what a comparison would run, and runs nothing.
@@ -35,7 +34,10 @@ pub(super) fn dry_run(comparison: &Comparison<Study>, out: &Path) -> Result<()> 
 
 /// The command of a run; `None` where the program has the loop itself.
 fn command(study: &Study, run: &RunKey) -> Option<String> {
-    study.command.clone().or_else(|| run.setting.get(Study::COMMAND).map(Value::to_string))
+    study
+        .command
+        .clone()
+        .or_else(|| run.setting.get(Study::COMMAND).map(|command| command.content().into_owned()))
 }
 
 /// `2 values of activation × 3 of lr × 8 seeds`.

@@ -79,9 +79,6 @@ pub(super) struct Varied {
     /// Make a verdict at each of these values
     #[arg(long, value_name = "AXIS=LIST")]
     each: Vec<Values>,
-    /// Choose what is tuned, and the best epoch, by this measure
-    #[arg(long, value_name = "MEASURE")]
-    select: Option<String>,
     /// What the others are compared with [default: the first]
     #[arg(long, value_name = "VALUE")]
     baseline: Option<String>,
@@ -102,9 +99,12 @@ pub(super) struct Decided {
     /// times
     #[arg(long, value_name = "MEASURE=UNIT")]
     unit: Vec<UnitOf>,
-    /// Report each run's best epoch instead of the last
+    /// Report each run's best epoch by --select instead of the last
     #[arg(long)]
     best_epoch: bool,
+    /// Choose what is tuned, and the best epoch, by this measure
+    #[arg(long, value_name = "MEASURE")]
+    select: Option<String>,
     /// A difference that nobody would care about, in the measure's unit; without it nothing is called the
     /// same
     #[arg(long, value_name = "DIFFERENCE")]
@@ -119,10 +119,13 @@ pub(super) struct Decided {
 /// What is told of a command, as flags.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Told {
-    /// Read measures from what is printed by a regular expression with named groups, as in
-    /// 'val (?<valid_loss>[0-9.]+)'; may be given several times
+    /// Read measures from what is printed: 'val {valid_loss}' reads the number behind `val`, {epoch} is the epoch;
+    /// may be given several times
     #[arg(long, value_name = "PATTERN")]
     read: Vec<Pattern>,
+    /// Read measures from standard error, too
+    #[arg(long)]
+    stderr: bool,
     /// Seconds after which a run has failed that is not done
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
@@ -131,15 +134,23 @@ pub(super) struct Told {
 impl Told {
     pub(super) fn change(self, study: &mut Study) {
         study.read = self.read;
+        study.stderr = self.stderr;
         study.timeout = self.timeout;
     }
 }
 
 impl Varied {
-    /// Refuses axes that a program's own study does not have: its runs would not differ by them.
-    pub(super) fn check(&self, study: &Study) -> Result<()> {
-        let all = [&self.compare, &self.tune, &self.each];
-        all.into_iter().flatten().try_for_each(|values| study.knows(&values.name))
+    /// The same as values of a program's own study. Axes are refused that this does not have: its runs would not
+    /// differ by them.
+    pub(super) fn of(mut self, study: &Study) -> Result<Self> {
+        for all in [&mut self.compare, &mut self.tune, &mut self.each] {
+            for Values { name, values } in all {
+                let axis = study.knows(name)?;
+                *values =
+                    std::mem::take(values).into_iter().map(|value| axis.typed(value)).collect();
+            }
+        }
+        Ok(self)
     }
 
     pub(super) fn change(self, study: &mut Study) {
@@ -163,7 +174,6 @@ impl Varied {
                 study.axis(axis);
             }
         }
-        study.selection = self.select.or(study.selection.take());
         study.baseline = self.baseline.or(study.baseline.take());
     }
 }
@@ -175,6 +185,7 @@ impl Decided {
         if self.best_epoch {
             study.reported = Reported::BestEpoch;
         }
+        study.selection = self.select.clone().or(study.selection.take());
         study.negligible = self.negligible.unwrap_or(study.negligible);
         self.seeds.change(&mut study.seeds, &mut study.until_decided);
     }
@@ -191,6 +202,23 @@ impl Decided {
         if study.primary.is_empty() {
             return Err(Error::Usage(
                 "which measure decides? name it as the program prints it, as in --primary test_error"
+                    .to_owned(),
+            ));
+        }
+        let by_itself = study.selection.as_ref().is_none_or(|by| *by == study.primary);
+        if study.reported == Reported::BestEpoch && by_itself {
+            return Err(Error::Usage(format!(
+                "--best-epoch chooses an epoch, and would choose it by {}, which decides: choose by another \
+                 measure, as in --select valid_loss",
+                study.primary
+            )));
+        }
+        if !study.read.is_empty()
+            && study.read.iter().all(|pattern| pattern.measures().next().is_none())
+        {
+            return Err(Error::Usage(
+                "the patterns of --read name an epoch and no measure; write the place of its number as \
+                 {loss}"
                     .to_owned(),
             ));
         }

@@ -1,9 +1,9 @@
 //! What a program has told, line by line as it was heard: the record of a run, from which its table of epochs can be
 //! written anew. A worker that is killed loses none of it.
 
-use super::StudyRun;
-use super::output::{for_each_line, measures};
+use super::output::{LineReader, Reading, for_each_line};
 use super::told::{Measures, Told};
+use super::{Study, StudyRun};
 use crate::runs::ClaimedRun;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -37,10 +37,10 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Tells `told` what was heard in earlier sessions, and notes a further start, unless the program has ended well.
-    pub(super) fn open(run: &ClaimedRun<StudyRun>, told: &mut Told) -> Result<Self> {
+    pub(super) fn open(run: &ClaimedRun<StudyRun>, study: &Study, told: &mut Told) -> Result<Self> {
         let before = run.generations(NAME)?;
         let ended = match before.last() {
-            Some(latest) => read(latest, told).map_err(Error::io("read", latest))?,
+            Some(latest) => read(latest, study, told).map_err(Error::io("read", latest))?,
             None => false,
         };
         let mut text: String = told.lines().iter().map(|told| line(told)).collect();
@@ -116,14 +116,18 @@ impl Journal {
 }
 
 /// Tells `told` what a record holds; whether the program has ended well.
-fn read(path: &Path, told: &mut Told) -> io::Result<bool> {
+fn read(path: &Path, study: &Study, told: &mut Told) -> io::Result<bool> {
+    // A record is JSON whatever the program prints.
+    let reader = LineReader::of(&Study { read: Vec::new(), ..study.clone() });
     let mut ended = false;
     for_each_line(BufReader::new(File::open(path)?), |line| match line {
         START => told.start_again(),
         END => ended = true,
         _ => {
             // One that was cut off tells nothing.
-            measures(line, &[]).map(|measures| told.hear(measures));
+            if let Ok(Some(measures)) = reader.read(line) {
+                told.hear(measures);
+            }
         }
     })?;
     Ok(ended)
@@ -131,13 +135,15 @@ fn read(path: &Path, told: &mut Told) -> io::Result<bool> {
 
 /// The line of a record.
 fn line(told: &Measures) -> String {
-    let value = |value: f64| match serde_json::Number::from_f64(value) {
-        Some(number) => Value::Number(number),
-        None if value.is_nan() => Value::from("NaN"),
-        None => Value::from(if value > 0.0 { "Infinity" } else { "-Infinity" }),
+    let value = |reading: &Reading| match reading {
+        Reading::Number(value) => match serde_json::Number::from_f64(*value) {
+            Some(number) => Value::Number(number),
+            None => Value::from(value.to_string()),
+        },
+        Reading::Other(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
     };
     let line: Map<String, Value> =
-        told.iter().map(|(name, number)| (name.clone(), value(*number))).collect();
+        told.iter().map(|(name, reading)| (name.clone(), value(reading))).collect();
     format!("{}\n", Value::Object(line))
 }
 
@@ -167,8 +173,9 @@ mod tests {
                 die(run);
             }
             let run = self.run.insert(claim(&self.folder, &self.spec));
-            let mut told = Told::of(std::iter::empty());
-            let journal = Journal::open(run, &mut told).unwrap();
+            let study = study();
+            let mut told = Told::of(study.required());
+            let journal = Journal::open(run, &study, &mut told).unwrap();
             (told, journal)
         }
 
@@ -179,8 +186,12 @@ mod tests {
         }
     }
 
+    fn study() -> Study {
+        Study::new("train", "last")
+    }
+
     fn tell(journal: &mut Journal, told: &mut Told, line: &str) {
-        let measures = measures(line, &[]).unwrap();
+        let measures = LineReader::of(&study()).read(line).unwrap().unwrap();
         journal.note(&measures).unwrap();
         told.hear(measures);
     }
@@ -189,14 +200,17 @@ mod tests {
     fn what_was_told_is_there_after_a_kill() {
         let mut killed = Killed::new();
         let (mut told, mut journal) = killed.open();
-        for line in [r#"{"epoch": 1, "loss": 0.1}"#, r#"{"epoch": 2, "loss": -Infinity, "x": NaN}"#]
-        {
+        for line in [
+            r#"{"epoch": 1, "loss": 0.1}"#,
+            r#"{"epoch": 2, "loss": -Infinity, "x": NaN, "last": null}"#,
+        ] {
             tell(&mut journal, &mut told, line);
         }
         journal.waiting.extend_from_slice(b"{\"epoch\": 3, \"lo");
         journal.write();
         let (mut again, mut journal) = killed.open();
         assert_eq!(format!("{:?}", again.epochs()), format!("{:?}", told.epochs()));
+        assert_eq!(again.missing(), Some(("last", "null")));
         tell(&mut journal, &mut again, r#"{"epoch": 2, "loss": 0.5}"#);
         assert_eq!(killed.open().0.epochs(), again.epochs());
         assert_eq!(again.epochs().len(), 2);
@@ -265,7 +279,8 @@ mod tests {
         let mut killed = Killed::new();
         let (_, mut journal) = killed.open();
         journal.file = File::options().write(true).open("/dev/full").unwrap();
-        let much: Measures = (0..20_000).map(|name| (format!("loss{name}"), 0.125)).collect();
+        let much: Measures =
+            (0..20_000).map(|name| (format!("loss{name}"), Reading::Number(0.125))).collect();
         let refused = (0..1_000).find_map(|_| journal.note(&much).err()).unwrap();
         assert!(refused.to_string().contains("No space left"), "{refused}");
         assert!(journal.waiting.len() < 2 * WAITING);

@@ -44,7 +44,9 @@ impl Judge {
             ));
         }
         for command in [&a, &b] {
-            Template::parse(command)?.check(&[], false)?;
+            let template = Template::parse(command)?;
+            template.check(&[], false)?;
+            template.warn_of_shell();
         }
         let mut study = Study::new(&name(&a, &b), "");
         study.axis(Axis::new(Study::COMMAND, Role::Compared, [a, b]));
@@ -55,7 +57,7 @@ impl Judge {
         let json = execution.shown.json;
         let done = execution.carry_out(&study, &decided, &On::default(), Vec::new(), 1)?;
         let Some(done) = done else { return Ok(ExitCode::SUCCESS) };
-        // Failed runs and interruptions come before verdicts.
+        // Failed runs and interruptions come before verdicts, and what was not exported does not.
         let code = done.exit_code()?;
         if !done.done || done.troubles > 0 {
             return Ok(code);

@@ -49,10 +49,8 @@ struct Varying {
 impl Varying {
     fn study(self) -> Result<(Study, Decided)> {
         let Self { command, varied, told, environment, name } = self;
-        let name = match name {
-            Some(name) => name,
-            None => Template::parse(&command)?.name(),
-        };
+        let template = Template::parse(&command)?;
+        let name = name.unwrap_or_else(|| template.name());
         let mut study = Study::new(&name, "");
         study.command = Some(command);
         study.environment = environment;
@@ -62,6 +60,7 @@ impl Varying {
         varied.change(&mut study);
         decided.say_units(&mut study);
         decided.check(&study)?;
+        template.warn_of_shell();
         Ok((study, decided))
     }
 }

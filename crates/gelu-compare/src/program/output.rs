@@ -1,7 +1,11 @@
 //! What a program prints: measures, and lines for the log.
 
-use super::Pattern;
-use serde_json::{Map, Value};
+use super::json::{self, Leaf};
+use super::number::number;
+use super::told::Measures;
+use super::{Pattern, Study};
+use crate::names::excerpt;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};
 
@@ -100,50 +104,141 @@ impl<W: Write> Heard<W> {
     }
 }
 
-/// The measures of a line: those of its patterns, or of a JSON object where there are none. `None` where it
-/// tells nothing.
-pub(super) fn measures(line: &str, patterns: &[Pattern]) -> Option<Vec<(String, f64)>> {
-    let told: Vec<(String, f64)> = match patterns {
-        [] => object(line)?.into_iter().filter_map(|(name, v)| Some((name, number(&v)?))).collect(),
-        _ => patterns
-            .iter()
-            .flat_map(|pattern| pattern.read(line))
-            .filter_map(|(name, text)| Some((name.to_owned(), text.parse().ok()?)))
-            .collect(),
-    };
-    (!told.is_empty()).then_some(told)
+/// What a line says of a measure.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Reading {
+    Number(f64),
+    /// Anything else, as it is written: `null`.
+    Other(String),
 }
 
-/// The JSON object that a line is. Python writes NaN and Infinity, which JSON does not have.
-fn object(line: &str) -> Option<Map<String, Value>> {
-    let line = line.trim();
-    if !line.starts_with('{') {
-        return None;
+/// How measures are read from lines.
+#[derive(Clone, Debug)]
+pub(super) struct LineReader {
+    patterns: Vec<Pattern>,
+    /// Measures that a run has to report.
+    required: Vec<String>,
+    stderr: bool,
+}
+
+impl LineReader {
+    pub(super) fn of(study: &Study) -> Self {
+        let required = study.required().map(str::to_owned).collect();
+        Self { patterns: study.read.clone(), required, stderr: study.stderr }
     }
-    serde_json::from_str(line).ok().or_else(|| {
-        let mut quoted = line.to_owned();
-        for word in ["-Infinity", "Infinity", "NaN"] {
-            for before in [" ", ":"] {
-                let (bare, text) = (format!("{before}{word}"), format!("{before}\"{word}\""));
-                quoted = quoted.replace(&bare, &text);
+
+    /// Whether standard error is read, too.
+    pub(super) fn reads_stderr(&self) -> bool {
+        self.stderr
+    }
+
+    /// The measures of a line: those of its patterns, or of a JSON object where there are none. Nothing where it
+    /// reports none; of those that are no numbers, it has the ones that a run has to report.
+    ///
+    /// # Errors
+    ///
+    /// Why a line that reports a measure cannot be read.
+    pub(super) fn read(&self, line: &str) -> Result<Option<Measures>, String> {
+        let plain = plain(line);
+        let mut told: Measures = match self.patterns.as_slice() {
+            [] => self.object(&plain)?,
+            patterns => {
+                let mut all = Vec::new();
+                for pattern in patterns {
+                    let reading = |text: &str| match number(text.trim()) {
+                        Some(number) => Reading::Number(number),
+                        None => Reading::Other(text.to_owned()),
+                    };
+                    let read = pattern.read(&plain)?.into_iter();
+                    all.extend(read.map(|(name, text)| (name.to_owned(), reading(text))));
+                }
+                all
             }
+        };
+        let is_epoch = |name: &str| name == "epoch";
+        told.retain(|(name, reading)| match reading {
+            Reading::Number(_) => true,
+            Reading::Other(_) => is_epoch(name) || self.required.contains(name),
+        });
+        let no_epoch = told.iter().find_map(|(name, reading)| match reading {
+            Reading::Number(number) if number.is_finite() => None,
+            Reading::Number(number) => is_epoch(name).then(|| number.to_string()),
+            Reading::Other(text) => is_epoch(name).then(|| excerpt(text)),
+        });
+        match no_epoch {
+            Some(text) => Err(format!("its epoch is {text}, which is no number")),
+            None => Ok((!told.is_empty()).then_some(told)),
         }
-        serde_json::from_str(&quoted).ok()
-    })
+    }
+
+    fn object(&self, line: &str) -> Result<Measures, String> {
+        let line = line.trim();
+        if !line.starts_with('{') {
+            return Ok(Vec::new());
+        }
+        let leaves = match json::leaves(line) {
+            Ok(leaves) => leaves,
+            // Anybody may print a brace.
+            Err(_) if !self.required.iter().any(|name| line.contains(&format!("\"{name}\""))) => {
+                return Ok(Vec::new());
+            }
+            Err(_) if line.len() >= LONGEST_LINE => {
+                return Err(format!("it is longer than {LONGEST_LINE} bytes"));
+            }
+            Err(problem) => return Err(format!("it is no JSON object: {problem}")),
+        };
+        let reading = |leaf| match leaf {
+            Leaf::Number(number) => Reading::Number(number),
+            Leaf::Other(text) => Reading::Other(text),
+        };
+        Ok(leaves.into_iter().map(|(name, leaf)| (name, reading(leaf))).collect())
+    }
+
+    /// Why a line that names a measure did not report it; `None` where it does not name it.
+    pub(super) fn why_not(&self, line: &str, of_stderr: bool, name: &str) -> Option<String> {
+        let plain = plain(line);
+        let line = plain.trim();
+        let last = name.rsplit('.').next().unwrap_or(name);
+        if !line.contains(last) {
+            return None;
+        }
+        Some(match line.find('{').map(|start| (start, json::leaves(&line[start..]))) {
+            _ if of_stderr && !self.stderr => {
+                "it was printed to standard error, which is read with --stderr".to_owned()
+            }
+            _ if !self.patterns.is_empty() => "no pattern of --read matches it".to_owned(),
+            Some((start, Ok(_))) if start > 0 => {
+                "text stands before the JSON object: print the object on a line of its own"
+                    .to_owned()
+            }
+            Some((0, Err(problem))) => format!("it is no JSON object: {problem}"),
+            _ => format!(
+                "it is no JSON object: say how it is printed, as in --read '{last} {{{name}}}'"
+            ),
+        })
+    }
 }
 
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
-        Value::String(text) => match text.as_str() {
-            "NaN" | "nan" => Some(f64::NAN),
-            "Infinity" | "inf" => Some(f64::INFINITY),
-            "-Infinity" | "-inf" => Some(f64::NEG_INFINITY),
-            _ => None,
-        },
-        _ => None,
+/// A line without colours and whatever else a terminal obeys, and without the mark that some programs begin with.
+fn plain(line: &str) -> Cow<'_, str> {
+    let line = line.trim_start_matches('\u{feff}');
+    if !line.contains('\u{1b}') {
+        return Cow::Borrowed(line);
     }
+    let mut plain = String::with_capacity(line.len());
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\u{1b}' => match rest.next() {
+                // A control sequence ends with a letter or so, a title with a bell or a further escape.
+                Some('[') => drop(rest.by_ref().find(|c| ('@'..='~').contains(c))),
+                Some(']') => drop(rest.by_ref().find(|c| "\u{7}\\".contains(*c))),
+                _ => {}
+            },
+            c => plain.push(c),
+        }
+    }
+    Cow::Owned(plain)
 }
 
 #[cfg(test)]
@@ -163,5 +258,131 @@ mod tests {
             heard.last().ends_with("line 199999") && heard.last().lines().count() == LAST_LINES
         );
         assert!(heard.log.len() < LARGEST_LOG + 100, "{}", heard.log.len());
+    }
+
+    fn reader(patterns: &[&str]) -> LineReader {
+        let patterns = patterns.iter().map(|text| text.parse().unwrap()).collect();
+        LineReader { patterns, required: vec!["loss".to_owned()], stderr: false }
+    }
+
+    /// What a line reports: `loss 0.5`, `loss "n/a"`.
+    fn read(patterns: &[&str], line: &str) -> Result<Vec<String>, String> {
+        let shown = |(name, reading): (String, Reading)| match reading {
+            Reading::Number(number) => format!("{name} {number}"),
+            Reading::Other(text) => format!("{name} {text:?}"),
+        };
+        let read = reader(patterns).read(line)?.unwrap_or_default();
+        Ok(read.into_iter().map(shown).collect())
+    }
+
+    #[test]
+    fn objects_are_read_in_colours_and_behind_a_mark() {
+        for line in [
+            "\u{feff}{\"loss\": 0.5}",
+            "\u{1b}[1;31m{\"loss\": \u{1b}[0m0.5}",
+            "\u{1b}]0;title\u{7} {\"loss\": 0.5} ",
+            "{\"loss\": 0.5, \"note\": \"loss is NaN\", \"all\": [NaN, {\"loss\": 3}]}",
+        ] {
+            assert_eq!(read(&[], line), Ok(vec!["loss 0.5".to_owned()]), "{line}");
+        }
+        assert_eq!(
+            read(&["loss {loss}"], "\u{1b}[32mloss\u{1b}[0m \u{1b}[1m0.5\u{1b}[0m").unwrap(),
+            ["loss 0.5"]
+        );
+    }
+
+    #[test]
+    fn a_line_that_reports_what_decides_is_read_or_a_problem() {
+        for line in
+            ["{not json}", "{'loss': 0.5}", "{\"lo", "text", "{}", "{\"loss\"", "{\"x\": 1} y"]
+        {
+            let problem = ["{\"loss\""].contains(&line);
+            assert_eq!(read(&[], line).is_err(), problem, "{line}");
+        }
+        let problem = read(&[], "{\"epoch\": 1, \"loss\": 0,5}").unwrap_err();
+        assert!(problem.starts_with("it is no JSON object: where a name"), "{problem}");
+        let long = format!("{{\"loss\": 0.5, \"all\": [{}", "1, ".repeat(LONGEST_LINE));
+        assert!(read(&[], &long).unwrap_err().contains("longer than 65536 bytes"));
+        assert!(
+            read(&[], "{\"epoch\": NaN, \"loss\": 1}").unwrap_err().contains("its epoch is NaN")
+        );
+    }
+
+    #[test]
+    fn what_was_captured_or_written_and_is_no_number_is_never_one() {
+        let group = r"loss: (?<loss>\S+) (?<other>\S+)";
+        assert_eq!(read(&[group], "loss: n/a n/a").unwrap(), ["loss \"n/a\""]);
+        assert_eq!(read(&[group], "loss: 0.5 n/a").unwrap(), ["loss 0.5"]);
+        assert_eq!(read(&[], r#"{"loss": null, "x": null}"#).unwrap(), ["loss \"null\""]);
+        assert_eq!(
+            read(&[], r#"{"loss": "0.5", "x": 1}"#).unwrap(),
+            ["loss \"\\\"0.5\\\"\"", "x 1"]
+        );
+    }
+
+    #[test]
+    fn a_line_that_did_not_report_what_it_names_is_explained() {
+        let why = |patterns: &[&str], line: &str, of_stderr| {
+            reader(patterns).why_not(line, of_stderr, "loss").unwrap_or_default()
+        };
+        assert_eq!(why(&[], "epoch 3", false), "");
+        for (line, of_stderr, reason) in [
+            ("{\"loss\": 0.5}", true, "--stderr"),
+            ("INFO:root:{\"loss\": 0.5}", false, "text stands before the JSON object"),
+            ("{'loss': 0.5}", false, "\"double quotes\" belongs stands `\\'loss"),
+            (
+                "loss: 0.5",
+                false,
+                "it is no JSON object: say how it is printed, as in --read 'loss {loss}'",
+            ),
+        ] {
+            assert!(
+                why(&[], line, of_stderr).contains(reason),
+                "{line}: {}",
+                why(&[], line, of_stderr)
+            );
+        }
+        assert_eq!(why(&["val {loss}"], "loss 0.5", false), "no pattern of --read matches it");
+    }
+
+    /// The same as the standard library's, to the last bit, wherever a number is read.
+    #[test]
+    fn twenty_thousand_numbers_keep_every_bit() {
+        use rand::{Rng, SeedableRng};
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        let mut tried = 0;
+        while tried < 20_000 {
+            let exact = f64::from_bits(random.next_u64());
+            if !exact.is_finite() {
+                continue;
+            }
+            tried += 1;
+            // As it is written shortest, with the 17 digits of C's %.17g, and with more than there are.
+            for text in [format!("{exact:e}"), format!("{exact:.16e}"), format!("{exact:.30e}")] {
+                let expected: f64 = text.parse().unwrap();
+                let same = |read: f64, by: &str| {
+                    assert_eq!(read.to_bits(), expected.to_bits(), "{text} by {by}: {read:e}");
+                };
+                same(serde_json::from_str(&text).unwrap(), "serde_json");
+                same(
+                    serde_json::from_str::<serde_json::Value>(&text).unwrap().as_f64().unwrap(),
+                    "serde_json's tree",
+                );
+                same(number(&text).unwrap(), "number");
+                let table: std::collections::BTreeMap<String, f64> =
+                    toml::from_str(&format!("a = {text}")).unwrap();
+                same(table["a"], "toml");
+                let mut rows = csv::ReaderBuilder::new()
+                    .has_headers(false)
+                    .from_reader(text.as_bytes())
+                    .into_deserialize();
+                let row: (f64,) = rows.next().unwrap().unwrap();
+                same(row.0, "csv");
+                let line = reader(&[]).read(&format!("{{\"loss\": {text}}}")).unwrap().unwrap();
+                assert_eq!(line, [("loss".to_owned(), Reading::Number(expected))]);
+            }
+            let written = crate::names::number(exact);
+            assert_eq!(written.parse::<f64>().unwrap().to_bits(), exact.to_bits(), "{written}");
+        }
     }
 }

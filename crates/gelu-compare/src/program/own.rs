@@ -163,7 +163,7 @@ enum OwnCommand<F: Args> {
 
 /// The study that flags make of a program's own.
 fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, Decided)> {
-    varied.check(&study)?;
+    let varied = varied.of(&study)?;
     let decided = varied.decided.clone();
     decided.change(&mut study);
     varied.change(&mut study);

@@ -18,6 +18,9 @@ pub struct StudyRun {
     /// Patterns that measures are read by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<Pattern>,
+    /// Whether measures are read from standard error, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stderr: bool,
     /// Its seed.
     pub seed: u64,
     #[serde(default, skip_serializing_if = "Stage::is_only")]
@@ -61,7 +64,10 @@ impl Spec for StudyRun {
         let mut prefix = String::new();
         for (name, value) in self.setting.iter() {
             let value = value.to_string();
-            let name = if matches!(value.parse(), Ok(Value::Text(_))) { "" } else { name };
+            let is_word = value
+                .parse()
+                .is_ok_and(|value: Value| value.is_word() || value.content().is_empty());
+            let name = if is_word { "" } else { name };
             let part: String = name.chars().chain(value.chars()).take(40).map(plain).collect();
             prefix.push_str(part.trim_matches(['-', '.']));
             prefix.push('-');

@@ -1,5 +1,6 @@
 //! The epochs that a program tells of.
 
+use super::output::Reading;
 use crate::measure::EpochMetrics;
 
 /// The epochs that a program tells of, in order and without gaps: one for every `epoch` that is larger than
@@ -16,10 +17,12 @@ pub(super) struct Told {
     /// Measures that have to be finite numbers.
     required: Vec<String>,
     lost: Option<usize>,
+    /// Of these measures, those whose last report was no number at all, and what it was.
+    missing: Vec<(String, String)>,
 }
 
 /// What a line tells.
-pub(super) type Measures = Vec<(String, f64)>;
+pub(super) type Measures = Vec<(String, Reading)>;
 
 impl Told {
     /// Nothing yet, of measures that have to be finite numbers.
@@ -34,7 +37,10 @@ impl Told {
 
     /// Takes what a line tells; whether an epoch has ended by it.
     pub(super) fn hear(&mut self, told: Measures) -> bool {
-        let number = told.iter().find(|(name, _)| name == "epoch").map(|(_, number)| *number);
+        let number = told.iter().find_map(|(name, reading)| match reading {
+            Reading::Number(number) if name == "epoch" => Some(*number),
+            _ => None,
+        });
         match (self.again.take(), number) {
             (None, _) => {}
             (Some(again), Some(number)) => {
@@ -69,6 +75,16 @@ impl Told {
     }
 
     fn take(&mut self, told: Measures, number: Option<f64>) -> bool {
+        let (told, others): (Vec<_>, Vec<_>) =
+            told.into_iter().partition(|(_, reading)| matches!(reading, Reading::Number(_)));
+        self.missing.retain(|(name, _)| told.iter().all(|(known, _)| known != name));
+        self.missing.extend(others.into_iter().filter_map(|(name, reading)| match reading {
+            Reading::Other(text) => self.required.contains(&name).then_some((name, text)),
+            Reading::Number(_) => None,
+        }));
+        if told.is_empty() {
+            return false;
+        }
         let new = match (number, self.last) {
             (Some(number), Some(last)) => number > last,
             (Some(_), None) => true,
@@ -86,7 +102,8 @@ impl Told {
         }
         self.last = number.or(self.last);
         if let Some(epoch) = self.epochs.last_mut() {
-            for (name, value) in told.into_iter().filter(|(name, _)| name != "epoch") {
+            for (name, reading) in told.into_iter().filter(|(name, _)| name != "epoch") {
+                let Reading::Number(value) = reading else { continue };
                 if !value.is_finite() && self.required.contains(&name) {
                     self.lost.get_or_insert(epoch.epoch);
                 }
@@ -100,9 +117,9 @@ impl Told {
     pub(super) fn lines(&self) -> Vec<Measures> {
         let line = |(epoch, number): (&EpochMetrics, &f64)| {
             let number = Some(*number).filter(|number| number.is_finite());
-            let number = number.map(|number| ("epoch".to_owned(), number));
-            let measured = epoch.measured().map(|(name, value)| (name.to_owned(), value));
-            number.into_iter().chain(measured).collect()
+            let number = number.map(|number| ("epoch", number)).into_iter();
+            let all = number.chain(epoch.measured());
+            all.map(|(name, value)| (name.to_owned(), Reading::Number(value))).collect()
         };
         self.epochs.iter().zip(&self.numbers).map(line).collect()
     }
@@ -115,6 +132,11 @@ impl Told {
     /// The first epoch in which a measure was no finite number that has to be one.
     pub(super) fn lost(&self) -> Option<usize> {
         self.lost
+    }
+
+    /// A measure that has to be a number whose last report was none, and what it was.
+    pub(super) fn missing(&self) -> Option<(&str, &str)> {
+        self.missing.first().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// Those that can be kept: up to the first that is lost, with finite values alone.
@@ -141,13 +163,18 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::measures;
+    use super::super::Study;
+    use super::super::output::LineReader;
     use super::*;
+
+    fn measures(line: &str) -> Option<Measures> {
+        LineReader::of(&Study::new("train", "loss")).read(line).unwrap()
+    }
 
     fn told(lines: &[&str]) -> Told {
         let mut all = Told::of(["loss"].into_iter());
         for line in lines {
-            if let Some(measures) = measures(line, &[]) {
+            if let Some(measures) = measures(line) {
                 all.hear(measures);
             }
         }
@@ -187,10 +214,13 @@ mod tests {
     fn again(numbers: [f64; 3], lines: &[&str]) -> Vec<f64> {
         let mut all = Told::of(["loss"].into_iter());
         for (number, loss) in numbers.into_iter().zip([1.0, 0.5, 0.4]) {
-            all.hear(vec![("epoch".to_owned(), number), ("loss".to_owned(), loss)]);
+            let told = [("epoch", number), ("loss", loss)];
+            all.hear(
+                told.map(|(name, number)| (name.to_owned(), Reading::Number(number))).to_vec(),
+            );
         }
         all.start_again();
-        lines.iter().filter_map(|line| measures(line, &[])).for_each(|told| {
+        lines.iter().filter_map(|line| measures(line)).for_each(|told| {
             all.hear(told);
         });
         all.settle();
@@ -216,6 +246,22 @@ mod tests {
         assert_eq!(again([1.0, 2.0, 3.0], &[r#"{"loss": 7}"#, r#"{"loss": 6}"#]), [6.0]);
         let first = [r#"{"parameters": 7}"#, r#"{"epoch": 1, "loss": 1}"#];
         assert_eq!(again([1.0, 2.0, 3.0], &first), [1.0]);
+    }
+
+    #[test]
+    fn what_decides_and_is_null_in_the_end_is_missing() {
+        let missing = |lines: &[&str]| {
+            told(lines).missing().map(|(name, text)| format!("{name} {text}")).unwrap_or_default()
+        };
+        let value = r#"{"epoch": 1, "loss": 1}"#;
+        assert_eq!(missing(&[value, r#"{"epoch": 2, "loss": null}"#]), "loss null");
+        assert_eq!(missing(&[value, r#"{"loss": "n/a"}"#]), "loss \"n/a\"");
+        assert_eq!(missing(&[value, r#"{"epoch": 2, "loss": null}"#, r#"{"loss": 2}"#]), "");
+        assert_eq!(missing(&[value, r#"{"epoch": 2, "other": null}"#]), "");
+        // It makes no epoch, and takes no value away.
+        let all = told(&[value, r#"{"loss": null}"#]);
+        assert_eq!(shown(&all), [r#"{"epoch":1,"loss":1.0}"#]);
+        assert!(told(&[r#"{"loss": "mse"}"#]).epochs().is_empty());
     }
 
     #[test]

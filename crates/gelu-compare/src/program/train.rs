@@ -82,9 +82,9 @@ fn setting(study: &Study, set: Vec<Values>) -> Result<Setting> {
         |axis: &crate::setting::Axis| Some((axis.name.clone(), axis.values.first()?.clone()));
     let mut setting = Setting::new(study.axes.iter().filter_map(first));
     for Values { name, mut values } in set {
-        study.knows(&name)?;
+        let axis = study.knows(&name)?;
         match (values.pop(), values.is_empty()) {
-            (Some(value), true) => setting.set(&name, value),
+            (Some(value), true) => setting.set(&name, axis.typed(value)),
             _ => {
                 return Err(Error::Usage(format!(
                     "{name} is given several values, and one run has one; `compare` compares them"

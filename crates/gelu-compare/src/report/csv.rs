@@ -18,20 +18,16 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     let measures = snapshot.columns();
     let settings: Vec<&str> = snapshot.axes.iter().map(|axis| axis.column()).collect();
-    let before = ["seed", "stage", "status", "epoch", "reported"].map(str::to_owned);
+    let before = ["seed", "stage", "status", "epoch", "reported"];
+    let behind = ["experiment", "data", "synthetic", "device", "folder"];
     // What an epoch says of something that runs differ by, a learning rate for example.
-    let current = |name: &&str| match settings.contains(name) {
+    let current = measures.iter().map(|name| match settings.contains(name) {
         true => format!("current_{name}"),
         false => (*name).to_owned(),
-    };
-    let behind = ["experiment", "data", "synthetic", "device", "folder"].map(str::to_owned);
-    let header = settings
-        .iter()
-        .map(|name| (*name).to_owned())
-        .chain(before)
-        .chain(measures.iter().map(current))
-        .chain(behind);
-    writer.write_record(header).expect("writing to memory cannot fail");
+    });
+    let named = measure_columns(current, &[&settings[..], &before, &behind].concat());
+    let header = settings.iter().copied().chain(before).chain(named.iter().map(String::as_str));
+    writer.write_record(header.chain(behind)).expect("writing to memory cannot fail");
     for run in &snapshot.runs {
         let reported = reported_epoch(snapshot, run).map(|epoch| epoch.epoch);
         for epoch in &run.epochs {
@@ -57,9 +53,34 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     writer.into_inner().expect("writing to memory cannot fail")
 }
 
-/// A run's value for every axis.
+/// Measures as they are called among other columns: one that has the name of another column, `seed` or
+/// `status`, is `metric_seed`.
+pub(super) fn measure_columns(
+    measures: impl Iterator<Item = String>,
+    others: &[&str],
+) -> Vec<String> {
+    let measures: Vec<String> = measures.collect();
+    let mut named: Vec<String> = Vec::with_capacity(measures.len());
+    for measure in &measures {
+        let mut name = measure.clone();
+        while others.contains(&name.as_str())
+            || named.contains(&name)
+            || name != *measure && measures.contains(&name)
+        {
+            name = format!("metric_{name}");
+        }
+        named.push(name);
+    }
+    named
+}
+
+/// A run's value for every axis, each on one line.
 pub(super) fn setting(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Option<Value>> {
-    snapshot.axes.iter().map(|axis| run.key.setting.get(&axis.name).cloned()).collect()
+    let shown = |value: &Value| match value {
+        Value::Text(_) => Value::Text(value.to_string()),
+        other => other.clone(),
+    };
+    snapshot.axes.iter().map(|axis| run.key.setting.get(&axis.name).map(shown)).collect()
 }
 
 #[cfg(test)]
@@ -95,6 +116,46 @@ mod tests {
         assert_eq!(marked(&snapshot), lengths);
         snapshot.reported = Reported::BestEpoch;
         assert_eq!(marked(&snapshot), vec![3; lengths.len()]);
+    }
+
+    #[test]
+    fn no_two_columns_have_one_name_whatever_measures_are_called() {
+        let mut snapshot = example();
+        let taken = [
+            "seed",
+            "stage",
+            "status",
+            "epoch",
+            "reported",
+            "folder",
+            "device",
+            "data",
+            "synthetic",
+            "experiment",
+            "label",
+            "reason",
+            "epochs",
+            "epochs_planned",
+            "seconds",
+            "reported_epoch",
+            "diverged_in_epoch",
+            "activation",
+            "dropout",
+            "metric_seed",
+            "current_dropout",
+        ];
+        for name in taken {
+            snapshot.runs[0].epochs.iter_mut().for_each(|epoch| epoch.set(name, 0.5));
+        }
+        for table in [csv(&snapshot), crate::report::runs_csv(&snapshot)] {
+            let header = csv::Reader::from_reader(table.as_slice()).headers().unwrap().clone();
+            let mut names: Vec<&str> = header.iter().collect();
+            assert!(names.contains(&"metric_metric_seed") && names.contains(&"metric_status"));
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{header:?}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use super::csv::setting;
+use super::csv::{measure_columns, setting};
 use crate::comparison::reported_epoch;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use crate::setting::{Role, Value};
@@ -33,13 +33,26 @@ pub fn runs_csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let measures: Vec<&str> =
         snapshot.columns().into_iter().filter(|name| !axes.contains(name)).collect();
     let compared = Role::Compared.of(&snapshot.axes).count();
-    let mut header = vec!["experiment", "data", "synthetic", "device"];
+    let before = ["experiment", "data", "synthetic", "device", "label"];
+    let of_run = [
+        "seed",
+        "stage",
+        "status",
+        "reason",
+        "diverged_in_epoch",
+        "epochs",
+        "epochs_planned",
+        "seconds",
+        "reported_epoch",
+    ];
+    let others = [&before[..], &axes, &of_run, &["folder"]].concat();
+    let named = measure_columns(measures.iter().map(|name| (*name).to_owned()), &others);
+    let mut header = before[..4].to_vec();
     header.extend(&axes[..compared]);
     header.push("label");
     header.extend(&axes[compared..]);
-    header.extend(["seed", "stage", "status", "reason", "diverged_in_epoch", "epochs"]);
-    header.extend(["epochs_planned", "seconds", "reported_epoch"]);
-    header.extend(&measures);
+    header.extend(of_run);
+    header.extend(named.iter().map(String::as_str));
     header.push("folder");
     writer.write_record(header).expect("writing to memory cannot fail");
     for run in &snapshot.runs {

@@ -189,3 +189,26 @@ pub enum Panels {
     /// One panel per tuned setting.
     Tuned,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_is_included_that_gives_every_axis_a_value_of_its_own_and_no_other_axis_one() {
+        let axes =
+            vec![Axis::new("width", Role::Compared, [16, 32]), Axis::new("depth", Role::Each, [1])];
+        let design = Design::new("train", axes, Measure::named("loss"));
+        assert!(design.settings().iter().all(|setting| design.includes(setting)));
+        for (setting, included) in [
+            (vec![("width", 32), ("depth", 1)], true),
+            (vec![("depth", 1), ("width", 32)], true),
+            (vec![("width", 64), ("depth", 1)], false),
+            (vec![("width", 32)], false),
+            (vec![("width", 32), ("height", 1)], false),
+            (vec![("width", 32), ("depth", 1), ("height", 1)], false),
+        ] {
+            assert_eq!(design.includes(&Setting::new(setting.clone())), included, "{setting:?}");
+        }
+    }
+}

@@ -32,6 +32,12 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     #[must_use]
     fn with_grid_of(&self, other: &Self) -> Self;
 
+    /// The same with values written as another has them: `lr=1e-3` was kept as 0.001 by earlier versions.
+    #[must_use]
+    fn spelled_as(&self, _other: &Self) -> Self {
+        self.clone()
+    }
+
     /// The same with the seeds and looks of another.
     #[must_use]
     fn with_seeds_of(&self, other: &Self) -> Self;

@@ -69,9 +69,8 @@ impl ScoresDocument {
 
     /// As text, ending in a newline.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a document holds plain values");
-        text.push('\n');
-        text
+        let text = serde_json::to_string_pretty(self).expect("a document holds plain values");
+        crate::names::printable_lines(&(text + "\n"))
     }
 }
 
@@ -110,4 +109,38 @@ pub(crate) fn forest(
         judged.iter().position(|judged| context(columns, judged) == *panel)
     });
     Forest::of(format!("{}: verdicts", columns.primary), file, &compared, &wording(columns, better))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Scores, judge};
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_field_says_what_was_asked_for() {
+        let columns = Columns {
+            compare: "optimizer".into(),
+            each: vec!["width".into()],
+            primary: "accuracy".into(),
+        };
+        let table = "optimizer,width,seed,accuracy\nadam,16,1,0.5\nsgd,16,1,0.25\n";
+        let path = Path::new("scores.csv");
+        let scores = Scores::read(table.as_bytes(), path, &columns, Direction::Higher).unwrap();
+        let judged = judge(&scores, path, None, 0.125, &[]).unwrap();
+        let document = ScoresDocument::new("scores.csv", &columns, Direction::Higher, &judged);
+        let json: serde_json::Value = serde_json::from_str(&document.to_json()).unwrap();
+        for (field, expected) in [
+            ("file", "scores.csv"),
+            ("compare", "optimizer"),
+            ("primary", "accuracy"),
+            ("better", "higher"),
+        ] {
+            assert_eq!(json[field], expected, "{field}");
+        }
+        assert_eq!(json["negligible"], 0.125);
+        let difference = &json["differences"][0];
+        assert_eq!((&difference["arm"], &difference["baseline"]), (&"sgd".into(), &"adam".into()));
+        assert_eq!(difference["each"], serde_json::json!({"width": "16"}));
+    }
 }

@@ -151,6 +151,16 @@ impl Axis {
         self.words.map_or("values", |words| words.short_plural)
     }
 
+    /// A value that was typed, as one of this axis: `1e-3` is the number where all of its own are numbers, as
+    /// those that a program declares.
+    pub fn typed(&self, value: Value) -> Value {
+        let numbers = self.values.iter().all(|value| matches!(value, Value::Number(_)));
+        match value.as_number().filter(|_| numbers) {
+            Some(number) => Value::Number(number),
+            None => value,
+        }
+    }
+
     /// A value as tables show it.
     pub fn label(&self, value: &Value) -> String {
         self.words.map_or_else(|| value.to_string(), |words| (words.label.0)(value))

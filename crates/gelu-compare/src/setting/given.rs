@@ -3,6 +3,7 @@ use crate::{Error, Result as OurResult};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,9 +22,9 @@ impl Setting {
         self.0.iter().find(|(name, _)| name == axis).map(|(_, value)| value)
     }
 
-    /// The value of an axis as text; empty where there is none.
+    /// The value of an axis as it was typed; empty where there is none.
     pub fn text(&self, axis: &str) -> String {
-        self.get(axis).map_or_else(String::new, ToString::to_string)
+        self.get(axis).map_or_else(String::new, |value| value.content().into_owned())
     }
 
     /// The number that an axis has; NaN where it has none.
@@ -44,11 +45,7 @@ impl Setting {
                 names.join(", ")
             )));
         };
-        let text = match value {
-            Value::Text(text) => text.clone(),
-            other => other.to_string(),
-        };
-        text.parse().map_err(|error| {
+        value.content().parse().map_err(|error| {
             let wanted = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
             Error::Usage(format!("{axis} is {value}, which is no {wanted}: {error}"))
         })
@@ -90,9 +87,9 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (name, value)) in self.0.iter().enumerate() {
             let space = if index == 0 { "" } else { " " };
-            match value {
-                Value::Text(text) if !text.is_empty() => write!(f, "{space}{value}")?,
-                _ => write!(f, "{space}{name} {value}")?,
+            match value.is_word() {
+                true => write!(f, "{space}{value}")?,
+                false => write!(f, "{space}{name} {value}")?,
             }
         }
         Ok(())
@@ -107,6 +104,21 @@ impl Serialize for Setting {
         }
         map.end()
     }
+}
+
+/// As documents have it: numbers as they were typed, `1e-3`.
+pub(crate) fn as_typed<S: Serializer>(setting: &Setting, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(setting.0.len()))?;
+    for (name, value) in &setting.0 {
+        match value {
+            Value::Text(_) if value.as_number().is_some() => {
+                let text = RawValue::from_string(value.to_json_text());
+                map.serialize_entry(name, &text.map_err(serde::ser::Error::custom)?)?;
+            }
+            _ => map.serialize_entry(name, value)?,
+        }
+    }
+    map.end()
 }
 
 impl<'de> Deserialize<'de> for Setting {

@@ -9,4 +9,5 @@ mod value;
 pub(crate) use axis::COLUMNS;
 pub use axis::{Axis, Label, Role, Words};
 pub use given::Setting;
+pub(crate) use given::as_typed;
 pub use value::Value;

@@ -1,6 +1,6 @@
 //! A setting on its axes: its parts by role, and how people and files call it.
 
-use super::{Axis, Role, Setting, Value};
+use super::{Axis, Role, Setting};
 
 impl Axis {
     /// Its label in a setting; a dash where that has none.
@@ -23,7 +23,7 @@ impl Setting {
             [axis] => axis.label_in(self),
             several => {
                 let said = |axis: &&Axis| match self.get(&axis.name) {
-                    Some(Value::Text(_)) => axis.label_in(self),
+                    Some(value) if value.is_word() => axis.label_in(self),
                     _ => format!("{} {}", axis.title(), axis.label_in(self)),
                 };
                 several.iter().map(said).collect::<Vec<_>>().join(", ")

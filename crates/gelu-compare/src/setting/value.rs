@@ -1,12 +1,17 @@
 use crate::names::{number, printable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-/// A value of an axis. Numbers are equal where their bits are.
+/// A value of an axis, which is the text that was typed: `1e3`, `1000` and `+1e3` are three. Numbers are equal
+/// where their bits are, and there are no others than those that [`number`] writes as they were typed.
+///
+/// Its content, which programs get, is [`content`](Self::content); as it is displayed it is one line of plain
+/// text.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
@@ -19,11 +24,27 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, where it is one.
+    /// The number, where it is one, also one that stays a text because it was typed as `1e-3`.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
+            Self::Text(text) if text.contains(['e', 'E']) => {
+                text.parse().ok().filter(|number: &f64| number.is_finite())
+            }
             _ => None,
+        }
+    }
+
+    /// Whether it says by itself what it is: `gelu`, unlike 64 or `1e-3`.
+    pub fn is_word(&self) -> bool {
+        matches!(self, Self::Text(text) if !text.is_empty()) && self.as_number().is_none()
+    }
+
+    /// As it was typed, tabs and line feeds included: what a program gets.
+    pub fn content(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => text.into(),
+            other => other.to_string().into(),
         }
     }
 
@@ -35,17 +56,14 @@ impl Value {
         }
     }
 
-    /// As JSON for programs in languages that tell whole numbers from others: 32, not 32.0.
-    pub fn to_plain_json(&self) -> serde_json::Value {
-        /// Up to here every whole number is a double.
-        const WHOLE: f64 = 9_007_199_254_740_992.0;
-        match *self {
-            Self::Number(number) if number.fract() == 0.0 && number.abs() <= WHOLE => {
-                (number as i64).into()
-            }
-            Self::Number(number) => number.into(),
-            Self::Flag(flag) => flag.into(),
-            Self::Text(ref text) => text.as_str().into(),
+    /// As a JSON text for other programs: a number as it was typed, 32 and `12e45`, where JSON writes it so.
+    pub fn to_json_text(&self) -> String {
+        let content = self.content();
+        let json: Result<serde_json::Number, _> = serde_json::from_str(&content);
+        match self {
+            Self::Flag(flag) => flag.to_string(),
+            _ if self.as_number().is_some() && json.is_ok() => content.into_owned(),
+            _ => serde_json::Value::from(content).to_string(),
         }
     }
 }
@@ -86,22 +104,18 @@ impl fmt::Display for Value {
 impl FromStr for Value {
     type Err = Infallible;
 
-    /// `true` and `false`, a number where it would be written so (`0.1`, `64`, `1e-3`), or else a text:
-    /// `1.10` is a version, and stays what it is.
+    /// `true` and `false`, a number where it would be written so (`0.1`, `64`), or else a text: `1.10` is a
+    /// version, `12e45` may be a commit, and both stay what they are.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match text {
             "true" => Self::Flag(true),
             "false" => Self::Flag(false),
             _ => match text.parse::<f64>() {
-                Ok(value) if value.is_finite() && is_written_so(text, value) => Self::Number(value),
+                Ok(value) if value.is_finite() && number(value) == text => Self::Number(value),
                 _ => Self::Text(text.to_owned()),
             },
         })
     }
-}
-
-fn is_written_so(text: &str, value: f64) -> bool {
-    number(value) == text || text.contains(['e', 'E'])
 }
 
 impl From<&str> for Value {
@@ -146,14 +160,46 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_what_a_command_gets() {
-        for text in
-            ["gelu", "1.10", "007", "64", "0.1", "-3", "true", "", "nan", "inf", "+5", "1_000"]
-        {
-            let value: Value = text.parse().unwrap();
-            assert_eq!(value.to_string(), text, "{value:?}");
+        let texts = [
+            "gelu",
+            "1.10",
+            "007",
+            "64",
+            "0.1",
+            "-3",
+            "true",
+            "",
+            "nan",
+            "inf",
+            "+5",
+            "1_000",
+            "1e3",
+            "+1e3",
+            "1E3",
+            "10e2",
+            "1000",
+            "12e45",
+            "1e400",
+            "9007199254740993",
+            "-0",
+            "0",
+            "a\tb\nc",
+        ];
+        let values = texts.map(|text| text.parse::<Value>().unwrap());
+        for (text, value) in texts.iter().zip(&values) {
+            assert_eq!(value.content(), *text, "{value:?}");
+            // Through a file, too.
+            let file = toml::to_string(&std::collections::BTreeMap::from([("v", value)])).unwrap();
+            let read: std::collections::BTreeMap<String, Value> = toml::from_str(&file).unwrap();
+            assert_eq!((read["v"].content(), &read["v"]), ((*text).into(), value));
         }
+        for (index, value) in values.iter().enumerate() {
+            assert_eq!(values.iter().position(|other| other == value), Some(index), "{value:?}");
+        }
+        assert_eq!(values.last().unwrap().to_string(), "a\\u0009b\\u000ac");
         let number = |text: &str| text.parse::<Value>().unwrap().as_number();
         assert_eq!((number("1e-3"), number("64"), number("1.10")), (Some(1e-3), Some(64.0), None));
+        assert_eq!((number("1e400"), number("fee"), number("+1e3")), (None, None, Some(1e3)));
         assert_eq!("true".parse::<Value>(), Ok(Value::Flag(true)));
     }
 
@@ -164,12 +210,30 @@ mod tests {
             (Value::from(0.5), "0.5", "0.5"),
             (Value::from("a"), "\"a\"", "\"a\""),
             (Value::from(true), "true", "true"),
-            (Value::from(1e300), "1e+300", "1e+300"),
+            (Value::from(1e300), "1e+300", "1e300"),
+            (Value::from("12e45"), "\"12e45\"", "12e45"),
+            (Value::from("+1e3"), "\"+1e3\"", "\"+1e3\""),
+            (Value::from("007"), "\"007\"", "\"007\""),
         ] {
             let written = serde_json::to_string(&value).unwrap();
             assert_eq!(written, text);
             assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
-            assert_eq!(value.to_plain_json().to_string(), plain);
+            assert!(serde_json::from_str::<serde_json::Value>(&value.to_json_text()).is_ok());
+            assert_eq!(value.to_json_text(), plain);
         }
+    }
+
+    #[test]
+    fn nought_with_a_sign_is_another_value_wherever_values_are_told_apart() {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let hash = |value: &Value| {
+            let mut hasher = DefaultHasher::new();
+            value.hash(&mut hasher);
+            hasher.finish()
+        };
+        let [plus, minus] = [Value::from(0.0), Value::from(-0.0)];
+        assert_ne!(plus, minus);
+        assert_ne!(hash(&plus), hash(&minus));
+        assert_eq!((plus.content(), minus.content()), ("0".into(), "-0".into()));
     }
 }

@@ -5,6 +5,7 @@
 //! without any assumption about the distribution (Fisher 1935).
 
 use super::memory::Memory;
+use super::variance::scale;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,24 +17,21 @@ const DRAWN: usize = 100_000;
 static BEFORE: Memory<f64> = Memory::new();
 /// Seed of the drawn patterns: the same differences give the same p.
 const SEED: u64 = 0;
-/// Sums that differ by less than this share of Σ|d| are equal: they are the same numbers added in
-/// another order.
-const ROUNDING: f64 = 1e-12;
-
-/// Two-sided p of the mean of `differences`; 1 where there are none.
+/// Two-sided p of the mean of `differences`; 1 where there are none. Sums that differ by no more than `tolerance` are
+/// equal; see [`Pairs::tolerance`](super::Pairs::tolerance).
 ///
 /// All 2ⁿ patterns are counted up to n = 20; beyond, 100,000 drawn ones, as (1 + hits) / (1 + drawn)
 /// (Phipson and Smyth 2010). Where a difference is infinite there is no mean, but an order: then
 /// the test is that of the signed ranks of |d|, the infinite ones the highest, equal ones sharing
 /// their mean rank, zeros ranked and not counted (Wilcoxon 1945; Pratt 1959).
-pub fn sign_flip(differences: &[f64]) -> f64 {
-    let terms = terms(differences);
+pub fn sign_flip(differences: &[f64], tolerance: f64) -> f64 {
+    let (mut terms, tolerance) = terms(differences, tolerance);
     let seen = terms.iter().sum::<f64>().abs();
-    let slack = ROUNDING * terms.iter().map(|term| term.abs()).sum::<f64>();
-    match terms.len() <= EXACT {
-        true => counted(&terms, seen - slack),
-        false => BEFORE.recall(&terms, || drawn(&terms, seen - slack)),
+    if terms.len() <= EXACT {
+        return counted(&terms, seen - tolerance);
     }
+    terms.push(tolerance);
+    BEFORE.recall(&terms, || drawn(&terms[..terms.len() - 1], seen - tolerance))
 }
 
 /// The smallest p that `count` differences can show: 2 of 2ⁿ patterns.
@@ -44,24 +42,30 @@ pub fn smallest_p(count: usize) -> f64 {
 
 /// Whether the arm comes out ahead (−1), behind (1) or neither (0) by the statistic that
 /// [`sign_flip`] tests.
-pub fn direction(differences: &[f64]) -> f64 {
-    let terms = terms(differences);
-    let (sum, size) = terms.iter().fold((0.0, 0.0), |(s, a), term| (s + term, a + term.abs()));
-    if f64::abs(sum) <= ROUNDING * size { 0.0 } else { sum.signum() }
+pub fn direction(differences: &[f64], tolerance: f64) -> f64 {
+    let (terms, tolerance) = terms(differences, tolerance);
+    let sum: f64 = terms.iter().sum();
+    if sum.abs() <= tolerance { 0.0 } else { sum.signum() }
 }
 
-/// What is summed: the differences, or their signed ranks where one is infinite.
-fn terms(differences: &[f64]) -> Vec<f64> {
+/// What is summed, and the tolerance of its sums: the differences, or their signed ranks where one is infinite. Of
+/// |d| that differ by no more than the tolerance the ranks are shared.
+fn terms(differences: &[f64], tolerance: f64) -> (Vec<f64>, f64) {
     if differences.iter().all(|d| d.is_finite()) {
-        return differences.to_vec();
+        let scale = scale(differences);
+        return (differences.iter().map(|d| scale * d).collect(), scale * tolerance);
     }
+    let mut sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    let groups: Vec<&[f64]> = sizes.chunk_by(|a, b| a == b || b - a <= tolerance).collect();
     let rank = |d: &f64| {
-        let below = differences.iter().filter(|other| other.abs() < d.abs()).count() as f64;
-        let equal = differences.iter().filter(|other| other.abs() == d.abs()).count() as f64;
+        let below = groups.partition_point(|group| group[group.len() - 1] < d.abs());
+        let before: usize = groups[..below].iter().map(|group| group.len()).sum();
         let sign = if *d == 0.0 { 0.0 } else { d.signum() };
-        sign * (below + (equal + 1.0) / 2.0)
+        sign * (before as f64 + (groups[below].len() as f64 + 1.0) / 2.0)
     };
-    differences.iter().map(rank).collect()
+    // Sums of ranks are exact.
+    (differences.iter().map(rank).collect(), 0.0)
 }
 
 /// The share of all patterns whose sum is at least `threshold` from 0. Every pattern is one of the
@@ -112,7 +116,49 @@ fn drawn(terms: &[f64], threshold: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Pairs;
     use super::*;
+
+    /// Of differences from nothing.
+    fn sign_flip(differences: &[f64]) -> f64 {
+        let pairs = differences.iter().filter(|d| d.is_finite()).map(|d| [*d, 0.0]).collect();
+        super::sign_flip(differences, Pairs::new(pairs).tolerance())
+    }
+
+    fn direction(differences: &[f64]) -> f64 {
+        super::direction(differences, 0.0)
+    }
+
+    #[test]
+    fn differences_have_one_p_wherever_they_are_measured() {
+        // In tenths: 2, −1, 4, 1, 6, 1, −1, 7. By hand: of the 256 patterns of signs those are as far from 0 whose
+        // sum is 19 to 23, so whose flipped terms add up to 0, 1 or 2 of the whole 23: none, one of four 1s, two of
+        // them, or the 2; 1 + 4 + 6 + 1 on either side.
+        let tenths = [2.0, -1.0, 4.0, 1.0, 6.0, 1.0, -1.0, 7.0];
+        for offset in [0.0, 0.7, 123_456.0, -9e9] {
+            let pair = |d: &f64| [offset + d / 10.0, offset];
+            let pairs = Pairs::new(tenths.iter().map(pair).collect());
+            let p = super::sign_flip(&pairs.differences(), pairs.tolerance());
+            assert_eq!(p, 24.0 / 256.0, "{offset}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_size_are_tested() {
+        for size in [2f64.powi(1020), 1e200, 1e-200, 2f64.powi(-1060)] {
+            let differences = [1.0, 2.0, 3.0, 4.0].map(|d| d * size);
+            assert_eq!((sign_flip(&differences), direction(&differences)), (0.125, 1.0), "{size}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_are_equal_but_for_rounding_share_their_rank() {
+        let lost = f64::INFINITY;
+        // Ranks 1.5, 1.5, 3, and 4 of the diverged one: 1.5 − 1.5 + 3 + 4 = 7, as far as 10, 7 or −7, −10.
+        let p = super::sign_flip(&[0.1 + 0.2, -0.3, 0.5, lost], 1e-15);
+        assert_eq!(p, 6.0 / 16.0);
+        assert_ne!(p, super::sign_flip(&[0.1 + 0.2, -0.3, 0.5, lost], 0.0));
+    }
 
     #[test]
     fn small_samples_can_be_counted_by_hand() {

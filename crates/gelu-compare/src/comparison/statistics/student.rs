@@ -1,4 +1,4 @@
-use super::variance::variance;
+use super::variance::{scale, variance};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The mean of a sample with what its t interval is made of.
@@ -18,8 +18,10 @@ impl Mean {
         if !values.iter().all(|value| value.is_finite()) {
             return None;
         }
-        let deviation = variance(values)?.sqrt();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let scale = scale(values);
+        let scaled: Vec<f64> = values.iter().map(|value| scale * value).collect();
+        let deviation = variance(&scaled)?.sqrt() / scale;
+        let mean = scaled.iter().sum::<f64>() / values.len() as f64 / scale;
         Some(Self { mean, deviation, count: values.len() })
     }
 
@@ -77,6 +79,18 @@ mod tests {
         let mean = Mean::of(&[0.25, 0.25, 0.25]).unwrap();
         assert_eq!(mean.interval(0.05), [0.25, 0.25]);
         assert!(mean.is_within(0.25, 0.05) && !mean.is_within(0.2, 0.05));
+    }
+
+    #[test]
+    fn numbers_of_any_size_have_an_interval() {
+        // statistics.mean([1, 2, 4]) = 7/3, stdev = 1.527525231651947 (Python), times a power of two.
+        for exponent in [-1060, -700, -3, 0, 700, 1020] {
+            let size = 2f64.powi(exponent);
+            let mean = Mean::of(&[1.0, 2.0, 4.0].map(|value| value * size)).unwrap();
+            let close = |found: f64, expected: f64| (found / size / expected - 1.0).abs() < 1e-3;
+            assert!(close(mean.mean, 7.0 / 3.0), "2^{exponent}: {mean:?}");
+            assert!(close(mean.deviation, 1.527_525_231_651_947), "2^{exponent}: {mean:?}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! One event file a run: its measures by epoch, and its settings as hyperparameters.
+//! One event file a run: its measures by epoch, and its settings as hyperparameters. Event files hold measures as
+//! 32-bit numbers, of seven digits.
 
 mod message;
 mod record;
@@ -6,7 +7,6 @@ mod record;
 use super::reported::reported;
 use crate::measure::Split;
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
-use crate::setting::Value;
 use crate::{Error, Result};
 use message::{Event, Setting};
 use record::frame;
@@ -51,7 +51,8 @@ fn events(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<u8> {
         scalars(epoch.epoch, &all);
     }
     if let Some((epoch, reported)) = reported(snapshot, run) {
-        scalars(epoch.epoch, &reported);
+        let named = |(name, value): (&str, f64)| (format!("reported/{name}"), value);
+        scalars(epoch.epoch, &reported.into_iter().map(named).collect::<Vec<_>>());
     }
     bytes
 }
@@ -62,9 +63,11 @@ fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<(String, Se
     let mut all = vec![("experiment".to_owned(), text(&snapshot.experiment))];
     for axis in &snapshot.axes {
         let Some(value) = key.setting.get(&axis.name) else { continue };
-        let value = match value {
-            Value::Number(number) => Setting::Number(*number),
-            other => Setting::Text(axis.label(other)),
+        // Where one of its values is a text, so are the others: 12e45 beside 1a2b3c is no number.
+        let numbers = axis.values.iter().all(|value| value.as_number().is_some());
+        let value = match value.as_number().filter(|_| numbers) {
+            Some(number) => Setting::Number(number),
+            None => Setting::Text(axis.label(value)),
         };
         all.push((axis.column().to_owned(), value));
     }

@@ -4,8 +4,9 @@ use super::step;
 use crate::program::orphan::Left;
 use crate::program::{Study, StudyRun, Template};
 use crate::runs::ClaimedRun;
+use crate::setting::Value;
 use crate::{Error, Result};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -91,6 +92,7 @@ fn copy_link(_from: &Path, _to: &Path) -> io::Result<()> {
 }
 
 fn setting(spec: &StudyRun) -> String {
-    let pairs = spec.setting.iter().map(|(name, value)| (name.to_owned(), value.to_plain_json()));
-    Json::Object(pairs.collect::<Map<_, _>>()).to_string()
+    let pair =
+        |(name, value): (&str, &Value)| format!("{}:{}", Json::from(name), value.to_json_text());
+    format!("{{{}}}", spec.setting.iter().map(pair).collect::<Vec<_>>().join(","))
 }

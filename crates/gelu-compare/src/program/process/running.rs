@@ -6,9 +6,10 @@ use super::step;
 use crate::measure::EpochMetrics;
 use crate::pipe::{Pipe, Reading, wait};
 use crate::program::journal::Journal;
-use crate::program::output::{Heard, Lines, measures};
+use crate::program::output::{Heard, Lines};
+use crate::program::reports::Reports;
 use crate::program::told::Told;
-use crate::program::{Pattern, Study, StudyRun, orphan};
+use crate::program::{Study, StudyRun, orphan};
 use crate::runs::{ClaimedRun, RunStatus, Spec};
 use crate::worker::Control;
 use crate::{Error, Result};
@@ -54,6 +55,7 @@ struct Text {
     errors: Lines,
     journal: Journal,
     told: Told,
+    reports: Reports,
     heard: Heard<std::io::Stderr>,
 }
 
@@ -82,13 +84,19 @@ pub(super) fn carry_out(
     let kept = kept(run, &left)?;
     orphan::forget_all(run)?;
     let mut told = Told::of(study.required());
-    let journal = Journal::open(run, &mut told)?;
+    let journal = Journal::open(run, study, &mut told)?;
     if journal.has_ended() {
         return Ok(Ended::With(RunStatus::Finished, told.kept()));
     }
     let has_told = !told.epochs().is_empty();
-    let heard = Heard::new(std::io::stderr());
-    let text = Text { output: Lines::default(), errors: Lines::default(), journal, told, heard };
+    let text = Text {
+        output: Lines::default(),
+        errors: Lines::default(),
+        journal,
+        told,
+        reports: Reports::of(study),
+        heard: Heard::new(std::io::stderr()),
+    };
     orphan::announce(run)?;
     let group = Group::spawn(&mut command(run, &words, &kept)).map_err(|error| {
         orphan::forget(run);
@@ -148,6 +156,14 @@ impl Running<'_> {
             if let Some(status) = self.process.group.ended()? {
                 return self.conclude(status, control);
             }
+            if let Some(problem) = self.text.reports.unreadable() {
+                self.process.group.kill();
+                return self.failed(&problem);
+            }
+            if let Some(problem) = self.reports.unreadable() {
+                self.process.kill();
+                return self.failed(&problem);
+            }
         }
     }
 
@@ -165,11 +181,11 @@ impl Running<'_> {
     /// Reads what both outputs have, at most a portion of each; where they have nothing it says so.
     fn read(&mut self) -> Result<Reading> {
         let mut noted = Ok(());
-        let output = self
-            .output
-            .read(|bytes| noted = self.text.print(bytes, &self.study.read, &mut self.unseen));
-        let errors = self.errors.read(|bytes| self.text.complain(bytes));
-        noted?;
+        let (text, unseen) = (&mut self.text, &mut self.unseen);
+        let output = self.output.read(|bytes| noted = text.print(bytes, unseen));
+        let mut complained = Ok(());
+        let errors = self.errors.read(|bytes| complained = text.complain(bytes, unseen));
+        noted.and(complained)?;
         match (output, errors) {
             (Err(error), _) | (_, Err(error)) => {
                 Err(Error::io("read", "a program's output")(error))
@@ -181,14 +197,17 @@ impl Running<'_> {
 
     /// Reads the rest of both outputs once the process has ended. Its last line may lack its end.
     fn read_the_rest(&mut self) -> Result<()> {
-        let mut noted = Ok(());
-        let (text, patterns, unseen) = (&mut self.text, &self.study.read, &mut self.unseen);
-        let output = self.output.read_rest(|bytes| {
-            let printed = text.print(bytes, patterns, unseen);
-            noted = std::mem::replace(&mut noted, Ok(())).and(printed);
-        });
-        let errors = self.errors.read_rest(|bytes| text.complain(bytes));
-        noted?;
+        let (text, unseen) = (&mut self.text, &mut self.unseen);
+        let (mut noted, mut complained) = (Ok(()), Ok(()));
+        let keep_first = |kept: &mut Result<()>, now: Result<()>| {
+            *kept = std::mem::replace(kept, Ok(())).and(now);
+        };
+        let output =
+            self.output.read_rest(|bytes| keep_first(&mut noted, text.print(bytes, unseen)));
+        let errors = self
+            .errors
+            .read_rest(|bytes| keep_first(&mut complained, text.complain(bytes, unseen)));
+        noted.and(complained)?;
         output.and(errors).map_err(Error::io("read", "a program's output"))
     }
 
@@ -219,7 +238,7 @@ impl Running<'_> {
         if cfg!(not(unix)) {
             self.read_the_rest()?;
         }
-        self.text.last_line(status.success(), &self.study.read)?;
+        self.text.last_line(status.success())?;
         self.text.told.settle();
         if let Some(epoch) = self.text.told.lost() {
             return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.told.kept()));
@@ -230,6 +249,10 @@ impl Running<'_> {
             }
             return self.failed(&format!("it ended with {}", said(status)));
         }
+        let reports = &self.text.reports;
+        if let Some(problem) = reports.unreadable().or_else(|| reports.no_number(&self.text.told)) {
+            return self.failed(&problem);
+        }
         let epochs = self.text.told.kept();
         let reported = self.run().spec().reported_epoch(&epochs);
         let missing = |name: &&str| reported.is_none_or(|epoch| epoch.get(name).is_none());
@@ -238,7 +261,7 @@ impl Running<'_> {
                 self.text.journal.end();
                 Ok(Ended::With(RunStatus::Finished, epochs))
             }
-            Some(name) => self.failed(&never_told(name, &epochs, &self.study.read)),
+            Some(name) => self.failed(&self.text.reports.never_told(name, &epochs)),
         }
     }
 
@@ -271,34 +294,50 @@ impl Running<'_> {
 }
 
 impl Text {
-    /// Takes what was printed on standard output, from which alone measures are read.
-    fn print(&mut self, bytes: &[u8], patterns: &[Pattern], unseen: &mut bool) -> Result<()> {
-        let Self { output, journal, told, heard, .. } = self;
+    /// Takes what was printed on standard output. `unseen` becomes true where an epoch has ended.
+    fn print(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
+        let mut lines = std::mem::take(&mut self.output);
+        let noted = self.hear(&mut lines, bytes, false, unseen);
+        self.output = lines;
+        noted
+    }
+
+    /// Takes what was printed on standard error.
+    fn complain(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
+        let mut lines = std::mem::take(&mut self.errors);
+        let noted = self.hear(&mut lines, bytes, true, unseen);
+        self.errors = lines;
+        noted
+    }
+
+    fn hear(
+        &mut self,
+        lines: &mut Lines,
+        bytes: &[u8],
+        of_stderr: bool,
+        unseen: &mut bool,
+    ) -> Result<()> {
         let mut noted = Ok(());
-        output.feed(bytes, |line| {
-            heard.hear(line);
-            if let Some(tells) = measures(line, patterns) {
+        lines.feed(bytes, |line| {
+            self.heard.hear(line);
+            if let Some(measures) = self.reports.read(line, of_stderr) {
                 if noted.is_ok() {
-                    noted = journal.note(&tells);
+                    noted = self.journal.note(&measures);
                 }
-                *unseen |= told.hear(tells);
+                *unseen |= self.told.hear(measures);
             }
         });
         noted
     }
 
-    fn complain(&mut self, bytes: &[u8]) {
-        let Self { errors, heard, .. } = self;
-        errors.feed(bytes, |line| heard.hear(line));
-    }
-
     /// Takes what stands behind the last line; it tells something where the program is known to have meant it so.
-    fn last_line(&mut self, whole: bool, patterns: &[Pattern]) -> Result<()> {
+    fn last_line(&mut self, whole: bool) -> Result<()> {
+        if whole {
+            let errors = self.complain(b"\n", &mut false);
+            return self.print(b"\n", &mut false).and(errors);
+        }
         let Self { heard, errors, output, .. } = self;
         errors.rest(|line| heard.hear(line));
-        if whole {
-            return self.print(b"\n", patterns, &mut false);
-        }
         output.rest(|line| heard.hear(line));
         Ok(())
     }
@@ -312,19 +351,4 @@ fn was_told_to_end(status: ExitStatus, control: &Control) -> bool {
         std::thread::sleep(LOOK);
     }
     control.wants_stop()
-}
-
-/// That a measure is missing, what was told in its place, and what to do about it.
-fn never_told(name: &str, epochs: &[EpochMetrics], read: &[Pattern]) -> String {
-    let columns = crate::runs::columns(epochs.iter());
-    let there = match columns.is_empty() {
-        true => "it told no measure at all".to_owned(),
-        false => format!("it told {}", columns.join(", ")),
-    };
-    let advice = match read.is_empty() {
-        true => "print a line such as {\"NAME\": 0.5}, or say how it is printed with --read",
-        false => "its pattern may match no line",
-    };
-    let advice = advice.replace("NAME", name);
-    format!("it never told {name}: {there}; {advice}")
 }

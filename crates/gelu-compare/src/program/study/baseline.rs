@@ -13,14 +13,22 @@ impl Study {
     pub(super) fn baseline(&self) -> Result<Option<Setting>> {
         let Some(text) = &self.baseline else { return Ok(None) };
         let compared: Vec<&Axis> = Role::Compared.of(&self.axes).collect();
-        let value = |text: &str| text.parse::<Value>().unwrap_or_else(|never| match never {});
+        // As it was typed, or else by the number that it is.
+        let value = |axis: &Axis, text: &str| {
+            let typed = text.parse::<Value>().unwrap_or_else(|never| match never {});
+            let equal = |known: &&Value| known.as_number() == typed.as_number();
+            let known = axis.values.iter().find(|known| **known == typed);
+            let known = known
+                .or_else(|| axis.values.iter().find(equal).filter(|v| v.as_number().is_some()));
+            known.cloned().unwrap_or(typed)
+        };
         let arm = match compared.as_slice() {
-            [axis] => Setting::new([(axis.name.clone(), value(text))]),
+            [axis] => Setting::new([(axis.name.clone(), value(axis, text))]),
             _ => {
                 let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
                 let of = |axis: &&&Axis| {
                     let found = pairs.clone().find(|(name, _)| *name == axis.name);
-                    Some((axis.name.clone(), value(found?.1)))
+                    Some((axis.name.clone(), value(axis, found?.1)))
                 };
                 Setting::new(compared.iter().filter_map(|axis| of(&axis)))
             }

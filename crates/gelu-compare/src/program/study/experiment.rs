@@ -5,6 +5,7 @@ use crate::Result;
 use crate::measure::{Measure, Reported};
 use crate::program::study_run::{BestBy, StudyRun};
 use crate::runs::{Design, Experiment, RunKey, Spec, With};
+use crate::setting::Value;
 
 impl Experiment for Study {
     type Spec = StudyRun;
@@ -44,6 +45,7 @@ impl Experiment for Study {
             experiment: self.name.clone(),
             command: self.command.clone(),
             read: self.read.clone(),
+            stderr: self.stderr,
             seed: key.seed,
             stage: key.stage,
             best_by: (self.reported == Reported::BestEpoch).then(|| {
@@ -66,11 +68,51 @@ impl Experiment for Study {
         same
     }
 
+    fn spelled_as(&self, other: &Self) -> Self {
+        let mut same = self.clone();
+        for axis in &mut same.axes {
+            let there = other.axes.iter().filter(|there| there.name == axis.name);
+            for known in there.flat_map(|there| &there.values) {
+                let known_so = |value: &Value| value.as_number() == known.as_number();
+                if matches!(known, Value::Number(_))
+                    && !axis.values.contains(known)
+                    && let Some(value) = axis.values.iter_mut().find(|value| known_so(value))
+                {
+                    *value = known.clone();
+                }
+            }
+        }
+        same
+    }
+
     fn with_seeds_of(&self, other: &Self) -> Self {
         Self { seeds: other.seeds, until_decided: other.until_decided, ..self.clone() }
     }
 
     fn command(&self) -> Option<String> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::example;
+    use crate::setting::{Axis, Role};
+
+    #[test]
+    fn numbers_of_a_folder_are_what_was_typed_in_another_way() {
+        let of = |values: &[&str]| {
+            let typed = values.iter().map(|text| text.parse::<Value>().unwrap());
+            let mut study = example();
+            study.axis(Axis::new("width", Role::Compared, typed));
+            study
+        };
+        let there = of(&["1000", "0.001", "x"]);
+        assert_eq!(of(&["1e3", "1e-3", "x"]).spelled_as(&there), there);
+        // One that is there is what it is, and so is one that is new.
+        for typed in [&["1000", "1e3", "0.001", "x", "1e5"][..], &["1e4", "0.001", "1000", "y"]] {
+            assert_eq!(of(typed).spelled_as(&there), of(typed));
+        }
     }
 }

@@ -23,6 +23,9 @@ pub struct Study {
     /// Patterns that measures are read by; without one, lines that are JSON objects tell them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<Pattern>,
+    /// Whether measures are read from standard error, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stderr: bool,
     /// Seconds after which a run that has not ended has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
@@ -73,6 +76,7 @@ impl Study {
             name: name.to_owned(),
             command: None,
             read: Vec::new(),
+            stderr: false,
             timeout: None,
             environment: false,
             seeds: 8,
@@ -97,12 +101,14 @@ impl Study {
         }
     }
 
-    /// Refuses an axis that it does not have.
-    pub(super) fn knows(&self, axis: &str) -> Result<()> {
+    /// Its axis of that name; one that it does not have is refused.
+    pub(super) fn knows(&self, axis: &str) -> Result<&Axis> {
+        if let Some(known) = self.axes.iter().find(|known| known.name == axis) {
+            return Ok(known);
+        }
         let names: Vec<&str> = self.axes.iter().map(|known| known.name.as_str()).collect();
         let there = match names.as_slice() {
             [] => "this program has none".to_owned(),
-            _ if names.contains(&axis) => return Ok(()),
             _ => format!("there are: {}", names.join(", ")),
         };
         Err(Error::Usage(format!(

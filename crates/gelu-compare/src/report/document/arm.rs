@@ -55,16 +55,16 @@ impl JsonSchema for Arms {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArmDocument {
     /// What is compared, an entry an axis.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub arm: Setting,
     /// What it holds at, an entry an axis.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub context: Setting,
     /// What the runs that did best by the selection were tuned to, never by the test set; an entry an
     /// axis: `"best_learning_rate": 0.001`.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub best: Setting,
     /// Which end of the grid that is; null inside it, where there is one value, and where several axes are

@@ -11,13 +11,13 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DifferenceDocument {
     /// What is compared, an entry an axis: `"activation": "relu"`.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "std::collections::BTreeMap<String, crate::setting::Value>")]
     pub arm: Setting,
     /// The arm it is compared with.
     pub baseline: String,
     /// What this holds at, an entry an axis: `"dropout": 0.5`.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "std::collections::BTreeMap<String, crate::setting::Value>")]
     pub context: Setting,
     /// Name of the primary measure.

@@ -130,9 +130,8 @@ impl Document {
 
     /// As text, ending in a newline.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a document holds plain values");
-        text.push('\n');
-        text
+        let text = serde_json::to_string_pretty(self).expect("a document holds plain values");
+        crate::names::printable_lines(&(text + "\n"))
     }
 }
 

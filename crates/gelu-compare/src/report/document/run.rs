@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunDocument {
     /// An entry an axis: `"activation": "gelu", "learning_rate": 0.001`.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub setting: Setting,
     /// Its seed.

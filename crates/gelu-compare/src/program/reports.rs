@@ -1,0 +1,95 @@
+//! What a program reports, and why it did not where it did not.
+
+use super::Study;
+use super::output::LineReader;
+use super::told::{Measures, Told};
+use crate::measure::EpochMetrics;
+use crate::names::printable;
+
+/// Reads the lines of a program, and remembers those that explain why a measure is missing.
+pub(super) struct Reports {
+    reader: LineReader,
+    required: Vec<String>,
+    has_patterns: bool,
+    /// A line that reports a measure and cannot be read, and why.
+    unreadable: Option<String>,
+    /// The first line that names what decides and did not report it, and why.
+    passed_over: Option<String>,
+}
+
+impl Reports {
+    pub(super) fn of(study: &Study) -> Self {
+        Self {
+            reader: LineReader::of(study),
+            required: study.required().map(str::to_owned).collect(),
+            has_patterns: !study.read.is_empty(),
+            unreadable: None,
+            passed_over: None,
+        }
+    }
+
+    /// What a line of standard output, or of standard error, reports.
+    pub(super) fn read(&mut self, line: &str, of_stderr: bool) -> Option<Measures> {
+        let read = match of_stderr && !self.reader.reads_stderr() {
+            true => Ok(None),
+            false => self.reader.read(line),
+        };
+        match read {
+            Ok(Some(told)) => return Some(told),
+            Ok(None) if self.passed_over.is_none() => {
+                let why_not = |name: &String| self.reader.why_not(line, of_stderr, name);
+                let why = self.required.iter().find_map(why_not);
+                self.passed_over = why.map(|why| format!("its line {}: {why}", quoted(line)));
+            }
+            Ok(None) => {}
+            Err(problem) if self.unreadable.is_none() => {
+                let problem = format!("its line {} cannot be read: {problem}", quoted(line));
+                self.unreadable = Some(problem);
+            }
+            Err(_) => {}
+        }
+        None
+    }
+
+    /// That a line reports a measure and cannot be read: the run has failed.
+    pub(super) fn unreadable(&self) -> Option<String> {
+        self.unreadable.clone()
+    }
+
+    /// That the last report of what decides was no number: the run has failed.
+    pub(super) fn no_number(&self, told: &Told) -> Option<String> {
+        let (name, text) = told.missing()?;
+        Some(format!(
+            "its last report of {name} is {}, which is no number: is it NaN, or was it not measured? print NaN, which \
+             is a run that diverged, or leave the name out",
+            quoted(text)
+        ))
+    }
+
+    /// That a measure is missing, what was told in its place, and what to do about it.
+    pub(super) fn never_told(&self, name: &str, epochs: &[EpochMetrics]) -> String {
+        let columns = crate::runs::columns(epochs.iter());
+        let there = match columns.is_empty() {
+            true => "it told no measure at all".to_owned(),
+            false => format!("it told {}", columns.join(", ")),
+        };
+        let nested = columns.iter().find(|column| column.ends_with(&format!(".{name}")));
+        let advice = match (nested, &self.passed_over, self.has_patterns) {
+            (Some(nested), _, _) => format!("name that with its object, {nested}"),
+            (None, Some(line), _) => line.clone(),
+            (None, None, true) => "no pattern of --read matches a line that it printed".to_owned(),
+            (None, None, false) => format!(
+                "print a line such as {{\"{name}\": 0.5}}, or say how it is printed with --read"
+            ),
+        };
+        format!("it never told {name}: {there}; {advice}")
+    }
+}
+
+/// A line for an explanation, or as much of it as says which one it is.
+fn quoted(line: &str) -> String {
+    const MOST: usize = 200;
+    let shown: String = line.trim().chars().take(MOST).collect();
+    let rest = if line.trim().chars().nth(MOST).is_some() { "…" } else { "" };
+    format!("`{}{rest}`", printable(&shown))
+}
