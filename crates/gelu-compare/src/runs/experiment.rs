@@ -32,6 +32,13 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     #[must_use]
     fn with_grid_of(&self, other: &Self) -> Self;
 
+    /// The same with what it lists, axes above all, in the order in which another lists it: the order of
+    /// flags makes no other comparison.
+    #[must_use]
+    fn ordered_as(&self, _other: &Self) -> Self {
+        self.clone()
+    }
+
     /// The same with the seeds and looks of another.
     #[must_use]
     fn with_seeds_of(&self, other: &Self) -> Self;

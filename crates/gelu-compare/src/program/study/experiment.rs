@@ -50,7 +50,8 @@ impl Experiment for Study {
                 let measure = self.measure(self.selection.as_ref().unwrap_or(&self.primary));
                 BestBy { direction: measure.direction, measure: measure.name }
             }),
-            setting: key.setting.clone(),
+            // A run's name follows from this order, and what a file gave back has another.
+            setting: key.setting.in_order_of(&self.axes),
         })
     }
 
@@ -66,6 +67,14 @@ impl Experiment for Study {
         same
     }
 
+    fn ordered_as(&self, other: &Self) -> Self {
+        let mut same = self.clone();
+        arrange(&mut same.axes, &other.axes, |a, b| a.name == b.name);
+        arrange(&mut same.measures, &other.measures, |a, b| a.name == b.name);
+        arrange(&mut same.higher, &other.higher, |a, b| a == b);
+        same
+    }
+
     fn with_seeds_of(&self, other: &Self) -> Self {
         Self { seeds: other.seeds, until_decided: other.until_decided, ..self.clone() }
     }
@@ -73,4 +82,11 @@ impl Experiment for Study {
     fn command(&self) -> Option<String> {
         None
     }
+}
+
+/// Puts items into the order of others like them; what is new comes last.
+fn arrange<T>(items: &mut [T], as_in: &[T], alike: impl Fn(&T, &T) -> bool) {
+    items.sort_by_key(|item| {
+        as_in.iter().position(|other| alike(item, other)).unwrap_or(as_in.len())
+    });
 }
