@@ -642,3 +642,85 @@ fn many_short_processes_cost_little_besides_themselves() {
     eprintln!("{runs} runs of a process: {besides:?} each besides the process");
     assert!(besides <= Duration::from_millis(20), "{besides:?}");
 }
+
+/// Ends within a minute, or is ended.
+fn ends(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
+    let mut command = sandbox.command(arguments);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while process.try_wait().unwrap().is_none() {
+        if Instant::now() > deadline {
+            process.kill().unwrap();
+            panic!("{arguments:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Outcome(process.wait_with_output().unwrap())
+}
+
+#[test]
+fn axes_may_be_named_in_any_order() {
+    let sandbox = Sandbox::new(r#"echo "{\"score\": 0.$1$2$3$4}""#);
+    let command = "sh train.sh {mu} {zeta} {alpha} {seed}";
+    let compare = |axes: [&str; 4], more: &[&str]| {
+        let head = ["compare", command, "--primary", "score", "--plain", "--out", "r"];
+        ends(&sandbox, &[&head, &axes[..], more].concat())
+    };
+    let (zeta_first, alpha_first) =
+        (["--each", "zeta=1,2", "--each", "alpha=3"], ["--each", "alpha=3", "--each", "zeta=1,2"]);
+    let compared = ["--compare", "mu=4,5"];
+    compare(zeta_first, &[&compared[..], &["--seeds", "2"]].concat()).success();
+    let names = |count: usize| {
+        let names: Vec<String> = sandbox
+            .runs("r")
+            .iter()
+            .map(|run| run.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        assert_eq!(names.len(), count, "{names:?}");
+        assert!(names.iter().all(|name| name.starts_with("mu")), "{names:?}");
+        names
+    };
+    let first = names(8);
+    // Seeds that are added are read from disk before they are planned by anybody.
+    compare(zeta_first, &[&compared[..], &["--seeds", "3"]].concat()).success();
+    assert!(first.iter().all(|name| names(12).contains(name)));
+    // The order of flags makes no other comparison, and no other names.
+    compare(alpha_first, &[&compared[..], &["--seeds", "4"]].concat()).success();
+    let all = names(16);
+    assert!(all.iter().all(|name| name.contains("-zeta") && name.contains("-alpha3-")), "{all:?}");
+    // A run is one, however many folders hold it.
+    let (one, other) = (&all[0], all[0].replace("mu", "um"));
+    let runs = sandbox.path("r/runs");
+    let copied = Command::new("cp").arg("-r").arg(runs.join(one)).arg(runs.join(&other)).status();
+    assert!(copied.unwrap().success());
+    let said = sandbox.run(&["report", "r"]);
+    let warning = format!("{other}: holds the same run as {one}, and is left out");
+    assert!(said.stderr().contains(&warning), "{}", said.stderr());
+    let document = sandbox.document(&["report", "r"]);
+    assert_eq!(document["runs"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn a_verdict_is_waited_for_whatever_the_order_of_axes() {
+    let sandbox = Sandbox::new(r#"echo "{\"score\": 0.$(( 100 + ($3 * 7919 * $1) % 97 ))}""#);
+    let arguments = [
+        "compare",
+        "sh train.sh {zeta} {alpha} {seed}",
+        "--compare",
+        "zeta=1,2",
+        "--each",
+        "alpha=3",
+        "--primary",
+        "score",
+        "--plain",
+        "--until-decided",
+        "--max-seeds",
+        "20",
+        "--out",
+        "r",
+    ];
+    ends(&sandbox, &arguments).success();
+    let runs = sandbox.runs("r").len();
+    assert!(runs > 2 * 8, "there is a second look: {runs} runs");
+}

@@ -17,7 +17,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use burn::train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep};
 use gelu_core::{Activation, HiddenLayer};
 use gelu_experiments::data::{ImageSet, Images, data_home, mnist};
-use gelu_learner::{Error, Program, Result, Run, Training};
+use gelu_learner::{Error, Loader, Program, Result, Run, Training};
 use gelu_training::AdamConfig;
 use gelu_training::layers::{hidden_layer, linear};
 use std::path::PathBuf;
@@ -148,9 +148,8 @@ fn training(run: &Run) -> Result<Training<Classifier>> {
     let network = Classifier::new(&initialisation, &run.activation("activation")?, run.device())?;
     let digits = pictures()?;
     Ok(Training::of(network, AdamConfig::new().init(), run.get("rate")?)
-        .batches(128, Batches)
-        .train(Part(digits, |set| &set.train))
-        .test(Part(digits, |set| &set.test))
+        .train(Loader::new(Part(digits, |set| &set.train), Batches).batch_size(128))
+        .test(Loader::new(Part(digits, |set| &set.test), Batches))
         .epochs(20))
 }
 

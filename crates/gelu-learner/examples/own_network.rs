@@ -80,15 +80,14 @@ fn points(count: usize, start: f32) -> InMemDataset<[f32; 2]> {
 
 // ------------------------------------------------------------------------------------------------
 
-use gelu_learner::{Program, Result, Run, Training};
+use gelu_learner::{Loader, Program, Result, Run, Training};
 
 fn training(run: &Run) -> Result<Training<Net>> {
     let net = Net::new(&run.activation("activation")?, run.get("width")?, run.device());
     Ok(Training::of(net, AdamConfig::new().init(), run.get("rate")?)
-        .batches(64, Points)
-        .train(points(4096, 0.0))
-        .valid(points(512, 0.3))
-        .test(points(1024, 0.7))
+        .train(Loader::new(points(4096, 0.0), Points).batch_size(64))
+        .valid(Loader::new(points(512, 0.3), Points))
+        .test(Loader::new(points(1024, 0.7), Points))
         .epochs(10))
 }
 

@@ -1,5 +1,5 @@
 //! A classifier with attention, an output and a measure of its own, of which higher is better, and a batcher
-//! that draws random numbers: the first letter of a word says which of the others is the answer.
+//! that draws random numbers in training: the first letter of a word says which of the others is the answer.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataset::InMemDataset;
@@ -11,7 +11,9 @@ use burn::tensor::{Device, Distribution, ExecutionError, Int, Tensor, TensorData
 use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_learner::randomness::{Purpose, generator};
-use gelu_learner::{Measure, Measured, Measurement, Program, Result, Run, Schedule, Training};
+use gelu_learner::{
+    Loader, Measure, Measured, Measurement, Program, Result, Run, Schedule, Training,
+};
 use rand::RngExt;
 
 /// Letters of a word, and how many there are.
@@ -108,6 +110,7 @@ struct Words {
 
 type Word = [i32; LENGTH];
 
+/// Smudges a share of the letters.
 #[derive(Clone, Debug)]
 struct Smudged {
     share: f64,
@@ -119,9 +122,8 @@ impl Batcher<Word, Words> for Smudged {
         let answers: Vec<i32> = words.iter().map(answer).collect();
         let (count, letters) = (words.len(), words.concat());
         let letters = Tensor::from_data(TensorData::new(letters, [count, LENGTH]), device);
-        // In training some letters are smudged: drawn on the device, so that a run that was killed draws
-        // them again.
-        let letters = match device.is_autodiff() {
+        // Drawn on the device, so that a run that was killed draws them again.
+        let letters = match self.share > 0.0 {
             true => {
                 let drawn =
                     Tensor::<2>::random([count, LENGTH], Distribution::Uniform(0.0, 1.0), device);
@@ -144,10 +146,9 @@ fn training(run: &Run) -> Result<Training<Reader>> {
     let reader = Reader::new(&run.activation("activation")?, run.device());
     let adam = burn::optim::AdamConfig::new().init();
     Ok(Training::of(reader, adam, run.get("rate")?)
-        .batches(64, Smudged { share: run.get("smudged")? })
-        .train(words(2048, 0))
-        .valid(words(512, 1))
-        .test(words(512, 2))
+        .train(Loader::new(words(2048, 0), Smudged { share: run.get("smudged")? }).batch_size(64))
+        .valid(Loader::new(words(512, 1), Smudged { share: 0.0 }))
+        .test(Loader::new(words(512, 2), Smudged { share: 0.0 }))
         .epochs(run.get("epochs")?)
         .schedule(Schedule::Cosine)
         .probes())

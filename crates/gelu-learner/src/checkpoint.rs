@@ -278,9 +278,57 @@ mod tests {
         assert_ne!(first[..], second[..], "Burn draws identities");
         let [first, second] = [first, second].map(|b| without_random_identities(b).unwrap());
         assert_eq!(first[..], second[..]);
+        // Parameters are numbered, and what is kept beside them has no number.
+        let tensors = burn_pack::Reader::from_bytes(first.clone()).unwrap().into_tensors().unwrap();
+        let mut ids: Vec<Option<u64>> = tensors.iter().map(|tensor| tensor.param_id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, [None, None, Some(1), Some(2)]);
         let loaded = norm().load_record(ModuleRecord::from_bytes(first).unwrap());
         let ids = |norm: &BatchNorm| (norm.gamma.id, norm.beta.id);
         assert_eq!(ids(&loaded), ids(&norm()));
+    }
+
+    /// A checkpoint with a network's, an optimiser's and a scheduler's file.
+    fn checkpoint() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let model = BatchNormConfig::new(3).init(&Device::default()).into_record().into_bytes();
+        let optimizer = burn::optim::SgdConfig::new().init().to_record().into_bytes();
+        let scheduler = LrSchedulerRecord::new().with_scalar("done", 3_u64).into_bytes();
+        let files = [model.unwrap(), optimizer.unwrap(), scheduler.unwrap()];
+        for (name, bytes) in PARTS.iter().zip(files) {
+            fs::write(folder.path().join(name), &bytes[..]).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn a_part_that_cannot_be_loaded_is_named_whatever_its_sum_says() {
+        verify(checkpoint().path()).unwrap();
+        for part in PARTS {
+            let folder = checkpoint();
+            fs::write(folder.path().join(part), "not what it was").unwrap();
+            let error = verify(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_best_epochs_network_and_outcomes_are_kept_and_not_the_lasts() {
+        let parent = tempfile::tempdir().unwrap();
+        let run = RunFolder::at(parent.path());
+        // The second epoch is the best of three.
+        for (epoch, best) in [(1, 1), (2, 2), (3, 2)] {
+            let checkpoint = run.checkpoint_path(epoch);
+            fs::create_dir(&checkpoint).unwrap();
+            fs::write(checkpoint.join(PARTS[0]), format!("network {epoch}")).unwrap();
+            keep_best(&run, &checkpoint, epoch, best).unwrap();
+            let outcomes = format!("outcomes {epoch}");
+            keep_outcomes(&run, &checkpoint, outcomes.as_bytes(), epoch, best).unwrap();
+        }
+        let last = run.checkpoint_path(3);
+        assert_eq!(model_bytes(&last, true).unwrap(), b"network 2");
+        assert_eq!(model_bytes(&last, false).unwrap(), b"network 3");
+        assert_eq!(outcomes_bytes(&last).unwrap().unwrap(), b"outcomes 2");
     }
 
     #[test]

@@ -31,6 +31,8 @@ mod schedule;
 mod session;
 mod silent;
 mod tally;
+#[cfg(test)]
+mod testing;
 mod trainable;
 mod training;
 
@@ -38,7 +40,7 @@ pub use checkpoint::numbered;
 pub use epochs::{Apart, Clock, Measuring, bits, evaluate};
 pub use gelu_compare::measure::{Direction, Measure, Unit};
 pub use gelu_compare::{Error, Result};
-pub use learn::{Class, Learned, Lesson, Shown, learn, log};
+pub use learn::{Class, Learned, Lesson, Shown, ShownMetrics, learn, log};
 pub use loader::Order;
 pub use measurement::{Measured, Measurement};
 pub use program::{Learning, Program};
@@ -47,7 +49,7 @@ pub use schedule::{Rates, Schedule};
 pub use session::Plan;
 pub use tally::{Score, Tally, unreadable};
 pub use trainable::Trainable;
-pub use training::{Batches, Splits, Training};
+pub use training::{Loader, Training};
 
 /// The code of the README, compiled with the documentation's tests.
 #[cfg(doctest)]

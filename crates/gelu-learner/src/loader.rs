@@ -57,26 +57,38 @@ impl Order {
 }
 
 /// Batches of a Burn data set, made by a batcher on the training's thread, one after the other: so what it
-/// draws from the device's generator follows from seed and epoch. The last batch holds what is left.
+/// draws from the device's generator follows from seed and epoch. The last batch holds what is left, unless it is
+/// dropped.
 pub(crate) struct Items<I, B> {
     pub(crate) dataset: Arc<dyn Dataset<I>>,
     pub(crate) batcher: Arc<dyn Batcher<I, B>>,
     pub(crate) range: Range<usize>,
     pub(crate) batch_size: usize,
+    /// Whether a last batch that is smaller than the others is left out.
+    pub(crate) drop_last: bool,
     pub(crate) order: Order,
     pub(crate) device: Device,
 }
 
 impl<I, B> Items<I, B> {
-    /// The same in another order.
-    pub(crate) fn with(&self, range: Range<usize>, order: Order, device: &Device) -> Self {
+    /// The same with another range, or on another device.
+    fn with(&self, range: Range<usize>, device: &Device) -> Self {
         Self {
             dataset: self.dataset.clone(),
             batcher: self.batcher.clone(),
             range,
             batch_size: self.batch_size,
-            order,
+            drop_last: self.drop_last,
+            order: self.order.clone(),
             device: device.clone(),
+        }
+    }
+
+    /// How many examples the batches of a pass hold.
+    fn count(&self) -> usize {
+        match self.drop_last {
+            true => self.range.len() / self.batch_size * self.batch_size,
+            false => self.range.len(),
         }
     }
 }
@@ -88,18 +100,18 @@ impl<I: Send + 'static, B: Send + 'static> DataLoader<B> for Items<I, B> {
     }
 
     fn num_items(&self) -> usize {
-        self.range.len()
+        self.count()
     }
 
     fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<B>> {
-        Arc::new(self.with(self.range.clone(), self.order.clone(), device))
+        Arc::new(self.with(self.range.clone(), device))
     }
 
     fn slice(&self, start: usize, end: usize) -> Arc<dyn DataLoader<B>> {
         let offset = self.range.start;
         let end = (offset + end).min(self.range.end);
         let range = (offset + start).min(end)..end;
-        Arc::new(self.with(range, self.order.clone(), &self.device))
+        Arc::new(self.with(range, &self.device))
     }
 }
 
@@ -114,7 +126,7 @@ impl<I, B> Iterator for Batches<'_, I, B> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let Items { dataset, batcher, range, batch_size, device, .. } = self.items;
-        let end = (self.done + batch_size).min(range.len());
+        let end = (self.done + batch_size).min(self.items.count());
         if self.done == end {
             return None;
         }
@@ -129,7 +141,7 @@ impl<I, B> Iterator for Batches<'_, I, B> {
 
 impl<I, B> DataLoaderIterator<B> for Batches<'_, I, B> {
     fn progress(&self) -> Progress {
-        Progress::new(self.done, self.items.range.len(), Some("examples".to_owned()))
+        Progress::new(self.done, self.items.count(), Some("examples".to_owned()))
     }
 }
 
@@ -152,6 +164,7 @@ mod tests {
             batcher: Arc::new(Lists),
             range: 0..10,
             batch_size: 4,
+            drop_last: false,
             order,
             device: Device::default(),
         }
@@ -165,7 +178,27 @@ mod tests {
     fn sequential_batches_are_as_they_stand_and_the_last_holds_what_is_left() {
         let items = items(Order::Sequential);
         assert_eq!(pass(&items), [vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![8, 9]]);
-        assert_eq!(pass(items.slice(2, 5).as_ref()), [vec![2, 3, 4]]);
+        let slice = items.slice(2, 8);
+        assert_eq!(pass(slice.as_ref()), [vec![2, 3, 4, 5], vec![6, 7]]);
+        // Its places are counted from where the slice begins.
+        assert_eq!(pass(slice.slice(1, 3).as_ref()), [vec![3, 4]]);
+        assert_eq!(pass(slice.slice(4, 9).as_ref()), [vec![6, 7]]);
+    }
+
+    #[test]
+    fn a_smaller_last_batch_can_be_left_out_and_a_full_one_is_not() {
+        let items = Items { drop_last: true, ..items(Order::Sequential) };
+        assert_eq!(pass(&items), [vec![0, 1, 2, 3], vec![4, 5, 6, 7]]);
+        assert_eq!(items.num_items(), 8);
+        assert_eq!(pass(items.slice(0, 8).as_ref()), [vec![0, 1, 2, 3], vec![4, 5, 6, 7]]);
+        let shuffled = Items { order: Order::shuffled(3, 1), ..items };
+        let left = |batches: Vec<Vec<usize>>| {
+            assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4]);
+            let seen = batches.concat();
+            (0..10).filter(|item| !seen.contains(item)).collect::<Vec<_>>()
+        };
+        let epochs: Vec<Vec<usize>> = (0..4).map(|_| left(pass(&shuffled))).collect();
+        assert!(epochs.iter().any(|left| *left != epochs[0]), "always the same: {epochs:?}");
     }
 
     #[test]

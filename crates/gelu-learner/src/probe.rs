@@ -163,6 +163,14 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_is_dead_that_is_0_in_all_rows() {
+        let rows = vec![1.0, 0.0, 0.0, 0.0];
+        assert_eq!(layer(rows.clone(), rows, 2).measure(LayerMeasure::Dead), Some(0.5));
+        let rows = vec![0.0, 0.0, 1.0, 0.0];
+        assert_eq!(layer(rows.clone(), rows, 2).measure(LayerMeasure::Dead), Some(0.5));
+    }
+
+    #[test]
     fn moments_are_those_of_the_numbers() {
         // 0, 0, 0, 4: mean 1, variance 3, third moment 6, fourth 21.
         let layer = layer(vec![0.0, 0.0, 0.0, 4.0], vec![1.0; 4], 2);

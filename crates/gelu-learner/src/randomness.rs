@@ -22,6 +22,13 @@ pub enum Purpose {
         /// From 1.
         epoch: usize,
     },
+    /// What the network or a batcher draws while a part of the data is measured after an epoch.
+    Measuring {
+        /// From 1.
+        epoch: usize,
+        /// Which part: 0 is the training set, 1 validation, 2 the test set, and further ones follow.
+        part: usize,
+    },
     /// Anything else, by the number of a stream that nothing else has: 2⁶² and above.
     Other {
         /// The stream.
@@ -36,6 +43,7 @@ pub fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
         Purpose::Weights => 0,
         Purpose::BatchOrder { epoch } => 2 * epoch as u64 + 1,
         Purpose::Training { epoch } => 2 * epoch as u64,
+        Purpose::Measuring { epoch, part } => 1 << 61 | (epoch as u64) << 8 | part as u64,
         Purpose::Other { stream } => stream,
     });
     generator
@@ -59,10 +67,13 @@ mod tests {
             for epoch in 1..=20 {
                 drawn.insert(device_seed(seed, Purpose::BatchOrder { epoch }));
                 drawn.insert(device_seed(seed, Purpose::Training { epoch }));
+                for part in 0..4 {
+                    drawn.insert(device_seed(seed, Purpose::Measuring { epoch, part }));
+                }
                 let stream = 1 << 62 | epoch as u64;
                 drawn.insert(device_seed(seed, Purpose::Other { stream }));
             }
         }
-        assert_eq!(drawn.len(), 20 * 61);
+        assert_eq!(drawn.len(), 20 * (1 + 20 * 7));
     }
 }

@@ -80,6 +80,12 @@ impl<S: Spec> Session<S> {
         self.state().epoch_started = Instant::now();
     }
 
+    /// Begins to measure a part of the data, by its number ([`Purpose::Measuring`]): what the network or a
+    /// batcher draws depends on nothing that was measured before.
+    pub(crate) fn begin_part(&self, epoch: usize, part: usize, device: &Device) {
+        device.seed(device_seed(self.spec().key().seed, Purpose::Measuring { epoch, part }));
+    }
+
     /// Whether a measure of an epoch that has to be a number is none.
     ///
     /// # Errors

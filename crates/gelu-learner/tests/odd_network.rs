@@ -8,10 +8,10 @@ use burn::nn::{Linear, LinearConfig};
 use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLearningRate;
 use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
 use burn::train::metric::{AccuracyMetric, LossMetric};
 use burn::train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep};
-use gelu_learner::{Error, Program, Result, Run, Training};
+use gelu_learner::{Error, Loader, Program, Result, Run, Schedule, Training};
 
 #[derive(Module, Debug)]
 struct Odd {
@@ -26,6 +26,7 @@ enum Fault {
     Grows,
     NoNumber,
     ManyLosses,
+    Draws,
     None,
 }
 
@@ -37,6 +38,11 @@ impl Odd {
         let loss = match self.fault {
             Fault::NoNumber => loss * f32::NAN,
             Fault::ManyLosses => loss.repeat(&[3]),
+            // Whatever it is given, trained or measured.
+            Fault::Draws => {
+                let drawn = loss.random_like(Distribution::Uniform(0.0, 1.0));
+                loss * 0.0 + drawn
+            }
             Fault::Grows | Fault::None => loss,
         };
         ClassificationOutput::new(loss, logits, classes)
@@ -104,6 +110,7 @@ fn training(run: &Run) -> Result<Training<Odd>> {
         "grows" => Fault::Grows,
         "nan" => Fault::NoNumber,
         "many-losses" => Fault::ManyLosses,
+        "draws" | "draws-more" => Fault::Draws,
         _ => Fault::None,
     };
     if fault == "asks" {
@@ -112,20 +119,32 @@ fn training(run: &Run) -> Result<Training<Odd>> {
     let count = |of: &str, count: usize| if fault == of { 0 } else { count };
     let net = Odd { linear, spare, fault: kind };
     let rate = if fault == "rate" { -1.0 } else { 1e-2 };
-    let data = Training::of(net, AdamConfig::new().init(), rate)
-        .batches(count("batch", 16), Classes)
-        .train(points(count("train", 200)))
-        .valid(points(count("valid", 50)));
-    let data = if fault == "no-test" { data } else { data.test(points(count("test", 40))) };
-    let training = data
-        .epochs(count("epochs", run.get("epochs")?))
-        .shown(|burn| burn.metrics((LossMetric::new(), AccuracyMetric::new())));
-    if fault != "scheduled" {
-        return Ok(training);
-    }
-    // 13 batches an epoch.
-    let falling = CosineAnnealingLrSchedulerConfig::new(rate, 13 * run.get::<usize>("epochs")?);
-    Ok(training.scheduler(falling.init().map_err(Error::Failed)?))
+    let epochs: usize = run.get("epochs")?;
+    let adam = AdamConfig::new().init();
+    let training = match fault.as_str() {
+        // 13 batches an epoch.
+        "scheduled" | "scheduled-twice" => {
+            let falling = CosineAnnealingLrSchedulerConfig::new(rate, 13 * epochs);
+            Training::scheduled(net, adam, falling.init().map_err(Error::Failed)?)
+        }
+        _ => Training::of(net, adam, rate),
+    };
+    let training =
+        if fault == "scheduled-twice" { training.schedule(Schedule::Cosine) } else { training };
+    let load = |examples| Loader::new(points(examples), Classes);
+    let drop_last =
+        |of: &str, loader: Loader<Batch>| if fault == of { loader.drop_last() } else { loader };
+    let train = load(count("train", if fault == "drop-all" { 15 } else { 200 }));
+    let train = if fault == "no-batch" { train } else { train.batch_size(count("batch", 16)) };
+    let training = training.train(drop_last("drop-all", train)).valid(drop_last(
+        "drop-valid",
+        load(count("valid", if fault == "draws-more" { 100 } else { 50 })),
+    ));
+    let training =
+        if fault == "no-test" { training } else { training.test(load(count("test", 40))) };
+    Ok(training
+        .epochs(count("epochs", epochs))
+        .shown(|burn| burn.metrics((LossMetric::new(), AccuracyMetric::new()))))
 }
 
 fn main() -> std::process::ExitCode {

@@ -176,6 +176,13 @@ fn what_cannot_be_trained_is_said_in_words() {
     let sandbox = Sandbox::of_example("odd_network");
     for (fault, said) in [
         ("batch", "a batch is to have 0 examples"),
+        ("no-batch", "the batch size is missing; write .train(Loader::new(…).batch_size(64))"),
+        (
+            "drop-all",
+            "the 15 examples for .train(…) are less than a batch of 16, and .drop_last() leaves out",
+        ),
+        ("drop-valid", ".valid(…) measures all examples"),
+        ("scheduled-twice", "Training::scheduled(…) takes its learning rate from Burn's scheduler"),
         ("train", "the data set for .train(…) is empty"),
         ("valid", "the data set for .valid(…) is empty"),
         ("test", "the data set for .test(…) is empty"),
@@ -219,6 +226,45 @@ fn a_loss_that_is_no_number_from_the_first_step_is_a_run_that_diverged() {
     let sandbox = Sandbox::of_example("odd_network");
     let said = sandbox.run(&["train", "--set", "fault=nan"]).success();
     assert!(said.contains("diverged in epoch 1"), "{said}");
+}
+
+#[test]
+fn draws_differ_by_epoch_and_part_and_by_nothing_else() {
+    let sandbox = Sandbox::of_example("odd_network");
+    // Of each epoch, the mean of what was drawn while it was trained, and on two parts of the data.
+    let drawn = |fault: &str| {
+        let set = format!("fault={fault}");
+        sandbox.run(&["train", "--set", &set, "--out", fault]).success();
+        let table = fs::read_to_string(sandbox.runs(fault)[0].join("metrics.csv")).unwrap();
+        let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+        let column = |name: &str| {
+            let place = columns.iter().position(|column| *column == name).unwrap();
+            let cell = |line: &str| line.split(',').nth(place).unwrap().to_owned();
+            table.lines().skip(1).map(cell).collect::<Vec<String>>()
+        };
+        ["batch_loss", "valid_loss", "test_loss"].map(column)
+    };
+    let [trained, valid, test] = drawn("draws");
+    for drawn in [&trained, &valid, &test] {
+        assert_eq!(drawn.len(), 3);
+        assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[0] != drawn[2], "{drawn:?}");
+    }
+    // With twice as many validation examples, nothing else is drawn elsewhere.
+    let [as_trained, as_valid, as_test] = drawn("draws-more");
+    assert_eq!(as_trained, trained);
+    assert_eq!(as_test, test);
+    assert_ne!(as_valid, valid);
+}
+
+#[test]
+fn what_train_prints_begins_with_what_decides() {
+    let sandbox = Sandbox::of_example("own_sequences");
+    let said = sandbox.run(&["train", "--set", "epochs=1"]).success();
+    let line = said.lines().find(|line| line.starts_with("epoch 1")).unwrap();
+    assert!(line.starts_with("epoch 1  test accuracy "), "{line}");
+    // `compare` takes one value by the flag that `train` has.
+    let more = ["--set", "epochs=1", "--set", "activation=gelu,relu", "--seeds", "1"];
+    sandbox.run(&with("compare", "set", &more)).refused(2, "nothing is compared");
 }
 
 #[test]

@@ -74,8 +74,9 @@ impl<E: Experiment> ByHand<'_, E> {
         let Self { out, asked, spec, keep_going } = self;
         let (folder, comparison) =
             ComparisonFolder::create(out, asked, ComparisonReader::has_looked)?;
-        let (folder, silence) = (folder.run(spec)?, comparison.silence());
-        let claimed = ClaimedRun::claim(&folder, spec, &mut Watch::default(), silence)?;
+        let spec = comparison.in_order(spec.clone());
+        let (folder, silence) = (folder.run(&spec)?, comparison.silence());
+        let claimed = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), silence)?;
         let run = Arc::new(claimed.map_err(|holder| busy(&folder, holder.as_ref()))?);
         let control = Control::default();
         let tool = (!matches!(telling, Telling::ByTrainer)).then_some(E::Spec::TOOL);

@@ -1,5 +1,5 @@
 use crate::comparison::{Headings, Verdict, differences, sentence};
-use crate::measure::{EpochMetrics, Measure};
+use crate::measure::{EpochMetrics, LayerMeasure, Measure, Split};
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus};
 use crate::setting::Setting;
 use std::collections::{HashMap, HashSet};
@@ -65,7 +65,8 @@ impl PlainReporter {
             }
             for epoch in run.epochs.iter().skip(told.epochs) {
                 let planned = Some(run.epochs_planned).filter(|&planned| planned >= epoch.epoch);
-                let line = epoch_line(&snapshot.measures, epoch, planned);
+                let line =
+                    epoch_line(&snapshot.measures, &snapshot.criterion.primary, epoch, planned);
                 writeln!(lines, "{head}  {line}").expect("writing to memory cannot fail");
             }
             told.epochs = told.epochs.max(run.epochs.len());
@@ -110,21 +111,33 @@ impl PlainReporter {
     }
 }
 
-/// One finished epoch in words: `epoch  3/10  train loss 0.1234  valid loss 0.1321  …`, or `epoch 3  …` where
-/// nobody knows how many there will be.
-pub fn epoch_line(measures: &[Measure], epoch: &EpochMetrics, planned: Option<usize>) -> String {
+/// One finished epoch in words: `epoch  3/10  test error 4.10 %  train loss 0.1234  …`, or `epoch 3  …` where
+/// the number of epochs is unknown. The measure that decides, by its name, comes first; what layers do comes
+/// last.
+pub fn epoch_line(
+    measures: &[Measure],
+    primary: &str,
+    epoch: &EpochMetrics,
+    planned: Option<usize>,
+) -> String {
     let mut line = match planned {
         Some(planned) => {
             format!("epoch {:>width$}/{planned}", epoch.epoch, width = digits(planned))
         }
         None => format!("epoch {}", epoch.epoch),
     };
-    let fraction = |measure: &&Measure| measure.unit.factor != 1.0;
-    // Losses first; how well training examples are classified says little that their loss does not.
-    let losses = measures.iter().filter(|measure| !fraction(measure));
-    let trained = |measure: &&Measure| measure.split != Some(crate::measure::Split::Train);
-    let shares = measures.iter().filter(|measure| fraction(measure) && trained(measure));
-    for measure in losses.chain(shares) {
+    let trained = |measure: &Measure| measure.split == Some(Split::Train);
+    let rank = |measure: &Measure| match measure.unit.factor != 1.0 {
+        _ if measure.name == primary => Some(0),
+        _ if LayerMeasure::of_column(&measure.column).is_some() => Some(3),
+        false => Some(1),
+        // How well training examples are classified says little that their loss does not.
+        true => (!trained(measure)).then_some(2),
+    };
+    let mut ranked: Vec<(u8, &Measure)> =
+        measures.iter().filter_map(|measure| Some((rank(measure)?, measure))).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    for (_, measure) in ranked {
         if let Some(value) = epoch.get(&measure.column) {
             let name = measure.column.replace('_', " ");
             line.push_str(&format!("  {name} {}", measure.unit.shown(value)));
@@ -140,14 +153,43 @@ fn digits(number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Looks;
+    use crate::measure::{Looks, Unit};
     use crate::report::snapshot_example::{example, without_epochs};
 
     #[test]
     fn an_epoch_is_one_of_as_many_as_are_known_of() {
         let epoch = EpochMetrics::new(3);
-        assert_eq!(epoch_line(&[], &epoch, Some(10)), "epoch  3/10");
-        assert_eq!(epoch_line(&[], &epoch, None), "epoch 3");
+        assert_eq!(epoch_line(&[], "", &epoch, Some(10)), "epoch  3/10");
+        assert_eq!(epoch_line(&[], "", &epoch, None), "epoch 3");
+    }
+
+    #[test]
+    fn what_decides_comes_first_and_what_layers_do_comes_last() {
+        let dead = LayerMeasure::Dead.column(1);
+        let mut epoch = EpochMetrics::new(1);
+        for column in
+            [&dead, "learning_rate", "valid_loss", "train_error", "test_loss", "test_error"]
+        {
+            epoch.set(column, 0.5);
+        }
+        let unit = Unit::points();
+        let measures: Vec<Measure> =
+            epoch.measured().map(|(name, _)| Measure::named(name)).collect();
+        let measures: Vec<Measure> = measures
+            .into_iter()
+            .map(|m| if m.quantity == "error" { Measure { unit: unit.clone(), ..m } } else { m })
+            .collect();
+        assert_eq!(
+            epoch_line(&measures, "test_loss", &epoch, None),
+            format!(
+                "epoch 1  test loss 0.5000  learning rate 0.5000  valid loss 0.5000  test error 50.00 %  {} \
+                 0.5000",
+                dead.replace('_', " ")
+            )
+        );
+        // It is shown even where it is one of those that are left out.
+        let line = epoch_line(&measures, "train_error", &epoch, None);
+        assert!(line.starts_with("epoch 1  train error 50.00 %  learning rate"), "{line}");
     }
 
     #[test]
@@ -172,8 +214,7 @@ mod tests {
         assert_eq!(text.matches("finished, 2.00 s an epoch").count(), 22);
         assert_eq!(text.matches("diverged in epoch 5").count(), 2);
         assert_eq!(text.matches("begins").count(), 24);
-        let first =
-            "[ 1/24] gelu lr 0.001 dropout 0 seed 1  epoch  1/12  train loss 0.4559  valid loss";
+        let first = "[ 1/24] gelu lr 0.001 dropout 0 seed 1  epoch  1/12  test error";
         assert!(text.contains(first), "{text}");
     }
 

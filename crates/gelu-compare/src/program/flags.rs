@@ -76,8 +76,8 @@ pub(super) struct Varied {
     /// Choose the best of these values for everything that is compared
     #[arg(long, value_name = "AXIS=LIST")]
     tune: Vec<Values>,
-    /// Make a verdict at each of these values
-    #[arg(long, value_name = "AXIS=LIST")]
+    /// Make a verdict at each of these values; of one value, it is what all runs have
+    #[arg(long, visible_alias = "set", value_name = "AXIS=LIST")]
     each: Vec<Values>,
     /// What the others are compared with [default: the first]
     #[arg(long, value_name = "VALUE")]

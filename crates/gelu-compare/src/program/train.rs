@@ -62,7 +62,7 @@ impl<F: Args> Train<F> {
         let line = |epoch: &EpochMetrics| {
             let measures: Vec<Measure> =
                 epoch.measured().map(|(name, _)| study.measure(name)).collect();
-            epoch_line(&measures, epoch, None)
+            epoch_line(&measures, &study.primary, epoch, None)
         };
         let by_hand = ByHand { out: &out, asked: &asked, spec: &spec, keep_going };
         let trained =

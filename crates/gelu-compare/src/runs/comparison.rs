@@ -1,5 +1,5 @@
 use super::lease;
-use super::{DataSource, Design, Experiment, RunKey, With};
+use super::{DataSource, Design, Experiment, RunKey, Spec, With};
 use crate::measure::{Criterion, Looks};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -136,6 +136,13 @@ impl<E: Experiment> Comparison<E> {
     /// The specification of a run; `None` where this program can have no such run.
     pub fn spec(&self, key: &RunKey) -> Option<E::Spec> {
         self.recipe.spec(&self.with(), key)
+    }
+
+    /// The same run as this comparison writes it, after which its folder is called: a file gives a setting
+    /// back in an order of its own, and so do flags.
+    pub(crate) fn in_order(&self, spec: E::Spec) -> E::Spec {
+        let own = self.spec(&spec.key()).map(|own| own.at_version(spec.version()));
+        own.filter(|own| *own == spec).unwrap_or(spec)
     }
 
     /// Whether a run is one of this comparison: trained by its recipe, on its data and backend.

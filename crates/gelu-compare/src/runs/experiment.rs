@@ -32,9 +32,10 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     #[must_use]
     fn with_grid_of(&self, other: &Self) -> Self;
 
-    /// The same with values written as another has them: `lr=1e-3` was kept as 0.001 by earlier versions.
+    /// The same as another writes it: what it lists, axes above all, in the other's order, since the order of flags makes
+    /// no other comparison; numbers in the other's spelling, since `lr=1e-3` was kept as 0.001 by earlier versions.
     #[must_use]
-    fn spelled_as(&self, _other: &Self) -> Self {
+    fn written_as(&self, _other: &Self) -> Self {
         self.clone()
     }
 

@@ -17,7 +17,7 @@ impl<E: Experiment> Comparison<E> {
         asked: &Self,
         looked_at: impl FnOnce() -> bool,
     ) -> std::result::Result<Self, String> {
-        let asked = &Self { recipe: asked.recipe.spelled_as(&self.recipe), ..asked.clone() };
+        let asked = &Self { recipe: asked.recipe.written_as(&self.recipe), ..asked.clone() };
         let mut same_grid = asked.clone();
         // Which comparisons are made may change, but not what they are decided by, nor the looks at
         // them once they are fixed.

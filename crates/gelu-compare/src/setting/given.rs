@@ -5,16 +5,26 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-/// A value for each of some axes, in the axes' order; written as a map.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// A value for each of some axes; written as a map.
+///
+/// The order in which the axes are named is kept for people and says nothing else: settings that give the
+/// same axes the same values are equal. Files give it back in an order of their own.
+#[derive(Clone, Debug, Default)]
 pub struct Setting(Vec<(String, Value)>);
 
 impl Setting {
     /// Of these axes and values.
+    ///
+    /// Of an axis that is named twice, the last value counts.
     pub fn new<N: Into<String>, V: Into<Value>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
-        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let mut setting = Self::default();
+        for (name, value) in pairs {
+            setting.set(&name.into(), value);
+        }
+        setting
     }
 
     /// The value of an axis.
@@ -82,6 +92,23 @@ impl Setting {
     }
 }
 
+impl PartialEq for Setting {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len()
+            && self.iter().all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+impl Eq for Setting {}
+
+impl Hash for Setting {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let mut pairs: Vec<&(String, Value)> = self.0.iter().collect();
+        pairs.sort_by(|a, b| a.0.cmp(&b.0));
+        pairs.hash(state);
+    }
+}
+
 impl fmt::Display for Setting {
     /// `gelu lr 0.001 dropout 0.5`: texts say themselves what they are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,13 +159,52 @@ impl<'de> Deserialize<'de> for Setting {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Setting, M::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
+                let mut setting = Setting::default();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    if setting.get(&name).is_some() {
+                        let problem = format!("the axis {name} has two values");
+                        return Err(serde::de::Error::custom(problem));
+                    }
+                    setting.0.push((name, value));
                 }
-                Ok(Setting(pairs))
+                Ok(setting)
             }
         }
         deserializer.deserialize_map(Pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setting::{Axis, Role};
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_order_in_which_axes_are_named_says_nothing() {
+        let one = Setting::new([("zeta", 1.0), ("alpha", 3.0)]);
+        let other = Setting::new([("alpha", 3.0), ("zeta", 1.0)]);
+        assert_eq!(one, other);
+        assert_eq!(HashSet::from([one.clone(), other]).len(), 1);
+        for different in [
+            Setting::new([("zeta", 3.0), ("alpha", 1.0)]),
+            Setting::new([("zeta", 1.0)]),
+            Setting::new([("zeta", 1.0), ("alpha", 3.0), ("more", 0.0)]),
+        ] {
+            assert_ne!(one, different);
+            assert_ne!(different, one);
+        }
+    }
+
+    #[test]
+    fn what_a_file_gives_back_is_the_same_and_gets_the_axes_order() {
+        let axes = ["zeta", "alpha"].map(|name| Axis::new(name, Role::Compared, [1.0]));
+        let one = Setting::new([("zeta", 1.0), ("alpha", 3.0)]);
+        let read: Setting = toml::from_str(&toml::to_string(&one).unwrap()).unwrap();
+        assert_eq!(read, one);
+        assert_eq!(read.in_order_of(&axes).to_string(), "zeta 1 alpha 3");
+        assert_eq!(one.in_order_of(&axes[1..]).to_string(), "alpha 3 zeta 1");
+        let twice = serde_json::from_str::<Setting>(r#"{"a": 1, "b": 2, "a": 3}"#).unwrap_err();
+        assert!(twice.to_string().contains("the axis a has two values"), "{twice}");
     }
 }

@@ -10,6 +10,14 @@ impl Axis {
 }
 
 impl Setting {
+    /// The same in the order of these axes; what is on none of them comes last.
+    pub fn in_order_of(&self, axes: &[Axis]) -> Self {
+        let place = |name: &str| axes.iter().position(|axis| axis.name == name);
+        let mut pairs: Vec<(&str, &Value)> = self.iter().collect();
+        pairs.sort_by_key(|(name, _)| place(name).unwrap_or(axes.len()));
+        Self::new(pairs.into_iter().map(|(name, value)| (name, value.clone())))
+    }
+
     /// The part of it on the axes of a role.
     pub fn of_role(&self, axes: &[Axis], role: Role) -> Self {
         let part = axes.iter().filter(|axis| axis.role == role);

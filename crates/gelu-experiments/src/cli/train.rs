@@ -79,7 +79,8 @@ impl Train {
             let criterion = comparison.recipe.design().criterion();
             train(run, &splits, &criterion, &opened, control, &environment, Display::Burn)
         })?;
-        trained.conclude(&reported(&trained))
+        let primary = comparison.criterion().primary;
+        trained.conclude(&reported(&trained, &primary))
     }
 }
 
@@ -89,12 +90,12 @@ fn one(flag: Option<f64>, recipe: &[f64]) -> Vec<f64> {
 }
 
 /// The epoch that counts, and which it is.
-fn reported(trained: &Trained<Recipe>) -> String {
+fn reported(trained: &Trained<Recipe>, primary: &str) -> String {
     let (folder, spec) = (trained.run.folder(), trained.run.spec());
     let snapshot = folder.snapshot(spec, trained.silence);
     let Some(reported) = spec.reported_epoch(&snapshot.epochs) else { return String::new() };
     let measures = measures(spec.network.loss());
-    let mut line = epoch_line(&measures, reported, Some(snapshot.epochs_planned));
+    let mut line = epoch_line(&measures, primary, reported, Some(snapshot.epochs_planned));
     if let Some(selection) = spec.best_by {
         line.push_str(&format!("  (of {}, the best by {selection})", snapshot.epochs.len()));
     }

@@ -20,7 +20,8 @@ pub struct Measuring<M: Trainable> {
     /// What is reported.
     pub test: Option<ValidLoader<M>>,
     /// Where given, it is measured on the first batch of this what the layers do,
-    /// [`LayerMeasure`](gelu_compare::measure::LayerMeasure).
+    /// [`LayerMeasure`](gelu_compare::measure::LayerMeasure): batches of `valid`, of `test` where there is
+    /// none, or else of the training set, as they are made for measuring.
     pub probed: Option<ValidLoader<M>>,
     /// Further examples that one measure of is reported, beside the splits.
     pub apart: Vec<Apart<M>>,
@@ -76,6 +77,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         let mut wrong = Vec::new();
         let mut measure = |split: Split, loader: Option<&ValidLoader<M>>| -> Result<Score> {
             let Some(loader) = loader else { return Ok(Score::default()) };
+            self.session.begin_part(epoch, part_of(split), &self.device);
             if on_display == Some(split) {
                 self.tell_valid(
                     events,
@@ -112,7 +114,8 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         let valid = measure(Split::Valid, valid.as_ref())?;
         let test = measure(Split::Test, test.as_ref())?;
         let mut beside = Vec::with_capacity(apart.len());
-        for Apart { column, measure, examples } in apart {
+        for (index, Apart { column, measure, examples }) in apart.iter().enumerate() {
+            self.session.begin_part(epoch, Split::ALL.len() + index, &self.device);
             let score = evaluate(&model, examples.as_ref(), |examples, _| {
                 count(examples);
                 Ok(())
@@ -136,18 +139,34 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         for (column, value) in beside {
             metrics.set(column, value);
         }
-        for (column, value) in self.probed(learner)? {
+        for (column, value) in self.probed(epoch, learner)? {
             metrics.set(&column, value);
         }
         Ok((metrics, bits(wrong)?))
     }
 
     /// What the layers do, where that is asked for.
-    fn probed(&self, learner: &Learner<M>) -> Result<Vec<(String, Option<f64>)>> {
-        match &self.measuring.probed {
-            Some(loader) => probe(&learner.model(), loader.as_ref(), &self.device),
-            None => Ok(Vec::new()),
-        }
+    fn probed(&self, epoch: usize, learner: &Learner<M>) -> Result<Vec<(String, Option<f64>)>> {
+        let Measuring { probed: Some(loader), valid, test, .. } = &self.measuring else {
+            return Ok(Vec::new());
+        };
+        // As that part was measured, or would be: a batcher that draws makes the same first batch.
+        let split = match (valid, test) {
+            (Some(_), _) => Split::Valid,
+            (None, Some(_)) => Split::Test,
+            (None, None) => Split::Train,
+        };
+        self.session.begin_part(epoch, part_of(split), &self.device);
+        probe(&learner.model(), loader.as_ref(), &self.device)
+    }
+}
+
+/// The number of a split among the parts of the data.
+fn part_of(split: Split) -> usize {
+    match split {
+        Split::Train => 0,
+        Split::Valid => 1,
+        Split::Test => 2,
     }
 }
 

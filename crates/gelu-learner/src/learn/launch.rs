@@ -1,7 +1,7 @@
 //! Training through Burn, in a thread of its own.
 
-use super::Lesson;
 use super::aside::Aside;
+use super::{Lesson, ShownMetrics};
 use crate::checkpoint::{EveryEpoch, PartCheckpointer, Parts, numbered};
 use crate::epochs::EpochByEpoch;
 use crate::randomness::{Purpose, device_seed};
@@ -103,7 +103,7 @@ fn launch<S: Spec, M: Trainable>(
         shown: shown.is_some(),
     };
     training = match shown {
-        Some(register) => register(training),
+        Some(register) => ShownMetrics::registered(training, register),
         None => training.renderer(Box::new(Silent)),
     };
     if done > 0 {

@@ -1,7 +1,8 @@
+use super::Shown;
 use crate::{Clock, Measuring, Trainable};
 use burn::optim::ModuleOptimizer;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
-use burn::train::{SupervisedTraining, TrainLoader};
+use burn::train::TrainLoader;
 
 /// All that an untrained network needs to be trained.
 pub struct Lesson<M: Trainable> {
@@ -23,9 +24,6 @@ pub struct Lesson<M: Trainable> {
     /// terminal, with the metrics that this registers.
     pub shown: Option<Shown<M>>,
 }
-
-/// Registers what Burn's display shows.
-pub type Shown<M> = Box<dyn FnOnce(SupervisedTraining<M>) -> SupervisedTraining<M> + Send>;
 
 impl<M: Trainable> std::fmt::Debug for Lesson<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

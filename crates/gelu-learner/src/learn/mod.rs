@@ -8,9 +8,11 @@ mod aside;
 mod launch;
 mod learned;
 mod lesson;
+mod shown;
 
 pub use learned::Learned;
-pub use lesson::{Lesson, Shown};
+pub use lesson::Lesson;
+pub use shown::{Shown, ShownMetrics};
 
 use crate::checkpoint::verify;
 use crate::session::{Plan, Session};
@@ -120,3 +122,6 @@ fn pool(threads: usize) -> Result<ThreadPool> {
         .build();
     pool.map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,38 +1,37 @@
 //! What a run trains, and how: put together step by step.
 
-mod batches;
-mod data;
 mod lesson;
+mod loader;
 
-pub use batches::{Batches, Splits};
+pub use loader::Loader;
 
-use crate::learn::Shown;
+use crate::learn::{Shown, ShownMetrics};
 use crate::{Schedule, Trainable};
-use burn::data::dataloader::batcher::Batcher;
 use burn::optim::ModuleOptimizer;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
-use burn::train::SupervisedTraining;
-use data::{Data, Input};
+use burn::train::InferenceStep;
 
-/// What a run trains, and how: a network, its optimiser and learning rate, its data, so many epochs.
+type Input<M> = <M as InferenceStep>::Input;
+
+/// What a run trains, and how: a network, its optimiser and learning rate, its data, a number of epochs.
 ///
 /// ```
 /// # use burn::data::dataloader::batcher::Batcher;
 /// # use burn::data::dataset::Dataset;
 /// # use burn::optim::AdamConfig;
-/// # use gelu_learner::{Result, Run, Schedule, Trainable, Training};
+/// # use gelu_learner::{Loader, Result, Run, Schedule, Trainable, Training};
 /// # type Batch<N> = <N as burn::train::TrainStep>::Input;
 /// fn training<N: Trainable, I: Send + 'static>(
 ///     run: &Run,
 ///     net: N,
-///     batcher: impl Batcher<I, Batch<N>> + 'static,
+///     augmenting: impl Batcher<I, Batch<N>> + 'static,
+///     plain: impl Batcher<I, Batch<N>> + Clone + 'static,
 ///     [train, valid, test]: [impl Dataset<I> + 'static; 3],
 /// ) -> Result<Training<N>> {
 ///     Ok(Training::of(net, AdamConfig::new().init(), run.get("rate")?)
-///         .batches(64, batcher)
-///         .train(train)
-///         .valid(valid)
-///         .test(test)
+///         .train(Loader::new(train, augmenting).batch_size(64))
+///         .valid(Loader::new(valid, plain.clone()))
+///         .test(Loader::new(test, plain))
 ///         .epochs(10)
 ///         .schedule(Schedule::Cosine))
 /// }
@@ -41,20 +40,25 @@ use data::{Data, Input};
 pub struct Training<M: Trainable> {
     model: M,
     optimizer: ModuleOptimizer,
-    rate: f64,
     course: Course,
-    batch_size: usize,
     epochs: usize,
-    data: Option<Data<M>>,
-    measure_train: bool,
+    train: Option<Loader<Input<M>>>,
+    valid: Option<Loader<Input<M>>>,
+    test: Option<Loader<Input<M>>>,
+    measure_train: Option<Loader<Input<M>>>,
     probes: bool,
     shown: Option<Shown<M>>,
 }
 
 /// How the learning rate goes on.
 enum Course {
-    Schedule(Schedule),
+    Schedule {
+        rate: f64,
+        schedule: Schedule,
+    },
     Burn(ModuleLrScheduler),
+    /// A scheduler of Burn's was given, and then a schedule.
+    Refused,
 }
 
 impl<M: Trainable> std::fmt::Debug for Training<M> {
@@ -64,58 +68,87 @@ impl<M: Trainable> std::fmt::Debug for Training<M> {
 }
 
 impl<M: Trainable> Training<M> {
-    /// Of a network, as it was built for a run, by an optimiser of Burn's or of gelu-training's at this
+    /// Trains a network, as it was built for a run, by an optimiser of Burn's or of gelu-training's at this
     /// learning rate. Gradients are clipped by what the optimiser's config says
     /// (`AdamConfig::with_grad_clipping`).
     pub fn of(model: M, optimizer: impl Into<ModuleOptimizer>, rate: f64) -> Self {
+        let course = Course::Schedule { rate, schedule: Schedule::Constant };
+        Self::with_course(model, optimizer.into(), course)
+    }
+
+    /// The same at the learning rates of one of Burn's schedulers, which is asked once per batch. Build it from
+    /// the value of the run: there is no other learning rate, so none that was tuned can go unused.
+    pub fn scheduled(
+        model: M,
+        optimizer: impl Into<ModuleOptimizer>,
+        scheduler: impl Into<ModuleLrScheduler>,
+    ) -> Self {
+        Self::with_course(model, optimizer.into(), Course::Burn(scheduler.into()))
+    }
+
+    fn with_course(model: M, optimizer: ModuleOptimizer, course: Course) -> Self {
         Self {
             model,
-            optimizer: optimizer.into(),
-            rate,
-            course: Course::Schedule(Schedule::Constant),
-            batch_size: 0,
+            optimizer,
+            course,
             epochs: 0,
-            data: None,
-            measure_train: false,
+            train: None,
+            valid: None,
+            test: None,
+            measure_train: None,
             probes: false,
             shown: None,
         }
     }
 
-    /// In batches of so many examples, which the batcher makes; the last of an epoch holds what is left.
-    pub fn batches<I>(
-        self,
-        size: usize,
-        batcher: impl Batcher<I, Input<M>> + 'static,
-    ) -> Batches<M, I> {
-        Batches::of(self, size, batcher)
+    /// Trains on this, shuffled anew every epoch. The last batch of an epoch holds what is left, unless the
+    /// loader drops it.
+    pub fn train(mut self, loader: Loader<Input<M>>) -> Self {
+        self.train = Some(loader);
+        self
     }
 
-    /// The course of the learning rate, from the one that was given on; it stays as it is where nothing is
-    /// said.
+    /// Chooses settings, and best epochs, on this: `valid_loss` and the like.
+    pub fn valid(mut self, loader: Loader<Input<M>>) -> Self {
+        self.valid = Some(loader);
+        self
+    }
+
+    /// Reports on this, which nothing is chosen on: `test_loss` and the like.
+    pub fn test(mut self, loader: Loader<Input<M>>) -> Self {
+        self.test = Some(loader);
+        self
+    }
+
+    /// Trains for this number of epochs.
+    pub fn epochs(mut self, epochs: usize) -> Self {
+        self.epochs = epochs;
+        self
+    }
+
+    /// The course of the learning rate, from the given one on. Without it the learning rate stays as it is. Not
+    /// with [`scheduled`](Self::scheduled).
     pub fn schedule(mut self, schedule: Schedule) -> Self {
-        self.course = Course::Schedule(schedule);
+        self.course = match self.course {
+            Course::Schedule { rate, .. } => Course::Schedule { rate, schedule },
+            Course::Burn(_) | Course::Refused => Course::Refused,
+        };
         self
     }
 
-    /// The same by one of Burn's schedulers, asked once a batch; the rate that was given then counts for
+    /// Measures `train_…` on this after every epoch, dropout off: the training set as its batcher makes it
+    /// for measuring. Without it `train_…` is the mean over the batches as they were trained on, which costs
     /// nothing.
-    pub fn scheduler(mut self, scheduler: impl Into<ModuleLrScheduler>) -> Self {
-        self.course = Course::Burn(scheduler.into());
-        self
-    }
-
-    /// Measures what is trained on after every epoch, dropout off. Without it `train_…` is the mean over the
-    /// batches as they were trained on, which costs nothing.
-    pub fn measure_train(mut self) -> Self {
-        self.measure_train = true;
+    pub fn measure_train(mut self, loader: Loader<Input<M>>) -> Self {
+        self.measure_train = Some(loader);
         self
     }
 
     /// Measures after every epoch what the activation layers of gelu-core do: how many outputs are 0 and
     /// units dead, what pre-activations and gradients are like
-    /// ([`LayerMeasure`](gelu_compare::measure::LayerMeasure)), on the first batch of the validation set, of
-    /// the test set where there is none, or else of the training set.
+    /// ([`LayerMeasure`](gelu_compare::measure::LayerMeasure)), on the first batch of `.valid(…)` as its
+    /// batcher makes it. Without a validation set it is that of `.test(…)`, else of `.measure_train(…)`, else
+    /// of `.train(…)`.
     pub fn probes(mut self) -> Self {
         self.probes = true;
         self
@@ -137,11 +170,24 @@ impl<M: Trainable> Training<M> {
     /// training.shown(|burn| burn.metrics((LossMetric::new(),)))
     /// # }
     /// ```
+    ///
+    /// Metrics are all that it takes: epochs, checkpoints and the end of a training are the run's, so
+    /// Burn's builder is not handed out.
+    ///
+    /// ```compile_fail,E0599
+    /// # use gelu_learner::{Trainable, Training};
+    /// # fn shown<N: Trainable>(training: Training<N>) -> Training<N> {
+    /// training.shown(|burn| burn.num_epochs(2))
+    /// # }
+    /// ```
     pub fn shown(
         mut self,
-        register: impl FnOnce(SupervisedTraining<M>) -> SupervisedTraining<M> + Send + 'static,
+        register: impl FnOnce(ShownMetrics<M>) -> ShownMetrics<M> + Send + 'static,
     ) -> Self {
         self.shown = Some(Box::new(register));
         self
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use super::ComparisonReader;
 use crate::Result;
 use crate::names::printable;
 use crate::runs::{Experiment, RunFolder, RunKey, RunSnapshot, RunStatus, Spec};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
@@ -77,6 +77,35 @@ impl<E: Experiment> ComparisonReader<E> {
         }
     }
 
+    /// Keeps one folder of each run: that of a complete run, or else the one that is worked in.
+    pub(super) fn each_once(
+        &self,
+        runs: Vec<RunSnapshot>,
+        warnings: &mut Vec<String>,
+    ) -> Vec<RunSnapshot> {
+        let mut places: HashMap<RunKey, usize> = HashMap::new();
+        let mut kept: Vec<RunSnapshot> = Vec::with_capacity(runs.len());
+        for mut run in runs {
+            let Some(&place) = places.get(&run.key) else {
+                places.insert(run.key.clone(), kept.len());
+                kept.push(run);
+                continue;
+            };
+            let own = self.comparison.spec(&run.key).map(|spec| spec.folder_name());
+            let rank =
+                |run: &RunSnapshot| (run.status.is_complete(), own.as_ref() == Some(&run.folder));
+            if rank(&run) > rank(&kept[place]) {
+                std::mem::swap(&mut run, &mut kept[place]);
+            }
+            warnings.push(format!(
+                "{}: holds the same run as {}, and is left out; remove it",
+                self.folder.runs().join(&run.folder).display(),
+                kept[place].folder
+            ));
+        }
+        kept
+    }
+
     pub(super) fn refresh_run(&mut self, name: &str) -> Result<()> {
         if self.foreign.contains(name) || self.read.get(name).is_some_and(|read| read.settled) {
             return Ok(());
@@ -92,6 +121,7 @@ impl<E: Experiment> ComparisonReader<E> {
             self.foreign.insert(name.to_owned());
             return Ok(());
         }
+        let spec = self.comparison.in_order(spec);
         let stamps = FILES.map(|file| stamp(&folder.file(file)));
         if let Some(read) = self.read.get(name)
             && read.stamps == stamps

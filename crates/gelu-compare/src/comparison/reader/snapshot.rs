@@ -28,6 +28,12 @@ impl<E: Experiment> ComparisonReader<E> {
         let latest = self.latest_version(&mut warnings);
         let of_latest = |read: &&Read<E::Spec>| Some(read.spec.version()) == latest;
         let (comparison, design) = (&self.comparison, &self.design);
+        let runs = names.iter().filter_map(|name| self.read.get(name)).filter(of_latest);
+        let runs = runs.map(|read| {
+            let planned = plan::includes(comparison, design, &read.snapshot.key);
+            RunSnapshot { planned, ..read.snapshot.clone() }
+        });
+        let runs = self.each_once(runs.collect(), &mut warnings);
         let mut snapshot = ComparisonSnapshot {
             experiment: design.name.clone(),
             title: design.title.clone(),
@@ -47,15 +53,7 @@ impl<E: Experiment> ComparisonReader<E> {
             cut_down: comparison.cut_down(design),
             figure: design.figure.clone(),
             extra: design.extra.clone(),
-            runs: names
-                .iter()
-                .filter_map(|name| self.read.get(name))
-                .filter(of_latest)
-                .map(|read| {
-                    let planned = plan::includes(comparison, design, &read.snapshot.key);
-                    RunSnapshot { planned, ..read.snapshot.clone() }
-                })
-                .collect(),
+            runs,
             warnings,
         };
         let all = plan::all(comparison, design, &snapshot).into_iter();

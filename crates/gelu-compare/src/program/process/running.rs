@@ -160,10 +160,6 @@ impl Running<'_> {
                 self.process.group.kill();
                 return self.failed(&problem);
             }
-            if let Some(problem) = self.reports.unreadable() {
-                self.process.kill();
-                return self.failed(&problem);
-            }
         }
     }
 

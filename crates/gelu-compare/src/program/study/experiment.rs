@@ -52,7 +52,8 @@ impl Experiment for Study {
                 let measure = self.measure(self.selection.as_ref().unwrap_or(&self.primary));
                 BestBy { direction: measure.direction, measure: measure.name }
             }),
-            setting: key.setting.clone(),
+            // A run's name follows from this order, and what a file gave back has another.
+            setting: key.setting.in_order_of(&self.axes),
         })
     }
 
@@ -68,7 +69,7 @@ impl Experiment for Study {
         same
     }
 
-    fn spelled_as(&self, other: &Self) -> Self {
+    fn written_as(&self, other: &Self) -> Self {
         let mut same = self.clone();
         for axis in &mut same.axes {
             let there = other.axes.iter().filter(|there| there.name == axis.name);
@@ -82,6 +83,9 @@ impl Experiment for Study {
                 }
             }
         }
+        arrange(&mut same.axes, &other.axes, |a, b| a.name == b.name);
+        arrange(&mut same.measures, &other.measures, |a, b| a.name == b.name);
+        arrange(&mut same.higher, &other.higher, |a, b| a == b);
         same
     }
 
@@ -92,6 +96,13 @@ impl Experiment for Study {
     fn command(&self) -> Option<String> {
         None
     }
+}
+
+/// Puts items into the order of others like them; what is new comes last.
+fn arrange<T>(items: &mut [T], as_in: &[T], alike: impl Fn(&T, &T) -> bool) {
+    items.sort_by_key(|item| {
+        as_in.iter().position(|other| alike(item, other)).unwrap_or(as_in.len())
+    });
 }
 
 #[cfg(test)]
@@ -109,10 +120,10 @@ mod tests {
             study
         };
         let there = of(&["1000", "0.001", "x"]);
-        assert_eq!(of(&["1e3", "1e-3", "x"]).spelled_as(&there), there);
+        assert_eq!(of(&["1e3", "1e-3", "x"]).written_as(&there), there);
         // One that is there is what it is, and so is one that is new.
         for typed in [&["1000", "1e3", "0.001", "x", "1e5"][..], &["1e4", "0.001", "1000", "y"]] {
-            assert_eq!(of(typed).spelled_as(&there), of(typed));
+            assert_eq!(of(typed).written_as(&there), of(typed));
         }
     }
 }
