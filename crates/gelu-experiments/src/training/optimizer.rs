@@ -96,7 +96,8 @@ pub(super) fn optimizer(
             (plain.init().with_group(matrices(network), decayed, None), EpochClock::default())
         }
         OptimizerRecipe::Sgd { momentum, l2 } => {
-            let plain = SgdConfig::new().with_momentum(momentum).with_nesterov(true);
+            // Without momentum there is no velocity to look ahead along.
+            let plain = SgdConfig::new().with_momentum(momentum).with_nesterov(momentum > 0.0);
             // The gradient of λ·Σw² is 2λ per weight.
             let decayed = plain.clone().with_weight_decay(2.0 * l2).build();
             let group = matrices_and_scales(network);
