@@ -80,6 +80,25 @@ impl AdamStep {
         Self { rate, beta_1, beta_2, epsilon, epsilon_place, penalty, kept, kept_against }
     }
 
+    /// What takes ε's place where the second moment is 0. An ε too small to stand in for squares that have
+    /// underflowed (below 2⁻⁴⁰, or 2⁻¹⁰² inside the root) gives way to a number so large that the weight stays:
+    /// `m / (0 + ε)` would throw it far away. Any other ε stays itself.
+    pub fn epsilon_of_zero(&self) -> f64 {
+        match self.is_epsilon_negligible() {
+            true => f64::from(f32::MAX),
+            false => self.epsilon,
+        }
+    }
+
+    /// Whether √v of a subnormal f32, at most 2⁻⁶³, is more than a rounding error beside ε.
+    fn is_epsilon_negligible(&self) -> bool {
+        let least = match self.epsilon_place {
+            EpsilonPlace::Outside => 1.0 / (1u64 << 40) as f64,
+            EpsilonPlace::Inside => 1.0 / (1u128 << 102) as f64,
+        };
+        self.epsilon < least
+    }
+
     /// The step with a weight decay, at the learning rate η.
     pub fn with_decay(self, decay: WeightDecay, rate: f64) -> Self {
         let (penalty, kept, kept_against) = match decay {
@@ -98,6 +117,8 @@ impl AdamStep {
 /// m ← β₁·m + (1 − β₁)·g        v ← β₂·v + (1 − β₂)·g²
 /// w ← kept·w − rate·m / (√v + ε)
 /// ```
+///
+/// A weight with v = 0 stays, if ε is [next to nothing](AdamStep::epsilon_of_zero).
 ///
 /// # Panics
 ///
@@ -204,6 +225,9 @@ struct Terms<E> {
     rest: [E; 2],
     rate: E,
     epsilon: E,
+    epsilon_of_zero: E,
+    /// Whether a subnormal second moment counts.
+    keeps_subnormal: bool,
     penalty: E,
     kept: E,
     kept_against: E,
@@ -218,6 +242,8 @@ impl<E: Lane> Terms<E> {
             rest: beta.map(|beta| E::of(1.0 - beta)),
             rate: E::of(step.rate),
             epsilon: E::of(step.epsilon),
+            epsilon_of_zero: E::of(step.epsilon_of_zero()),
+            keeps_subnormal: step.is_epsilon_negligible(),
             penalty: E::of(step.penalty),
             kept: E::of(step.kept),
             kept_against: E::of(step.kept_against),
@@ -241,7 +267,8 @@ impl<S: Storage, const MOMENTS: usize> Strip<'_, S, MOMENTS> {
     #[inline(always)]
     fn with(self, divisor: impl Fn(S::Lane, S::Lane) -> S::Lane) {
         let Self { parameter, gradient, moments, terms } = self;
-        let Terms { beta, rest, rate, epsilon, penalty, kept, kept_against, .. } = terms;
+        let Terms { beta, rest, rate, epsilon, epsilon_of_zero, keeps_subnormal, .. } = terms;
+        let Terms { penalty, kept, kept_against, .. } = terms;
         let (parameter, gradient) = (parameter.as_chunks().0, gradient.as_chunks_mut().0);
         let mut moments = moments.map(|moment| moment.as_chunks_mut().0.iter_mut());
         for (parameter, gradient) in parameter.iter().zip(gradient) {
@@ -259,7 +286,8 @@ impl<S: Storage, const MOMENTS: usize> Strip<'_, S, MOMENTS> {
                 let w = parameter[i].widen();
                 let g = results[i].widen() + w * penalty;
                 let m = (moments[0][i] * beta[0] + g * rest[0]).flushed();
-                let v = (moments[1][i] * beta[1] + g * g * rest[1]).flushed();
+                let v = moments[1][i] * beta[1] + g * g * rest[1];
+                let v = if keeps_subnormal { v } else { v.flushed() };
                 [moments[0][i], moments[1][i]] = [m, v];
                 let v = match moments.get_mut(2) {
                     Some(maximum) => {
@@ -269,6 +297,7 @@ impl<S: Storage, const MOMENTS: usize> Strip<'_, S, MOMENTS> {
                     }
                     None => v,
                 };
+                let epsilon = if v == S::Lane::ZERO { epsilon_of_zero } else { epsilon };
                 let towards_0 = (w >= S::Lane::ZERO) == (m >= S::Lane::ZERO);
                 let kept = if towards_0 { kept } else { kept_against };
                 results[i] = S::narrow(w * kept - m * rate / divisor(v, epsilon));
@@ -310,6 +339,28 @@ mod tests {
                 assert!([m, v].iter().flatten().all(|x| !x.is_subnormal()), "{m:?} {v:?}");
             }
             assert_eq!([m, v], [[0.0; 2]; 2]);
+        }
+    }
+
+    /// Beside PyTorch 2.15, `torch.optim.Adam(lr=0.1, eps=epsilon)` in f32: 0.7999971 and 1.2000029 after two steps,
+    /// and 1 without a gradient if ε is not 0. If it is 0, PyTorch has NaN there.
+    #[test]
+    fn squares_that_underflow_are_divided_by() {
+        let gradients = [1e-19f32, -1e-19, 0.0];
+        let places = [(0.0, EpsilonPlace::Outside), (1e-30, EpsilonPlace::Outside)];
+        for (epsilon, place) in places.into_iter().chain([(1e-60, EpsilonPlace::Inside)]) {
+            for level in Level::available() {
+                let (mut w, mut m, mut v) = ([1.0f32; 3], [0.0; 3], [0.0; 3]);
+                for time in 1..=2 {
+                    let mut next = gradients;
+                    let step = AdamStep::of(time, 0.1, [0.9, 0.999], epsilon, place);
+                    adam_at(level, &w, &mut next, [&mut m, &mut v], step);
+                    w = next;
+                }
+                for (found, expected) in w.into_iter().zip([0.799_997_1, 1.200_002_9, 1.0]) {
+                    assert!((found - expected).abs() < 1e-5, "{level:?} {epsilon}: {w:?}");
+                }
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is measured of Burn's standard outputs.
 
 use crate::{Measured, Measurement};
-use burn::tensor::{Bool, Tensor};
+use burn::tensor::{Bool, DType, FloatDType, Tensor};
 use burn::train::{
     ClassificationOutput, MultiLabelClassificationOutput, RegressionOutput, SequenceOutput,
 };
@@ -14,11 +14,12 @@ fn error() -> Vec<Measure> {
     vec![Measure::named(ERROR).points()]
 }
 
-/// The share of all that is wrong, where an example is several.
+/// The share of all that is wrong, where an example is several. Both are f32, whatever the device's own type: f16
+/// counts to 2,048.
 fn share(loss: Measurement, wrong: Tensor<2, Bool>) -> Measurement {
-    let all = wrong.shape().num_elements() as f32;
-    let all = Tensor::from_floats([all], &wrong.device());
-    loss.ratio(ERROR, wrong.int().sum().float(), all)
+    let all = [wrong.shape().num_elements() as f32];
+    let all = Tensor::from_data(all, (&wrong.device(), DType::F32));
+    loss.ratio(ERROR, wrong.int().sum().cast(FloatDType::F32), all)
 }
 
 /// The loss, and `error`: the share of examples whose largest output is not that of their class.

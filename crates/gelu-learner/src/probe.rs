@@ -3,7 +3,7 @@
 use crate::tally::unreadable;
 use crate::{Error, Measured, Result, Trainable};
 use burn::data::dataloader::DataLoader;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{DType, Device, FloatDType, Tensor};
 use burn::train::InferenceStep;
 use gelu_compare::measure::LayerMeasure;
 use gelu_core::watch;
@@ -128,9 +128,13 @@ fn numbers(x: Tensor<2>) -> Result<Vec<f32>> {
 /// The participation ratio `(Σλ)²/Σλ²` of the eigenvalues of the covariance matrix of the columns of
 /// `outputs`, `[rows, units]`; NaN where they do not vary. The sums are a trace and a sum of squares,
 /// `tr(C)²/‖C‖²`, and the product of either order of the centred outputs has them, so that the smaller one
-/// is computed.
+/// is computed. 16 bits are widened, since they do not hold the sums of many rows.
 fn rank(outputs: Tensor<2>) -> Result<f64> {
     let [rows, units] = outputs.dims();
+    let outputs = match outputs.dtype() {
+        DType::F16 | DType::BF16 => outputs.cast(FloatDType::F32),
+        _ => outputs,
+    };
     let centred = outputs.clone() - outputs.mean_dim(0);
     // So that no square over- or underflows.
     let scaled = centred.clone() / centred.abs().max().reshape([1, 1]);

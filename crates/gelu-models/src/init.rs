@@ -1,7 +1,7 @@
 use burn::module::{Module, Param};
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{Initializer, Linear, LinearConfig};
-use burn::tensor::{Device, Distribution, Tensor};
+use burn::tensor::{Device, Distribution, FloatDType, Tensor};
 
 /// He et al.'s normal initialisation before a rectifier: N(0, 2 / inputs).
 pub(crate) const HE_NORMAL: Initializer =
@@ -49,7 +49,10 @@ fn zeros(length: usize, device: &Device) -> Param<Tensor<1>> {
 pub fn unit_norm_linear(d_input: usize, d_output: usize, device: &Device) -> Linear {
     let normal = Distribution::Normal(0.0, 1.0);
     let weight: Tensor<2> = Tensor::random([d_input, d_output], normal, device);
-    let norms = weight.clone().square().sum_dim(0).sqrt();
+    // Where 16 bits are the device's type, they do not hold the sum of many squares.
+    let dtype = FloatDType::from(weight.dtype());
+    let wide = if dtype == FloatDType::F64 { dtype } else { FloatDType::F32 };
+    let norms = weight.clone().cast(wide).square().sum_dim(0).sqrt().cast(dtype);
     Linear { weight: Param::from_tensor(weight / norms), bias: Some(zeros(d_output, device)) }
 }
 

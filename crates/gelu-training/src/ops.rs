@@ -164,8 +164,8 @@ pub trait TrainingOps: Backend + ActivationOps {
     }
 
     /// [`batch_norm_activation`](Self::batch_norm_activation) by the batch's own statistics, and
-    /// these: the mean and the mean square deviation of every channel. No gradient flows through
-    /// the statistics that are returned.
+    /// these: the mean and the mean square deviation of every channel, f32 for 16 bits. No gradient flows
+    /// through the statistics that are returned.
     fn batch_norm_activation_train(
         x: FloatTensor<Self>,
         gamma: FloatTensor<Self>,

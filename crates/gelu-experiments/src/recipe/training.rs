@@ -104,7 +104,8 @@ pub enum OptimizerRecipe {
         beta_2: f64,
         /// What keeps the divisor, the root of the second moment, from 0.
         epsilon: f64,
-        /// λ of `w ← (1 − η·λ)·w`, of matrices alone: not of scales and biases.
+        /// λ of `w ← (1 − η·λ)·w`, for parameters of two or more dimensions alone: not for scales, biases and
+        /// what an activation learns.
         weight_decay: f64,
         /// The largest norm of all gradients together; larger ones are scaled down to it.
         clip_norm: f64,
@@ -113,8 +114,8 @@ pub enum OptimizerRecipe {
     Sgd {
         /// Decay of the velocity.
         momentum: f64,
-        /// λ of the penalty λ·Σw² added to the loss, over weights and the scales of batch norms
-        /// (not biases): its gradient is 2λw.
+        /// λ of the penalty λ·Σw² added to the loss, over parameters of two or more dimensions and the
+        /// scales of norms (not biases, nor what an activation learns): its gradient is 2λw.
         l2: f64,
     },
 }

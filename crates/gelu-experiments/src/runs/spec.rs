@@ -1,6 +1,6 @@
 use super::{RunKey, Spec, Stage};
 use crate::Result;
-use crate::activation::{NamedActivation, TargetFormula};
+use crate::activation::{NamedActivation, Nonlinearity, TargetFormula};
 use crate::measure::{EpochMetrics, Reported, Selection};
 use crate::names::number;
 use crate::recipe::{
@@ -65,10 +65,11 @@ impl RunSpec {
         backend: &str,
         data_fingerprint: &str,
     ) -> Self {
+        let activation = activation.into();
         Self {
-            version: current_version(&recipe.network),
+            version: current_version(&recipe.network, &activation),
             experiment: recipe.name.clone(),
-            activation: activation.into(),
+            activation,
             seed,
             learning_rate,
             dropout,
@@ -109,10 +110,12 @@ impl RunSpec {
 }
 
 /// Version 8 gave a GPT kernels of its own, version 9 convolutions another way to the weights' gradients, and to
-/// results where they have 16 to 31 channels; other networks have the bits of version 7.
-fn current_version(network: &NetworkRecipe) -> u32 {
+/// results where they have 16 to 31 channels; other networks have the bits of version 7. Version 10 no longer
+/// decays the coefficients of a PolyNorm, which only a GPT can have.
+fn current_version(network: &NetworkRecipe, activation: &NamedActivation) -> u32 {
     use NetworkRecipe::{Airbench, Cnn, Gpt, WideResNet};
     match network {
+        Gpt { .. } if matches!(activation.nonlinearity(), Ok(Nonlinearity::PolyNorm)) => 10,
         Cnn { .. } | WideResNet { .. } | Airbench { .. } => 9,
         Gpt { .. } => 8,
         _ => 7,
@@ -120,7 +123,7 @@ fn current_version(network: &NetworkRecipe) -> u32 {
 }
 
 impl Spec for RunSpec {
-    const VERSION: u32 = 9;
+    const VERSION: u32 = 10;
     const TOOL: &'static str = "gelu";
     const RESULT: Option<&'static str> = Some("model.bpk");
 
@@ -129,7 +132,7 @@ impl Spec for RunSpec {
     }
 
     fn current_version(&self) -> u32 {
-        current_version(&self.network)
+        current_version(&self.network, &self.activation)
     }
 
     fn at_version(&self, version: u32) -> Self {

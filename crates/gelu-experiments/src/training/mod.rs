@@ -3,6 +3,7 @@
 //! The loop is gelu-learner's; here are the paper's networks, optimisers and data, and what is measured
 //! once of a trained network.
 
+mod decayed;
 mod evaluate;
 mod learned;
 mod network;

@@ -1,5 +1,6 @@
+use super::decayed::{matrices, matrices_and_scales};
 use crate::recipe::{BetaChange, EpsilonPlace, OptimizerRecipe};
-use burn::module::ParamGroup;
+use burn::module::Module;
 use burn::optim::{ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
 use gelu_learner::Clock;
@@ -56,8 +57,12 @@ impl Optimizer for ChangingAdam {
     }
 }
 
-/// The optimiser of a run of so many epochs, and what tells it the epoch.
-pub(super) fn optimizer(recipe: &OptimizerRecipe, epochs: usize) -> (ModuleOptimizer, EpochClock) {
+/// The optimiser of a network for a run of `epochs`, and the clock to tell it which epoch begins.
+pub(super) fn optimizer(
+    recipe: &OptimizerRecipe,
+    epochs: usize,
+    network: &impl Module,
+) -> (ModuleOptimizer, EpochClock) {
     match *recipe {
         OptimizerRecipe::Adam { beta_1, beta_2, epsilon, epsilon_place, beta_1_change } => {
             let config = AdamConfig::new()
@@ -88,32 +93,22 @@ pub(super) fn optimizer(recipe: &OptimizerRecipe, epochs: usize) -> (ModuleOptim
                 .with_epsilon(epsilon)
                 .with_weight_decay(0.0);
             let decayed = plain.clone().with_weight_decay(weight_decay).build();
-            (plain.init().with_group(matrices(), decayed, None), EpochClock::default())
+            (plain.init().with_group(matrices(network), decayed, None), EpochClock::default())
         }
         OptimizerRecipe::Sgd { momentum, l2 } => {
-            let plain = SgdConfig::new().with_momentum(momentum).with_nesterov(true);
+            // Without momentum there is no velocity to look ahead along.
+            let plain = SgdConfig::new().with_momentum(momentum).with_nesterov(momentum > 0.0);
             // The gradient of λ·Σw² is 2λ per weight.
             let decayed = plain.clone().with_weight_decay(2.0 * l2).build();
-            let optimizer = plain.init();
-            (optimizer.with_group(penalised(), decayed, None), EpochClock::default())
+            let group = matrices_and_scales(network);
+            (plain.init().with_group(group, decayed, None), EpochClock::default())
         }
     }
-}
-
-/// The parameters that the penalty is over: weights and the scales of batch norms.
-fn penalised() -> ParamGroup {
-    ParamGroup::from_regex(r"(^|\.)(weight|gamma)$").expect("the pattern is well-formed")
-}
-
-/// The weights of layers and embeddings, of which a decay takes its share.
-fn matrices() -> ParamGroup {
-    ParamGroup::from_regex(r"(^|\.)weight$").expect("the pattern is well-formed")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::module::Module;
     use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig};
     use burn::optim::GradientsParams;
 
@@ -154,8 +149,8 @@ mod tests {
     #[test]
     fn nesterov_steps_and_the_penalty_are_those_of_the_definitions() {
         let recipe = OptimizerRecipe::Sgd { momentum: 0.9, l2: 0.05 };
-        let (mut sgd, _) = optimizer(&recipe, 1);
         let start = both();
+        let (mut sgd, _) = optimizer(&recipe, 1, &start);
         // w, v ↦ g = 1 + 2λw, v' = 0.9v + g, w' = w − η(g + 0.9v'), twice; λ = 0 for biases.
         let twice = |w: f64, l2: f64| {
             let (mut w, mut v) = (w, 0.0);
@@ -191,15 +186,15 @@ mod tests {
             epsilon_place: EpsilonPlace::Outside,
             beta_1_change: change,
         };
-        let (_, clock) = optimizer(&recipe, 200);
+        let mut model = both();
+        let (_, clock) = optimizer(&recipe, 200, &model);
         let late = |epoch| {
             clock.begin(epoch);
             clock.late.load(Ordering::Relaxed)
         };
         assert!(!late(1) && !late(100) && late(101) && late(200));
 
-        let (mut adam, clock) = optimizer(&recipe, 2);
-        let mut model = both();
+        let (mut adam, clock) = optimizer(&recipe, 2, &model);
         for epoch in [1, 2] {
             clock.begin(epoch);
             model = step(&mut adam, model, 0.1);

@@ -86,10 +86,11 @@ fn lesson(
             Some(Box::new(|training| training.metrics((LossMetric::new(),))))
         }
     };
-    let (optimizer, clock) = optimizer(&recipe.optimizer, recipe.epochs);
+    let model = Network::new(spec, splits, device);
+    let (optimizer, clock) = optimizer(&recipe.optimizer, recipe.epochs, &model);
     let schedule = recipe.schedule.clone();
     Lesson {
-        model: Network::new(spec, splits, device),
+        model,
         optimizer,
         rates: schedule.rates(spec.learning_rate, recipe.epochs, train.batches()).into(),
         epochs: recipe.epochs,

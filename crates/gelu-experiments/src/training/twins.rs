@@ -125,7 +125,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
     let weights = StateDict::open(&reference.path).unwrap().map_names(names).unwrap();
     weights.load_into(&mut network).unwrap();
 
-    let (mut optimizer, clock) = optimizer(&spec.training.optimizer, EPOCHS);
+    let (mut optimizer, clock) = optimizer(&spec.training.optimizer, EPOCHS, &network);
     let mut schedule = spec.training.schedule.clone().rates(rate, EPOCHS, BATCHES);
     let (rates, losses) = (reference.numbers("rates"), reference.numbers("losses"));
     let mut found = Vec::new();

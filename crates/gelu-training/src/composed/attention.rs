@@ -1,23 +1,30 @@
+use super::{cast, widened};
 use burn_core::backend::{
-    Backend, TensorMetadata, ops::AttentionModuleOptions, tensor::FloatTensor,
+    Backend, TensorMetadata, get_or_init_device_settings, ops::AttentionModuleOptions,
+    tensor::FloatTensor,
 };
-use burn_core::tensor::{Shape, Slice, TensorData};
+use burn_core::tensor::{Shape, Slice};
 
+/// Products of queries and keys are past what f16 holds long before the softmax of them is, so 16 bits are
+/// widened.
 pub(crate) fn causal_attention<B: Backend>(qkv: FloatTensor<B>, heads: usize) -> FloatTensor<B> {
-    let [query, key, value] = parts::<B>(qkv, heads);
+    let dtype = qkv.dtype();
+    let [query, key, value] = parts::<B>(widened::<B>(qkv), heads);
     let options = AttentionModuleOptions { is_causal: true, ..Default::default() };
-    side_by_side::<B>(B::attention(query, key, value, None, None, options))
+    cast::<B>(side_by_side::<B>(B::attention(query, key, value, None, None, options)), dtype)
 }
 
 pub(crate) fn causal_attention_train<B: Backend>(
     qkv: FloatTensor<B>,
     heads: usize,
 ) -> (FloatTensor<B>, FloatTensor<B>) {
-    let [query, key, value] = parts::<B>(qkv, heads);
+    let dtype = qkv.dtype();
+    let [query, key, value] = parts::<B>(widened::<B>(qkv), heads);
     let scores = B::float_matmul(query, B::float_transpose(key));
-    let scores = B::float_mul_scalar(scores.clone(), scale(&value.shape()).into());
+    let scores = B::float_mul_scalar(scores, scale(&value.shape()).into());
     let weights = B::softmax(masked::<B>(scores), 3);
-    (side_by_side::<B>(B::float_matmul(weights.clone(), value)), weights)
+    let out = side_by_side::<B>(B::float_matmul(weights.clone(), value));
+    (cast::<B>(out, dtype), cast::<B>(weights, dtype))
 }
 
 /// With G the gradient of the output: `dV = Pᵀ·G`, and with `dS = P∘(G·Vᵀ − rowsum(P∘(G·Vᵀ)))/√size`
@@ -28,6 +35,8 @@ pub(crate) fn causal_attention_gradient<B: Backend>(
     gradient: FloatTensor<B>,
     heads: usize,
 ) -> FloatTensor<B> {
+    let (dtype, [qkv, weights, gradient]) =
+        (qkv.dtype(), [qkv, weights, gradient].map(widened::<B>));
     let [batch, length, width] = gradient.shape().dims();
     let [query, key, value] = parts::<B>(qkv, heads);
     let by_head = Shape::from([batch, length, heads, width / heads]);
@@ -40,7 +49,8 @@ pub(crate) fn causal_attention_gradient<B: Backend>(
     let of_scores = B::float_mul_scalar(of_scores, scale.into());
     let of_query = B::float_matmul(of_scores.clone(), key);
     let of_key = B::float_matmul(B::float_transpose(of_scores), query);
-    B::float_cat([of_query, of_key, of_value].map(side_by_side::<B>).into(), 2)
+    let of_qkv = B::float_cat([of_query, of_key, of_value].map(side_by_side::<B>).into(), 2);
+    cast::<B>(of_qkv, dtype)
 }
 
 /// Queries, keys and values, each `[batch, heads, length, size]`.
@@ -64,18 +74,44 @@ fn side_by_side<B: Backend>(by_head: FloatTensor<B>) -> FloatTensor<B> {
     B::float_reshape(by_place, Shape::from([batch, length, heads * size]))
 }
 
-/// Scores with −∞ where a place is later than the one that looks.
+/// Scores with −∞ where a place is later than the one that looks. They are replaced: ∞ − ∞ would be no number.
 fn masked<B: Backend>(scores: FloatTensor<B>) -> FloatTensor<B> {
-    let length = scores.shape()[3];
-    let beyond = |index: usize| index % length > index / length;
-    let mask =
-        (0..length * length).map(|index| if beyond(index) { f32::NEG_INFINITY } else { 0.0 });
-    let data = TensorData::new(mask.collect::<Vec<_>>(), [1, 1, length, length]);
-    let mask = B::float_from_data(data.convert_dtype(scores.dtype()), &scores.device());
-    B::float_add(scores, mask)
+    let (shape, device) = (scores.shape(), scores.device());
+    let (length, settings) = (shape[3], get_or_init_device_settings::<B>(&device));
+    let places = B::int_arange(0..length as i64, &device, settings.int_dtype);
+    let [looks, is_seen] = [[1, 1, length, 1], [1, 1, 1, length]]
+        .map(|shape| B::int_reshape(places.clone(), Shape::from(shape)));
+    let is_later = B::bool_expand(B::int_lower(looks, is_seen, settings.bool_dtype), shape);
+    B::float_mask_fill(scores, is_later, f32::NEG_INFINITY.into())
 }
 
 /// What a query's product with a key is multiplied by.
 fn scale(by_head: &Shape) -> f64 {
     1.0 / (by_head[3] as f64).sqrt()
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use super::super::beside::{assert_near, wave};
+    use super::*;
+    use crate::TrainingOps;
+    use burn_core::backend::Flex;
+
+    #[test]
+    fn attention_and_its_gradient_are_the_kernels() {
+        for (length, heads, size) in [(1, 1, 2), (6, 3, 4), (9, 2, 5)] {
+            let width = heads * size;
+            let qkv = || wave([2, length, 3 * width], 0.7311, 0.0);
+            let kernel = Flex::causal_attention_train(qkv(), heads);
+            let found = causal_attention_train::<Flex>(qkv(), heads);
+            assert_near("weights", found.1, kernel.1.clone());
+            assert_near("trained", found.0, kernel.0.clone());
+            assert_near("plain", causal_attention::<Flex>(qkv(), heads), kernel.0);
+            let gradient = || wave([2, length, width], 0.377, 0.0);
+            let found =
+                causal_attention_gradient::<Flex>(qkv(), kernel.1.clone(), gradient(), heads);
+            let kernel = Flex::causal_attention_gradient(qkv(), kernel.1, gradient(), heads);
+            assert_near("gradient", found, kernel);
+        }
+    }
 }

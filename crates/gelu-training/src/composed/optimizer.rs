@@ -1,8 +1,9 @@
+use super::cast;
 use crate::{AdamStep, EpsilonPlace, SgdStep};
 use burn_core::backend::{
     Backend, Scalar, TensorMetadata, get_or_init_device_settings, tensor::FloatTensor,
 };
-use burn_core::tensor::{BoolDType, DType};
+use burn_core::tensor::BoolDType;
 
 fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
     B::float_mul_scalar(x, Scalar::Float(factor))
@@ -11,11 +12,6 @@ fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
 /// The type of the device's answers.
 fn bool_type<B: Backend>(x: &FloatTensor<B>) -> BoolDType {
     get_or_init_device_settings::<B>(&x.device()).bool_dtype
-}
-
-/// The tensor in this type.
-fn cast<B: Backend>(x: FloatTensor<B>, dtype: DType) -> FloatTensor<B> {
-    if x.dtype() == dtype { x } else { B::float_cast(x, dtype.into()) }
 }
 
 pub(crate) fn adam_step<B: Backend>(
@@ -84,10 +80,16 @@ fn stepped<B: Backend>(
     let dtype = parameter.dtype();
     let parameter = cast::<B>(parameter, moment_1.dtype());
     let shifted = |x| B::float_add_scalar(x, Scalar::Float(epsilon));
-    let divisor = match epsilon_place {
-        EpsilonPlace::Outside => shifted(B::float_sqrt(moment_2)),
-        EpsilonPlace::Inside => B::float_sqrt(shifted(moment_2)),
+    let mut divisor = match epsilon_place {
+        EpsilonPlace::Outside => shifted(B::float_sqrt(moment_2.clone())),
+        EpsilonPlace::Inside => B::float_sqrt(shifted(moment_2.clone())),
     };
+    let of_zero = step.epsilon_of_zero();
+    if of_zero != epsilon {
+        let dtype = bool_type::<B>(&moment_2);
+        let is_zero = B::float_equal_elem(moment_2, Scalar::Float(0.0), dtype);
+        divisor = B::float_mask_fill(divisor, is_zero, Scalar::Float(of_zero));
+    }
     let change = B::float_div(scaled::<B>(moment_1.clone(), rate), divisor);
     cast::<B>(B::float_sub(decayed::<B>(parameter, moment_1, step), change), dtype)
 }
@@ -137,10 +139,11 @@ pub(crate) fn sgd_step<B: Backend>(
 
 #[cfg(all(test, feature = "flex"))]
 mod tests {
+    use super::super::beside::{assert_near, wave};
     use super::*;
-    use crate::{AdamConfig, TrainingOps};
+    use crate::{AdamConfig, TrainingOps, WeightDecay};
     use burn_core::backend::Flex;
-    use burn_core::tensor::TensorData;
+    use burn_core::tensor::{DType, TensorData};
 
     type Primitive = FloatTensor<Flex>;
 
@@ -198,6 +201,54 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// In f32, with numbers of which each one shows: an ε as large as the moments, and moments above and below
+    /// the greatest so far.
+    #[test]
+    fn steps_of_every_form_are_the_kernels() {
+        let decays = [WeightDecay::NONE, WeightDecay::Penalty(0.3), WeightDecay::Cautious(0.3)];
+        for place in [EpsilonPlace::Outside, EpsilonPlace::Inside] {
+            for (decay, epsilon) in
+                decays.into_iter().flat_map(|decay| [(decay, 0.1), (decay, 1e-8)])
+            {
+                let step = AdamStep::of(3, 0.1, [0.9, 0.99], epsilon, place).with_decay(decay, 0.1);
+                let [w, g, m] = [0.37, 0.71, 1.3].map(|frequency| wave([33], frequency, 0.0));
+                let [v, maximum] = [0.9, 1.7].map(|frequency| wave([33], frequency, 1.1));
+                let kernel = Flex::adam_step(w.clone(), g.clone(), m.clone(), v.clone(), step);
+                let found = adam_step::<Flex>(w.clone(), g.clone(), m.clone(), v.clone(), step);
+                for (found, kernel) in <[_; 3]>::from(found).into_iter().zip(<[_; 3]>::from(kernel))
+                {
+                    assert_near(&format!("{step:?}"), found, kernel);
+                }
+                let kernel = Flex::amsgrad_step(
+                    w.clone(),
+                    g.clone(),
+                    m.clone(),
+                    v.clone(),
+                    maximum.clone(),
+                    step,
+                );
+                let found = amsgrad_step::<Flex>(w, g, m, v, maximum, step);
+                for (found, kernel) in <[_; 4]>::from(found).into_iter().zip(<[_; 4]>::from(kernel))
+                {
+                    assert_near(&format!("greatest, {step:?}"), found, kernel);
+                }
+            }
+        }
+    }
+
+    /// Where squares of gradients underflow and ε is next to nothing: see the kernel's own test.
+    #[test]
+    fn steps_without_a_second_moment_are_the_kernels() {
+        for epsilon in [0.0, 1e-30, 1e-8] {
+            let step = AdamStep::of(1, 0.1, [0.9, 0.999], epsilon, EpsilonPlace::Outside);
+            let (w, zeros) = (|| tensor([1.0; 3], DType::F32), || tensor([0.0; 3], DType::F32));
+            let g = || tensor([1e-19, 1e-30, 0.0], DType::F32);
+            let kernel = Flex::adam_step(w(), g(), zeros(), zeros(), step);
+            let found = adam_step::<Flex>(w(), g(), zeros(), zeros(), step);
+            assert_near(&format!("{epsilon}"), found.0, kernel.0);
         }
     }
 }

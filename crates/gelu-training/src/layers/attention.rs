@@ -12,7 +12,9 @@ use burn_core::backend::Dispatch;
 /// ```
 ///
 /// Queries, keys and values stand side by side, as one linear layer gives them. Its backward pass keeps them
-/// and the weights, `length²` numbers a head. On Flex a weight below e^−64 of its row's largest counts as 0.
+/// and the weights, `length²` numbers a head. On Flex a weight below e^−64 of its row's largest counts as 0. 16-bit
+/// inputs attend in f32, since products of queries and keys soon pass what f16 holds; results and what is kept are
+/// of 16 bits.
 ///
 /// # Shapes
 ///

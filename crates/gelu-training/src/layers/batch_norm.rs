@@ -1,6 +1,6 @@
 use crate::TrainingOps;
 use crate::backends::dispatched;
-use burn::tensor::Tensor;
+use burn::tensor::{FloatDType, Tensor};
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::BatchNorm;
@@ -10,13 +10,19 @@ use gelu_core::functional::Unit;
 /// What `layer.forward(input)` gives, by [`TrainingOps::batch_norm_activation`]: on autodiff devices
 /// by the batch's own statistics, which move the running ones, unless the layer is frozen.
 ///
+/// The running variance moves by the mean square deviation of the n numbers of a channel, as Burn's does;
+/// PyTorch's moves by n/(n − 1) times as much. An empty batch moves neither statistic. 16-bit inputs are
+/// normalised in f32, and the running statistics of a 16-bit layer that is trained become f32: f16 ends at a
+/// variance of 65,504. Burn's own `forward` takes such a layer when they are cast to the layer's type.
+///
 /// # Shapes
 ///
 /// - input and output: `[batch, channels, ...]`
 ///
 /// # Panics
 ///
-/// If the input has fewer than two dimensions or other channels than the layer.
+/// If the input has fewer than two dimensions or other channels than the layer, or training meets one number per
+/// channel, whose variance is 0.
 pub fn batch_norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>) -> Tensor<D> {
     norm(layer, input, Unit::Identity)
 }
@@ -78,6 +84,12 @@ fn norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>, unit: Unit) -> Tens
             unit,
         ));
     }
+    let count: usize = shape.iter().product::<usize>() / channels;
+    assert!(
+        count != 1,
+        "a batch norm is trained on more than one number per channel, got {shape:?}: drop a last batch of one \
+         example (`drop_last`), or freeze the layer"
+    );
     let (output, mean, variance) = Dispatch::batch_norm_activation_train(
         dispatched(input),
         dispatched(gamma),
@@ -85,9 +97,13 @@ fn norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>, unit: Unit) -> Tens
         layer.epsilon,
         unit,
     );
+    if count == 0 {
+        return Tensor::from_dispatch(output);
+    }
     for (running, of_batch) in [(&layer.running_mean, mean), (&layer.running_var, variance)] {
         let of_batch = Tensor::<1>::from_dispatch(of_batch).detach();
-        let kept = running.value_sync().to_device(&device).mul_scalar(1.0 - layer.momentum);
+        let kept = running.value_sync().to_device(&device).cast(FloatDType::from(of_batch.dtype()));
+        let kept = kept.mul_scalar(1.0 - layer.momentum);
         running.update(kept.add(of_batch.mul_scalar(layer.momentum)).detach());
     }
     Tensor::from_dispatch(output)

@@ -98,7 +98,7 @@ impl Fast<BatchNorm> {
     ///
     /// # Panics
     ///
-    /// If the input has fewer than two dimensions or other channels than the layer.
+    /// As [`batch_norm`](super::batch_norm) does.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         super::batch_norm(self, input)
     }

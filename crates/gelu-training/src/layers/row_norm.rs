@@ -1,7 +1,7 @@
 use super::linear::rows;
 use crate::TrainingOps;
 use crate::backends::dispatched;
-use burn::tensor::{DType, Tensor};
+use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::{LayerNorm, RmsNorm};
@@ -30,10 +30,6 @@ use gelu_core::functional::{self, Unit};
 /// assert!((y[0] + 1.0).abs() < 1e-4 && (y[1] - 1.0).abs() < 1e-4);
 /// ```
 pub fn layer_norm<const D: usize>(layer: &LayerNorm, epsilon: f64, input: Tensor<D>) -> Tensor<D> {
-    // Of 16 bits Burn computes the sums in 32.
-    if !is_wide(&input) {
-        return layer.forward(input);
-    }
     let normed = norm(layer.gamma.val(), epsilon, true, input);
     match &layer.beta {
         Some(beta) => rows(normed, |normed| {
@@ -53,14 +49,7 @@ pub fn layer_norm<const D: usize>(layer: &LayerNorm, epsilon: f64, input: Tensor
 ///
 /// If the last dimension is not the layer's.
 pub fn rms_norm<const D: usize>(layer: &RmsNorm, input: Tensor<D>) -> Tensor<D> {
-    match is_wide(&input) {
-        true => norm(layer.gamma.val(), layer.epsilon, false, input),
-        false => layer.forward(input),
-    }
-}
-
-fn is_wide<const D: usize>(input: &Tensor<D>) -> bool {
-    matches!(input.dtype(), DType::F32 | DType::F64)
+    norm(layer.gamma.val(), layer.epsilon, false, input)
 }
 
 fn norm<const D: usize>(

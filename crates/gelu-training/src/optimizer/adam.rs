@@ -79,7 +79,10 @@ impl AdamConfig {
 /// With an L2 penalty, g is `g + λ·w`; as AdamW, w is `(1 − η·λ)·w` before the step is taken off. AMSGrad
 /// has the greatest v so far in the place of v.
 ///
-/// Moments and the step are f32 for parameters of 16 bits. The state is recorded under the names of
+/// A weight whose v is 0 stays where it is, if ε is too small to divide by: below 2⁻⁴⁰ (2⁻¹⁰² inside the root).
+///
+/// For parameters of 16 bits the moments are f32 and the step is computed in f32; the new parameter is rounded
+/// to 16 bits, see [16 bits](crate#16-bits). The state is recorded under the names of
 /// Burn's own [`Adam`](burn_optim::Adam) and [`AdamW`](burn_optim::AdamW), so records of one load into
 /// the other. Made by [`AdamConfig`] or [`AdamWConfig`](super::AdamWConfig).
 #[derive(Clone, Debug)]

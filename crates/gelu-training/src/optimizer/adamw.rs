@@ -7,6 +7,8 @@ use gelu_kernels::{EpsilonPlace, WeightDecay};
 
 /// Configuration of [`Adam`] with a weight decay beside its moments (AdamW; Loshchilov & Hutter,
 /// arXiv 1711.05101).
+///
+/// Parameters of 16 bits hardly decay: see [16 bits](crate#16-bits).
 #[derive(Config, Debug)]
 pub struct AdamWConfig {
     /// Decay of the first moment.

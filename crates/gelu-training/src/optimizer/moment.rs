@@ -6,7 +6,7 @@ use burn::tensor::{DType, Device, FloatDType, Tensor};
 use burn_core as burn;
 use burn_optim::{StateSink, StateSource};
 
-/// The type of a parameter's moments.
+/// The type of a parameter's moments, and of sums and squares of its gradients.
 fn dtype_of<const D: usize>(gradient: &Tensor<D>) -> DType {
     match gradient.dtype() {
         DType::F16 | DType::BF16 => DType::F32,
@@ -19,11 +19,16 @@ pub(super) fn zeros<const D: usize>(gradient: &Tensor<D>) -> Tensor<D> {
     Tensor::zeros(gradient.shape(), (&gradient.device(), dtype_of(gradient)))
 }
 
+/// The gradient in the type that it is summed and squared in.
+pub(super) fn widened<const D: usize>(gradient: Tensor<D>) -> Tensor<D> {
+    let dtype = dtype_of(&gradient);
+    gradient.cast(FloatDType::from(dtype))
+}
+
 /// A moment as a step needs it, wherever it was recorded: other optimisers keep theirs in the
 /// parameter's type.
 pub(super) fn fitted<const D: usize>(moment: Tensor<D>, gradient: &Tensor<D>) -> Tensor<D> {
-    let dtype = dtype_of(gradient);
-    if moment.dtype() == dtype { moment } else { moment.cast(FloatDType::from(dtype)) }
+    moment.cast(FloatDType::from(dtype_of(gradient)))
 }
 
 /// Records a moment.

@@ -37,7 +37,8 @@ impl SgdConfig {
     ///
     /// # Panics
     ///
-    /// If momentum or dampening is not in `[0, 1)` or the weight decay is negative or not finite.
+    /// If momentum or dampening is not in `[0, 1)`, the weight decay is negative or not finite, or Nesterov's
+    /// form has no momentum.
     pub fn build(&self) -> Sgd {
         let Self { momentum, dampening, nesterov, weight_decay, .. } = *self;
         assert!((0.0..1.0).contains(&momentum), "momentum has to be in [0, 1), got {momentum}");
@@ -45,6 +46,10 @@ impl SgdConfig {
         assert!(
             weight_decay >= 0.0 && weight_decay.is_finite(),
             "weight decay has to be finite and not negative, got {weight_decay}"
+        );
+        assert!(
+            !nesterov || momentum > 0.0,
+            "Nesterov's form needs a momentum above 0: set `momentum`, or leave `nesterov` off"
         );
         Sgd { momentum, dampening, nesterov, weight_decay }
     }
@@ -66,9 +71,10 @@ impl SgdConfig {
 /// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
 /// ```
 ///
-/// These are PyTorch's formulas, and Burn's. Velocity and step are f32 for parameters of 16 bits. The state is
-/// recorded under the names of Burn's own [`Sgd`](burn_optim::Sgd) with momentum. Made by
-/// [`SgdConfig`].
+/// Without momentum v is g, and `dampening` has no effect. These are PyTorch's formulas, and Burn's; PyTorch
+/// refuses Nesterov's form with dampening, which Burn and this crate accept. For parameters of 16 bits the
+/// velocity is f32 and the step is computed in f32; see [16 bits](crate#16-bits). The state is recorded under
+/// the names of Burn's own [`Sgd`](burn_optim::Sgd) with momentum. Made by [`SgdConfig`].
 #[derive(Clone, Debug)]
 pub struct Sgd {
     momentum: f64,
@@ -111,8 +117,9 @@ impl Optimizer for Sgd {
     ) -> (Tensor<D>, Option<SgdState<D>>) {
         let Self { momentum, dampening, nesterov, weight_decay } = *self;
         let (velocity, taken_up) = match state {
-            Some(state) => (fitted(state.velocity, &gradient), 1.0 - dampening),
-            None => (moment::zeros(&gradient), 1.0),
+            Some(state) if momentum > 0.0 => (fitted(state.velocity, &gradient), 1.0 - dampening),
+            // What PyTorch steps along without a momentum is the gradient, undamped.
+            _ => (moment::zeros(&gradient), 1.0),
         };
         let (parameter, velocity) = Dispatch::sgd_step(
             dispatched(parameter),

@@ -79,6 +79,40 @@ fn doubles_attend_too_and_constants_have_no_gradient() {
     assert_near("untracked", y.into_data(), plain, 1e-6);
 }
 
+/// Products of queries and keys of 64 numbers of 40 are 102,400, past what f16 holds, and equal keys have equal
+/// weights: each place has the mean of the values so far. PyTorch 2.15 gives the same.
+#[test]
+fn products_past_what_f16_holds_attend() {
+    let device = Device::default().autodiff();
+    if !device.supports_dtype(DType::F16) {
+        return println!("skipped: {device:?} has no f16");
+    }
+    const LENGTH: usize = 3;
+    let values: Vec<f32> = (0..LENGTH)
+        .flat_map(|place| {
+            (0..192).map(move |i| if i < 128 { 40.0 } else { (64 * place + i - 128) as f32 })
+        })
+        .collect();
+    let qkv = Tensor::<3>::from_data(TensorData::new(values, [1, LENGTH, 192]), &device);
+    let qkv = qkv.cast(FloatDType::F16).detach().require_grad();
+    let expected: Vec<f64> =
+        (0..LENGTH).flat_map(|place| (0..64).map(move |i| (32 * place + i) as f64)).collect();
+    let expected = TensorData::new(expected, [1, LENGTH, 64]);
+    let trained = causal_attention(qkv.clone(), 1);
+    assert_eq!(trained.dtype(), DType::F16);
+    let gradient = qkv.grad(&trained.clone().sum().backward()).unwrap().into_data();
+    assert_near("trained", trained.into_data(), expected.clone(), 1e-3);
+    assert_near("plain", causal_attention(qkv.inner(), 1).into_data(), expected, 1e-3);
+    // A value is seen by its own place and all later ones, in equal shares.
+    let of_values = [1.0 + 1.0 / 2.0 + 1.0 / 3.0, 1.0 / 2.0 + 1.0 / 3.0, 1.0 / 3.0];
+    for (i, found) in gradient.iter::<f64>().enumerate() {
+        assert!(found.is_finite(), "{i}: {found}");
+        if i % 192 >= 128 {
+            assert!((found - of_values[i / 192]).abs() < 2e-3, "{i}: {found}");
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "12 numbers of a place are no queries, keys and values of 3 heads")]
 fn heads_that_do_not_fit_are_refused() {

@@ -3,7 +3,7 @@
 
 use burn::module::{Module, Param, RunningState};
 use burn::nn::{BatchNorm, BatchNormConfig};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers;
 
@@ -181,6 +181,98 @@ fn input_stays_what_it_is_for_who_else_holds_it() {
     let relu = Activation::Relu.init(Channels::First(3), &device);
     layers::batch_norm_activation(&layer, &relu, x.clone());
     assert_eq!(values(x), before);
+}
+
+/// The layer in a 16-bit type.
+fn narrowed(mut layer: BatchNorm, dtype: FloatDType) -> BatchNorm {
+    let [gamma, beta] = [&layer.gamma, &layer.beta]
+        .map(|parameter| Param::from_tensor(parameter.val().cast(dtype).detach()));
+    (layer.gamma, layer.beta) = (gamma, beta);
+    layer.running_mean = RunningState::new(layer.running_mean.value_sync().cast(dtype));
+    layer.running_var = RunningState::new(layer.running_var.value_sync().cast(dtype));
+    layer
+}
+
+/// The square of 300 is past what f16 holds. PyTorch 2.15 gives ±1, too, for `BatchNorm1d(1)` on these numbers.
+#[test]
+fn sixteen_bits_are_normalised_by_the_right_statistics() {
+    let device = Device::default().autodiff();
+    for dtype in [FloatDType::F16, FloatDType::BF16] {
+        if !device.supports_dtype(DType::from(dtype)) {
+            println!("skipped: {device:?} has no {dtype:?}");
+            continue;
+        }
+        let layer = narrowed(BatchNormConfig::new(1).init(&device), dtype);
+        let x = || Tensor::<2>::from_floats([[300.0], [-300.0]], &device).cast(dtype);
+        let y = layers::batch_norm(&layer, x());
+        assert_eq!(y.dtype(), DType::from(dtype));
+        assert_near("result", &values(y), &[1.0, -1.0]);
+        // 0.9·1 + 0.1·300², the mean square of two numbers around 0.
+        assert_near("variance", &values(layer.running_var.value_sync()), &[9000.9]);
+        for _ in 0..200 {
+            layers::batch_norm(&layer, x());
+        }
+        let evaluated = layers::batch_norm(&layer.valid(), x().inner());
+        assert_near("evaluated", &values(evaluated), &[1.0, -1.0]);
+    }
+}
+
+/// Beside the same layer in f32, on the same rounded numbers.
+#[test]
+fn gradients_of_sixteen_bits_are_those_of_32() {
+    let device = Device::default().autodiff();
+    if !device.supports_dtype(DType::F16) {
+        return println!("skipped: {device:?} has no f16");
+    }
+    for shape in [[4, 3, 1, 1], [2, 3, 4, 4]] {
+        let run = |dtype: FloatDType| {
+            let layer = narrowed(narrowed(layer(3, &device), FloatDType::F16), dtype);
+            let x = (wave(shape, 0.37, 0.0, &device) * 900.0).cast(FloatDType::F16);
+            let x = x.cast(dtype).detach().require_grad();
+            let gelu = Activation::Gelu.init(Channels::First(3), &device);
+            let y = layers::batch_norm_activation(&layer, &gelu, x.clone());
+            let dy = wave(shape, 0.71, 3.0, &device).cast(dtype);
+            // Larger, since the input's gradients are below what f16 holds.
+            let gradients = (y.clone() * dy * 1000.0).sum().backward();
+            [
+                values(y),
+                values(x.grad(&gradients).unwrap()),
+                values(layer.gamma.val().grad(&gradients).unwrap()),
+            ]
+        };
+        for (found, expected) in run(FloatDType::F16).iter().zip(run(FloatDType::F32)) {
+            let largest = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
+            for (f, e) in found.iter().zip(&expected) {
+                assert!((f - e).abs() <= 2e-3 * largest, "{shape:?}: {found:?}, {expected:?}");
+            }
+        }
+    }
+}
+
+/// As PyTorch does it: what is empty moves no statistic.
+#[test]
+fn an_empty_batch_leaves_the_statistics_as_they_are() {
+    let device = Device::default().autodiff();
+    let layer = layer(3, &device);
+    let before = [&layer.running_mean, &layer.running_var].map(|x| values(x.value_sync()));
+    let y = layers::batch_norm(&layer, Tensor::<4>::zeros([0, 3, 4, 4], &device));
+    assert_eq!(y.dims(), [0, 3, 4, 4]);
+    let after = [&layer.running_mean, &layer.running_var].map(|x| values(x.value_sync()));
+    assert_eq!(after, before);
+}
+
+#[test]
+#[should_panic(expected = "trained on more than one number per channel, got [1, 3]")]
+fn training_on_one_number_per_channel_is_refused() {
+    let device = Device::default().autodiff();
+    layers::batch_norm(&layer(3, &device), Tensor::<2>::zeros([1, 3], &device));
+}
+
+#[test]
+fn one_number_per_channel_is_evaluated() {
+    let device = Device::default();
+    let y = layers::batch_norm(&layer(3, &device), Tensor::<2>::zeros([1, 3], &device));
+    assert!(values(y).iter().all(|y| y.is_finite()));
 }
 
 #[test]

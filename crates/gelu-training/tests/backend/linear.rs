@@ -82,6 +82,21 @@ fn transposed_factors_and_doubles_are_multiplied_too() {
     }
 }
 
+#[test]
+fn transposed_factors_and_gradients_have_their_gradients() {
+    let device = Device::default().autodiff();
+    let (x, w, dy) = (wave([4, 3], 0.37), wave([5, 4], 0.53), wave([5, 3], 0.71));
+    let turned = |values: &[f32], shape| tensor(values, shape, &device).transpose();
+    let input = turned(&x, [4, 3]).require_grad();
+    let weight = turned(&w, [5, 4]).require_grad();
+    let y = layers::linear(&layer(weight.clone()), input.clone());
+    let gradients = (y * turned(&dy, [5, 3])).sum().backward();
+    let expected = product([3, 5, 4], |row, k| dy[k * 3 + row], |k, column| w[k * 4 + column]);
+    assert_near("input", input.grad(&gradients).unwrap(), &expected, 5);
+    let expected = product([4, 3, 5], |row, k| x[row * 3 + k], |k, column| dy[column * 3 + k]);
+    assert_near("weight", weight.grad(&gradients).unwrap(), &expected, 3);
+}
+
 /// What is frozen gets no gradient, and the other one's is right.
 #[test]
 fn constants_have_no_gradient() {

@@ -58,6 +58,7 @@ def main():
         "sgd-dampened": train(
             lambda w: torch.optim.SGD(w, lr=0.1, momentum=0.9, dampening=0.3, weight_decay=0.05)
         ),
+        "sgd-dampened-plain": train(lambda w: torch.optim.SGD(w, lr=0.1, dampening=0.3, weight_decay=0.05)),
         "sgd-plain": train(lambda w: torch.optim.SGD(w, lr=0.1, weight_decay=0.05)),
     }
     print("optimizer,step,weights")

@@ -101,6 +101,42 @@ fn other_types_are_normalised_too() {
     }
 }
 
+/// Squares are past what f16 holds: beside the same in f32, on the same rounded numbers.
+#[test]
+fn sixteen_bits_are_normalised_and_differentiated_as_32_are() {
+    let device = Device::default().autodiff();
+    if !device.supports_dtype(DType::F16) {
+        return println!("skipped: {device:?} has no f16");
+    }
+    let run = |dtype: FloatDType, centred: bool| {
+        let narrow = |gamma: Tensor<1>| gamma.cast(FloatDType::F16).cast(dtype);
+        let x = (wave([4, 9], 0.37, &device) * 900.0).cast(FloatDType::F16);
+        let x = x.cast(dtype).detach().require_grad();
+        let y = match centred {
+            true => {
+                let mut layer = layer_norm(9, false, &device);
+                layer.gamma = layer.gamma.map(narrow);
+                layers::layer_norm(&layer, EPSILON, x.clone())
+            }
+            false => {
+                let mut layer = rms_norm(9, &device);
+                layer.gamma = layer.gamma.map(narrow);
+                layers::rms_norm(&layer, x.clone())
+            }
+        };
+        assert_eq!(y.dtype(), DType::from(dtype));
+        let dy = wave([4, 9], 0.71, &device).cast(dtype) * 1000.0;
+        let gradients = (y.clone() * dy).sum().backward();
+        [y.into_data(), x.grad(&gradients).unwrap().into_data()]
+    };
+    for centred in [true, false] {
+        let [found, expected] = [FloatDType::F16, FloatDType::F32].map(|dtype| run(dtype, centred));
+        for (found, expected) in found.into_iter().zip(expected) {
+            assert_near(&format!("centred: {centred}"), found, expected, 2e-3);
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "a norm of 4 numbers got 3")]
 fn other_inputs_are_refused() {

@@ -23,6 +23,7 @@ pub(super) fn adam<F: Float, N: Size>(
     beta_2: f32,
     rest_2: f32,
     epsilon: f32,
+    epsilon_of_zero: f32,
     penalty: f32,
     kept: f32,
     kept_against: f32,
@@ -47,12 +48,10 @@ pub(super) fn adam<F: Float, N: Size>(
         root = select_many(before.less_than(&v), v, before);
         maximum.write(ABSOLUTE_POS, root);
     }
-    let divisor = if comptime!(inside) {
-        (root + Vector::new(epsilon)).sqrt()
-    } else {
-        root.sqrt() + Vector::new(epsilon)
-    };
     let zero = Vector::new(0.0f32);
+    let is_above_zero = zero.less_than(&root);
+    let epsilon = select_many(is_above_zero, Vector::new(epsilon), Vector::new(epsilon_of_zero));
+    let divisor = if comptime!(inside) { (root + epsilon).sqrt() } else { root.sqrt() + epsilon };
     let (kept, against) = (Vector::new(kept), Vector::new(kept_against));
     let descends = m.less_than(&zero);
     let kept = select_many(

@@ -102,6 +102,7 @@ pub(super) fn adam<const MOMENTS: usize>(
             step.beta_2 as f32,
             (1.0 - step.beta_2) as f32,
             step.epsilon as f32,
+            step.epsilon_of_zero() as f32,
             step.penalty as f32,
             step.kept as f32,
             step.kept_against as f32,
