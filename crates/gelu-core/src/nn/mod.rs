@@ -3,6 +3,8 @@
 mod activation_layer;
 mod channels;
 mod encoder;
+#[cfg(all(test, feature = "autodiff"))]
+mod extremes;
 mod feed_forward;
 mod gated_feed_forward;
 mod gelu;
