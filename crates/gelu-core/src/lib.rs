@@ -54,12 +54,14 @@ pub(crate) use gelu_kernels::Unit;
 #[cfg(feature = "flex")]
 pub use gelu_kernels::slices;
 pub use gelu_kernels::{GateHalf, InvalidParameter};
+#[cfg(feature = "std")]
+pub use nn::Unfused;
 pub use nn::{
     ActivationLayer, Approximation, Channels, Encoder, EncoderLayer, FeedForward,
     FeedForwardConfig, GatedFeedForward, GatedFeedForwardConfig, GeluLayer, GeluLayerConfig,
     HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, LearnableSwish,
-    LearnableSwishConfig, LearnedActivation, PolyNorm, PolyNormConfig, StochasticGelu, Unfused,
-    Xielu, XieluConfig,
+    LearnableSwishConfig, LearnedActivation, PolyNorm, PolyNormConfig, StochasticGelu, Xielu,
+    XieluConfig,
 };
 pub use ops::ActivationOps;
 #[cfg(feature = "std")]

@@ -1,3 +1,4 @@
+use crate::backends::dispatch::reshaped;
 use alloc::vec::Vec;
 #[cfg(feature = "autodiff")]
 use burn_core::tensor::Gradients;
@@ -111,7 +112,7 @@ fn units<const D: usize>() -> usize {
 fn rows<const D: usize>(x: Tensor<D>) -> Tensor<2> {
     let x = x.without_autodiff().swap_dims(units::<D>(), D - 1);
     let dims = x.dims();
-    x.reshape([dims[..D - 1].iter().product(), dims[D - 1]])
+    reshaped(x, [dims[..D - 1].iter().product(), dims[D - 1]])
 }
 
 /// The same and a zero that was added to it, whose gradient is kept.
@@ -125,7 +126,7 @@ fn with_zero<const D: usize>(x: Tensor<D>) -> (Tensor<D>, Option<Tensor<2>>) {
     dims.swap(units::<D>(), D - 1);
     let zero = Tensor::zeros([dims[..D - 1].iter().product(), dims[D - 1]], (&device, x.dtype()));
     let zero = zero.require_grad();
-    let added = zero.clone().reshape(dims).swap_dims(units::<D>(), D - 1);
+    let added = reshaped(zero.clone(), dims).swap_dims(units::<D>(), D - 1);
     (x + added, Some(zero))
 }
 

@@ -13,7 +13,7 @@ use core::fmt;
 
 /// The activation that a configuration of Burn's names, so that a model's configuration can be
 /// taken over. Burn's list is closed, so there is no way back: a `burn::nn::activation::Activation`
-/// cannot hold one of this crate's.
+/// cannot hold one of this crate's. How many slopes a PReLU has is left to [`Activation::init`].
 ///
 /// ```
 /// use burn::nn::activation::ActivationConfig;
@@ -42,10 +42,20 @@ impl TryFrom<ActivationConfig> for Activation {
             ActivationConfig::Sigmoid => Self::Sigmoid,
             ActivationConfig::Tanh => Self::Tanh,
             ActivationConfig::HardSwish => Self::HardSwish,
-            ActivationConfig::Softplus(config) => Self::Softplus { beta: config.beta },
+            // Past 20 the logarithm is x in f32, so that Burn's default, as PyTorch's, cuts nothing off.
+            ActivationConfig::Softplus(config) if config.threshold >= 20.0 => {
+                Self::Softplus { beta: config.beta }
+            }
+            ActivationConfig::Softplus(_) => {
+                return Err(refused(
+                    "`softplus` goes over into x nowhere; a threshold of 20 or more is as good as none"
+                        .into(),
+                ));
+            }
             ActivationConfig::HardSigmoid(config) => {
-                // Burn's defaults are 0.2 and 0.5, PyTorch's function has 1/6.
-                let is_ours = (config.alpha - 1.0 / 6.0).abs() < 1e-6 && config.beta == 0.5;
+                // Burn's defaults are 0.2 and 0.5, PyTorch's function has 1/6, of which this is what f32
+                // rounds to it.
+                let is_ours = (config.alpha - 1.0 / 6.0).abs() < 1e-8 && config.beta == 0.5;
                 if !is_ours {
                     return Err(refused("`hard-sigmoid` has alpha 1/6 and beta 0.5".into()));
                 }
@@ -178,16 +188,42 @@ mod tests {
     }
 
     #[test]
+    fn a_softplus_that_is_cut_off_stays_burns() {
+        let device = Device::default();
+        let x = Tensor::<1>::from_floats([0.5, 0.9, 2.0, 30.0], &device);
+        let cut = ActivationConfig::Softplus(SoftplusConfig::new().with_threshold(1.0));
+        let layer = ActivationLayer::from(cut.init(&device));
+        let y = layer.forward(x).into_data().try_to_vec::<f32>().unwrap();
+        // ln(1 + e^x) up to the threshold (mpmath), x past it.
+        let expected = [0.974_077, 1.241_154, 2.0, 30.0];
+        for (got, expected) in y.iter().zip(expected) {
+            assert!((got - expected).abs() < 1e-6, "{y:?}");
+        }
+        assert_eq!(layer.activation(), None);
+        let error = Activation::try_from(cut).unwrap_err().to_string();
+        assert!(error.ends_with("a threshold of 20 or more is as good as none"), "{error}");
+        let far = ActivationConfig::Softplus(SoftplusConfig::new().with_threshold(25.0));
+        assert_eq!(Activation::try_from(far), Ok(Activation::Softplus { beta: 1.0 }));
+    }
+
+    #[test]
     fn what_is_not_is_refused_with_what_to_do() {
         let message =
             |config: ActivationConfig| Activation::try_from(config).unwrap_err().to_string();
         let other = message(ActivationConfig::HardSigmoid(HardSigmoidConfig::new()));
         assert!(other.ends_with("here: `hard-sigmoid` has alpha 1/6 and beta 0.5"), "{other}");
         let beta = message(ActivationConfig::Softplus(SoftplusConfig::new().with_beta(-1.0)));
-        assert!(beta.contains("here: the beta of `softplus` is a positive number"), "{beta}");
+        assert!(
+            beta.contains("here: the beta of `softplus` is a number from 1e-18 to 1e18"),
+            "{beta}"
+        );
         let alpha = EluConfig::new().with_alpha(f64::INFINITY);
         let alpha = message(ActivationConfig::Elu(alpha));
-        assert!(alpha.contains("here: the alpha of `elu` is a number, got `inf`"), "{alpha}");
+        let range = "here: the alpha of `elu` is a number from -1e18 to 1e18, got `inf`";
+        assert!(alpha.contains(range), "{alpha}");
+        let slope = HardSigmoidConfig::new().with_alpha(0.166_667_5);
+        let slope = message(ActivationConfig::HardSigmoid(slope));
+        assert!(slope.contains("`hard-sigmoid` has alpha 1/6"), "{slope}");
         let gated = message(ActivationConfig::SwiGlu(SwiGluConfig::new(2, 3)));
         assert!(gated.ends_with("here: a gated unit is a `GatedFeedForward`"), "{gated}");
     }

@@ -28,7 +28,7 @@ enum Function {
 
 impl Activation {
     /// An activation of the user's own, from a differentiable elementwise function. It is given
-    /// the tensor flattened, and has to return as many values.
+    /// the tensor flattened, and has to return as many values. It is not called for an empty tensor.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -48,6 +48,10 @@ impl Activation {
     /// which they start at. The function is given them behind the tensor, each as long as that. A layer
     /// ([`init`](Self::init)) has one of each for each of its channels.
     ///
+    /// # Panics
+    ///
+    /// If a start is not a number that f32 holds.
+    ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
     /// use gelu_core::{Activation, Channels};
@@ -62,13 +66,16 @@ impl Activation {
         starts: &[f64],
         function: impl Fn(Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync + 'static,
     ) -> Self {
-        let function = Function::OfOne(Arc::new(function));
-        Self::Custom(CustomActivation { name: name.to_owned(), starts: starts.to_vec(), function })
+        Self::Custom(CustomActivation::new(name, starts, Function::OfOne(Arc::new(function))))
     }
 
     /// What a gated unit makes of its gate and its value, where that is no `f(gate)·value`: a function
     /// of both, and of constants that are learned as in [`custom_learned`](Self::custom_learned). Alone,
     /// it is a function of its gate, for a value of 1.
+    ///
+    /// # Panics
+    ///
+    /// As [`custom_learned`](Self::custom_learned).
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -84,12 +91,20 @@ impl Activation {
         starts: &[f64],
         function: impl Fn(Tensor<1>, Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync + 'static,
     ) -> Self {
-        let function = Function::OfTwo(Arc::new(function));
-        Self::Custom(CustomActivation { name: name.to_owned(), starts: starts.to_vec(), function })
+        Self::Custom(CustomActivation::new(name, starts, Function::OfTwo(Arc::new(function))))
     }
 }
 
 impl CustomActivation {
+    fn new(name: &str, starts: &[f64], function: Function) -> Self {
+        let out_of_range = starts.iter().find(|start| !(**start as f32).is_finite());
+        assert!(
+            out_of_range.is_none(),
+            "the constants of `{name}` start from -3.4e38 to 3.4e38, got {starts:?}"
+        );
+        Self { name: name.to_owned(), starts: starts.to_vec(), function }
+    }
+
     /// What it is called.
     pub fn name(&self) -> &str {
         &self.name
@@ -102,22 +117,25 @@ impl CustomActivation {
 
     /// The function, with its constants as they start.
     pub(crate) fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
-        let constants = self.starts.iter().map(|start| x.full_like(*start)).collect();
-        self.with(x, None, constants)
+        let like = x.clone();
+        self.with(x, None, || self.starts.iter().map(|start| like.full_like(*start)).collect())
     }
 
     /// The function, or with a value what a gated unit makes of both, with constants of the input's
-    /// shape.
+    /// shape. An empty tensor is the result for itself: the function is not asked for nothing.
     pub(crate) fn with<const D: usize>(
         &self,
         x: Tensor<D>,
         value: Option<Tensor<D>>,
-        constants: Vec<Tensor<D>>,
+        constants: impl FnOnce() -> Vec<Tensor<D>>,
     ) -> Tensor<D> {
         let shape = x.dims();
         let length = shape.iter().product::<usize>();
+        if length == 0 {
+            return x;
+        }
         let flat = |tensor: Tensor<D>| -> Tensor<1> { tensor.reshape([length]) };
-        let constants: Vec<Tensor<1>> = constants.into_iter().map(flat).collect();
+        let constants: Vec<Tensor<1>> = constants().into_iter().map(flat).collect();
         let (result, factor) = match &self.function {
             Function::OfOne(function) => (function(flat(x), &constants), value),
             Function::OfTwo(function) => {

@@ -2,6 +2,8 @@
 
 use alloc::format;
 use alloc::string::String;
+use burn_core::backend::{Dispatch, ops::FloatTensorOps};
+use burn_core::tensor::{Shape, Tensor};
 use core::fmt::Debug;
 
 /// Defines `dispatched`, for this crate and for those with operations beside ours: which backends were
@@ -59,6 +61,15 @@ macro_rules! define_dispatched {
 }
 
 define_dispatched!("gelu-core");
+
+/// The tensor in another shape, in which a 0 is a 0: to Burn's `reshape` it means that the dimension of
+/// this place stays, which makes other shapes of an empty tensor's.
+pub fn reshaped<const D: usize, const E: usize>(x: Tensor<D>, shape: [usize; E]) -> Tensor<E> {
+    if !shape.contains(&0) {
+        return x.reshape(shape);
+    }
+    Tensor::from_dispatch(Dispatch::float_reshape(x.into_dispatch(), Shape::from(shape)))
+}
 
 /// Panics, as gradients flow through a tensor and the crate knows of none.
 #[cold]

@@ -167,3 +167,168 @@ fn bias_and_dropout_do_what_they_say() {
     let expected = active.iter().zip(mask).map(|(y, m)| if m == 0.0 { 0.0 } else { y * m });
     assert_eq!(y.into_data().iter::<f32>().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
+
+#[test]
+fn gradients_are_dropped_where_outputs_are() {
+    let dropout = Mask::new(0.5, Draw { seed: 3, step: 4 });
+    let x = || Primitive::from_data(TensorData::from([[-1.0f32, 0.5, 2.0], [3.0, -4.0, 5.0]]));
+    let dy = Primitive::from_data(TensorData::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]));
+    let zero = tensor(&[0.0; 3]);
+    let mask = Some(dropout);
+    let (dx, sums) = bias_activation_dropout_backward::<Flex>(x(), zero, dy, Unit::Relu, mask);
+    // The slope of the ReLU is 0 for the two negative inputs.
+    let through = [0.0, 2.0, 3.0, 4.0, 0.0, 6.0];
+    let expected: Vec<f32> =
+        through.iter().zip(dropout.factors(6)).map(|(dy, factor)| dy * factor).collect();
+    let sum = |column: usize| expected[column] + expected[column + 3];
+    assert_eq!(dx.into_data().iter::<f32>().collect::<Vec<_>>(), expected);
+    assert_eq!(sums.into_data().iter::<f32>().collect::<Vec<_>>(), [0, 1, 2].map(sum));
+    assert!(expected.iter().any(|&dx| dx != 0.0) && dropout.factors(6).contains(&0.0));
+}
+
+/// The numbers of a tensor, whatever its order in memory.
+fn numbers(x: Primitive) -> Vec<f64> {
+    x.to_contiguous().into_data().iter::<f64>().collect()
+}
+
+/// Fails unless both have the same numbers, but for `room`, relative above 1 and absolute below.
+fn same(name: &str, kernel: Primitive, composed: Primitive, room: f64) {
+    assert_eq!((kernel.dtype(), kernel.shape()), (composed.dtype(), composed.shape()), "{name}");
+    for (kernel, composed) in numbers(kernel).into_iter().zip(numbers(composed)) {
+        let off = (kernel - composed).abs();
+        assert!(off <= room * composed.abs().max(1.0), "{name}: {kernel}, composed {composed}");
+    }
+}
+
+#[test]
+fn every_operation_is_that_of_the_kernels_in_any_type_and_layout() {
+    use crate::GateHalf;
+    use burn_core::backend::ops::FloatTensorOps;
+    let tensor = |k: f32, dtype: DType| {
+        let values: Vec<f32> = (0..72).map(|i| (i as f32 * 0.37 + k).sin() * 3.0).collect();
+        Primitive::from_data(TensorData::new(values, [3, 4, 6]).convert_dtype(dtype))
+    };
+    // As it is, with other strides, and with gaps; the last dimension is even everywhere.
+    type View = (&'static str, fn(Primitive) -> Primitive);
+    let views: [View; 4] = [
+        ("plain", |x| x),
+        ("transposed", |x| x.permute(&[2, 0, 1])),
+        ("narrowed", |x| x.narrow(2, 1, 4)),
+        ("flipped", |x| Flex::float_flip(x, &[0, 2])),
+    ];
+    let unit = Unit::Silu;
+    for (dtype, room) in
+        [(DType::F32, 1e-6), (DType::F64, 1e-12), (DType::F16, 2e-3), (DType::BF16, 1.6e-2)]
+    {
+        for (view, seen) in views {
+            let name = |operation: &str| alloc::format!("{operation} {view} {dtype:?}");
+            let [x, dy, other] = [0.1, 1.7, 2.9].map(|k| seen(tensor(k, dtype)));
+            let columns = x.shape()[2];
+            let bias = || tensor(0.6, dtype).narrow(0, 0, 1).narrow(1, 0, 1).narrow(2, 0, columns);
+            let bias = || Flex::float_reshape(bias(), Shape::from([columns]));
+            let half = || dy.clone().narrow(2, 0, columns / 2);
+            same(
+                &name("value"),
+                Flex::activation(x.clone(), unit),
+                forward::<Flex>(x.clone(), unit),
+                room,
+            );
+            same(
+                &name("derivative"),
+                Flex::activation_backward(x.clone(), dy.clone(), unit),
+                backward::<Flex>(x.clone(), dy.clone(), unit),
+                room,
+            );
+            same(
+                &name("bias"),
+                Flex::bias_activation(x.clone(), bias(), unit),
+                bias_activation_dropout::<Flex>(x.clone(), bias(), unit, None),
+                room,
+            );
+            let kernel = Flex::bias_activation_backward(x.clone(), bias(), dy.clone(), unit);
+            let composed =
+                bias_activation_dropout_backward::<Flex>(x.clone(), bias(), dy.clone(), unit, None);
+            same(&name("bias′"), kernel.0, composed.0, room);
+            // Twelve or more numbers are added, each rounded.
+            same(&name("bias′, sums"), kernel.1, composed.1, 4.0 * room);
+            for gate in [GateHalf::First, GateHalf::Last] {
+                same(
+                    &name("gated"),
+                    Flex::gated(x.clone(), unit, gate),
+                    gated::<Flex>(x.clone(), unit, gate),
+                    4.0 * room,
+                );
+                same(
+                    &name("gated′"),
+                    Flex::gated_backward(x.clone(), half(), unit, gate),
+                    gated_backward::<Flex>(x.clone(), half(), unit, gate),
+                    4.0 * room,
+                );
+            }
+            same(
+                &name("pair"),
+                Flex::gated_pair(x.clone(), other.clone(), unit),
+                gated_pair::<Flex>(x.clone(), other.clone(), unit),
+                4.0 * room,
+            );
+            let kernel = Flex::gated_pair_backward(x.clone(), other.clone(), dy.clone(), unit);
+            let composed = gated_pair_backward::<Flex>(x.clone(), other.clone(), dy.clone(), unit);
+            same(&name("pair′, gate"), kernel.0, composed.0, 4.0 * room);
+            same(&name("pair′, value"), kernel.1, composed.1, 4.0 * room);
+        }
+    }
+}
+
+#[test]
+fn no_parameter_that_is_taken_makes_nan_of_a_number() {
+    use crate::functional::in_type;
+    let all = [DType::F32, DType::F64, DType::F16, DType::BF16];
+    for dtype in all {
+        // The ends of the type and of f32's squares, subnormals, and what is usual.
+        let most = match dtype {
+            DType::F16 => 65_504.0,
+            DType::F64 => f64::MAX,
+            _ => f64::from(f32::MAX) * 0.99,
+        };
+        let sizes = [0.0, 5e-324, 1e-45, 1e-40, 1e-20, 1e-7, 0.5, 3.0, 20.0, 200.0, 1e19, 1e150];
+        let x: Vec<f64> = sizes
+            .into_iter()
+            .chain([most / 2.0, most])
+            .filter(|x| *x <= most)
+            .flat_map(|x| [x, -x])
+            .collect();
+        let data = || TensorData::new(x.clone(), [x.len()]).convert_dtype(dtype);
+        let tensor = || Primitive::from_data(data());
+        let ones = || {
+            let ones = TensorData::new(alloc::vec![1.0f64; x.len()], [x.len()]);
+            Primitive::from_data(ones.convert_dtype(dtype))
+        };
+        for unit in Unit::ALL {
+            let Some(parameter) = unit.kind().names().parameter else { continue };
+            let least = parameter.least;
+            for given in [least, parameter.most, parameter.default, 1e-3, 1e3, 1e-12, 1e12] {
+                let unit = Unit::from_parts(unit.kind(), given);
+                if unit.validated().is_err() {
+                    continue;
+                }
+                let unit = in_type(unit, dtype);
+                for (of, y) in [
+                    ("", forward::<Flex>(tensor(), unit)),
+                    ("′", backward::<Flex>(tensor(), ones(), unit)),
+                    ("″", curvature::<Flex>(tensor(), ones(), unit)),
+                    (" by kernel", Flex::activation(tensor(), unit)),
+                    ("′ by kernel", Flex::activation_backward(tensor(), ones(), unit)),
+                ] {
+                    for (x, y) in data().iter::<f64>().zip(numbers(y)) {
+                        assert!(!y.is_nan(), "{unit}{of}({x:e}) in {dtype:?}");
+                    }
+                }
+            }
+            for outside in [parameter.most * 1.01, f64::INFINITY, f64::NAN] {
+                let refused = Unit::from_parts(unit.kind(), outside).validated().unwrap_err();
+                let range = alloc::format!("from {least:e} to {:e}", parameter.most);
+                assert!(alloc::format!("{refused}").contains(&range), "{refused}");
+            }
+        }
+    }
+}

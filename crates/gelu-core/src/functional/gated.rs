@@ -1,6 +1,7 @@
 //! Gated units.
 
 use super::dequantised::dequantised;
+use super::parameter::in_type;
 use crate::backends::dispatch::dispatched;
 use crate::{ActivationOps, GateHalf, Unit};
 use burn_core::backend::Dispatch;
@@ -42,7 +43,9 @@ pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor
         "a gated unit halves the last dimension of its input, which has to be even; got a tensor \
          of {shape:?}"
     );
-    Tensor::from_dispatch(Dispatch::gated(dispatched(dequantised(x)), unit.checked(), gate))
+    let x = dequantised(x);
+    let unit = in_type(unit, x.dtype());
+    Tensor::from_dispatch(Dispatch::gated(dispatched(x), unit, gate))
 }
 
 /// The gradient of [`gated`] for `x`, given that of its result: the backward pass by itself, for
@@ -76,8 +79,8 @@ pub fn gated_backward<const D: usize>(
          dimension, got {of_dy:?} for an input of {shape:?}"
     );
     assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
-    let (x, dy) = (dispatched(x), dispatched(dy));
-    Tensor::from_dispatch(Dispatch::gated_backward(x, dy, unit.checked(), gate))
+    let unit = in_type(unit, x.dtype());
+    Tensor::from_dispatch(Dispatch::gated_backward(dispatched(x), dispatched(dy), unit, gate))
 }
 
 /// A gated unit of two tensors, `unit(gate)·value`: of a model whose projections are apart (Llama's
@@ -107,8 +110,8 @@ pub fn gated_pair<const D: usize>(gate: Tensor<D>, value: Tensor<D>, unit: Unit)
     let (of_gate, of_value) = (gate.dims(), value.dims());
     assert_eq!(of_gate, of_value, "a gate and its value have one shape");
     assert_eq!(gate.dtype(), value.dtype(), "a gate and its value are of one type");
-    let (gate, value) = (dispatched(gate), dispatched(value));
-    Tensor::from_dispatch(Dispatch::gated_pair(gate, value, unit.checked()))
+    let unit = in_type(unit, gate.dtype());
+    Tensor::from_dispatch(Dispatch::gated_pair(dispatched(gate), dispatched(value), unit))
 }
 
 /// GEGLU, `gelu(gate)·value` with the exact GELU, of `[..., gate, value]`.

@@ -12,7 +12,9 @@
 //!
 //! All let NaN through, give no NaN for finite input, and differentiate to the derivative of
 //! their own formula, keeping one tensor (the input) for the backward pass. A quantised tensor is
-//! dequantised first and the result is a float tensor, as with Burn's own activations.
+//! dequantised first and the result is a float tensor, as with Burn's own activations. A function's
+//! parameter is rounded to the tensor's type first, as Burn and PyTorch do it: in f32 0.1 is no
+//! larger than a λ of 0.1.
 //!
 //! [`Unit`] names what they compute, and what a backend is told to: the functions that have neither
 //! parameters to learn nor randomness. What a network picks from is [`Activation`](crate::Activation),
@@ -28,6 +30,7 @@
 
 mod dequantised;
 mod gated;
+mod parameter;
 
 use crate::ActivationOps;
 use crate::backends::dispatch::dispatched;
@@ -38,6 +41,8 @@ use dequantised::dequantised;
 
 pub use gated::{gated, gated_backward, gated_pair, geglu, reglu, swiglu};
 pub use gelu_kernels::Unit;
+#[doc(hidden)]
+pub use parameter::in_type;
 
 /// Applies `unit` elementwise.
 ///
@@ -45,7 +50,9 @@ pub use gelu_kernels::Unit;
 ///
 /// If its parameter is none that it takes ([`Unit::validated`]).
 pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
-    Tensor::from_dispatch(Dispatch::activation(dispatched(dequantised(x)), unit.checked()))
+    let x = dequantised(x);
+    let unit = in_type(unit, x.dtype());
+    Tensor::from_dispatch(Dispatch::activation(dispatched(x), unit))
 }
 
 /// `dy·unit′(x)`, elementwise: the backward pass by itself, for who differentiates by hand. It is
@@ -69,8 +76,8 @@ pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) ->
     let (x, dy) = (dequantised(x), dequantised(dy));
     assert_eq!(x.dims(), dy.dims(), "a gradient has the shape of what it is the gradient of");
     assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
-    let (x, dy) = (dispatched(x), dispatched(dy));
-    Tensor::from_dispatch(Dispatch::activation_backward(x, dy, unit.checked()))
+    let unit = in_type(unit, x.dtype());
+    Tensor::from_dispatch(Dispatch::activation_backward(dispatched(x), dispatched(dy), unit))
 }
 
 /// The exact GELU, `x·Φ(x)` with Φ the CDF of the standard normal distribution.
@@ -106,7 +113,7 @@ pub fn silu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 ///
 /// # Panics
 ///
-/// If α is not finite.
+/// If α is not a number from −10¹⁸ to 10¹⁸.
 pub fn elu<const D: usize>(x: Tensor<D>, alpha: f64) -> Tensor<D> {
     unit(x, Unit::Elu { alpha })
 }
@@ -184,7 +191,8 @@ pub fn bias_activation_dropout<const D: usize>(
     );
     let (x, bias) = (dequantised(x), dequantised(bias));
     assert_eq!(x.dtype(), bias.dtype(), "a tensor and its bias are of one type");
-    let (x, bias, unit) = (dispatched(x), dispatched(bias), unit.checked());
+    let unit = in_type(unit, x.dtype());
+    let (x, bias) = (dispatched(x), dispatched(bias));
     Tensor::from_dispatch(match dropout {
         Some(DropoutMask { key, threshold }) => {
             Dispatch::bias_activation_dropout(x, bias, key.into_dispatch(), unit, threshold)

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the beta of `softplus` is a positive number, got `-1`")]
+    #[should_panic(expected = "the beta of `softplus` is a number from 1e-18 to 1e18, got `-1`")]
     fn parameter_that_the_function_does_not_take_is_refused() {
         let code = Unit::Softplus { beta: 1.0 }.kind() as u64;
         let scalars = [code, (-1f64).to_bits()].map(ScalarIr::UInt).to_vec();

@@ -1,15 +1,17 @@
 mod module;
 mod picked;
 
+use super::width::{cast, widened};
 use super::{
     Channels, LearnableGelu, LearnableGeluConfig, LearnableSwish, LearnableSwishConfig,
     LearnedActivation, StochasticGelu, Xielu, XieluConfig,
 };
 use crate::activation::burn_config;
+use crate::backends::dispatch::reshaped;
 use crate::{Activation, CustomActivation, Unit, functional};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use burn_core::tensor::{Device, Tensor};
+use burn_core::tensor::{Device, Tensor, activation};
 use burn_nn::{PRelu, PReluConfig};
 
 /// Any [`Activation`] as a module: what a network holds whose activation is picked by name.
@@ -49,7 +51,7 @@ pub enum ActivationLayer {
 impl ActivationLayer {
     /// # Panics
     ///
-    /// If the activation's parameter is none that it takes.
+    /// If the activation's parameter is none that it takes, or it is learned for no channels.
     pub(crate) fn new(activation: &Activation, channels: Channels, device: &Device) -> Self {
         match activation {
             Activation::Custom(function) if function.starts().is_empty() => {
@@ -70,7 +72,8 @@ impl ActivationLayer {
                 Self::Xielu(XieluConfig::new().with_channels(channels).init(device))
             }
             Activation::PRelu => {
-                let config = PReluConfig::new().with_num_parameters(channels.count());
+                let slopes = channels.count_for("a PReLU");
+                let config = PReluConfig::new().with_num_parameters(slopes);
                 Self::PRelu(config.init(device), channels)
             }
             _ => Self::Unit(activation.unit().expect("the others are units").checked()),
@@ -121,7 +124,7 @@ impl ActivationLayer {
     fn apply_gate<const D: usize>(&self, gate: Tensor<D>, value: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Unit(unit) => functional::gated_pair(gate, value, *unit),
-            Self::Custom(function) => function.with(gate, Some(value), Vec::new()),
+            Self::Custom(function) => function.with(gate, Some(value), Vec::new),
             Self::Learned(layer) => layer.forward(gate, Some(value)),
             _ => self.forward(gate) * value,
         }
@@ -169,17 +172,20 @@ impl ActivationLayer {
     }
 }
 
-/// Burn's layer has its channels in dimension 1.
+/// Burn's function has its channels in dimension 1, and wants slopes of the input's type.
 fn prelu<const D: usize>(layer: &PRelu, channels: Channels, input: Tensor<D>) -> Tensor<D> {
     let shape = input.dims();
     channels.broadcast(shape, "a PReLU");
-    match channels {
+    let (dtype, input) = (input.dtype(), widened(input));
+    let slopes = cast(layer.alpha.val(), input.dtype());
+    let output = match channels {
         Channels::Last(columns) => {
-            let rows = shape.iter().product::<usize>().checked_div(columns).unwrap_or(0);
-            layer.forward(input.reshape([rows, columns])).reshape(shape)
+            let rows = shape[..D - 1].iter().product();
+            reshaped(activation::prelu(reshaped(input, [rows, columns]), slopes), shape)
         }
-        Channels::Shared | Channels::First(_) => layer.forward(input),
-    }
+        Channels::Shared | Channels::First(_) => activation::prelu(input, slopes),
+    };
+    cast(output, dtype)
 }
 
 /// Burn's layer with the function of this crate where there is one, and as it is where not: a `PRelu`

@@ -22,6 +22,16 @@ impl Channels {
         }
     }
 
+    /// As [`count`](Self::count), for a layer that is made. `layer` is its name in the message.
+    ///
+    /// # Panics
+    ///
+    /// If there are no channels.
+    pub(super) fn count_for(self, layer: &str) -> usize {
+        assert!(self.count() > 0, "{layer} needs at least one channel, got {self:?}");
+        self.count()
+    }
+
     /// The shape that makes the parameters broadcast over a tensor of shape `dims`. `layer` says
     /// whose parameters they are, in the message.
     ///

@@ -1,9 +1,13 @@
+use super::by_hand::{displayed, of_fields, within};
 use super::hidden_layer::linear_initializer;
+use super::parts::{map_halves, names, visit_halves};
 use super::{ActivationLayer, Channels};
 use crate::random::DropoutMask;
 use crate::{Activation, GateHalf, functional};
 use burn::config::Config;
-use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
+use burn::module::{
+    Content, Devices, DisplaySettings, Module, ModuleDisplay, ModuleMapper, ModuleVisitor, Param,
+};
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_nn::{Dropout, DropoutConfig, Initializer, Linear, LinearConfig};
@@ -70,8 +74,7 @@ impl GatedFeedForwardConfig {
 /// let y = config.init(&device).forward(Tensor::<3>::ones([2, 5, 8], &device));
 /// assert_eq!(y.dims(), [2, 5, 8]);
 /// ```
-#[derive(Module, Debug)]
-#[module(custom_display)]
+#[derive(Clone, Debug)]
 pub struct GatedFeedForward {
     /// To gates and values, `[d_model, 2·d_ff]`.
     pub gate_up: Linear,
@@ -81,7 +84,6 @@ pub struct GatedFeedForward {
     pub dropout: Dropout,
     /// The function of the gates.
     pub activation: ActivationLayer,
-    #[module(skip)]
     gate: GateHalf,
 }
 
@@ -188,6 +190,45 @@ fn side_by_side<const D: usize>(
 fn trains<const D: usize>(param: &Param<Tensor<D>>) -> bool {
     !param.device().is_autodiff() || param.is_require_grad()
 }
+
+impl Module for GatedFeedForward {
+    of_fields!(gate_up, down, dropout, activation; gate);
+
+    fn visit<V: ModuleVisitor>(&self, visitor: &mut V) {
+        let Self { gate_up, down, dropout, activation, gate } = self;
+        match names() {
+            None => {
+                within!(visitor, "gate_up", "GatedFeedForward", gate_up.visit(visitor));
+                within!(visitor, "down", "GatedFeedForward", down.visit(visitor));
+            }
+            Some(names) => {
+                visit_halves(gate_up, names.of_halves(*gate), visitor);
+                within!(visitor, &names.down, "GatedFeedForward", down.visit(visitor));
+            }
+        }
+        within!(visitor, "dropout", "GatedFeedForward", dropout.visit(visitor));
+        within!(visitor, "activation", "GatedFeedForward", activation.visit(visitor));
+    }
+
+    fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
+        let Self { gate_up, down, dropout, activation, gate } = self;
+        let (gate_up, down) = match names() {
+            None => (
+                within!(mapper, "gate_up", "GatedFeedForward", gate_up.map(mapper)),
+                within!(mapper, "down", "GatedFeedForward", down.map(mapper)),
+            ),
+            Some(names) => (
+                map_halves(gate_up, names.of_halves(gate), mapper),
+                within!(mapper, &names.down, "GatedFeedForward", down.map(mapper)),
+            ),
+        };
+        let dropout = within!(mapper, "dropout", "GatedFeedForward", dropout.map(mapper));
+        let activation = within!(mapper, "activation", "GatedFeedForward", activation.map(mapper));
+        Self { gate_up, down, dropout, activation, gate }
+    }
+}
+
+displayed!(GatedFeedForward);
 
 impl ModuleDisplay for GatedFeedForward {
     fn custom_settings(&self) -> Option<DisplaySettings> {
@@ -309,6 +350,27 @@ mod tests {
             let tolerance = Tolerance::absolute(1e-5);
             gradient.into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
         }
+    }
+
+    #[test]
+    fn dropout_drops_hidden_neurons_in_training_alone() {
+        let device = Device::default();
+        let config = GatedFeedForwardConfig::new(4, 64).with_activation(Activation::Identity);
+        let mut block = config.with_dropout(0.5).init(&device);
+        // What is behind the dropout shows each of the first four neurons.
+        let eye = Tensor::<2>::eye(4, &device);
+        let rest = Tensor::<2>::zeros([60, 4], &device);
+        block.down.weight = Param::from_tensor(Tensor::cat(alloc::vec![eye, rest], 0));
+        let zeros = |block: &GatedFeedForward, device: &Device| {
+            let x = Tensor::<2>::ones([200, 4], device);
+            block.forward(x).into_data().iter::<f32>().filter(|&y| y == 0.0).count()
+        };
+        assert_eq!(zeros(&block, &device), 0);
+        let training = device.autodiff();
+        let block = block.train();
+        // 800 draws with a deviation of 14.1: seven of them.
+        assert!(zeros(&block, &training).abs_diff(400) < 100);
+        assert_eq!(zeros(&block.valid(), &training), 0);
     }
 
     #[test]

@@ -1,8 +1,12 @@
+use super::by_hand::{displayed, of_fields, within};
+use super::parts::names;
 use super::{ActivationLayer, Channels};
 use crate::random::DropoutMask;
 use crate::{Activation, functional};
 use burn::config::Config;
-use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
+use burn::module::{
+    Content, Devices, DisplaySettings, Module, ModuleDisplay, ModuleMapper, ModuleVisitor,
+};
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_nn::{Dropout, DropoutConfig, Initializer, Linear, LinearConfig};
@@ -68,8 +72,7 @@ impl HiddenLayerConfig {
 /// let layer = HiddenLayerConfig::new(3, 5).with_dropout(0.5).init(&device);
 /// assert_eq!(layer.forward(Tensor::<2>::ones([2, 3], &device)).dims(), [2, 5]);
 /// ```
-#[derive(Module, Debug)]
-#[module(custom_display)]
+#[derive(Clone, Debug)]
 pub struct HiddenLayer {
     /// The weights.
     pub linear: Linear,
@@ -108,6 +111,33 @@ impl HiddenLayer {
         neurons(&self.linear, &self.activation, &self.dropout, input)
     }
 }
+
+impl Module for HiddenLayer {
+    of_fields!(linear, activation, dropout;);
+
+    fn visit<V: ModuleVisitor>(&self, visitor: &mut V) {
+        match names() {
+            Some(_) => self.linear.visit(visitor),
+            None => within!(visitor, "linear", "HiddenLayer", self.linear.visit(visitor)),
+        }
+        within!(visitor, "activation", "HiddenLayer", self.activation.visit(visitor));
+        within!(visitor, "dropout", "HiddenLayer", self.dropout.visit(visitor));
+    }
+
+    fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
+        let Self { linear, activation, dropout } = self;
+        Self {
+            linear: match names() {
+                Some(_) => linear.map(mapper),
+                None => within!(mapper, "linear", "HiddenLayer", linear.map(mapper)),
+            },
+            activation: within!(mapper, "activation", "HiddenLayer", activation.map(mapper)),
+            dropout: within!(mapper, "dropout", "HiddenLayer", dropout.map(mapper)),
+        }
+    }
+}
+
+displayed!(HiddenLayer);
 
 impl ModuleDisplay for HiddenLayer {
     fn custom_settings(&self) -> Option<DisplaySettings> {

@@ -1,5 +1,5 @@
 use super::Channels;
-use super::width::{narrowed, widened};
+use super::width::{cast, ends, is_in_f32, widened};
 use crate::functional;
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
@@ -26,15 +26,14 @@ impl LearnableGeluConfig {
     ///
     /// # Panics
     ///
-    /// If there are no channels, σ is not positive, or one of μ and σ is not finite.
+    /// If there are no channels, μ is not a number that f32 holds, or σ is not a finite positive number.
     pub fn init(&self, device: &Device) -> LearnableGelu {
         let Self { channels, mean, standard_deviation } = *self;
-        let count = channels.count();
-        assert!(count > 0, "a learnable GELU needs at least one channel, got {channels:?}");
+        let count = channels.count_for("a learnable GELU");
         assert!(
-            mean.is_finite() && standard_deviation.is_finite() && standard_deviation > 0.0,
-            "a learnable GELU starts from a finite μ and a positive σ, got {mean} and \
-             {standard_deviation}"
+            is_in_f32(mean) && standard_deviation.is_finite() && standard_deviation > 0.0,
+            "a learnable GELU starts from a μ from -3.4e38 to 3.4e38 and a finite positive σ, got \
+             {mean:?} and {standard_deviation:?}"
         );
         let log_standard_deviation = libm::log(standard_deviation);
         LearnableGelu {
@@ -90,14 +89,19 @@ impl LearnableGelu {
         const FAR: f64 = 40.0;
         let shape = self.channels.broadcast(input.dims(), "a learnable GELU");
         let (dtype, input) = (input.dtype(), widened(input));
+        let (_, most) = ends(input.dtype());
         let [mean, log_deviation] = [&self.mean, &self.log_standard_deviation]
-            .map(|parameter| widened(parameter.val()).reshape(shape));
+            .map(|parameter| cast(parameter.val(), input.dtype()).reshape(shape));
         // Infinite factors would meet zeros and make NaN, here and in the backward pass.
-        let finite = input.clone().clamp(f32::MIN, f32::MAX);
-        let input = input.clone().mask_fill(input.lower_elem(f32::MIN), f32::MIN);
+        let finite = input.clone().clamp(-most, most);
+        let input = input.clone().mask_fill(input.lower_elem(-most), -most);
         let slope = log_deviation.clamp(-LOG_MAX, LOG_MAX).neg().exp();
-        let standardised = ((finite - mean) * slope).clamp(-FAR, FAR);
-        narrowed(input * functional::normal_cdf(standardised), dtype)
+        // So that ∞ is far from every μ; and half the distance, since the whole one may be more than the
+        // type holds.
+        let mean = mean.clamp(-0.999 * most, 0.999 * most);
+        let half = finite * 0.5 - mean * 0.5;
+        let standardised = (half * (slope * 2.0)).clamp(-FAR, FAR);
+        cast(input * functional::normal_cdf(standardised), dtype)
     }
 }
 

@@ -1,5 +1,5 @@
 use super::Channels;
-use super::width::{narrowed, widened};
+use super::width::{cast, ends, is_in_f32, widened};
 use crate::{Unit, functional};
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
@@ -23,12 +23,14 @@ impl LearnableSwishConfig {
     ///
     /// # Panics
     ///
-    /// If there are no channels, or β is not finite.
+    /// If there are no channels, or β is not a number that f32 holds.
     pub fn init(&self, device: &Device) -> LearnableSwish {
         let Self { channels, beta } = *self;
-        let count = channels.count();
-        assert!(count > 0, "a learnable swish needs at least one channel, got {channels:?}");
-        assert!(beta.is_finite(), "a learnable swish starts from a finite β, got {beta}");
+        let count = channels.count_for("a learnable swish");
+        assert!(
+            is_in_f32(beta),
+            "a learnable swish starts from a β from -3.4e38 to 3.4e38, got {beta:?}"
+        );
         LearnableSwish {
             beta: Initializer::Constant { value: beta }.init([count], device),
             channels,
@@ -76,12 +78,13 @@ impl LearnableSwish {
         const FAR: f64 = 800.0;
         let shape = self.channels.broadcast(input.dims(), "a learnable swish");
         let (dtype, input) = (input.dtype(), widened(input));
-        let beta = widened(self.beta.val()).reshape(shape);
+        let (_, most) = ends(input.dtype());
         // Infinite factors would meet zeros and make NaN, here and in the backward pass.
-        let finite = input.clone().clamp(f32::MIN, f32::MAX);
+        let beta = cast(self.beta.val(), input.dtype()).reshape(shape).clamp(-most, most);
+        let finite = input.clone().clamp(-most, most);
         let gate = functional::unit((finite.clone() * beta).clamp(-FAR, FAR), Unit::Sigmoid);
         let closed = gate.clone().detach().equal_elem(0.0);
-        narrowed(input.mask_where(closed, finite) * gate, dtype)
+        cast(input.mask_where(closed, finite) * gate, dtype)
     }
 }
 
@@ -199,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "starts from a finite β, got NaN")]
+    #[should_panic(expected = "starts from a β from -3.4e38 to 3.4e38, got NaN")]
     fn no_number_is_refused() {
         layer(f64::NAN, &Device::default());
     }

@@ -1,5 +1,5 @@
 use super::Channels;
-use super::width::{narrowed, widened};
+use super::width::{cast, widened};
 use crate::CustomActivation;
 use alloc::vec::Vec;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
@@ -23,8 +23,8 @@ pub struct LearnedActivation {
 
 impl LearnedActivation {
     pub(super) fn new(function: CustomActivation, channels: Channels, device: &Device) -> Self {
-        let constant =
-            |start: &f64| Initializer::Constant { value: *start }.init([channels.count()], device);
+        let count = channels.count_for("a learned activation");
+        let constant = |start: &f64| Initializer::Constant { value: *start }.init([count], device);
         Self { constants: function.starts().iter().map(constant).collect(), function, channels }
     }
 
@@ -42,14 +42,13 @@ impl LearnedActivation {
     pub fn forward<const D: usize>(&self, input: Tensor<D>, value: Option<Tensor<D>>) -> Tensor<D> {
         let dims = input.dims();
         let shape = self.channels.broadcast(dims, "a learned activation");
-        if dims.contains(&0) {
-            return input;
-        }
-        let constant =
-            |constant: &Param<Tensor<1>>| widened(constant.val()).reshape(shape).expand(dims);
-        let constants = self.constants.iter().map(constant).collect();
-        let dtype = input.dtype();
-        narrowed(self.function.with(widened(input), value.map(widened), constants), dtype)
+        let (dtype, input) = (input.dtype(), widened(input));
+        let computed_in = input.dtype();
+        let constant = |constant: &Param<Tensor<1>>| {
+            cast(constant.val(), computed_in).reshape(shape).expand(dims)
+        };
+        let constants = || self.constants.iter().map(constant).collect();
+        cast(self.function.with(input, value.map(widened), constants), dtype)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Modules for Burn models.
 
 mod activation_layer;
+mod by_hand;
 mod channels;
 mod encoder;
+#[cfg(all(test, feature = "autodiff"))]
+mod extremes;
 mod feed_forward;
 mod gated_feed_forward;
 mod gelu;
@@ -10,8 +13,10 @@ mod hidden_layer;
 mod learnable_gelu;
 mod learnable_swish;
 mod learned_activation;
+mod parts;
 mod poly_norm;
 mod stochastic_gelu;
+#[cfg(feature = "std")]
 mod unfused;
 mod width;
 mod xielu;
@@ -28,5 +33,6 @@ pub use learnable_swish::{LearnableSwish, LearnableSwishConfig};
 pub use learned_activation::LearnedActivation;
 pub use poly_norm::{PolyNorm, PolyNormConfig};
 pub use stochastic_gelu::StochasticGelu;
+#[cfg(feature = "std")]
 pub use unfused::Unfused;
 pub use xielu::{Xielu, XieluConfig};

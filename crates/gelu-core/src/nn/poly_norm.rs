@@ -1,4 +1,4 @@
-use super::width::{narrowed, widened};
+use super::width::{cast, widened};
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
 use burn::tensor::{Device, Tensor};
@@ -88,7 +88,7 @@ impl PolyNorm {
     fn apply<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         let (dtype, input) = (input.dtype(), widened(input));
         if input.dims().iter().product::<usize>() == 0 {
-            return narrowed(input, dtype);
+            return cast(input, dtype);
         }
         // What it is divided by cancels, so no gradient passes through it.
         let largest = input.clone().detach().abs().max_dim(D - 1).clamp_min(1.0);
@@ -100,14 +100,15 @@ impl PolyNorm {
         };
         let square = x.clone() * x.clone();
         let share_2 = share.clone() * share.clone();
-        let weight = widened(self.weight.val());
+        let [weight, bias] =
+            [&self.weight, &self.bias].map(|learned| cast(learned.val(), x.dtype()));
         let term = |index: usize, power: Tensor<D>, share: Tensor<D>| {
             let weight = weight.clone().narrow(0, index, 1).reshape([1; D]);
             normalised(power, share) * weight
         };
         let cubic = term(0, square.clone() * x.clone(), share_2.clone() * share.clone());
         let sum = cubic + term(1, square, share_2) + term(2, x, share);
-        narrowed(sum + widened(self.bias.val()).reshape([1; D]), dtype)
+        cast(sum + bias.reshape([1; D]), dtype)
     }
 }
 

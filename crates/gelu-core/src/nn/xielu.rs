@@ -1,5 +1,5 @@
 use super::Channels;
-use super::width::{narrowed, widened};
+use super::width::{cast, ends, is_in_f32, widened};
 use crate::{Unit, functional};
 use burn::config::Config;
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay, Param};
@@ -29,16 +29,16 @@ impl XieluConfig {
     ///
     /// # Panics
     ///
-    /// If there are no channels, αₚ is not above 0, αₙ is not above β, or one of the three is not finite.
+    /// If there are no channels, αₚ is not above 0, αₙ is not above β, or one of the three is not a number
+    /// that f32 holds.
     pub fn init(&self, device: &Device) -> Xielu {
         let Self { channels, alpha_p, alpha_n, beta } = *self;
-        let count = channels.count();
-        assert!(count > 0, "a xIELU needs at least one channel, got {channels:?}");
-        let finite = [alpha_p, alpha_n, beta].iter().all(|number| number.is_finite());
+        let count = channels.count_for("a xIELU");
+        let finite = [alpha_p, alpha_n, beta].into_iter().all(is_in_f32);
         assert!(
             finite && alpha_p > 0.0 && alpha_n > beta,
-            "a xIELU starts from an αₚ above 0 and an αₙ above its β, got {alpha_p}, {alpha_n} and \
-             {beta}"
+            "a xIELU starts from an αₚ above 0 and an αₙ above its β, all three from -3.4e38 to 3.4e38, \
+             got {alpha_p:?}, {alpha_n:?} and {beta:?}"
         );
         // Of which softplus is the number.
         let raw = |alpha: f64| alpha + libm::log(-libm::expm1(-alpha));
@@ -60,8 +60,8 @@ impl XieluConfig {
 /// αₙ·(e^x − 1 − x) + β·x       for x ≤ 0
 /// ```
 ///
-/// αₚ > 0 and αₙ > β are kept as what [softplus](Unit::Softplus) makes αₚ and αₙ − β of, and so stay there;
-/// β = 0.5 is not learned. Where `−10⁻⁶ < x ≤ 0` transformers takes `e^−10⁻⁶` for e^x, and is off by up to
+/// αₚ > 0 and αₙ > β are kept as what [softplus](Unit::Softplus) makes αₚ and αₙ − β of, and so stay there:
+/// at or above the smallest normal number of the type that is computed in, 1.2e-38 in f32. β = 0.5 is not learned. Where `−10⁻⁶ < x ≤ 0` transformers takes `e^−10⁻⁶` for e^x, and is off by up to
 /// αₙ·10⁻⁶; here it is the formula. The parameters are those of transformers, by the same names.
 ///
 /// ±∞ gives +∞, NaN stays NaN; 16-bit types are computed in f32. Made by [`XieluConfig`].
@@ -102,8 +102,12 @@ impl Xielu {
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         let shape = self.channels.broadcast(input.dims(), "a xIELU");
         let (dtype, input) = (input.dtype(), widened(input));
+        let (least, most) = ends(input.dtype());
+        // Neither 0 nor ∞, of which the one would make NaN of an infinite factor, the other of 0, here and
+        // in the backward pass.
         let [positive, excess] = [&self.alpha_p, &self.alpha_n].map(|raw| {
-            functional::unit(widened(raw.val()), Unit::Softplus { beta: 1.0 }).reshape(shape)
+            let raw = cast(raw.val(), input.dtype());
+            functional::unit(raw, Unit::Softplus { beta: 1.0 }).clamp(least, most).reshape(shape)
         });
         // One of them is 0, and has no gradient; at 0 it is the first.
         let above = input.clone().mask_fill(input.clone().lower_equal_elem(0.0), 0.0);
@@ -112,7 +116,7 @@ impl Xielu {
         // αₙ·(e^x − 1) − (αₙ − β)·x, of which both terms are finite as long as the sum is.
         let bend = functional::unit(below.clone(), Unit::Elu { alpha: 1.0 });
         let left = (excess.clone() + self.beta) * bend - excess * below;
-        narrowed(right + left, dtype)
+        cast(right + left, dtype)
     }
 }
 
@@ -240,7 +244,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "an αₙ above its β, got 0.8, 0.4 and 0.5")]
+    #[should_panic(
+        expected = "an αₙ above its β, all three from -3.4e38 to 3.4e38, got 0.8, 0.4 and 0.5"
+    )]
     fn curvatures_out_of_bounds_are_refused() {
         XieluConfig::new().with_alpha_n(0.4).init(&Device::default());
     }

@@ -333,6 +333,8 @@ fn half_precision_is_within_a_place() {
             let y = functional::unit(input(), unit);
             assert_eq!(y.dtype(), DType::from(dtype));
             let slopes = functional::unit_backward(input(), input().ones_like(), unit);
+            // Its parameter is a number of the type.
+            let unit = functional::in_type(unit, DType::from(dtype));
             for (of, got) in [(Of::Value, y), (Of::Derivative, slopes)] {
                 let (mut worst, mut beside) = ((0.0, 0.0), 0);
                 for (&x, got) in x.iter().zip(got.into_data().iter::<f64>()) {
@@ -436,6 +438,44 @@ fn dropout_in_16_bits_scales_in_f32_and_keeps_what_is_certain() {
         // Φ is 1 in f32 from 5.6 on: nothing is dropped there.
         let open = functional::stochastic_gelu(x + 7.0, key()).into_data();
         assert!(open.iter::<f32>().all(|y| y > 0.0), "{dtype:?}");
+    }
+}
+
+#[test]
+fn a_threshold_has_the_type_of_what_is_compared_with_it() {
+    let device = Device::default();
+    for dtype in [FloatDType::F32, FloatDType::F64, FloatDType::F16, FloatDType::BF16] {
+        if !device.supports_dtype(DType::from(dtype)) {
+            eprintln!("skipped: the device has no {dtype:?}");
+            continue;
+        }
+        // Numbers that no type here has: each is the input and the threshold at once, on either side.
+        for threshold in [0.1, 0.3, 0.7, 1.1] {
+            let input = |sign: f64| {
+                let data = TensorData::from([threshold * sign]);
+                Tensor::<1>::from_data(data, (&device, DType::from(dtype)))
+            };
+            let one = |unit, sign| {
+                let slope = functional::unit_backward(input(sign), input(sign).ones_like(), unit);
+                let y = functional::unit(input(sign), unit);
+                (y.into_scalar::<f64>(), slope.into_scalar::<f64>())
+            };
+            for sign in [1.0, -1.0] {
+                // |x| > λ is false where they are equal, as is x > θ.
+                let (hard, soft) = (
+                    Unit::Hardshrink { lambda: threshold },
+                    Unit::Softshrink { lambda: threshold },
+                );
+                let over = Unit::ThresholdedRelu { theta: threshold * sign };
+                for unit in [hard, soft, over] {
+                    assert_eq!(one(unit, sign), (0.0, 0.0), "{unit} {dtype:?} {sign}");
+                }
+                // The end itself, where the slope is 0.
+                let end = Unit::Hardtanh { limit: threshold };
+                let expected = (input(sign).into_scalar::<f64>(), 0.0);
+                assert_eq!(one(end, sign), expected, "{end} {dtype:?} {sign}");
+            }
+        }
     }
 }
 

@@ -50,3 +50,18 @@ fn inside<A: Arithmetic>(x: A, limit: A::Parameter, value: A) -> A {
 fn outside<A: Arithmetic>(y: &A, limit: &A) -> (A::Mask, A::Mask) {
     ((y.clone() - limit.clone()).above(0.0), (y.clone() + limit.clone()).below(0.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Unit;
+
+    #[test]
+    fn both_sides_are_cut_off() {
+        // gelu(−0.75) is −0.16997, gelu(−0.05) −0.024003 and gelu(2) 1.9545 (mpmath).
+        let unit = Unit::ClippedGelu { limit: 0.1 };
+        assert_eq!([-0.75, 2.0].map(|x| unit.value(x)), [-0.1, 0.1]);
+        assert_eq!([-0.75, 2.0].map(|x| unit.derivative(x)), [0.0; 2]);
+        assert!((unit.value(-0.05) + 0.024_003_059_708).abs() < 1e-12);
+        assert_eq!(unit.derivative(-0.05), Unit::Gelu.derivative(-0.05));
+    }
+}

@@ -77,24 +77,36 @@ pub struct Parameter {
     pub name: &'static str,
     /// What it is where none is given.
     pub default: f64,
-    /// Whether it has to be above 0.
-    positive: bool,
+    /// The smallest value that it may have.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
 }
 
 impl Parameter {
-    /// Any finite number.
+    /// Squares, quotients and products of numbers up to it, and of their reciprocals, are normal
+    /// numbers in f32, so that no formula makes NaN of them.
+    const MOST: f64 = 1e18;
+
+    /// A number from −10¹⁸ to 10¹⁸.
     const fn any(name: &'static str, default: f64) -> Self {
-        Self { name, default, positive: false }
+        Self::within(name, default, -Self::MOST, Self::MOST)
     }
 
-    /// Any finite number above 0.
+    /// A number from 10⁻¹⁸ to 10¹⁸.
     const fn positive(name: &'static str, default: f64) -> Self {
-        Self { name, default, positive: true }
+        Self::within(name, default, 1.0 / Self::MOST, Self::MOST)
     }
 
-    /// Whether it may have this value.
+    /// A number from `least` to `most`.
+    const fn within(name: &'static str, default: f64, least: f64, most: f64) -> Self {
+        Self { name, default, least, most }
+    }
+
+    /// Whether it may have this value. An end of the range is one also as bf16 rounds it, by up to a 256th.
     fn allows(&self, value: f64) -> bool {
-        value.is_finite() && (!self.positive || value > 0.0)
+        let room = |end: f64| end.abs() / 256.0;
+        (self.least - room(self.least)..=self.most + room(self.most)).contains(&value)
     }
 }
 

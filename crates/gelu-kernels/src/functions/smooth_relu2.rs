@@ -20,7 +20,7 @@ impl Function for SmoothRelu2 {
     const NAME: &str = "smooth-relu2";
     const LABEL: &str = "smooth squared ReLU";
     const ALIASES: &[&str] = &["smooth-squared-relu"];
-    const PARAMETER: Option<Parameter> = Some(Parameter::positive("a", 0.2));
+    const PARAMETER: Option<Parameter> = Some(Parameter::within("a", 0.2, 1e-9, 1e9));
 
     /// Keeps the sign of a zero; `−a²/4` for −∞, overflows to +∞ where x² does.
     #[inline(always)]
@@ -61,7 +61,7 @@ impl Function for SmoothRelu2 {
     }
 }
 
-/// Up to where t² is finite; past it `s = t` in all digits, for any a that is not as large.
+/// Up to where t² is finite; past it `s = t` in all digits, for every a up to its largest, 10⁹.
 #[inline(always)]
 fn reach<A: Arithmetic>(x: &A) -> f64 {
     x.by_digits(1e18, 1e100, 1e100)
@@ -81,4 +81,23 @@ fn root<A: Arithmetic>(t: A, a: &A) -> A {
 fn cosine<A: Arithmetic>(x: &A, a: &A) -> A {
     let t = x.clone().abs().at_most(reach(x));
     t.clone() / root(t, a)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Unit;
+
+    #[test]
+    fn squares_past_what_f64_holds_of_x_are_those_of_squared_relu() {
+        // a² is nothing beside x²: f = x², f′ = 2x, f″ = 2.
+        let unit = Unit::SmoothRelu2 { a: 0.2 };
+        for (got, exact) in [
+            (unit.value(1e120), 1e240),
+            (unit.derivative(1e120), 2e120),
+            (unit.second_derivative(1e120), 2.0),
+            (unit.value(-1e120), -0.01),
+        ] {
+            assert!((got / exact - 1.0).abs() < 1e-15, "{got:e}, {exact:e}");
+        }
+    }
 }

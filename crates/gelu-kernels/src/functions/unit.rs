@@ -60,17 +60,19 @@ impl Unit {
     /// use gelu_kernels::Unit;
     /// assert_eq!(Unit::Celu { alpha: 2.0 }.validated(), Ok(Unit::Celu { alpha: 2.0 }));
     /// let error = Unit::Celu { alpha: -1.0 }.validated().unwrap_err().to_string();
-    /// assert!(error.starts_with("the alpha of `celu` is a positive number, got `-1`"));
+    /// assert!(error.starts_with("the alpha of `celu` is a number from 1e-18 to 1e18, got `-1`"));
     /// ```
     ///
     /// # Errors
     ///
-    /// If it is not finite, or not above 0 where it has to be.
+    /// If it is outside the range of numbers that the function takes; the message names the range.
     pub fn validated(self) -> Result<Self, InvalidParameter> {
         let (Names { name, parameter, .. }, given) = (self.kind().names(), self.parameter());
         match parameter {
             Some(of) if !of.allows(given) => {
-                Err(InvalidParameter { name, parameter, given: format!("{given}") })
+                let is_short = given == 0.0 || (1e-5..1e16).contains(&given.abs());
+                let given = if is_short { format!("{given}") } else { format!("{given:e}") };
+                Err(InvalidParameter { name, parameter, given })
             }
             _ => Ok(self),
         }
@@ -184,12 +186,11 @@ impl fmt::Display for InvalidParameter {
         match parameter {
             None => write!(f, "`{name}` has no parameter, got `{given}`; write `{name}`"),
             Some(parameter) => {
-                let kind = if parameter.positive { "a positive number" } else { "a number" };
-                let Parameter { name: symbol, default, .. } = parameter;
+                let Parameter { name: symbol, default, least, most } = parameter;
                 write!(
                     f,
-                    "the {symbol} of `{name}` is {kind}, got `{given}`; write for instance \
-                     `{name}:{default}`"
+                    "the {symbol} of `{name}` is a number from {least:e} to {most:e}, got `{given}`; \
+                     write for instance `{name}:{default}`"
                 )
             }
         }
@@ -281,14 +282,30 @@ mod tests {
             ("gelu:1", "`gelu` has no parameter, got `1`; write `gelu`"),
             (
                 "celu:0",
-                "the alpha of `celu` is a positive number, got `0`; write for instance `celu:1`",
+                "the alpha of `celu` is a number from 1e-18 to 1e18, got `0`; write for instance \
+                 `celu:1`",
             ),
-            ("elu:x", "the alpha of `elu` is a number, got `x`; write for instance `elu:1`"),
-            ("elu:nan", "the alpha of `elu` is a number, got `nan`; write for instance `elu:1`"),
+            (
+                "elu:x",
+                "the alpha of `elu` is a number from -1e18 to 1e18, got `x`; write for instance \
+                 `elu:1`",
+            ),
+            (
+                "elu:nan",
+                "the alpha of `elu` is a number from -1e18 to 1e18, got `nan`; write for instance \
+                 `elu:1`",
+            ),
+            (
+                "smooth-relu2:1e-23",
+                "the a of `smooth-relu2` is a number from 1e-9 to 1e9, got `1e-23`; write for \
+                 instance `smooth-relu2:0.2`",
+            ),
         ] {
             let error = Unit::named(text).unwrap().unwrap_err();
             assert_eq!(error.to_string(), expected);
         }
+        let error = Unit::SmoothRelu2 { a: 1e200 }.validated().unwrap_err().to_string();
+        assert!(error.contains("from 1e-9 to 1e9, got `1e200`;"), "{error}");
         assert_eq!(Unit::named("nope"), None);
     }
 }

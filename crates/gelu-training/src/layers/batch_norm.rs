@@ -5,7 +5,7 @@ use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::BatchNorm;
 use gelu_core::ActivationLayer;
-use gelu_core::functional::Unit;
+use gelu_core::functional::{self, Unit};
 
 /// What `layer.forward(input)` gives, by [`TrainingOps::batch_norm_activation`]: on autodiff devices
 /// by the batch's own statistics, which move the running ones, unless the layer is frozen.
@@ -57,7 +57,10 @@ pub fn batch_norm_activation<const D: usize>(
     input: Tensor<D>,
 ) -> Tensor<D> {
     match activation.fusible() {
-        Some(unit) => norm(layer, input, unit),
+        Some(unit) => {
+            let unit = functional::in_type(unit, input.dtype());
+            norm(layer, input, unit)
+        }
         None => activation.forward(batch_norm(layer, input)),
     }
 }

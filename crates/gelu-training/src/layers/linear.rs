@@ -5,6 +5,7 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::Linear;
+use gelu_core::dispatch::reshaped;
 use gelu_core::functional::{self, Unit};
 use gelu_core::random::DropoutMask;
 use gelu_core::{ActivationLayer, HiddenLayer};
@@ -95,9 +96,9 @@ pub(super) fn rows<const D: usize>(
         let output = compute(Tensor::from_dispatch(input.into_dispatch()));
         return Tensor::from_dispatch(output.into_dispatch());
     }
-    let output = compute(input.reshape([rows, inputs]));
+    let output = compute(reshaped(input, [rows, inputs]));
     dims[D - 1] = output.dims()[1];
-    output.reshape(dims)
+    reshaped(output, dims)
 }
 
 /// The input times the weights.

@@ -99,6 +99,21 @@ fn transposed_factors_and_gradients_have_their_gradients() {
 
 /// What is frozen gets no gradient, and the other one's is right.
 #[test]
+fn an_empty_batch_stays_empty_in_any_rank() {
+    let device = Device::default().autodiff();
+    let weight = tensor(&wave([4, 6], 0.3), [4, 6], &device).require_grad();
+    for shape in [[2, 0, 4], [0, 3, 4]] {
+        // Burn's `reshape` reads a 0 as "keep this dimension".
+        let input = Tensor::<3>::ones(shape, &device).require_grad();
+        let y = layers::linear(&layer(weight.clone()), input.clone());
+        assert_eq!(y.dims(), [shape[0], shape[1], 6]);
+        let gradients = y.sum().backward();
+        assert_eq!(input.grad(&gradients).unwrap().dims(), shape);
+        assert_eq!(weight.grad(&gradients).unwrap().abs().sum().into_scalar::<f32>(), 0.0);
+    }
+}
+
+#[test]
 fn constants_have_no_gradient() {
     let device = Device::default().autodiff();
     let (x, w) = (wave([4, 3], 0.37), wave([3, 2], 0.53));

@@ -3,6 +3,7 @@
 
 use super::ActivationLayer;
 use crate::Channels;
+use crate::nn::parts::names;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,9 +38,11 @@ impl ActivationLayer {
     /// What records were first written with: the layer as a struct of three fields.
     const CONTAINER: &'static str = "Struct:ActivationLayer";
 
-    /// The name in records of the module that it holds. A layer of Burn's brings its own.
+    /// The name in records of the module that it holds. A layer of Burn's brings its own, and where nothing
+    /// is fused it stands in its own place.
     fn field(&self) -> Option<&'static str> {
         match self {
+            _ if names().is_some() => None,
             Self::Unit(_) | Self::Custom(_) | Self::Burn(_) => None,
             Self::Learned(_) => Some("learned"),
             Self::Soi(_) => Some("stochastic"),

@@ -12,7 +12,8 @@ impl Activation {
     ///
     /// # Panics
     ///
-    /// If its parameter is none that the function takes ([`Unit::validated`]).
+    /// If its parameter is none that the function takes ([`Unit::validated`]), or it is learned for no
+    /// channels.
     pub fn init(&self, channels: Channels, device: &Device) -> ActivationLayer {
         ActivationLayer::new(self, channels, device)
     }

@@ -35,6 +35,75 @@ fn every_layer_takes_channels_first_and_last_and_empty_tensors() {
 }
 
 #[test]
+fn a_0_in_a_shape_is_a_0() {
+    let device = Device::default().autodiff();
+    let gate =
+        Activation::custom_gate("gate", &[0.5], |gate, value, c| gate * c[0].clone() - value);
+    let own = Activation::custom("square", |x| x.clone() * x);
+    for activation in Activation::built_in().into_iter().chain([own, gate]) {
+        // Burn's `reshape` reads a 0 as "keep this dimension".
+        for (shape, channels) in [
+            ([2, 0, 4], Channels::Last(4)),
+            ([0, 3, 4], Channels::Last(4)),
+            ([2, 3, 0], Channels::First(3)),
+            ([2, 0, 4], Channels::Shared),
+        ] {
+            let layer = activation.init(channels, &device);
+            let x = || Tensor::<3>::ones(shape, &device).require_grad();
+            let (input, value) = (x(), x());
+            for y in [layer.forward(input.clone()), layer.gated(input.clone(), value)] {
+                assert_eq!(y.dims(), shape, "{activation}");
+                let gradients = y.sum().backward();
+                let gradient = input.grad(&gradients).map(|gradient| gradient.dims());
+                assert_eq!(gradient, Some(shape), "{activation}");
+            }
+            let (y, seen) = crate::watch(|| layer.forward(x()));
+            assert_eq!((y.dims(), seen.len()), (shape, 1), "{activation}");
+        }
+        let plain = activation.forward(Tensor::<3>::ones([2, 0, 4], &device));
+        assert_eq!(plain.dims(), [2, 0, 4]);
+    }
+}
+
+#[test]
+fn whatever_is_learned_takes_inputs_of_every_type() {
+    use burn_core::tensor::{DType, FloatDType};
+    let device = Device::default();
+    let own = Activation::custom_learned("scaled", &[2.0], |x, c| x * c[0].clone());
+    for dtype in [FloatDType::F64, FloatDType::F16, FloatDType::BF16] {
+        if !device.supports_dtype(DType::from(dtype)) {
+            std::eprintln!("skipped: the device has no {dtype:?}");
+            continue;
+        }
+        let x = Tensor::<2>::from_floats([[-1.5, 0.25, 2.0]], &device);
+        for activation in [
+            Activation::LearnableGelu,
+            Activation::LearnableSwish,
+            Activation::Xielu,
+            Activation::PRelu,
+            own.clone(),
+        ] {
+            // Parameters in f32.
+            let layer = activation.init(Channels::Last(3), &device);
+            let expected = layer.forward(x.clone()).into_data();
+            let y = layer.forward(x.clone().cast(dtype));
+            assert_eq!(y.dtype(), DType::from(dtype), "{activation}");
+            let places = if dtype == FloatDType::F64 { 1e-6 } else { 8e-3 };
+            let tolerance = burn_core::tensor::Tolerance::relative(places).set_absolute(places);
+            y.cast(FloatDType::F32).into_data().assert_approx_eq::<f32>(&expected, tolerance);
+        }
+        let layer = crate::PolyNormConfig::new().init(&device);
+        assert_eq!(layer.forward(x.cast(dtype)).dtype(), DType::from(dtype));
+    }
+}
+
+#[test]
+#[should_panic(expected = "a PReLU needs at least one channel, got Last(0)")]
+fn no_channels_are_refused() {
+    Activation::PRelu.init(Channels::Last(0), &Device::default());
+}
+
+#[test]
 fn prelu_learns_a_slope_for_each_feature() {
     let device = Device::default().autodiff();
     let layer = Activation::PRelu.init(Channels::Last(4), &device);

@@ -1,8 +1,11 @@
 use super::*;
 use crate::{
-    Activation, ActivationLayer, Channels, GatedFeedForward, GatedFeedForwardConfig, HiddenLayer,
-    HiddenLayerConfig, LearnableGelu, LearnableGeluConfig,
+    Activation, ActivationLayer, Channels, GateHalf, GatedFeedForward, GatedFeedForwardConfig,
+    HiddenLayer, HiddenLayerConfig, LearnableGelu, LearnableGeluConfig, Xielu, XieluConfig,
 };
+use alloc::vec::Vec;
+use burn_core::module::{Lora, Param};
+use burn_core::tensor::{FloatDType, Int, Tensor};
 use burn_nn::{Linear, LinearConfig, PRelu, PReluConfig, SwiGlu, SwiGluConfig};
 
 /// A block as others keep it.
@@ -62,7 +65,7 @@ fn a_split_checkpoint_of_a_nested_model_loads_and_computes_what_it_did() {
     for device in [Device::default(), Device::default().autodiff()] {
         for (bias, gate) in [(false, GateHalf::First), (true, GateHalf::Last)] {
             let theirs = theirs(bias, &device);
-            let model = Unfused::of(ours(bias, gate, &device)).with_gate(gate);
+            let model = Unfused::of(ours(bias, gate, &device));
             let model = model.load_record(theirs.clone().into_record()).into_inner();
             for (ours, theirs) in model.layers.iter().zip(&theirs.layers) {
                 let expected = theirs.mlp.forward(input(&device)).into_data();
@@ -86,9 +89,9 @@ fn what_is_saved_apart_loads_there_and_here() {
     let device = Device::default();
     for (bias, gate) in [(true, GateHalf::First), (false, GateHalf::Last)] {
         let model = ours(bias, gate, &device);
-        let split = || Unfused::of(model.clone()).with_gate(gate).into_record();
+        let split = || Unfused::of(model.clone()).into_record();
         let theirs = theirs(bias, &device).load_record(split());
-        let back = Unfused::of(ours(bias, gate, &device)).with_gate(gate);
+        let back = Unfused::of(ours(bias, gate, &device));
         let back = back.load_record(split()).into_inner();
         for ((ours, theirs), back) in model.layers.iter().zip(&theirs.layers).zip(&back.layers) {
             let expected = ours.mlp.forward(input(&device)).into_data();
@@ -134,28 +137,154 @@ fn a_half_that_is_missing_stays_what_it_was() {
     after.narrow(1, 6, 6).into_data().assert_eq(&up, true);
 }
 
+/// The names and shapes of a module's tensors.
+fn shapes(module: &impl Module) -> Vec<(String, Vec<usize>)> {
+    struct Shapes(Vec<String>, Vec<(String, Vec<usize>)>);
+    impl ModuleVisitor for Shapes {
+        fn enter_module(&mut self, name: &str, _: &str) {
+            self.0.push(name.into());
+        }
+        fn exit_module(&mut self, name: &str, _: &str) {
+            assert_eq!(self.0.pop().as_deref(), Some(name));
+        }
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            self.1.push((self.0.join("."), param.lazy_shape().to_vec()));
+        }
+    }
+    let mut shapes = Shapes(Vec::new(), Vec::new());
+    module.visit(&mut shapes);
+    shapes.1
+}
+
+/// The names of a module's tensors.
+fn paths(module: &impl Module) -> Vec<String> {
+    shapes(module).into_iter().map(|(path, _)| path).collect()
+}
+
+/// Types of a program's own that have the names of ours, and fields of ours that mean something else.
+mod own {
+    use super::*;
+
+    #[derive(Module, Debug)]
+    pub(super) struct HiddenLayer {
+        pub(super) linear: Linear,
+        pub(super) gate: Linear,
+    }
+
+    #[derive(Module, Debug)]
+    pub(super) struct GatedFeedForward {
+        pub(super) gate_up: Linear,
+        pub(super) down: Linear,
+    }
+
+    #[derive(Module, Debug)]
+    pub(super) struct ActivationLayer {
+        pub(super) prelu: PRelu,
+        pub(super) xielu: Xielu,
+    }
+
+    #[derive(Module, Debug)]
+    pub(super) struct Network {
+        pub(super) hidden: HiddenLayer,
+        pub(super) block: GatedFeedForward,
+        pub(super) activation: ActivationLayer,
+    }
+}
+
+#[test]
+fn types_of_the_same_names_that_are_others_stay_as_they_are() {
+    let device = Device::default();
+    let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(&device);
+    let network = || own::Network {
+        hidden: own::HiddenLayer { linear: linear(2, 3), gate: linear(2, 3) },
+        // Three outputs have no halves.
+        block: own::GatedFeedForward { gate_up: linear(2, 3), down: linear(3, 2) },
+        activation: own::ActivationLayer {
+            prelu: PReluConfig::new().init(&device),
+            xielu: XieluConfig::new().init(&device),
+        },
+    };
+    let plain = network();
+    assert_eq!(shapes(&Unfused::of(plain.clone())), shapes(&plain));
+    let loaded = Unfused::of(network()).load_record(plain.clone().into_record()).into_inner();
+    let expected = plain.block.gate_up.weight.val().into_data();
+    loaded.block.gate_up.weight.val().into_data().assert_eq(&expected, true);
+}
+
+#[test]
+fn whatever_an_activation_layer_holds_stands_in_its_own_place() {
+    let device = Device::default();
+    let learned = Activation::custom_learned("scaled", &[2.0], |x, c| x * c[0].clone());
+    for (activation, expected) in [
+        (Activation::LearnableGelu, ["mean", "log_standard_deviation"].as_slice()),
+        (Activation::LearnableSwish, &["beta"]),
+        (Activation::Xielu, &["alpha_p", "alpha_n"]),
+        (Activation::PRelu, &["alpha"]),
+        (learned, &["constants.0"]),
+        (Activation::Gelu, &[]),
+    ] {
+        let layer = Unfused::of(activation.init(Channels::Last(3), &device));
+        assert_eq!(paths(&layer), expected, "{activation}");
+    }
+    // The record of the module itself loads into the layer.
+    let xielu = XieluConfig::new().with_alpha_p(1.5).with_alpha_n(2.5).init(&device);
+    let expected = xielu.forward(input(&device)).into_data();
+    let layer = Unfused::of(Activation::Xielu.init(Channels::Shared, &device));
+    let layer = layer.load_record(xielu.into_record()).into_inner();
+    layer.forward(input(&device)).into_data().assert_eq(&expected, true);
+}
+
+#[test]
+fn a_walk_ends_also_where_a_visitor_panics() {
+    struct Falls;
+    impl ModuleVisitor for Falls {
+        fn visit_float<const D: usize>(&mut self, _: &Param<Tensor<D>>) {
+            panic!("on purpose");
+        }
+    }
+    let block = GatedFeedForwardConfig::new(4, 6).init(&Device::default());
+    let model = Unfused::of(block.clone());
+    let fell = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| model.visit(&mut Falls)));
+    assert!(fell.is_err());
+    assert_eq!(paths(&block), ["gate_up.weight", "down.weight"]);
+}
+
+#[test]
+fn adapters_keep_the_name_of_the_fused_layer() {
+    let device = Device::default();
+    let adapted = || {
+        let block: GatedFeedForward = GatedFeedForwardConfig::new(4, 6).init(&device);
+        Unfused::of(block.apply_lora(Lora::new(2, 1.0)))
+    };
+    let model = adapted();
+    let shapes = shapes(&model);
+    assert_eq!(shapes[0], ("gate_proj.weight".into(), alloc::vec![4, 6]));
+    assert_eq!(shapes[1], ("up_proj.weight".into(), alloc::vec![4, 6]));
+    let factors = shapes.iter().filter(|(path, _)| path.starts_with("gate_up.weight."));
+    assert_eq!(factors.count(), 2, "{shapes:?}");
+    let expected = model.clone().into_inner().forward(input(&device)).into_data();
+    let loaded = adapted().load_record(model.into_record()).into_inner();
+    loaded.forward(input(&device)).into_data().assert_eq(&expected, true);
+}
+
+#[test]
+fn dropout_rests_behind_valid() {
+    let device = Device::default();
+    let config = HiddenLayerConfig::new(4, 64).with_activation(Activation::Identity);
+    let model = Unfused::of(config.with_dropout(0.5).init(&device)).train();
+    let zeros = |model: &Unfused<HiddenLayer>| {
+        let y = model.clone().into_inner().forward(input(&device.clone().autodiff()));
+        y.into_data().iter::<f32>().filter(|&y| y == 0.0).count()
+    };
+    assert!(zeros(&model) > 0);
+    assert_eq!(zeros(&model.valid()), 0);
+}
+
 #[test]
 fn other_names_are_others_names() {
     let device = Device::default();
-    let names = |model: Unfused<Model<GatedFeedForward>>| {
-        struct Paths(Vec<String>, Vec<String>);
-        impl ModuleVisitor for Paths {
-            fn enter_module(&mut self, name: &str, _: &str) {
-                self.0.push(name.into());
-            }
-            fn exit_module(&mut self, name: &str, _: &str) {
-                assert_eq!(self.0.pop().as_deref(), Some(name));
-            }
-            fn visit_float<const D: usize>(&mut self, _: &Param<Tensor<D>>) {
-                self.1.push(self.0.join("."));
-            }
-        }
-        let mut paths = Paths(Vec::new(), Vec::new());
-        model.visit(&mut paths);
-        paths.1
-    };
     let model = Unfused::of(ours(false, GateHalf::First, &device));
-    let names = names(model.with_names("w1", "w3", "w2"));
+    let names = paths(&model.with_names("w1", "w3", "w2"));
     let expected = [
         "layers.0.mlp.w1.weight",
         "layers.0.mlp.w3.weight",
