@@ -59,6 +59,7 @@ pub mod arithmetic;
 pub mod attention;
 #[cfg(all(feature = "loops", feature = "std"))]
 pub mod batch_norm;
+mod checks;
 #[cfg(feature = "gemm")]
 #[allow(
     unsafe_code,
@@ -139,6 +140,9 @@ mod tile;
 #[cfg(feature = "gemm")]
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod turned;
+#[cfg(all(feature = "loops", feature = "std"))]
+#[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
+mod written;
 
 #[cfg(feature = "loops")]
 pub use activation::{backward, forward, gelu};
