@@ -38,7 +38,7 @@
 //! |---|---|
 //! | `loops` | the loops over slices of all functions; without it there are the functions of one number, optimisers and random numbers |
 //! | `std` | detects instructions; without it, the baseline is used |
-//! | `rayon` | several threads |
+//! | `rayon` | several threads, on which no bit depends; `GELU_SPIN_TIME=0` or [`set_spin_time`] has none of them spin |
 //! | `half` | `f16` and `bf16` |
 //! | `gemm` | products of matrices: `linear`, `convolution`, `attention`; and `max_pool` |
 //! | `x86-v4` | AVX-512 in the products of `linear` |
@@ -76,6 +76,9 @@ mod extent;
 #[cfg(feature = "gemm")]
 mod factors;
 mod float;
+#[cfg(feature = "rayon")]
+#[allow(unsafe_code, reason = "a function of the C library")]
+mod fork;
 #[doc(hidden)]
 pub mod functions;
 #[cfg(feature = "loops")]
@@ -165,6 +168,8 @@ pub use sgd::{SgdStep, sgd};
 pub use storage::Storage;
 #[cfg(all(feature = "loops", feature = "std"))]
 pub use sum::sum_of_channels;
+#[cfg(feature = "rayon")]
+pub use team::set_spin_time;
 
 #[cfg(all(test, feature = "half", feature = "loops"))]
 mod tests;
