@@ -1,3 +1,6 @@
+#[cfg(feature = "std")]
+use crate::checks::expect_epsilon;
+use crate::checks::expect_length;
 use crate::disjoint::Disjoint;
 use crate::lane::Lane;
 use crate::level::{Level, Work};
@@ -56,12 +59,20 @@ pub struct AdamStep {
 
 impl AdamStep {
     /// Step `time`, counted from 1, with this learning rate, β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸.
+    ///
+    /// # Panics
+    ///
+    /// If `time` is 0.
     #[cfg(feature = "std")]
     pub fn new(time: usize, rate: f64) -> Self {
         Self::of(time, rate, [0.9, 0.999], 1e-8, EpsilonPlace::Outside)
     }
 
     /// Step `time`, counted from 1, of η, `[β₁, β₂]` and ε.
+    ///
+    /// # Panics
+    ///
+    /// If `time` is 0, a β is not in `[0, 1)`, or ε is negative or not finite.
     #[cfg(feature = "std")]
     pub fn of(
         time: usize,
@@ -70,6 +81,12 @@ impl AdamStep {
         epsilon: f64,
         epsilon_place: EpsilonPlace,
     ) -> Self {
+        assert!(time > 0, "`time` is 0, expected at least 1: steps are counted from 1");
+        for (argument, beta) in [("beta_1", beta_1), ("beta_2", beta_2)] {
+            let is_right = (0.0..1.0).contains(&beta);
+            assert!(is_right, "`{argument}` is {beta}, expected a number in [0, 1)");
+        }
+        expect_epsilon(epsilon);
         let correction = |beta: f64| 1.0 - beta.powf(time as f64);
         let epsilon = match epsilon_place {
             EpsilonPlace::Outside => epsilon * correction(beta_2).sqrt(),
@@ -159,10 +176,11 @@ fn adam_at<S: Storage, const MOMENTS: usize>(
     step: AdamStep,
 ) {
     let length = parameter.len();
-    assert!(
-        gradient.len() == length && moments.iter().all(|moment| moment.len() == length),
-        "a parameter, its gradient and its moments have one length"
-    );
+    let names = ["gradient", "moment_1", "moment_2", "maximum"];
+    let lengths = [gradient.len()].into_iter().chain(moments.iter().map(|moment| moment.len()));
+    for (argument, found) in names.into_iter().zip(lengths) {
+        expect_length(argument, found, length, format_args!("as long as `parameter`"));
+    }
     let gradient = Disjoint::of(gradient);
     let moments = moments.map(Disjoint::of);
     let terms = Terms::of(step);

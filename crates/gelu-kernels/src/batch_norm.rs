@@ -7,6 +7,7 @@
 
 mod loops;
 
+use crate::checks::{self, expect_epsilon, expect_length};
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
 use crate::level::{Level, Work};
@@ -108,8 +109,39 @@ impl Norm<'_> {
         start..start + self.plane
     }
 
-    fn size(&self) -> usize {
-        self.batch * self.channels() * self.plane
+    /// The numbers of all pictures.
+    ///
+    /// # Panics
+    ///
+    /// If a length is not what the sizes say, or ε or the activation's parameter is none.
+    fn expect(
+        &self,
+        arguments: [(&str, usize); 2],
+        by: Option<Statistics<'_>>,
+        unit: Unit,
+    ) -> usize {
+        let Self { batch, plane, beta, epsilon, .. } = *self;
+        let channels = self.channels();
+        let statistics = by.map(|by| [("mean", by.mean.len()), ("variance", by.variance.len())]);
+        let of_channels =
+            [("beta", beta.len())].into_iter().chain(statistics.into_iter().flatten());
+        for (argument, found) in of_channels {
+            expect_length(argument, found, channels, format_args!("one per channel, as `gamma`"));
+        }
+        let size = checks::product("pictures", &[batch, channels, plane]);
+        for (argument, found) in arguments {
+            let why = format_args!("{batch} pictures of {channels} channels of {plane}");
+            expect_length(argument, found, size, why);
+        }
+        let has_numbers = by.is_some() || channels == 0 || size > 0;
+        assert!(
+            has_numbers,
+            "`batch` is {batch} and `plane` {plane}, expected at least 1: a channel without numbers has \
+             no mean"
+        );
+        expect_epsilon(epsilon);
+        unit.checked();
+        size
     }
 
     /// Numbers of a channel.
@@ -123,7 +155,8 @@ impl Norm<'_> {
     ///
     /// # Panics
     ///
-    /// If the place has other lengths than the sizes say.
+    /// If a length is not what the sizes say, ε is negative or not finite, the activation does not take its
+    /// parameter, or statistics are to be computed of no numbers.
     pub fn apply(
         &self,
         level: Level,
@@ -133,13 +166,12 @@ impl Norm<'_> {
     ) -> Vec<(f32, f32)> {
         let (x, out) = match place {
             Place::InPlace(values) => (None, values),
-            Place::Apart { x, out } => {
-                assert_eq!(x.len(), out.len(), "a result for every input");
-                (Some(x), out)
-            }
+            Place::Apart { x, out } => (Some(x), out),
         };
+        let length = out.len();
+        let size = self.expect([("x", x.map_or(length, <[_]>::len)), ("out", length)], by, unit);
         let places = Disjoint::of(out);
-        map_each(self.channels(), self.size(), |channel| {
+        map_each(self.channels(), size, |channel| {
             let x_of = |picture| match x {
                 Some(x) => &x[self.range(picture, channel)],
                 // SAFETY: each channel is worked on by one thread, and a plane is read before it is
@@ -171,7 +203,7 @@ impl Norm<'_> {
     ///
     /// # Panics
     ///
-    /// If the lengths differ.
+    /// As [`apply`](Self::apply).
     pub fn differentiate(
         &self,
         level: Level,
@@ -180,10 +212,11 @@ impl Norm<'_> {
         gradient: &mut [f32],
         unit: Unit,
     ) -> (Vec<f32>, Vec<f32>) {
-        assert_eq!(x.len(), gradient.len(), "a gradient for every input");
+        let arguments = [("x", x.len()), ("gradient", gradient.len())];
+        let size = self.expect(arguments, Some(by), unit);
         let places = Disjoint::of(gradient);
         let count = self.count();
-        map_each(self.channels(), self.size(), |channel| {
+        map_each(self.channels(), size, |channel| {
             let variance = by.variance[channel];
             let affine = self.affine(channel, (by.mean[channel], variance));
             let inverse = self.inverse_deviation(variance);

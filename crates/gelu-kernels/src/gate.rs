@@ -1,5 +1,6 @@
 //! The stochastic map, whose mean is the GELU.
 
+use crate::checks::expect_length;
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
 use crate::kernel::Kernel;
@@ -27,8 +28,9 @@ pub fn gate<'a, S: Storage>(
     out: &'a mut [MaybeUninit<S>],
     draw: Draw,
 ) -> &'a mut [S] {
-    assert_eq!(x.len(), y.len(), "a number to let through for every input");
-    assert_eq!(x.len(), out.len(), "a result for every input");
+    for (argument, found) in [("y", y.len()), ("out", out.len())] {
+        expect_length(argument, found, x.len(), format_args!("as many as `x`"));
+    }
     let level = Level::best();
     let kernel = Kernel::new(Of::Value, Unit::NormalCdf.kind(), 0.0, level);
     let places = Disjoint::of_unwritten(out);

@@ -2,6 +2,7 @@
 //! the halves of rows, or slices of their own.
 
 use crate::GateHalf;
+use crate::checks::{expect_length, expect_rows};
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
 use crate::kernel::{GateKernel, Kernel};
@@ -19,23 +20,36 @@ const PART: usize = 1024;
 /// How the rows of a gated unit's input are divided.
 #[derive(Clone, Copy, Debug)]
 pub struct Halves {
-    /// The length of a half.
-    pub columns: usize,
+    columns: usize,
     gate: GateHalf,
 }
 
 impl Halves {
     /// The halves of the last dimension.
+    ///
+    /// # Panics
+    ///
+    /// If there is none, or it is odd.
     pub fn of(shape: &[usize], gate: GateHalf) -> Self {
-        Self { columns: shape.last().map_or(0, |whole| whole / 2), gate }
+        match shape.last() {
+            Some(whole) if whole.is_multiple_of(2) => Self { columns: whole / 2, gate },
+            _ => panic!(
+                "`shape` is {shape:?}, expected an even last dimension: one half of it is the gate, the \
+                 other the value"
+            ),
+        }
+    }
+
+    /// The length of a half.
+    pub fn columns(self) -> usize {
+        self.columns
     }
 
     /// # Panics
     ///
-    /// If so many results are no number of whole rows: some gates would have no value.
-    fn assert_rows(self, results: usize) {
-        let whole = results.is_multiple_of(self.columns.max(1));
-        assert!(whole, "{results} results are no rows of {}", self.columns);
+    /// If `x` is not whole rows of two halves.
+    fn expect_rows(self, x: usize) {
+        expect_rows("x", x, 2 * self.columns, format_args!("whole rows of a gate and a value"));
     }
 
     /// Where the first gate and the first value are.
@@ -82,15 +96,15 @@ impl Rows {
 ///
 /// # Panics
 ///
-/// If `x` is not twice as long as `y`, or `y` is no number of whole rows.
+/// If `x` is not whole rows of two halves, `y` is not half as long, or the unit does not take its parameter.
 pub fn gated<'a, S: Storage>(
     unit: Unit,
     halves: Halves,
     x: &[S],
     y: &'a mut [MaybeUninit<S>],
 ) -> &'a mut [S] {
-    assert_eq!(x.len(), 2 * y.len(), "two inputs for every result");
-    halves.assert_rows(y.len());
+    halves.expect_rows(x.len());
+    expect_length("y", y.len(), x.len() / 2, format_args!("half as many as `x`"));
     let [gates, values] = halves.starts().map(|start| x.get(start..).unwrap_or_default());
     forward(unit, halves.rows(), gates, values, y)
 }
@@ -99,14 +113,16 @@ pub fn gated<'a, S: Storage>(
 ///
 /// # Panics
 ///
-/// If the lengths differ.
+/// If the lengths differ, or the unit does not take its parameter.
 pub fn gated_pair<'a, S: Storage>(
     unit: Unit,
     gates: &[S],
     values: &[S],
     y: &'a mut [MaybeUninit<S>],
 ) -> &'a mut [S] {
-    assert_eq!([gates.len(), values.len()], [y.len(); 2], "a gate and a value for every result");
+    for (argument, found) in [("values", values.len()), ("y", y.len())] {
+        expect_length(argument, found, gates.len(), format_args!("as many as `gates`"));
+    }
     forward(unit, Rows { columns: y.len(), stride: y.len() }, gates, values, y)
 }
 
@@ -118,7 +134,7 @@ fn forward<'a, S: Storage>(
     values: &[S],
     y: &'a mut [MaybeUninit<S>],
 ) -> &'a mut [S] {
-    let level = Level::best();
+    let (unit, level) = (unit.checked(), Level::best());
     let kernel = Kernel::new(Of::Gate, unit.kind(), unit.parameter(), level);
     let (length, out) = (y.len(), Disjoint::of_unwritten(y));
     for_each_chunk(length, 0, |range| {
@@ -133,7 +149,8 @@ fn forward<'a, S: Storage>(
 ///
 /// # Panics
 ///
-/// If `x` and `dx` are not twice as long as `dy`, or `dy` is no number of whole rows.
+/// If `x` is not whole rows of two halves, `dy` is not half as long or `dx` not as long, or the unit does not take
+/// its parameter.
 pub fn gated_backward<'a, S: Storage>(
     unit: Unit,
     halves: Halves,
@@ -141,9 +158,9 @@ pub fn gated_backward<'a, S: Storage>(
     dy: &[S],
     dx: &'a mut [MaybeUninit<S>],
 ) -> &'a mut [S] {
-    assert_eq!(x.len(), 2 * dy.len(), "two inputs for every gradient");
-    assert_eq!(x.len(), dx.len(), "a result for every input");
-    halves.assert_rows(dy.len());
+    halves.expect_rows(x.len());
+    expect_length("dy", dy.len(), x.len() / 2, format_args!("half as many as `x`"));
+    expect_length("dx", dx.len(), x.len(), format_args!("as many as `x`"));
     let out = Disjoint::of_unwritten(dx);
     let starts = halves.starts();
     let [gates, values] = starts.map(|start| x.get(start..).unwrap_or_default());
@@ -159,7 +176,7 @@ pub fn gated_backward<'a, S: Storage>(
 ///
 /// # Panics
 ///
-/// If the lengths differ.
+/// As [`gated_pair`].
 pub fn gated_pair_backward<'g, 'v, S: Storage>(
     unit: Unit,
     gates: &[S],
@@ -168,8 +185,10 @@ pub fn gated_pair_backward<'g, 'v, S: Storage>(
     dgates: &'g mut [MaybeUninit<S>],
     dvalues: &'v mut [MaybeUninit<S>],
 ) -> (&'g mut [S], &'v mut [S]) {
-    let lengths = [gates.len(), values.len(), dgates.len(), dvalues.len()];
-    assert_eq!(lengths, [dy.len(); 4], "a gate and a value for every gradient");
+    let (values_found, found) = (("values", values.len()), ("dgates", dgates.len()));
+    for (argument, found) in [values_found, ("dy", dy.len()), found, ("dvalues", dvalues.len())] {
+        expect_length(argument, found, gates.len(), format_args!("as many as `gates`"));
+    }
     let of_gates = Disjoint::of_unwritten(dgates);
     let of_values = Disjoint::of_unwritten(dvalues);
     let places = [&of_gates, &of_values].map(|out| Gradients { out, start: 0 });
@@ -195,7 +214,7 @@ fn backward<S: Storage>(
     [dgates, dvalues]: [Gradients<'_, S>; 2],
 ) {
     let level = Level::best();
-    let kernel = GateKernel::new(unit, level);
+    let kernel = GateKernel::new(unit.checked(), level);
     for_each_chunk(dy.len(), 0, |range| {
         level.run(Backward { rows, kernel, gates, values, dy, dgates, dvalues, range });
     });

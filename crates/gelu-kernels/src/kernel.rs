@@ -1,5 +1,6 @@
 //! A function's loop with its level and its parameter, on slices.
 
+use crate::checks::expect_length;
 use crate::functions::{Kind, Unit};
 use crate::lane::Lane;
 use crate::level::Level;
@@ -77,7 +78,7 @@ impl<E: Lane> Kernel<E> {
     /// If the lengths differ.
     #[inline(always)]
     pub(crate) fn scale(&self, x: &[E], factors: &mut [E]) {
-        assert_eq!(x.len(), factors.len(), "a factor for every input");
+        expect_length("gradient", factors.len(), x.len(), format_args!("one for each of `x`"));
         let out = factors.as_mut_ptr();
         // SAFETY: the slices are borrowed for this call, and are as long as each other.
         unsafe { self.run(Places { x: x.as_ptr(), dy: out, out, length: x.len() }) };

@@ -3,12 +3,14 @@
 
 #![allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
 
+use crate::checks::{self, expect_length};
 use crate::disjoint::Disjoint;
 use crate::factors::Factors;
 use crate::product::{Matrix, Place, multiply};
 use crate::single::single;
 use crate::threads::for_each_block;
 use crate::turned::turned;
+use crate::written::written;
 use std::vec::Vec;
 
 /// Rows and columns of a block: large enough that packing the operands costs little beside it.
@@ -21,20 +23,18 @@ const LARGEST_OF_GEMMS_OWN_LOOP: usize = 256;
 fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
     let size = [left.rows(), right.columns()];
     let count = size[0] * size[1];
-    let mut out = Vec::with_capacity(count);
-    let whole = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..count]);
-    for_each_block(size, BLOCK, count * right.rows(), |rows, columns| {
-        // SAFETY: blocks do not overlap.
-        let place = unsafe { Place::of_block(&whole, size[1], rows.clone(), columns.clone()) };
-        let left = left.middle_rows(rows.start, rows.len());
-        let right = right.middle_columns(columns.start, columns.len());
-        multiply(left, right, place, scale);
-    });
+    let write = |out: &mut [_]| {
+        let whole = Disjoint::of_unwritten(out);
+        for_each_block(size, BLOCK, count.saturating_mul(right.rows()), |rows, columns| {
+            // SAFETY: blocks do not overlap.
+            let place = unsafe { Place::of_block(&whole, size[1], rows.clone(), columns.clone()) };
+            let left = left.middle_rows(rows.start, rows.len());
+            let right = right.middle_columns(columns.start, columns.len());
+            multiply(left, right, place, scale);
+        });
+    };
     // SAFETY: the blocks are all of the matrix, and a product writes all of its place.
-    unsafe {
-        out.set_len(count);
-    }
-    out
+    unsafe { written(count, write) }
 }
 
 /// `(scale·left·rightᵀ)ᵀ`, in rows: one for each row of `right`, which lies in rows.
@@ -57,6 +57,20 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// # Panics
+    ///
+    /// If the sizes are larger than memory, or one of two arguments has another length than its sizes say.
+    fn expect(&self, arguments: [(&str, &[f32], [usize; 2]); 2]) {
+        let Self { batch, inputs, outputs } = *self;
+        for sizes in [[batch, inputs], [inputs, outputs], [batch, outputs]] {
+            checks::product("a matrix of a linear layer", &sizes);
+        }
+        for (argument, numbers, [rows, columns]) in arguments {
+            let why = format_args!("{rows} rows of {columns}, by {self:?}");
+            expect_length(argument, numbers.len(), rows * columns, why);
+        }
+    }
+
     fn input<'a>(&self, x: &'a [f32]) -> Matrix<'a> {
         Matrix::of_rows(x, self.batch, self.inputs, self.inputs)
     }
@@ -97,8 +111,10 @@ impl Sizes {
     ///
     /// # Panics
     ///
-    /// If a slice is shorter than its matrix.
+    /// If a slice does not have the length that the sizes say, or the sizes are larger than memory.
     pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
+        let Self { batch, inputs, outputs } = *self;
+        self.expect([("x", x, [batch, inputs]), ("weight", weight, [inputs, outputs])]);
         let Factors { left, right, scale } = Factors::with_weights(x, weight, self.inputs);
         let (x, weight) = (self.input(&left), self.weight(&right));
         match self.batch == 1 && self.is_large() {
@@ -113,6 +129,9 @@ impl Sizes {
     ///
     /// As [`forward`](Self::forward).
     pub fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
+        let Self { batch, inputs, outputs } = *self;
+        let of_gradient = ("gradient", gradient, [batch, outputs]);
+        self.expect([("weight", weight, [inputs, outputs]), of_gradient]);
         let Factors { left, right, scale } = Factors::with_weights(gradient, weight, self.outputs);
         let (gradient, weight) = (self.output(&left), self.weight(&right));
         if self.is_narrow() {
@@ -132,6 +151,9 @@ impl Sizes {
     ///
     /// As [`forward`](Self::forward).
     pub fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
+        let Self { batch, inputs, outputs } = *self;
+        let of_gradient = ("gradient", gradient, [batch, outputs]);
+        self.expect([("x", x, [batch, inputs]), of_gradient]);
         let Factors { left, right, scale } = Factors::new(x, gradient, self.batch);
         product(self.input(&left).transposed(), self.output(&right), scale)
     }
@@ -236,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a matrix is no larger than memory")]
+    #[should_panic(expected = "of sizes [8589934592, 8589934592] is larger than memory")]
     fn sizes_that_overflow_are_refused() {
         let sizes = Sizes { batch: 1 << 33, inputs: 1 << 33, outputs: 1 };
         let _ = sizes.forward(&[1.0; 4], &[1.0; 4]);

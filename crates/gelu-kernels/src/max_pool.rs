@@ -1,9 +1,11 @@
 //! The largest of each 2×2 pixels, and its gradient, which goes to where it was found: that is looked for again,
 //! so that nothing but the picture is kept.
 
+use crate::checks::{self, expect_length, expect_rows};
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Work};
 use crate::threads::{PARALLEL_COPY, Threads, each};
+use crate::written;
 use std::mem::MaybeUninit;
 use std::vec::Vec;
 
@@ -17,6 +19,7 @@ const PART: usize = 1 << 16;
 ///
 /// If `x` is not a whole number of planes.
 pub fn max_pool(x: &[f32], size: [usize; 2]) -> Vec<f32> {
+    expect_planes(x, size);
     let pooled = size.map(|length| length / 2);
     written(x, size, pooled, |planes, out| {
         Level::best().run(Forward { planes: &x[planes], size, out })
@@ -30,15 +33,23 @@ pub fn max_pool(x: &[f32], size: [usize; 2]) -> Vec<f32> {
 ///
 /// If `x` is not a whole number of planes, or `gradient` not of the result's length.
 pub fn max_pool_gradient(x: &[f32], size: [usize; 2], gradient: &[f32]) -> Vec<f32> {
+    let plane = expect_planes(x, size);
     let [down, right] = size.map(|length| length / 2);
-    let plane = size[0] * size[1];
     let results = x.len() / plane.max(1) * down * right;
-    assert_eq!(gradient.len(), results, "a gradient has a number for each of the result");
+    let why = format_args!("one for each of the result");
+    expect_length("gradient", gradient.len(), results, why);
     written(x, size, size, |numbers, out| {
         let first = numbers.start / plane * down * right;
         let gradient = &gradient[first..][..numbers.len() / plane * down * right];
         Level::best().run(Backward { planes: &x[numbers], size, gradient, out });
     })
+}
+
+/// The numbers of a plane.
+fn expect_planes(x: &[f32], size: [usize; 2]) -> usize {
+    let plane = checks::product("a plane", &size);
+    expect_rows("x", x.len(), plane, format_args!("whole planes of {size:?}"));
+    plane
 }
 
 /// Planes of a size `to` that `work` writes for some of `x`'s.
@@ -49,22 +60,20 @@ fn written(
     work: impl Fn(std::ops::Range<usize>, &mut [MaybeUninit<f32>]) + Send + Sync,
 ) -> Vec<f32> {
     let (plane, plane_to) = (height * width, to[0] * to[1]);
-    assert!(x.len().is_multiple_of(plane), "{} numbers are no planes of {plane}", x.len());
     let planes = x.len() / plane.max(1);
-    let mut out = Vec::with_capacity(planes * plane_to);
-    let whole = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..planes * plane_to]);
     let part = PART.div_ceil(plane.max(1));
-    each(planes.div_ceil(part), Threads::if_it(x.len() >= PARALLEL_COPY), |index| {
-        let planes = index * part..planes.min((index + 1) * part);
-        // SAFETY: the parts do not overlap.
-        let out = unsafe { whole.unwritten_part(planes.start * plane_to..planes.end * plane_to) };
-        work(planes.start * plane..planes.end * plane, out);
-    });
+    let write = |out: &mut [_]| {
+        let whole = Disjoint::of_unwritten(out);
+        each(planes.div_ceil(part), Threads::if_it(x.len() >= PARALLEL_COPY), |index| {
+            let planes = index * part..planes.min((index + 1) * part);
+            let range = planes.start * plane_to..planes.end * plane_to;
+            // SAFETY: the parts do not overlap.
+            let out = unsafe { whole.unwritten_part(range) };
+            work(planes.start * plane..planes.end * plane, out);
+        });
+    };
     // SAFETY: every plane is one part's, whose work writes all of it.
-    unsafe {
-        out.set_len(planes * plane_to);
-    }
-    out
+    unsafe { written::written(planes * plane_to, write) }
 }
 
 /// Whether `other` takes the place of the largest so far.
@@ -215,13 +224,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "7 numbers are no planes of 4")]
+    #[should_panic(expected = "`x` has 7 numbers, expected a multiple of 4")]
     fn half_a_plane_is_refused() {
         max_pool(&[0.0; 7], [2, 2]);
     }
 
     #[test]
-    #[should_panic(expected = "7 numbers are no planes of 0")]
+    #[should_panic(expected = "`x` has 7 numbers, expected a multiple of 0")]
     fn planes_of_nothing_are_refused() {
         max_pool_gradient(&[0.0; 7], [0, 3], &[]);
     }

@@ -3,6 +3,7 @@
 mod strips;
 
 use self::strips::Strips;
+use crate::checks::expect_length;
 use crate::disjoint::Disjoint;
 use crate::functions::Unit;
 use crate::kernel::Kernel;
@@ -56,7 +57,7 @@ impl<S: Storage> Pass<S> {
     ///
     /// If the lengths differ.
     pub fn map<'a>(&self, x: &[S], out: &'a mut [MaybeUninit<S>]) -> &'a mut [S] {
-        assert_eq!(x.len(), out.len(), "a result for every input");
+        Self::expect(x, [("out", out.len())]);
         let places = Disjoint::of_unwritten(out);
         self.run(Of::Value, Source::Apart(x), Source::InPlace, places, x.len());
         // SAFETY: the pass has written every one of them.
@@ -69,7 +70,7 @@ impl<S: Storage> Pass<S> {
     ///
     /// If the lengths differ.
     pub fn map_into(&self, x: &[S], out: &mut [S]) {
-        assert_eq!(x.len(), out.len(), "a result for every input");
+        Self::expect(x, [("out", out.len())]);
         self.run(Of::Value, Source::Apart(x), Source::InPlace, Disjoint::of(out), x.len());
     }
 
@@ -87,7 +88,7 @@ impl<S: Storage> Pass<S> {
     ///
     /// If the lengths differ.
     pub fn scale_in_place(&self, x: &[S], dy: &mut [S]) -> Vec<S> {
-        assert_eq!(x.len(), dy.len(), "a factor for every input");
+        Self::expect(x, [("dy", dy.len())]);
         let places = Disjoint::of(dy);
         self.run(Of::Derivative, Source::Apart(x), Source::InPlace, places, x.len())
     }
@@ -103,8 +104,7 @@ impl<S: Storage> Pass<S> {
         dy: &[S],
         out: &'a mut [MaybeUninit<S>],
     ) -> (&'a mut [S], Vec<S>) {
-        assert_eq!(x.len(), dy.len(), "a factor for every input");
-        assert_eq!(x.len(), out.len(), "a result for every input");
+        Self::expect(x, [("dy", dy.len()), ("out", out.len())]);
         let places = Disjoint::of_unwritten(out);
         let sums = self.run(Of::Derivative, Source::Apart(x), Source::Apart(dy), places, x.len());
         // SAFETY: the pass has written every one of them.
@@ -117,10 +117,15 @@ impl<S: Storage> Pass<S> {
     ///
     /// If the lengths differ.
     pub fn scale_into(&self, x: &[S], dy: &[S], out: &mut [S]) -> Vec<S> {
-        assert_eq!(x.len(), dy.len(), "a factor for every input");
-        assert_eq!(x.len(), out.len(), "a result for every input");
+        Self::expect(x, [("dy", dy.len()), ("out", out.len())]);
         let places = Disjoint::of(out);
         self.run(Of::Derivative, Source::Apart(x), Source::Apart(dy), places, x.len())
+    }
+
+    fn expect<const COUNT: usize>(x: &[S], others: [(&str, usize); COUNT]) {
+        for (argument, found) in others {
+            expect_length(argument, found, x.len(), format_args!("one for each of `x`"));
+        }
     }
 
     /// Whether there is nothing but the function.

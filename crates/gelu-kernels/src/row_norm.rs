@@ -4,10 +4,12 @@
 
 #![allow(unsafe_code, reason = "threads write to rows of one slice, not set to 0 before")]
 
+use crate::checks::{expect_epsilon, expect_length, expect_rows};
 use crate::disjoint::Disjoint;
 use crate::level::{Level, Work};
 use crate::sum::sums_of_row;
 use crate::threads::map_each;
+use crate::written::written;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::vec;
@@ -33,29 +35,30 @@ impl RowNorm<'_> {
     ///
     /// # Panics
     ///
-    /// If `x` is no whole number of rows.
+    /// If `x` is not a whole number of rows, or ε is negative or not finite.
     pub fn forward(&self, level: Level, x: &[f32]) -> Vec<f32> {
-        let mut out = Vec::with_capacity(x.len());
-        let places = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..x.len()]);
-        self.each_chunk(x.len(), |range| {
-            // SAFETY: chunks do not overlap.
-            let out = unsafe { places.unwritten_part(range.clone()) };
-            level.run(Forward { norm: *self, x: &x[range], out });
-        });
+        self.expect(x);
+        let write = |out: &mut [_]| {
+            let places = Disjoint::of_unwritten(out);
+            self.each_chunk(x.len(), |range| {
+                // SAFETY: chunks do not overlap.
+                let out = unsafe { places.unwritten_part(range.clone()) };
+                level.run(Forward { norm: *self, x: &x[range], out });
+            });
+        };
         // SAFETY: the chunks are all rows, and each writes all of its numbers.
-        unsafe {
-            out.set_len(x.len());
-        }
-        out
+        unsafe { written(x.len(), write) }
     }
 
     /// Replaces the gradient of the result by that of `x`, and returns that of γ.
     ///
     /// # Panics
     ///
-    /// If the lengths differ or are no whole number of rows.
+    /// As [`forward`](Self::forward), or if the lengths differ.
     pub fn differentiate(&self, level: Level, x: &[f32], gradient: &mut [f32]) -> Vec<f32> {
-        assert_eq!(x.len(), gradient.len(), "a gradient for every input");
+        self.expect(x);
+        let why = format_args!("one for each of `x`");
+        expect_length("gradient", gradient.len(), x.len(), why);
         let places = Disjoint::of(gradient);
         let parts = self.each_chunk(x.len(), |range| {
             let mut of_gamma = vec![0.0; self.gamma.len()];
@@ -69,6 +72,11 @@ impl RowNorm<'_> {
         (0..self.gamma.len()).map(|column| of_column(column) as f32).collect()
     }
 
+    fn expect(&self, x: &[f32]) {
+        expect_epsilon(self.epsilon);
+        expect_rows("x", x.len(), self.gamma.len(), format_args!("whole rows, as long as `gamma`"));
+    }
+
     /// Calls `work` with rows that are neighbours, all of `length` numbers in turn.
     fn each_chunk<T: Send>(
         &self,
@@ -76,10 +84,6 @@ impl RowNorm<'_> {
         work: impl Fn(Range<usize>) -> T + Send + Sync,
     ) -> Vec<T> {
         let width = self.gamma.len();
-        assert!(
-            length == 0 || width > 0 && length.is_multiple_of(width),
-            "{length} numbers are no rows of {width}"
-        );
         let chunk = (CHUNK / width.max(1)).max(1) * width.max(1);
         let range = |index: usize| index * chunk..((index + 1) * chunk).min(length);
         map_each(length.div_ceil(chunk), length, |index| work(range(index)))
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "7 numbers are no rows of 3")]
+    #[should_panic(expected = "`x` has 7 numbers, expected a multiple of 3")]
     fn a_part_of_a_row_is_refused() {
         let norm = RowNorm { gamma: &[1.0; 3], epsilon: 1e-5, centred: true };
         let _ = norm.forward(Level::best(), &[0.0; 7]);

@@ -1,3 +1,4 @@
+use crate::written::with_room;
 use std::cell::Cell;
 use std::vec::Vec;
 
@@ -8,12 +9,17 @@ thread_local! {
 
 /// Lends `work` so many numbers, whatever they were before. They begin where a line of the cache does, so that no
 /// vector lies in two.
+///
+/// # Panics
+///
+/// If there is no memory for them.
 pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
     const LINE: usize = 64;
     const NUMBERS: usize = LINE / size_of::<f32>();
     let mut scratch = SCRATCH.take();
     let room = length + NUMBERS;
     if scratch.len() < room {
+        scratch = with_room(room);
         scratch.resize(room, 0.0);
     }
     let start = scratch.as_ptr().align_offset(LINE).min(NUMBERS);

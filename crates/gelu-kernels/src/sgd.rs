@@ -1,3 +1,4 @@
+use crate::checks::expect_length;
 use crate::disjoint::Disjoint;
 use crate::lane::Lane;
 use crate::level::{Level, Work};
@@ -47,10 +48,9 @@ fn sgd_at<S: Storage>(
     step: SgdStep,
 ) {
     let length = parameter.len();
-    assert!(
-        [gradient.len(), velocity.len()] == [length; 2],
-        "a parameter, its gradient and its velocity have one length"
-    );
+    for (argument, found) in [("gradient", gradient.len()), ("velocity", velocity.len())] {
+        expect_length(argument, found, length, format_args!("as long as `parameter`"));
+    }
     let (gradient, velocity) = (Disjoint::of(gradient), Disjoint::of(velocity));
     for_each_chunk(length, 0, |range| {
         let parameter = &parameter[range.clone()];

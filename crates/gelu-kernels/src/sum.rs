@@ -1,5 +1,6 @@
+use crate::checks::{self, expect_rows};
 use crate::level::{Level, Work};
-use std::vec;
+use crate::written::with_room;
 use std::vec::Vec;
 
 /// How many numbers are summed in f32 before f64 takes over.
@@ -95,8 +96,16 @@ impl Work for Sum<'_> {
 }
 
 /// The sums of `[batch, channels, plane]` over everything but the channels.
+///
+/// # Panics
+///
+/// If `values` is not a whole number of pictures of `[channels, plane]`.
 pub fn sum_of_channels(values: &[f32], channels: usize, plane: usize) -> Vec<f32> {
-    let mut sums = vec![0.0; channels];
+    let picture = checks::product("a picture", &[channels, plane]);
+    let why = format_args!("whole pictures of {channels} channels of {plane} numbers");
+    expect_rows("values", values.len(), picture, why);
+    let mut sums: Vec<f64> = with_room(channels);
+    sums.resize(channels, 0.0);
     for (index, plane) in values.chunks_exact(plane.max(1)).enumerate() {
         sums[index % channels] += Level::best().run(Sum(plane));
     }

@@ -1,5 +1,5 @@
 //! How work is shared out among threads. Where that would change a bit, its parts depend on the sizes alone,
-//! never on how many threads there are or which of them are awake.
+//! never on how many threads there are or which of them spin.
 
 #[cfg(any(feature = "gemm", feature = "rayon"))]
 use crate::disjoint::Disjoint;
@@ -31,25 +31,25 @@ pub(crate) const PARALLEL_PRODUCT: usize = 1 << 22;
 pub(crate) enum Threads {
     /// The one that has it.
     Own,
-    /// Those that are [awake](crate::team) while one kernel follows another, and Rayon's where they are taken.
+    /// Those that [spin](crate::team) while one kernel follows another, and Rayon's where they are busy.
     #[cfg(feature = "rayon")]
-    Awake,
+    Team,
     /// Rayon's: work of milliseconds, for which they do not mind to be woken.
     #[cfg(feature = "rayon")]
     Rayons,
 }
 
 impl Threads {
-    /// Those for work of a size that is worth waking some from a `threshold` on: from an eighth of it on it is worth
-    /// those that are awake.
+    /// Those for work of a size that is worth waking threads from a `threshold` on. From an eighth of it on it is
+    /// worth those that spin.
     pub(crate) fn worth(size: usize, threshold: usize) -> Self {
         #[cfg(feature = "rayon")]
         {
-            let threads = rayon::current_num_threads();
+            let threads = available();
             match size {
                 _ if threads == 1 || size < threshold / 8 => Self::Own,
                 _ if size >= threshold.saturating_mul(16) => Self::Rayons,
-                _ if size >= threshold || crate::team::is_awake(threads, size) => Self::Awake,
+                _ if size >= threshold || crate::team::is_active(threads, size) => Self::Team,
                 _ => Self::Own,
             }
         }
@@ -64,7 +64,7 @@ impl Threads {
     #[cfg(feature = "loops")]
     pub(crate) fn if_it(pays: bool) -> Self {
         #[cfg(feature = "rayon")]
-        if pays {
+        if pays && available() > 1 {
             return Self::Rayons;
         }
         let _ = pays;
@@ -76,7 +76,7 @@ impl Threads {
     pub(crate) fn count(self) -> usize {
         #[cfg(feature = "rayon")]
         if self != Self::Own {
-            return rayon::current_num_threads();
+            return available();
         }
         1
     }
@@ -88,6 +88,13 @@ impl Threads {
     }
 }
 
+/// How many threads the Rayon pool has that this thread belongs to. A process that was forked has none but the one
+/// that forked: those of its parent are not there, and to wait for them would never end.
+#[cfg(feature = "rayon")]
+fn available() -> usize {
+    if crate::fork::is_forked() { 1 } else { rayon::current_num_threads() }
+}
+
 /// What `work` gives for each of `0..count`, in their order.
 pub(crate) fn each<T: Send>(
     count: usize,
@@ -95,7 +102,7 @@ pub(crate) fn each<T: Send>(
     work: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
     #[cfg(feature = "rayon")]
-    if threads != Threads::Own && count > 1 && rayon::current_num_threads() > 1 {
+    if threads != Threads::Own && count > 1 && available() > 1 {
         let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
         let places = Disjoint::of(&mut results);
         share_out(count, threads, &|index| {
@@ -115,8 +122,7 @@ pub(crate) fn each<T: Send>(
 #[cfg(feature = "rayon")]
 fn share_out(count: usize, threads: Threads, work: &(dyn Fn(usize) + Sync)) {
     use rayon::iter::{IntoParallelIterator, ParallelIterator};
-    let is_done =
-        threads == Threads::Awake && crate::team::each(count, rayon::current_num_threads(), work);
+    let is_done = threads == Threads::Team && crate::team::each(count, available(), work);
     if !is_done {
         (0..count).into_par_iter().for_each(work);
     }

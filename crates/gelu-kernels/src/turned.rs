@@ -4,6 +4,7 @@ use crate::disjoint::Disjoint;
 use crate::level::{Level, Work};
 use crate::product::Matrix;
 use crate::threads::{PARALLEL, Threads, each};
+use crate::written::written;
 use std::ops::Range;
 use std::vec::Vec;
 
@@ -15,18 +16,16 @@ const STRIP: usize = 4 * SIDE;
 /// The columns of a matrix, one behind the other.
 pub(crate) fn turned(matrix: Matrix<'_>) -> Vec<f32> {
     let (rows, count) = (matrix.rows(), matrix.rows() * matrix.columns());
-    let mut out = Vec::with_capacity(count);
-    let place = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..count]);
     let level = Level::best();
-    each(rows.div_ceil(STRIP), Threads::worth(count, PARALLEL), |strip| {
-        let rows = strip * STRIP..((strip + 1) * STRIP).min(rows);
-        level.run(Strip { matrix, rows, out: &place });
-    });
+    let write = |out: &mut [_]| {
+        let place = Disjoint::of_unwritten(out);
+        each(rows.div_ceil(STRIP), Threads::worth(count, PARALLEL), |strip| {
+            let rows = strip * STRIP..((strip + 1) * STRIP).min(rows);
+            level.run(Strip { matrix, rows, out: &place });
+        });
+    };
     // SAFETY: the strips are all rows, and each writes its place in every column.
-    unsafe {
-        out.set_len(count);
-    }
-    out
+    unsafe { written(count, write) }
 }
 
 /// Some rows of a matrix.

@@ -7,11 +7,12 @@ mod forward;
 mod matrix;
 mod softmax;
 
+use crate::checks::{self, expect_length, expect_positive};
 use crate::disjoint::Disjoint;
 use crate::level::Level;
 use crate::scratch::with_scratch;
 use crate::threads::{PARALLEL_PRODUCT, Threads, each};
-use std::vec;
+use crate::written::written;
 use std::vec::Vec;
 
 /// Attention of every place to itself and to those before it (Vaswani et al., arXiv 1706.03762, §3.2):
@@ -64,40 +65,34 @@ impl CausalAttention {
     ///
     /// # Panics
     ///
-    /// If `qkv` has another length than the sizes say.
+    /// If `qkv` has another length than the sizes say, there are no heads or numbers in one, or no memory for P.
     pub fn forward(&self, level: Level, qkv: &[f32]) -> (Vec<f32>, Vec<f32>) {
-        self.expect(qkv.len(), 3 * self.numbers());
-        if self.numbers() == 0 {
-            return (Vec::new(), vec![0.0; self.weights()]);
-        }
-        let counts = [self.numbers(), self.weights()];
-        let mut results = counts.map(Vec::with_capacity);
-        let [out, weights] = results.each_mut().map(Vec::spare_capacity_mut);
-        let places = [
-            Disjoint::of_unwritten(&mut out[..counts[0]]),
-            Disjoint::of_unwritten(&mut weights[..counts[1]]),
-        ];
-        self.each_head(|sequence, head| {
-            with_scratch(forward::scratch(self, level), |scratch| {
-                let [out, weights] = &places;
-                level.run_tiled(forward::Head {
-                    of: *self,
-                    sequence,
-                    head,
-                    qkv,
-                    out,
-                    weights,
-                    scratch,
+        self.expect([("qkv", qkv.len(), 3 * self.numbers())]);
+        let mut out = Vec::new();
+        let write = |weights: &mut [_]| {
+            let weights = Disjoint::of_unwritten(weights);
+            let write = |out: &mut [_]| {
+                let out = Disjoint::of_unwritten(out);
+                self.each_head(|sequence, head| {
+                    with_scratch(forward::scratch(self, level), |scratch| {
+                        level.run_tiled(forward::Head {
+                            of: *self,
+                            sequence,
+                            head,
+                            qkv,
+                            out: &out,
+                            weights: &weights,
+                            scratch,
+                        });
+                    });
                 });
-            });
-        });
-        for (result, count) in results.iter_mut().zip(counts) {
-            // SAFETY: a head writes its numbers of every place, and all of its weights.
-            unsafe {
-                result.set_len(count);
-            }
-        }
-        results.into()
+            };
+            // SAFETY: a head writes its numbers of every place.
+            out = unsafe { written(self.numbers(), write) };
+        };
+        // SAFETY: a head writes all of its weights.
+        let weights = unsafe { written(self.weights(), write) };
+        (out, weights)
     }
 
     /// The gradient of `qkv`, given P and that of the output.
@@ -112,31 +107,31 @@ impl CausalAttention {
         weights: &[f32],
         gradient: &[f32],
     ) -> Vec<f32> {
-        self.expect(qkv.len(), 3 * self.numbers());
-        self.expect(gradient.len(), self.numbers());
-        self.expect(weights.len(), self.weights());
-        let mut out = Vec::with_capacity(qkv.len());
-        let place = Disjoint::of_unwritten(&mut out.spare_capacity_mut()[..qkv.len()]);
-        self.each_head(|sequence, head| {
-            with_scratch(backward::scratch(self, level), |scratch| {
-                let head = backward::Head {
-                    of: *self,
-                    sequence,
-                    head,
-                    qkv,
-                    weights,
-                    gradient,
-                    out: &place,
-                    scratch,
-                };
-                level.run_tiled(head);
+        self.expect([
+            ("qkv", qkv.len(), 3 * self.numbers()),
+            ("weights", weights.len(), self.weights()),
+            ("gradient", gradient.len(), self.numbers()),
+        ]);
+        let write = |out: &mut [_]| {
+            let place = Disjoint::of_unwritten(out);
+            self.each_head(|sequence, head| {
+                with_scratch(backward::scratch(self, level), |scratch| {
+                    let head = backward::Head {
+                        of: *self,
+                        sequence,
+                        head,
+                        qkv,
+                        weights,
+                        gradient,
+                        out: &place,
+                        scratch,
+                    };
+                    level.run_tiled(head);
+                });
             });
-        });
+        };
         // SAFETY: a head writes its numbers of all three parts of every place.
-        unsafe {
-            out.set_len(qkv.len());
-        }
-        out
+        unsafe { written(qkv.len(), write) }
     }
 
     fn each_head(&self, work: impl Fn(usize, usize) + Send + Sync) {
@@ -147,17 +142,21 @@ impl CausalAttention {
         });
     }
 
-    fn expect(&self, found: usize, expected: usize) {
-        assert_eq!(found, expected, "the numbers of {self:?}");
+    fn expect<const COUNT: usize>(&self, arguments: [(&str, usize, usize); COUNT]) {
+        expect_positive("heads", &[self.heads]);
+        expect_positive("size", &[self.size]);
+        for (argument, found, expected) in arguments {
+            expect_length(argument, found, expected, format_args!("as {self:?} says"));
+        }
     }
 
     /// Of the output.
     fn numbers(&self) -> usize {
-        product([self.batch, self.length, self.heads, self.size])
+        checks::product("attention", &[self.batch, self.length, self.heads, self.size])
     }
 
     fn weights(&self) -> usize {
-        product([self.batch, self.heads, self.length, self.length])
+        checks::product("attention", &[self.batch, self.heads, self.length, self.length])
     }
 
     /// Where a place's numbers of one head begin in `qkv`.
@@ -179,14 +178,6 @@ impl CausalAttention {
     fn scale(&self) -> f32 {
         (1.0 / (self.size as f64).sqrt()) as f32
     }
-}
-
-/// # Panics
-///
-/// If there is no number for it.
-fn product(sizes: [usize; 4]) -> usize {
-    let product = sizes.into_iter().try_fold(1usize, usize::checked_mul);
-    product.expect("attention is over no more than memory")
 }
 
 #[cfg(test)]

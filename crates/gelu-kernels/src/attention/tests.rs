@@ -152,7 +152,7 @@ fn threads_give_the_same_bits() {
 }
 
 #[test]
-#[should_panic(expected = "the numbers of CausalAttention")]
+#[should_panic(expected = "`qkv` has 17 numbers, expected 18: as CausalAttention")]
 fn other_sizes_are_refused() {
     let of = CausalAttention { batch: 1, length: 2, heads: 1, size: 3 };
     let _ = of.forward(Level::best(), &[0.0; 17]);

@@ -2,9 +2,11 @@ use super::axis::Axis;
 use super::correlation::{Correlation, Results};
 use super::frame::Frame;
 use super::winograd::{Squares, Winograd};
+use crate::checks::{expect_positive, product};
 use std::vec::Vec;
 
-/// The sizes of a two-dimensional convolution. Pairs are of height and width.
+/// The sizes of a two-dimensional convolution. Pairs are of height and width. Whatever a result needs outside its
+/// picture is 0, so that any size of the output has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Pictures.
@@ -26,6 +28,45 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// How many numbers the pictures, the weight and the results have, from sizes that are checked: none of what is
+    /// computed from them below wraps, and every result has numbers to be made of.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel, its strides and dilations or the channels are 0, or if pictures, the weight or results are
+    /// larger than memory, a picture with all that its kernel reaches over among them.
+    pub(super) fn lengths(&self) -> [usize; 3] {
+        let Self { batch, channels, input, output, kernel, stride, dilation, padding } = *self;
+        let not_0 = [
+            ("channels", channels),
+            ("kernel", kernel),
+            ("stride", stride),
+            ("dilation", dilation),
+        ];
+        for (argument, sizes) in not_0 {
+            expect_positive(argument, &sizes);
+        }
+        let lengths = [
+            product("input", &[batch, channels[0], input[0], input[1]]),
+            product("weight", &[channels[1], channels[0], kernel[0], kernel[1]]),
+            product("output", &[batch, channels[1], output[0], output[1]]),
+        ];
+        // As long as an axis of a frame gets, with all phases of its stride, each way.
+        let [height, width] = [0, 1].map(|axis| {
+            let parts = [
+                product("output and stride", &[output[axis], stride[axis]]),
+                product("kernel and dilation", &[kernel[axis], dilation[axis]]),
+                product("stride", &[stride[axis]]),
+                product("input", &[input[axis]]),
+                product("padding", &[padding[axis]]),
+            ];
+            parts.into_iter().sum::<usize>() + 2
+        });
+        let most = channels[0].max(channels[1]);
+        product("a picture with its padding, strides and dilations", &[most, height, width]);
+        lengths
+    }
+
     /// Numbers in one channel of a picture.
     pub(super) fn input_plane(&self) -> usize {
         self.input[0] * self.input[1]
@@ -114,8 +155,10 @@ impl Geometry {
     /// and the places of the kernel that have a share in each.
     pub(super) fn backward(&self) -> Vec<(Correlation, Vec<usize>)> {
         let mut all = Vec::new();
-        for y in 0..self.stride[0] {
-            for x in 0..self.stride[1] {
+        // No phase past the end of a picture has a number in it.
+        let [down, right] = [0, 1].map(|axis| self.stride[axis].min(self.input[axis]));
+        for y in 0..down {
+            for x in 0..right {
                 let phases = [y, x];
                 let counts = [0, 1].map(|axis| {
                     self.input[axis].saturating_sub(phases[axis]).div_ceil(self.stride[axis])

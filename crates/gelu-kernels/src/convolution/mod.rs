@@ -22,8 +22,9 @@ mod winograd;
 pub use geometry::Geometry;
 pub use method::Method;
 
+use crate::checks::expect_length;
 use crate::level::Level;
-use std::mem::MaybeUninit;
+use crate::written::written;
 use std::vec::Vec;
 use winograd::Kernels;
 
@@ -35,7 +36,8 @@ use winograd::Kernels;
 ///
 /// # Panics
 ///
-/// If a slice has not the length that the sizes say.
+/// If a slice does not have the length that the sizes say; if the kernel, its strides and dilations or the channels
+/// are 0; or if the sizes are larger than memory. All is checked before any work.
 pub fn convolve(geometry: &Geometry, input: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
     convolve_at(Level::best(), Method::best(), geometry, input, weight, bias)
 }
@@ -48,8 +50,14 @@ fn convolve_at(
     weight: &[f32],
     bias: &[f32],
 ) -> Vec<f32> {
+    let [images, weights, results] = geometry.lengths();
+    expect("input", input, images, geometry);
+    expect("weight", weight, weights, geometry);
+    if !bias.is_empty() {
+        expect("bias", bias, geometry.channels[1], geometry);
+    }
     let [depth, kernel] = [geometry.depth(), geometry.kernel.iter().product()];
-    written(geometry.batch * geometry.output_size(), |output| match method.of(geometry) {
+    let write = |output: &mut [_]| match method.of(geometry) {
         Method::Direct => {
             let at = |output: usize, channel: usize, tap: usize| {
                 weight[output * depth + channel * kernel + tap]
@@ -60,7 +68,14 @@ fn convolve_at(
             let kernels = Kernels { weight, step: [depth, kernel], turned: false };
             geometry.forward_squares().run(level, input, kernels, bias, output);
         }
-    })
+    };
+    // SAFETY: the results of a correlation are all that there are, and it writes them.
+    unsafe { written(results, write) }
+}
+
+#[track_caller]
+fn expect(argument: &str, numbers: &[f32], expected: usize, geometry: &Geometry) {
+    expect_length(argument, numbers.len(), expected, format_args!("as {geometry:?} says"));
 }
 
 /// The gradient for the input, of its shape. Subnormal gradients count as 0.
@@ -79,8 +94,11 @@ fn input_gradient_at(
     weight: &[f32],
     gradient: &[f32],
 ) -> Vec<f32> {
+    let [images, weights, results] = geometry.lengths();
+    expect("weight", weight, weights, geometry);
+    expect("gradient", gradient, results, geometry);
     let [depth, kernel] = [geometry.depth(), geometry.kernel.iter().product()];
-    written(geometry.batch * geometry.input_size(), |result| match method.of(geometry) {
+    let write = |result: &mut [_]| match method.of(geometry) {
         Method::Direct => {
             for (correlation, places) in geometry.backward() {
                 let at = |channel: usize, output: usize, tap: usize| {
@@ -93,7 +111,9 @@ fn input_gradient_at(
             let kernels = Kernels { weight, step: [kernel, depth], turned: true };
             geometry.backward_squares().run(level, gradient, kernels, &[], result);
         }
-    })
+    };
+    // SAFETY: the results of all phases of the stride are all that there are, and correlations write theirs.
+    unsafe { written(images, write) }
 }
 
 /// The gradient for the weight. Subnormal inputs and gradients count as 0.
@@ -112,23 +132,15 @@ fn weight_gradient_at(
     input: &[f32],
     gradient: &[f32],
 ) -> Vec<f32> {
+    let [images, _, results] = geometry.lengths();
+    expect("input", input, images, geometry);
+    expect("gradient", gradient, results, geometry);
     match method.of_weights(geometry) {
         Method::Direct => weights::gradient(geometry, level, input, gradient),
         Method::Winograd => {
             geometry.forward_squares().weight_gradient(level, geometry.batch, input, gradient)
         }
     }
-}
-
-/// Numbers that `write` writes all of.
-fn written(count: usize, write: impl FnOnce(&mut [MaybeUninit<f32>])) -> Vec<f32> {
-    let mut numbers = Vec::with_capacity(count);
-    write(&mut numbers.spare_capacity_mut()[..count]);
-    // SAFETY: correlations write all results that they have, and those of all phases are all there are.
-    unsafe {
-        numbers.set_len(count);
-    }
-    numbers
 }
 
 #[cfg(test)]

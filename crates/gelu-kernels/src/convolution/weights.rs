@@ -9,6 +9,7 @@ use crate::level::{Level, Tiled};
 use crate::scratch::with_scratch;
 use crate::threads::for_each_part;
 use crate::tile::product;
+use crate::written::zeros;
 use std::ops::Range;
 use std::vec;
 use std::vec::Vec;
@@ -36,7 +37,7 @@ pub(super) fn gradient(
         Share { geometry, frame: &frame, taps: &taps, parts, level }
             .sums(columns, pictures, input, gradient)
     });
-    let mut result = vec![0.0; outputs * depth];
+    let mut result = zeros(outputs * depth);
     /// Outputs that are gathered together: a cache line's.
     const OUTPUTS: usize = 16;
     for_each_part(&mut result, OUTPUTS * depth, |index, result| {

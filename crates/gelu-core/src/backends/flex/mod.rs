@@ -176,7 +176,7 @@ fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     let x = contiguous(x);
     let (mut shape, halves) = (x.layout().shape().clone(), Halves::of(x.layout().shape(), gate));
     if let Some(last) = shape.last_mut() {
-        *last = halves.columns;
+        *last = halves.columns();
     }
     let source = elements::<E>(&x);
     let count = shape.num_elements();

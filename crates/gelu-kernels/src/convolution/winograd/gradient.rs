@@ -12,9 +12,9 @@ use crate::level::{Level, Tiled};
 use crate::scratch::with_scratch;
 use crate::threads::for_each_part;
 use crate::tile::product;
+use crate::written::{written, zeros};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::vec;
 use std::vec::Vec;
 
 /// Squares that are summed over before a tile's sums are added to all: a tile's gradients stay in the first
@@ -46,7 +46,7 @@ impl Winograd {
             }
             .sums(level)
         });
-        let mut result = vec![0.0; outputs * depth];
+        let mut result = zeros(outputs * depth);
         let lanes = level.tile()[1];
         for_each_part(&mut result, lanes * depth, |index, result| {
             for (share, sums) in sums.chunks_exact(parts.groups).enumerate() {
@@ -77,22 +77,24 @@ impl Share<'_> {
         let of_picture = squares.count[0];
         let all = self.pictures.start * of_picture..self.pictures.end * of_picture;
         assert!(!all.is_empty(), "a group has a picture");
-        let mut sums = Vec::with_capacity(size);
+        let write = |sums: &mut [_]| self.add_up(level, all, sums);
+        // SAFETY: the first chunk writes all sums, and there is one.
+        unsafe { written(size, write) }
+    }
+
+    /// Writes them, of some rows of squares.
+    fn add_up(&self, level: Level, all: Range<usize>, sums: &mut [MaybeUninit<f32>]) {
+        let (squares, lanes) = (self.squares, level.tile()[1]);
         for start in all.clone().step_by(squares.rows(SQUARES)) {
             let chunk = Chunk {
                 of: self,
                 rows: start..all.end.min(start + squares.rows(SQUARES)),
                 is_first: start == all.start,
-                sums: &mut sums.spare_capacity_mut()[..size],
+                sums: &mut *sums,
             };
             let scratch = chunk.sizes(lanes).iter().sum();
             with_scratch(scratch, |scratch| level.run_tiled(Lent(chunk, scratch)));
         }
-        // SAFETY: the first chunk writes all sums, and there is one.
-        unsafe {
-            sums.set_len(size);
-        }
-        sums
     }
 }
 
