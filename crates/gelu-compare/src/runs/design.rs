@@ -1,9 +1,10 @@
 use crate::measure::{Criterion, Looks, Measure, Reported, UntilDecided};
 use crate::setting::{Axis, Role, Setting};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 /// What an experiment compares, and how it is decided.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Design {
     /// The name it is called by.
     pub name: String,
@@ -146,7 +147,7 @@ fn combinations(axes: &[Axis], role: Role) -> Vec<Setting> {
 }
 
 /// How the figure of an experiment is laid out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureSpec {
     /// File name without extension: `figure-2`.
     pub name: String,
@@ -180,7 +181,8 @@ impl Default for FigureSpec {
 }
 
 /// What tells the panels of a figure apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Panels {
     /// One panel; each arm at its best setting.
     Single,

@@ -1,5 +1,5 @@
 use super::design::FigureSpec;
-use super::{AddedLook, Progress, Provenance, RunKey, RunStatus, columns};
+use super::{AddedLook, LaterMeasure, Progress, Provenance, RunKey, RunStatus, columns};
 use crate::measure::{
     Criterion, Epochs, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
 };
@@ -35,6 +35,8 @@ pub struct ComparisonSnapshot {
     pub criterion: Criterion,
     /// Looks that were added after one had been taken, in order.
     pub added_looks: Vec<AddedLook>,
+    /// The measures that were chosen once runs were complete, in order.
+    pub later_measures: Vec<LaterMeasure>,
     /// How many examples the test set has; 0 where nobody said.
     pub test_examples: usize,
     /// What they are called: `pictures`.

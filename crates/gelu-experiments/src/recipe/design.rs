@@ -11,6 +11,7 @@ use gelu_compare::runs::{Design, Experiment, With};
 use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
 use serde_json::{Map, Value as Json};
 
+use std::borrow::Cow;
 /// Names of the axes.
 pub(crate) const ACTIVATION: &str = "activation";
 const LEARNING_RATE: &str = "lr";
@@ -18,38 +19,38 @@ const DROPOUT: &str = "dropout";
 const FORMULA: &str = "formula";
 
 const ACTIVATIONS: Words = Words {
-    column: "activation",
-    title: "activation",
-    plural: "activations",
-    short_plural: "activations",
-    label: Label(|value| label(value.as_text().unwrap_or_default())),
+    column: Cow::Borrowed("activation"),
+    title: Cow::Borrowed("activation"),
+    plural: Cow::Borrowed("activations"),
+    short_plural: Cow::Borrowed("activations"),
+    label: Label::By(|value| label(value.as_text().unwrap_or_default())),
 };
 
 const LEARNING_RATES: Words = Words {
-    column: "learning_rate",
-    title: "learning rate",
-    plural: "learning rates",
-    short_plural: "rates",
-    label: Label(|value| match value {
+    column: Cow::Borrowed("learning_rate"),
+    title: Cow::Borrowed("learning rate"),
+    plural: Cow::Borrowed("learning rates"),
+    short_plural: Cow::Borrowed("rates"),
+    label: Label::By(|value| match value {
         Value::Number(rate) => format!("{rate:e}"),
         other => other.to_string(),
     }),
 };
 
 const DROPOUT_RATES: Words = Words {
-    column: "dropout",
-    title: "dropout",
-    plural: "dropout rates",
-    short_plural: "rates",
-    label: Label(ToString::to_string),
+    column: Cow::Borrowed("dropout"),
+    title: Cow::Borrowed("dropout"),
+    plural: Cow::Borrowed("dropout rates"),
+    short_plural: Cow::Borrowed("rates"),
+    label: Label::By(ToString::to_string),
 };
 
 const FORMULAS: Words = Words {
-    column: "formula",
-    title: "formula",
-    plural: "formulas",
-    short_plural: "formulas",
-    label: Label(|value| {
+    column: Cow::Borrowed("formula"),
+    title: Cow::Borrowed("formula"),
+    plural: Cow::Borrowed("formulas"),
+    short_plural: Cow::Borrowed("formulas"),
+    label: Label::By(|value| {
         value.as_text().and_then(|text| text.split('=').next()).unwrap_or_default().to_owned()
     }),
 };

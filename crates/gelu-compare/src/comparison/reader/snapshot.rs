@@ -41,6 +41,7 @@ impl<E: Experiment> ComparisonReader<E> {
             reported: design.reported,
             criterion: comparison.criterion(),
             added_looks: comparison.added_looks.clone(),
+            later_measures: comparison.later_measures.clone(),
             test_examples: comparison.test_examples,
             examples: design.examples.clone(),
             built_differently: design.built_differently.clone(),
