@@ -12,6 +12,9 @@
 //! feature `download`, and without a folder, Burn's `MnistDataset` downloads them into the user's cache
 //! folder; it needs a network, checks no checksum, and panics if anything is in its way.
 
+mod arguments;
+
+use arguments::{arguments, ended, number};
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataloader::{DataLoader, DataLoaderBuilder};
 use burn::data::dataset::InMemDataset;
@@ -29,6 +32,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Arc;
 
 const PIXELS: usize = 28 * 28;
@@ -166,10 +170,15 @@ impl InferenceStep for Network {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let folder = arguments.first().map(Path::new);
-    let epochs = arguments.get(1).map_or(Ok(5), |epochs| epochs.parse())?;
+fn main() -> ExitCode {
+    ended(run())
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let mut arguments = arguments("mnist [FOLDER] [EPOCHS]");
+    let folder = arguments.next();
+    let folder = folder.as_deref().map(Path::new);
+    let epochs = number(arguments.next(), 5)?;
     let device = Device::default();
     let autodiff = device.clone().autodiff();
     device.seed(1);

@@ -12,8 +12,10 @@
 //! one of the backends that the features compile in. Burn shows its dashboard in a terminal and
 //! prints plainly elsewhere.
 
+mod arguments;
 mod stripes;
 
+use arguments::{arguments, ended, number};
 use burn::module::Module;
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::nn::{Linear, LinearConfig};
@@ -28,6 +30,7 @@ use burn::train::{
     TrainStep,
 };
 use gelu_core::{Activation, ActivationLayer, Channels};
+use std::process::ExitCode;
 use stripes::{Batch, SIDE};
 
 const WIDTH: usize = 64;
@@ -176,9 +179,13 @@ impl InferenceStep for SideBySide {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let epochs = arguments.next().map_or(Ok(10), |epochs| epochs.parse())?;
+fn main() -> ExitCode {
+    ended(run())
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = arguments("several_activations [EPOCHS] [ACTIVATION]...");
+    let epochs = number(arguments.next(), 10)?;
     let mut names: Vec<String> = arguments.collect();
     if names.is_empty() {
         names = ["gelu", "relu", "elu"].map(String::from).into();

@@ -9,8 +9,10 @@
 //! The number is that of the epochs; `BURN_DEVICE` names one of the backends that the features
 //! compile in. Learns in seconds, needs no data, and checks at the end that it has learnt.
 
+mod arguments;
 mod stripes;
 
+use arguments::{arguments, ended, number};
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::loss::CrossEntropyLossConfig;
@@ -23,6 +25,7 @@ use burn::train::{
     ClassificationOutput, InferenceStep, Learner, SupervisedTraining, TrainOutput, TrainStep,
 };
 use gelu_core::GeluLayer;
+use std::process::ExitCode;
 use stripes::Batch;
 
 /// Two convolutions, a pooling and a linear layer, with the exact GELU between them.
@@ -99,8 +102,12 @@ fn slopes(network: &SmallCnn, batch: &Batch) -> Option<(f32, f32)> {
     Some((slope, (ahead - behind) / (2.0 * step)))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let epochs = std::env::args().nth(1).map_or(Ok(5), |epochs| epochs.parse())?;
+fn main() -> ExitCode {
+    ended(run())
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let epochs = number(arguments("small_cnn [EPOCHS]").next(), 5)?;
     let device = Device::default();
     device.seed(1);
     let autodiff = device.clone().autodiff();

@@ -12,6 +12,9 @@
 //! `ActivationConfig` alone; this one takes any. It learns which of four symbols is the most frequent of a
 //! sequence.
 
+mod arguments;
+
+use arguments::{arguments, ended, number};
 use burn::module::Module;
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::nn::transformer::TransformerEncoderConfig;
@@ -21,6 +24,7 @@ use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
 use gelu_core::{Activation, Encoder};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::process::ExitCode;
 
 const SYMBOLS: usize = 4;
 const LENGTH: usize = 13;
@@ -99,8 +103,12 @@ fn slopes(model: Classifier, device: &Device) -> Option<(f32, f32)> {
     Some((slope, (ahead - behind) / (2.0 * step)))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let steps = std::env::args().nth(1).map_or(Ok(150), |steps| steps.parse())?;
+fn main() -> ExitCode {
+    ended(run())
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let steps = number(arguments("transformer [STEPS]").next(), 150)?;
     let device = Device::default();
     let autodiff = device.clone().autodiff();
     device.seed(1);

@@ -137,8 +137,103 @@ fn commands_and_loops_are_not_each_others_to_work_on() {
     let folder = sandbox.path("loops");
     compare
         .run(&["work", folder.to_str().unwrap()])
-        .refused(2, "is that of a program of its own; start its workers");
+        .refused(2, "holds a comparison of descent; work on it with: descent work");
     assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), 0);
+    // Nor is one program's loop another's.
+    let odd = Sandbox::of_example("odd_loop");
+    odd.run(&["work", folder.to_str().unwrap()]).refused(2, "holds a comparison of descent;");
+    odd.run(&["compare", "--out", folder.to_str().unwrap()])
+        .refused(1, "it is one of descent, not of odd; name another folder with --out\n");
+    assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), 0);
+}
+
+/// Makes a comparison's folder one of a program with another recipe and other files of runs, as gelu's are.
+fn made_by_another_kind_of_program(folder: &Path) {
+    let table = |path: &Path| -> toml::Table { fs::read_to_string(path).unwrap().parse().unwrap() };
+    let file = folder.join("comparison.toml");
+    let mut comparison = table(&file);
+    let description = comparison["description"].as_table_mut().unwrap();
+    for name in ["tool", "program"] {
+        description.insert(name.to_owned(), "otherwise".into());
+    }
+    let words = toml::toml! {
+        column = "size"
+        title = "step size"
+        plural = "step sizes"
+        short_plural = "sizes"
+        label = [[0.01, "one hundredth"]]
+    };
+    let axis = &mut description["design"]["axes"][0];
+    axis.as_table_mut().unwrap().insert("words".to_owned(), words.into());
+    comparison.insert("recipe".to_owned(), toml::toml! { layers = [1, 2] }.into());
+    fs::write(file, comparison.to_string()).unwrap();
+    for run in fs::read_dir(folder.join("runs")).unwrap() {
+        let file = run.unwrap().path().join("run.toml");
+        let mut spec = table(&file);
+        let setting = spec.remove("setting").unwrap();
+        spec.insert("size".to_owned(), setting["step"].clone());
+        spec.insert("network".to_owned(), toml::toml! { width = 3 }.into());
+        fs::write(file, spec.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn any_program_shows_the_comparison_of_any_other_and_only_its_own_goes_on_with_it() {
+    let sandbox = own_loop();
+    let arguments = ["compare", "--compare", "step=0.01,0.02", "--seeds", "2", "--out"];
+    sandbox.run(&[&arguments[..], &["mine"]].concat()).success();
+    let folder = sandbox.path("mine");
+    let before = documents(&folder);
+    for foreign in [false, true] {
+        if foreign {
+            made_by_another_kind_of_program(&folder);
+        }
+        let compare = Sandbox::of(Path::new(env!("CARGO_BIN_EXE_gelu-compare")));
+        let other = Sandbox::of_example("odd_loop");
+        for program in [&compare, &other] {
+            let at = folder.to_str().unwrap();
+            let listed = program.run(&["runs", at]).success();
+            assert_eq!(listed.matches("  finished ").count(), 4, "{listed}");
+            assert_eq!(listed.contains("one hundredth"), foreign, "{listed}");
+            let above = program.run(&["runs", sandbox.path("").to_str().unwrap()]).success();
+            assert!(above.contains("4 runs: 4 finished"), "{above}");
+            program.run(&["watch", at, "--plain"]).success();
+            let out = ["report", at, "--out", "shown", "--export", "tensorboard=shown/board"];
+            program.run(&out).success();
+            let shown = documents(&program.path("shown"));
+            for part in ["differences", "criterion", "runs"] {
+                let numbers = |document: &Value| document[part].to_string().replace("size", "step");
+                assert_eq!(numbers(&shown), numbers(&before), "{part}");
+            }
+            let refused = if foreign { "holds a comparison of otherwise, and only" } else { "" };
+            let work = program.run(&["work", at]);
+            assert!(work.code() > 0 && work.stderr().contains(refused), "{}", work.stderr());
+            assert!(!work.stderr().contains("delete"), "{}", work.stderr());
+        }
+    }
+    let refused = "holds a comparison of otherwise, and only otherwise goes on with it; name";
+    sandbox.run(&[&arguments[..], &["mine"]].concat()).refused(1, refused);
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_said_by_the_exit_code_as_well() {
+    let sandbox = own_loop();
+    sandbox.run(&["submit", "--out", "all/good"]).success();
+    fs::create_dir(sandbox.path("all/bad")).unwrap();
+    fs::write(sandbox.path("all/bad/comparison.toml"), "version = 3\n[recipe]\n").unwrap();
+    let runs = sandbox.run(&["runs", "all"]);
+    assert!(runs.stdout().contains("all/good: descent, 24 runs"), "{}", runs.stdout());
+    let said = runs.refused(1, "if another program made it, use that");
+    assert!(!said.contains("delete"), "{said}");
+}
+
+#[test]
+fn a_folder_may_be_called_like_a_flag() {
+    let sandbox = own_loop();
+    let arguments = ["--compare", "step=0.01,0.02", "--seeds", "1"];
+    sandbox.run(&[&["compare", "--out=-x"][..], &arguments].concat()).success();
+    let said = sandbox.run(&[&["submit", "--out=-y"][..], &arguments].concat()).success();
+    assert!(said.contains("work ./-y\n"), "{said}");
 }
 
 #[test]

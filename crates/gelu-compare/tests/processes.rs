@@ -595,6 +595,64 @@ fn a_compiled_program_is_judged() {
     assert!(!text.contains("goes on"), "{text}");
 }
 
+/// A program whose script is not there, with as many settings and seeds as it takes to be sorry.
+fn mistyped(more: &[&str]) -> Outcome {
+    let sandbox = Sandbox::new(PRINTS_ERRORS);
+    let command = "sh nowhere/tarin.sh {seed} {worse}";
+    let compare = ["compare", command, "--compare", "worse=0,20", "--primary", "error", "--json"];
+    sandbox.run(&[&compare[..], more].concat())
+}
+
+fn states(outcome: &Outcome) -> Vec<String> {
+    let document: Value = serde_json::from_str(&outcome.stdout()).unwrap();
+    let runs = document["runs"].as_array().unwrap().iter();
+    runs.map(|run| run["status"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn where_the_first_run_of_every_setting_fails_alike_no_other_is_started() {
+    let ended = mistyped(&[]);
+    let states = self::states(&ended);
+    assert_eq!(states.iter().filter(|state| *state == "failed").count(), 2, "{states:?}");
+    assert_eq!(states.iter().filter(|state| *state == "waiting").count(), 14, "{states:?}");
+    let said = ended.refused(1, "so no other was started; put it right and run the command again");
+    assert!(said.contains("--keep-going") && said.contains("it ended with exit code"), "{said}");
+    let all = self::states(&mistyped(&["--keep-going"]));
+    assert!(all.iter().all(|state| state == "failed") && all.len() == 16, "{all:?}");
+    // One that can be run at all shows that the others may be, too.
+    let sandbox = Sandbox::new(&format!("[ $2 = 20 ] && exit 3\n{PRINTS_ERRORS}"));
+    let compare = ["compare", "sh train.sh {seed} {worse}", "--compare", "worse=0,20"];
+    let some = sandbox.run(&[&compare[..], &["--primary", "error", "--json"]].concat());
+    assert_eq!(self::states(&some).iter().filter(|state| *state == "finished").count(), 8);
+}
+
+#[test]
+fn a_mistyped_measure_is_put_right_in_the_same_folder() {
+    let sandbox = Sandbox::new(PRINTS_ERRORS);
+    let judge = |measure: &str| {
+        let commands = ["judge", "sh train.sh {seed} 20", "sh train.sh {seed} 0"];
+        let more = ["--measure", measure, "--plain", "--out", "one"];
+        sandbox.run(&[&commands[..], &more].concat())
+    };
+    judge("eror").refused(1, "it never told eror: it told error, valid_loss");
+    let said = judge("error").success();
+    // Nobody has seen a result of a measure yet.
+    assert!(!said.contains("unplanned"), "{said}");
+    let before = fs::read_to_string(sandbox.path("one/runs.csv")).unwrap();
+    let later = judge("valid_loss");
+    assert_eq!(later.code(), 11, "{}{}", later.stdout(), later.stderr());
+    let said = later.stdout().replace("\n  ", " ");
+    assert!(said.contains("valid_loss was chosen in place of error once runs were"), "{said}");
+    assert!(said.contains("unplanned choice, so verdicts err more often"), "{said}");
+    let document = fs::read_to_string(sandbox.path("one/results.json")).unwrap();
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["criterion"]["later_measures"][0]["instead_of"], "error");
+    // No run was run again.
+    assert_eq!(fs::read_to_string(sandbox.path("one/runs.csv")).unwrap(), before);
+    let said = judge("accuracy").refused(1, "not all of them reported accuracy; name another");
+    assert!(said.contains("16 of its runs are complete") && !said.contains("delete"), "{said}");
+}
+
 /// As Slurm ends a job: whoever is in it is sent a signal, the program as well as its worker.
 #[test]
 fn a_program_that_is_ended_with_its_worker_has_not_failed() {

@@ -1,5 +1,5 @@
 use super::{export, warnings};
-use crate::comparison::{ComparisonReader, plan};
+use crate::comparison::{ComparisonReader, common_failure, plan};
 use crate::dashboard::{self, Mode, PlainReporter, Request};
 use crate::export::Target;
 use crate::output::{complain, print};
@@ -31,7 +31,8 @@ pub struct Shown {
     /// Print the results as one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub json: bool,
-    /// Go on without a display when the terminal goes away
+    /// Go on without a display when the terminal goes away, and start all runs even where the first of every
+    /// setting fail alike
     #[arg(long)]
     keep_going: bool,
 }
@@ -89,7 +90,13 @@ impl Shown {
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
             tool: E::Spec::TOOL.to_owned(),
             folder: folder.to_path_buf(),
-            places: places.take(most).collect(),
+            places: places
+                .take(most)
+                .map(|mut words| {
+                    words.extend(self.keep_going.then(|| "--keep-going".into()));
+                    words
+                })
+                .collect(),
         })?;
         let mut running = Running { reader, pool, signals, keep_going: self.keep_going };
         if !self.plain && !self.json && std::io::stdout().is_terminal() {
@@ -213,6 +220,16 @@ impl<E: Experiment> Running<E> {
     fn complain(&self, snapshot: &ComparisonSnapshot) -> usize {
         let tool = E::Spec::TOOL;
         let mut failures = Vec::new();
+        let alike = common_failure(snapshot).filter(|_| !self.keep_going);
+        if let (Some(run), false) = (alike, snapshot.runs.iter().all(|run| run.status.is_over())) {
+            complain(&warnings(tool, snapshot));
+            complain(&format!(
+                "{tool}: {} {}\n{tool}: the first run of every setting failed like this, so no other was \
+                 started; put it right and run the command again, or start them all with --keep-going\n",
+                run.name, run.status
+            ));
+            return 1;
+        }
         for run in &snapshot.runs {
             if let RunStatus::Failed { reason } = &run.status {
                 failures.push(format!("{tool}: {} failed: {reason}\n", run.name));

@@ -1,9 +1,9 @@
 use super::{export, warnings};
 use crate::Result;
-use crate::comparison::ComparisonReader;
+use crate::comparison::AnyReader;
 use crate::export::Target;
 use crate::output::{complain, print};
-use crate::report::{self, Document, Named, table};
+use crate::report::{Document, Named, table};
 use crate::runs::{ComparisonSnapshot, Experiment, Spec};
 use clap::Args;
 use std::path::PathBuf;
@@ -35,13 +35,13 @@ impl Report {
         self,
         own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
     ) -> Result<ExitCode> {
-        let mut reader = ComparisonReader::<E>::open_any_version(&self.folder)?;
+        let mut reader = AnyReader::<E>::open(&self.folder)?;
         let (tool, snapshot) = (E::Spec::TOOL, reader.snapshot());
         complain(&warnings(tool, &snapshot));
         let document = Document::of(&snapshot);
         let out = self.out.unwrap_or_else(|| self.folder.clone());
         std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
-        let written = report::write(&snapshot, &reader.comparison().recipe, own(&snapshot), &out);
+        let written = reader.report(&snapshot, own, &out);
         let paths: Vec<String> =
             written.files.iter().map(|path| path.display().to_string()).collect();
         print(&match self.json {

@@ -1,9 +1,9 @@
 use super::listing::listing;
 use super::warnings;
 use crate::Result;
-use crate::comparison::ComparisonReader;
+use crate::comparison::AnyReader;
 use crate::measure::seconds;
-use crate::output::print;
+use crate::output::{complain, print};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec};
 use crate::setting::{Axis, Role};
 use clap::Args;
@@ -23,16 +23,27 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// When there is no comparison in the folder.
+    /// When there is no comparison in the folder, or one that cannot be read.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let inner = comparisons_in(&self.folder);
-        let text = match (ComparisonReader::<E>::open_any_version(&self.folder), inner.is_empty()) {
-            (Ok(mut reader), _) => list(&mut reader),
-            (Err(_), false) => overview::<E>(&inner),
-            (Err(error), true) => return Err(error),
-        };
-        print(&text)?;
-        Ok(ExitCode::SUCCESS)
+        if inner.is_empty() || self.folder.join("comparison.toml").exists() {
+            let snapshot = AnyReader::<E>::open(&self.folder)?.snapshot();
+            print(&list(E::Spec::TOOL, &self.folder, &snapshot))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut ended = ExitCode::SUCCESS;
+        for path in inner {
+            match AnyReader::<E>::open(&path) {
+                Ok(mut reader) => {
+                    print(&format!("{}: {}\n", path.display(), summary(&reader.snapshot())))?;
+                }
+                Err(error) => {
+                    complain(&format!("{}: {error}\n", E::Spec::TOOL));
+                    ended = ExitCode::FAILURE;
+                }
+            }
+        }
+        Ok(ended)
     }
 }
 
@@ -47,17 +58,7 @@ fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A line for every comparison; what is wrong with one that cannot be read.
-fn overview<E: Experiment>(folders: &[PathBuf]) -> String {
-    let line = |path: &PathBuf| match ComparisonReader::<E>::open_any_version(path) {
-        Ok(mut reader) => format!("{}: {}\n", path.display(), summary(&reader.snapshot())),
-        Err(error) => format!("{}: {error}\n", path.display()),
-    };
-    folders.iter().map(line).collect()
-}
-
-fn list<E: Experiment>(reader: &mut ComparisonReader<E>) -> String {
-    let snapshot = reader.snapshot();
+fn list(tool: &str, folder: &Path, snapshot: &ComparisonSnapshot) -> String {
     let roles = [Role::Compared, Role::Each, Role::Tuned].into_iter();
     let axes: Vec<&Axis> = roles.flat_map(|role| role.of(&snapshot.axes)).collect();
     let mut header: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
@@ -68,7 +69,10 @@ fn list<E: Experiment>(reader: &mut ComparisonReader<E>) -> String {
             axes.iter().map(|axis| axis.label_in(&run.key.setting)).collect();
         row.extend([
             run.key.seed.to_string(),
-            format!("{}/{}", run.epochs.len(), run.epochs_planned),
+            match snapshot.epochs_of(run) {
+                Some(planned) => format!("{}/{planned}", run.epochs.len()),
+                None => run.epochs.len().to_string(),
+            },
             seconds(run.seconds),
             one_line(run),
             format!("runs/{}", run.folder),
@@ -76,9 +80,8 @@ fn list<E: Experiment>(reader: &mut ComparisonReader<E>) -> String {
         row
     };
     let table = listing(&header, &numbers, snapshot.runs.iter().map(row).collect());
-    let warnings = warnings(E::Spec::TOOL, &snapshot);
-    let path = reader.folder().path().display();
-    format!("{path}: {}\n\n{table}\n{warnings}", summary(&snapshot))
+    let warnings = warnings(tool, snapshot);
+    format!("{}: {}\n\n{table}\n{warnings}", folder.display(), summary(snapshot))
 }
 
 fn one_line(run: &RunSnapshot) -> String {

@@ -42,7 +42,10 @@ impl Submission {
             return Ok(ExitCode::SUCCESS);
         }
         make()?;
-        let shown = cluster::quoted(&out.display().to_string());
+        let shown = out.display().to_string();
+        // As a flag nobody could name it.
+        let shown = if shown.starts_with('-') { format!("./{shown}") } else { shown };
+        let shown = cluster::quoted(&shown);
         print(&match job {
             Some(job) => {
                 let said = cluster::submit(&job)?;

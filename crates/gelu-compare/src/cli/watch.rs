@@ -1,6 +1,6 @@
 use super::warnings;
 use crate::Result;
-use crate::comparison::ComparisonReader;
+use crate::comparison::AnyReader;
 use crate::dashboard::{self, Mode, PlainReporter};
 use crate::files::write_atomically;
 use crate::output::{complain, print};
@@ -32,7 +32,7 @@ impl Watch {
     ///
     /// When there is no comparison in the folder, or nothing to show it on.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
-        let mut reader = ComparisonReader::<E>::open_any_version(&self.folder)?;
+        let mut reader = AnyReader::<E>::open(&self.folder)?;
         if let Some(file) = self.picture {
             write_atomically(&file, dashboard::picture(&reader.snapshot()))?;
             return Ok(ExitCode::SUCCESS);

@@ -19,6 +19,9 @@ pub struct Workforce {
     /// Workers that share this processor's cores, this one among them
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub slots: usize,
+    /// Start all runs, even where the first of every setting fail alike
+    #[arg(long)]
+    keep_going: bool,
     /// Started by `compare`, which says on standard input when to stop, and whose end is one
     #[arg(long, hide = true)]
     supervised: bool,
@@ -43,7 +46,7 @@ impl Workforce {
         let tool = (!self.supervised).then_some(SpecOf::<T>::TOOL);
         stop_on_signals(control.clone(), Signals::listen()?, false, tool)?;
         let trainer = trainer(&reader)?;
-        match Worker::new(reader, trainer, control).work()? {
+        match Worker::new(reader, trainer, control).keep_going(self.keep_going).work()? {
             Outcome::Done => Ok(ExitCode::SUCCESS),
             Outcome::Interrupted => Err(Error::Interrupted { out: self.folder }),
             Outcome::Panicked => begin_anew(SpecOf::<T>::TOOL),

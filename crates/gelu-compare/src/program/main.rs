@@ -1,9 +1,9 @@
 use super::execution::Execution;
 use super::flags::{Decided, Told, Varied};
-use super::shared::{Shared, said};
+use super::shared::{Shared, goes_on_with, said};
 use super::{On, Processes, Study, Template};
+use crate::Result;
 use crate::cli::{Submission, Workforce};
-use crate::{Error, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -102,13 +102,7 @@ impl Command {
                 )
             }
             Self::Work(workforce) => workforce.work::<Processes>(|reader| {
-                match reader.comparison().recipe.has_commands() {
-                    true => Ok(Processes),
-                    false => Err(Error::Usage(format!(
-                        "the comparison in {} is that of a program of its own; start its workers",
-                        reader.folder().path().display()
-                    ))),
-                }
+                goes_on_with(reader, "gelu-compare").map(|()| Processes)
             }),
             Self::Shared(shared) => shared.run(Arguments::command()),
         }

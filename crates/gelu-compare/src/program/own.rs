@@ -1,6 +1,6 @@
 use super::execution::Execution;
 use super::flags::{Decided, Varied};
-use super::shared::{Shared, said};
+use super::shared::{Shared, goes_on_with, said};
 use super::train::Train;
 use super::{Body, Holds, Processes, Study, Work};
 use crate::Result;
@@ -235,6 +235,7 @@ impl<F: Args> OwnWork<F> {
         }
         let cores = Cores::here(workforce.slots);
         workforce.work(|reader| {
+            goes_on_with(reader, name)?;
             let comparison = reader.comparison();
             let flags = &flags;
             body.trainer(Work { program: name, comparison, flags, cores, display: None })

@@ -2,9 +2,11 @@
 
 use super::process::BecomeProgram;
 use super::{Judge, Study};
-use crate::Result;
 use crate::cli::{Completions, Man, Report, Runs, Verdict, Watch};
+use crate::comparison::ComparisonReader;
 use crate::output::complain;
+use crate::runs::Experiment;
+use crate::{Error, Result};
 use clap::Subcommand;
 use std::process::ExitCode;
 
@@ -14,6 +16,18 @@ pub(super) fn said(tool: &str, outcome: Result<ExitCode>) -> ExitCode {
         complain(&format!("{tool}: {error}\n"));
         ExitCode::from(error.exit_code())
     })
+}
+
+/// Refuses to work on a comparison whose runs are those of another program's loop.
+pub(super) fn goes_on_with(reader: &ComparisonReader<Study>, program: &str) -> Result<()> {
+    let made_by = reader.comparison().recipe.program();
+    match made_by == program {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "{} holds a comparison of {made_by}; work on it with: {made_by} work",
+            reader.folder().path().display()
+        ))),
+    }
 }
 
 /// The commands that every program has.

@@ -70,9 +70,12 @@ pub(crate) fn example() -> ComparisonSnapshot {
             looks: Looks::once(3),
         },
         added_looks: Vec::new(),
+        later_measures: Vec::new(),
         test_examples: 1000,
         examples: "pictures".into(),
+        epochs: Some(12),
         built_differently: Vec::new(),
+        colours: Vec::new(),
         cut_down: Vec::new(),
         figure: FigureSpec {
             name: "figure-2".into(),
@@ -145,12 +148,18 @@ pub(crate) fn setting(activation: &str, rate: f64, dropout: f64) -> Setting {
 }
 
 fn axes() -> Vec<Axis> {
-    let words = |column, title, plural, short_plural, label| Words {
-        column,
-        title,
-        plural,
-        short_plural,
-        label: Label(label),
+    let words = |column: &'static str,
+                 title: &'static str,
+                 plural: &'static str,
+                 short: &'static str,
+                 by| {
+        Words {
+            column: column.into(),
+            title: title.into(),
+            plural: plural.into(),
+            short_plural: short.into(),
+            label: Label::By(by),
+        }
     };
     let name = |value: &Value| value.to_string().to_uppercase().replace("RELU", "ReLU");
     let rate = |value: &Value| format!("{:e}", value.as_number().unwrap_or(f64::NAN));

@@ -1,7 +1,8 @@
 use super::lease;
-use super::{DataSource, Design, Experiment, RunKey, Spec, With};
+use super::{DataSource, Description, Design, Experiment, RunKey, Spec, With};
 use crate::measure::{Criterion, Looks};
 use crate::{Error, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
@@ -32,8 +33,14 @@ pub struct Comparison<E> {
     /// Looks that were added after one had been taken, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added_looks: Vec<AddedLook>,
+    /// The measures that were chosen once runs were complete, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later_measures: Vec<LaterMeasure>,
     /// What is trained, and what is varied.
     pub recipe: E,
+    /// What the file says of itself, for programs that cannot read the recipe; it is written anew from that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Description>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -47,6 +54,18 @@ pub struct AddedLook {
     /// After so many seeds.
     pub seeds: u64,
     /// When it was asked for, as RFC 3339.
+    pub at: String,
+}
+
+/// A measure that was chosen when its values could be known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaterMeasure {
+    /// Name of the measure that decides from then on.
+    pub measure: String,
+    /// Name of the one that decided before.
+    pub instead_of: String,
+    /// When it was chosen, as RFC 3339.
     pub at: String,
 }
 
@@ -76,7 +95,9 @@ impl<E: Experiment> Comparison<E> {
             data,
             test_examples: 0,
             added_looks: Vec::new(),
+            later_measures: Vec::new(),
             recipe,
+            description: None,
         }
     }
 

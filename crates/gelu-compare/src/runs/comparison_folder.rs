@@ -1,8 +1,10 @@
-use super::{Comparison, Experiment, RunFolder, Spec};
+use super::widened::History;
+use super::{Comparison, Description, Experiment, Foreign, RunFolder, RunStatus, Spec, StatusFile};
 use crate::error::Place;
 use crate::files::{from_toml, problem, read_text, sync_folder};
+use crate::names::printable;
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::marker::PhantomData;
@@ -11,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// The folder of a comparison:
 ///
 /// ```text
-/// comparison.toml     the recipe, the data and the backend: what its runs are made from
+/// comparison.toml     the recipe, the data and the backend: what its runs are made from; and, for other
+///                     programs, how to show it
 /// plan/               once that was widened: whether a process is about to do so; see Lease
 /// runs/<run>/         one folder a run; see RunFolder
 /// results.json …      the report, once there is something to report
@@ -82,14 +85,35 @@ impl<E: Experiment> ComparisonFolder<E> {
         asked: &Comparison<E>,
         looked_at: LookedAt<E>,
     ) -> Result<Comparison<E>> {
-        there.widened(asked, || looked_at(self, there)).map_err(|difference| {
+        let history = History {
+            looked_at: || looked_at(self, there),
+            unreported: |measures: &[&str]| self.unreported(measures),
+        };
+        there.widened(asked, history).map_err(|difference| {
             Error::data(
                 &self.path,
                 Place::File,
                 format!("holds another comparison: {difference}"),
-                "name another folder with --out, or delete this one to begin anew",
+                "name another folder with --out",
             )
         })
+    }
+
+    /// How many runs are complete, and which of these measures one of them has not reported in its last epoch.
+    fn unreported(&self, measures: &[&str]) -> (usize, Option<String>) {
+        let (mut complete, mut missing) = (0, None);
+        for entry in fs::read_dir(self.runs()).into_iter().flatten().flatten() {
+            let run = RunFolder::at(&entry.path());
+            let Ok(StatusFile { status, .. }) = run.status() else { continue };
+            complete += usize::from(status.is_complete());
+            // What diverged counts as the worst, whatever the measure.
+            if status == RunStatus::Finished {
+                let epochs = run.metrics().unwrap_or_default();
+                let has = |name: &str| epochs.last().is_some_and(|last| last.get(name).is_some());
+                missing = missing.or(measures.iter().find(|name| !has(name)));
+            }
+        }
+        (complete, missing.map(|name| (*name).to_owned()))
     }
 
     /// An existing comparison.
@@ -133,10 +157,6 @@ impl<E: Experiment> ComparisonFolder<E> {
     ///
     /// When `comparison.toml` is missing, damaged, or of another version.
     pub fn comparison(&self) -> Result<Comparison<E>> {
-        #[derive(Default, Deserialize)]
-        struct Versioned {
-            version: Option<u32>,
-        }
         let path = self.file();
         let Some(text) = read_text(&path)? else {
             return Err(Error::data(
@@ -152,9 +172,9 @@ impl<E: Experiment> ComparisonFolder<E> {
         let refuse = |problem: String, advice: &str| {
             Err(Error::data(&path, Place::File, problem, advice.to_owned()))
         };
-        let damaged = "restore it, or delete the folder to begin anew";
-        let version = match toml::from_str::<Versioned>(&text) {
-            Ok(versioned) => versioned.version,
+        let damaged = "restore it; if another program made it, use that";
+        let (version, maker) = match toml::from_str::<Head>(&text) {
+            Ok(head) => (head.version, head.description),
             Err(error) => return refuse(problem(&error), damaged),
         };
         match version {
@@ -169,14 +189,34 @@ impl<E: Experiment> ComparisonFolder<E> {
                 return refuse(problem, "use that version, or name another folder with --out");
             }
         }
+        if let Some(Maker { program, .. }) = maker.filter(Maker::is_foreign::<E>) {
+            let program = printable(&program);
+            return Err(Error::data(
+                &self.path,
+                Place::File,
+                format!("holds a comparison of {program}, and only {program} goes on with it"),
+                "name another folder with --out; `runs`, `report` and `watch` show this one",
+            ));
+        }
         let comparison: Comparison<E> = match from_toml(&text) {
             Ok(comparison) => comparison,
             Err(problem) => return refuse(problem, damaged),
         };
+        let Comparison { recipe, description, .. } = comparison;
+        let comparison =
+            Comparison { recipe: recipe.described(description), description: None, ..comparison };
         match comparison.validate() {
             Ok(()) => Ok(comparison),
             Err(error) => refuse(error.to_string(), damaged),
         }
+    }
+
+    /// Whether another kind of program made the comparison in that folder, so that this one can show it, and
+    /// cannot go on with it.
+    pub fn is_foreign(path: &Path) -> bool {
+        let text = read_text(&path.join("comparison.toml")).ok().flatten();
+        let head: Option<Head> = text.and_then(|text| toml::from_str(&text).ok());
+        head.and_then(|head| head.description).is_some_and(|maker| maker.is_foreign::<E>())
     }
 
     /// Whether everybody on this machine may write into the folder.
@@ -218,6 +258,29 @@ impl<E: Experiment> ComparisonFolder<E> {
     }
 }
 
-pub(super) fn to_toml<E: Serialize>(comparison: &Comparison<E>) -> String {
-    toml::to_string(comparison).expect("a comparison holds plain values alone")
+/// What is read of a comparison before anything that its version or its program may change.
+#[derive(Default, Deserialize)]
+struct Head {
+    version: Option<u32>,
+    description: Option<Maker>,
+}
+
+/// What made a comparison; see [`Description`].
+#[derive(Deserialize)]
+struct Maker {
+    tool: String,
+    program: String,
+}
+
+impl Maker {
+    fn is_foreign<E: Experiment>(&self) -> bool {
+        let any = <Foreign as Experiment>::Spec::TOOL;
+        E::Spec::TOOL != any && E::Spec::TOOL != self.tool
+    }
+}
+
+pub(super) fn to_toml<E: Experiment>(comparison: &Comparison<E>) -> String {
+    let description = Some(Description::of(&comparison.recipe));
+    let described = Comparison { description, ..comparison.clone() };
+    toml::to_string(&described).expect("a comparison holds plain values alone")
 }

@@ -1,9 +1,10 @@
 use crate::measure::{Criterion, Looks, Measure, Reported, UntilDecided};
 use crate::setting::{Axis, Role, Setting};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 /// What an experiment compares, and how it is decided.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Design {
     /// The name it is called by.
     pub name: String,
@@ -39,6 +40,9 @@ pub struct Design {
     /// Arms whose networks are built differently from the others', and like each other: between the two
     /// kinds seeds pair batches and draws alone, and whatever shows pairs says so.
     pub built_differently: Vec<Setting>,
+    /// Arms with the place of their colour, where that is to be the same in every comparison.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub colours: Vec<(Setting, usize)>,
     /// What makes it smaller than it is meant to be, in words.
     pub cut_down: Vec<String>,
     /// How many seeds it is meant to have, where fewer are a cut, too.
@@ -72,6 +76,7 @@ impl Design {
             negligible: 0.0,
             epochs: None,
             built_differently: Vec::new(),
+            colours: Vec::new(),
             cut_down: Vec::new(),
             whole_seeds: None,
             figure: FigureSpec::default(),
@@ -146,7 +151,7 @@ fn combinations(axes: &[Axis], role: Role) -> Vec<Setting> {
 }
 
 /// How the figure of an experiment is laid out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureSpec {
     /// File name without extension: `figure-2`.
     pub name: String,
@@ -180,7 +185,8 @@ impl Default for FigureSpec {
 }
 
 /// What tells the panels of a figure apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Panels {
     /// One panel; each arm at its best setting.
     Single,

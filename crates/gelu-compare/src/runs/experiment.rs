@@ -1,4 +1,4 @@
-use super::{Design, RunKey, Spec};
+use super::{Description, Design, RunKey, Spec};
 use crate::Result;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,8 +43,35 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     #[must_use]
     fn with_seeds_of(&self, other: &Self) -> Self;
 
-    /// The command that carries it out; `None` where it takes a file.
+    /// The same decided by another's measures, where those differ; what else is different stays so.
+    #[must_use]
+    fn with_measures_of(&self, _: &Self) -> Self {
+        self.clone()
+    }
+
+    /// The command that carries it out; `None` where one line cannot say it.
     fn command(&self) -> Option<String>;
+
+    /// Whether its program carries it out from a file.
+    fn takes_file(&self) -> bool {
+        true
+    }
+
+    /// The program that goes on with its comparison.
+    fn program(&self) -> String {
+        Self::Spec::TOOL.to_owned()
+    }
+
+    /// The same with what the comparison's folder says of itself, where that is all that is known of it.
+    #[must_use]
+    fn described(self, _: Option<Description>) -> Self {
+        self
+    }
+
+    /// A run that was read from disk, with what only its comparison knows of it.
+    fn complete(&self, spec: Self::Spec) -> Self::Spec {
+        spec
+    }
 }
 
 /// What runs depend on beside their experiment.

@@ -1,13 +1,23 @@
 //! What becomes of a comparison when more is asked for.
 
-use super::{Comparison, Design, Experiment};
+use super::{Comparison, Design, Experiment, LaterMeasure, RunKey, Stage};
 use serde::Serialize;
 use serde_json::Value;
+
+/// What has become of a comparison's runs; asked for where it matters, since that takes reading them.
+pub(super) struct History<L, U> {
+    /// Whether it was looked at.
+    pub(super) looked_at: L,
+    /// How many runs are complete, and which of some measures one of them has not reported.
+    pub(super) unreported: U,
+}
 
 impl<E: Experiment> Comparison<E> {
     /// This comparison widened to what is asked for now: more values of its axes and seeds may be added to a comparison, and nothing else can be changed, since the
     /// runs that are there would no longer be part of it. Seeds beyond the last look are a new plan
-    /// as long as nobody has looked, and a look that was not planned from then on.
+    /// as long as nobody has looked, and a look that was not planned from then on. So is another measure as
+    /// long as no run is complete; from then on it is a choice that was not planned, of what every complete run
+    /// has reported.
     ///
     /// # Errors
     ///
@@ -15,8 +25,12 @@ impl<E: Experiment> Comparison<E> {
     pub(super) fn widened(
         &self,
         asked: &Self,
-        looked_at: impl FnOnce() -> bool,
+        history: History<impl FnOnce() -> bool, impl FnOnce(&[&str]) -> (usize, Option<String>)>,
     ) -> std::result::Result<Self, String> {
+        let (made_by, program) = (self.recipe.program(), asked.recipe.program());
+        if made_by != program {
+            return Err(format!("it is one of {made_by}, not of {program}"));
+        }
         let asked = &Self { recipe: asked.recipe.written_as(&self.recipe), ..asked.clone() };
         let mut same_grid = asked.clone();
         // Which comparisons are made may change, but not what they are decided by, nor the looks at
@@ -28,9 +42,16 @@ impl<E: Experiment> Comparison<E> {
         same_grid.device = self.device.clone();
         same_grid.lease_seconds = self.lease_seconds;
         same_grid.data.location = self.data.location.clone();
+        same_grid.later_measures = self.later_measures.clone();
+        let measured_otherwise = same_grid.clone();
+        same_grid.recipe = same_grid.recipe.with_measures_of(&self.recipe);
         if let Some(difference) = difference("", &to_value(self), &to_value(&same_grid)) {
             return Err(difference);
         }
+        let later = match same_grid == measured_otherwise {
+            true => None,
+            false => self.later_measure(&measured_otherwise, &here, &there, history.unreported)?,
+        };
         if !asked.planned {
             return Ok(self.clone());
         }
@@ -47,15 +68,43 @@ impl<E: Experiment> Comparison<E> {
                     return missing(axis.name.as_str(), value.to_string());
                 }
             }
-            let further = self.further_look(&here, &there, looked_at)?;
+            let further = self.further_look(&here, &there, history.looked_at)?;
             if further != Further::NewPlan {
                 widened.recipe = asked.recipe.with_seeds_of(&self.recipe);
             }
+            widened.later_measures.extend(later);
             if let Further::Look { seeds } = further {
                 widened.add_look(seeds, &now());
             }
         }
         Ok(widened)
+    }
+
+    /// What another measure is to the runs there are: `None` where none is complete.
+    fn later_measure(
+        &self,
+        asked: &Self,
+        here: &Design,
+        there: &Design,
+        unreported: impl FnOnce(&[&str]) -> (usize, Option<String>),
+    ) -> std::result::Result<Option<LaterMeasure>, String> {
+        let first = here.settings().into_iter().next().unwrap_or_default();
+        let key = RunKey { setting: first, seed: 1, stage: Stage::Only };
+        if self.spec(&key) != asked.spec(&key) {
+            // The measure says which epoch a run reports.
+            return Err(difference("", &to_value(self), &to_value(asked)).unwrap_or_default());
+        }
+        match unreported(&[&there.primary, &there.selection]) {
+            (0, _) => Ok(None),
+            (complete, Some(measure)) => Err(format!(
+                "{complete} of its runs are complete, and not all of them reported {measure}"
+            )),
+            (_, None) => Ok(Some(LaterMeasure {
+                measure: there.primary.clone(),
+                instead_of: here.primary.clone(),
+                at: now(),
+            })),
+        }
     }
 
     /// What the seeds asked for are to the looks there are.

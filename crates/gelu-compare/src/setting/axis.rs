@@ -1,5 +1,6 @@
 use super::Value;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Something that runs differ by.
@@ -13,7 +14,7 @@ pub struct Axis {
     /// In the order asked for.
     pub values: Vec<Value>,
     /// How people and files call it, where that is not its name.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
 }
 
@@ -30,23 +31,30 @@ pub enum Role {
 }
 
 /// How people and files call an axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Words {
-    /// The column of files: `learning_rate`.
-    pub column: &'static str,
+    /// The column of files, and the field of a run's specification: `learning_rate`.
+    pub column: Cow<'static, str>,
     /// One of its values: `learning rate`.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// Several: `learning rates`.
-    pub plural: &'static str,
+    pub plural: Cow<'static, str>,
     /// Several, in short: `rates`.
-    pub short_plural: &'static str,
+    pub short_plural: Cow<'static, str>,
     /// How a value is shown.
     pub label: Label,
 }
 
 /// How a value is shown.
-#[derive(Clone, Copy)]
-pub struct Label(pub fn(&Value) -> String);
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Label {
+    /// As a function says. A file cannot hold it: [`Axis::listed`] makes a list of it.
+    #[serde(skip)]
+    By(fn(&Value) -> String),
+    /// As a list says; other values as they are.
+    Listed(Vec<(Value, String)>),
+}
 
 impl fmt::Debug for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,25 +138,26 @@ impl Axis {
     /// Its column in files: its name, or `axis_NAME` where files call something else so.
     pub fn column(&self) -> &str {
         let taken = || COLUMNS.iter().find(|column| column["axis_".len()..] == self.name);
-        match self.words {
-            Some(words) => words.column,
+        match &self.words {
+            Some(words) => &words.column,
             None => taken().copied().unwrap_or(&self.name),
         }
     }
 
     /// One of its values: `learning rate`.
     pub fn title(&self) -> &str {
-        self.words.map_or(&self.name, |words| words.title)
+        self.words.as_ref().map_or(&self.name, |words| &words.title)
     }
 
     /// Several: `learning rates`, `values of width`.
     pub fn plural(&self) -> String {
-        self.words.map_or_else(|| format!("values of {}", self.name), |w| w.plural.to_owned())
+        let plural = self.words.as_ref().map(|words| words.plural.clone().into_owned());
+        plural.unwrap_or_else(|| format!("values of {}", self.name))
     }
 
     /// Several, in short: `rates`, `values`.
-    pub fn short_plural(&self) -> &'static str {
-        self.words.map_or("values", |words| words.short_plural)
+    pub fn short_plural(&self) -> &str {
+        self.words.as_ref().map_or("values", |words| &words.short_plural)
     }
 
     /// A value that was typed, as one of this axis: `1e-3` is the number where all of its own are numbers, as
@@ -163,7 +172,24 @@ impl Axis {
 
     /// A value as tables show it.
     pub fn label(&self, value: &Value) -> String {
-        self.words.map_or_else(|| value.to_string(), |words| (words.label.0)(value))
+        let listed = |list: &[(Value, String)]| {
+            list.iter().find(|(known, _)| known == value).map(|(_, label)| label.clone())
+        };
+        let label = match self.words.as_ref().map(|words| &words.label) {
+            Some(Label::By(function)) => Some(function(value)),
+            Some(Label::Listed(list)) => listed(list),
+            None => None,
+        };
+        label.unwrap_or_else(|| value.to_string())
+    }
+
+    /// The same with the labels of its values as a list, which a file can hold.
+    #[must_use]
+    pub fn listed(&self) -> Self {
+        let label = |value: &Value| (value.clone(), self.label(value));
+        let labels = Label::Listed(self.values.iter().map(label).collect());
+        let words = self.words.clone().map(|words| Words { label: labels, ..words });
+        Self { words, ..self.clone() }
     }
 }
 

@@ -162,8 +162,10 @@ impl WorkerPool {
     fn spawn(&self, place: Vec<OsString>) -> Result<Member> {
         let PoolOptions { program, folder, places, .. } = &self.options;
         let mut command = Command::new(program);
-        command.arg("work").arg(folder).args(&place).arg("--supervised");
+        command.arg("work").args(&place).arg("--supervised");
         command.args(["--slots", &places.len().to_string()]);
+        // Its name may begin like a flag.
+        command.arg("--").arg(folder);
         // Ctrl-C reaches every process of a terminal's foreground group; it is the comparison that
         // decides.
         #[cfg(unix)]

@@ -1,6 +1,6 @@
 use super::log::Redirected;
 use super::{Control, Trainer, fail};
-use crate::comparison::{ComparisonReader, plan};
+use crate::comparison::{ComparisonReader, common_failure, plan};
 use crate::error::Place;
 use crate::runs::{ClaimedRun, Experiment, Provenance, RunFolder, RunKey, RunStatus, Spec, Watch};
 use crate::{Error, Result};
@@ -40,12 +40,16 @@ pub struct Worker<T: Trainer> {
     control: Control,
     /// Runs that this process could not work on, and why. It does not try them again.
     given_up: HashMap<RunKey, String>,
+    /// Whether it tries all runs, even where the first of every arm fail alike.
+    keep_going: bool,
 }
 
 /// What became of a run that was wanted.
 enum Attempt {
     /// This worker trained it, or ended it.
     Worked,
+    /// This worker tried it, and it failed.
+    Failed,
     /// Others work on it, or have.
     Passed,
     Panicked,
@@ -54,14 +58,28 @@ enum Attempt {
 impl<T: Trainer> Worker<T> {
     /// A worker on a comparison.
     pub fn new(reader: ComparisonReader<T::Experiment>, trainer: T, control: Control) -> Self {
-        Self { reader, trainer, watch: Watch::default(), control, given_up: HashMap::new() }
+        Self {
+            reader,
+            trainer,
+            watch: Watch::default(),
+            control,
+            given_up: HashMap::new(),
+            keep_going: false,
+        }
+    }
+
+    /// The same; where asked, it goes on though the first run of every arm has failed alike.
+    #[must_use]
+    pub fn keep_going(self, keep_going: bool) -> Self {
+        Self { keep_going, ..self }
     }
 
     /// Works until nothing is wanted, or until it is asked to stop.
     ///
     /// # Errors
     ///
-    /// When nothing is left but runs that could not be worked on: what was wrong with the first.
+    /// When nothing is left but runs that could not be worked on: what was wrong with the first. When the first
+    /// run of every arm has failed [alike](common_failure).
     pub fn work(&mut self) -> Result<Outcome> {
         let mut pause = PAUSES[0];
         loop {
@@ -69,6 +87,12 @@ impl<T: Trainer> Worker<T> {
             let wanted = plan::next(self.reader.comparison(), &snapshot);
             if wanted.is_empty() {
                 return Ok(Outcome::Done);
+            }
+            if let (false, Some(run)) = (self.keep_going, common_failure(&snapshot)) {
+                return Err(Error::Failed(format!(
+                    "{}: {}; the first run of every setting failed like this, so no other is started",
+                    run.name, run.status
+                )));
             }
             let mine = |key: &&RunKey| !self.given_up.contains_key(*key);
             let mut mine: Vec<RunKey> = wanted.iter().filter(mine).cloned().collect();
@@ -88,8 +112,15 @@ impl<T: Trainer> Worker<T> {
                     Ok(Attempt::Worked) => worked = true,
                     Ok(Attempt::Passed) => {}
                     Ok(Attempt::Panicked) => return Ok(Outcome::Panicked),
+                    // Others may have failed alike.
+                    Ok(Attempt::Failed) => {
+                        worked = true;
+                        break;
+                    }
                     Err(error) => {
                         self.given_up.insert(key, error.to_string());
+                        worked = true;
+                        break;
                     }
                 }
             }
@@ -142,7 +173,7 @@ impl<T: Trainer> Worker<T> {
         let before = run.status();
         if let Some(reason) = hopeless(&run.deaths_in_this_epoch()?) {
             run.set_status(RunStatus::Failed { reason }, before.seconds)?;
-            return Ok(Attempt::Worked);
+            return Ok(Attempt::Failed);
         }
         let environment = self.trainer.environment(self.reader.comparison(), left);
         // Before anything that memory may not suffice for.
@@ -154,6 +185,7 @@ impl<T: Trainer> Worker<T> {
             self.trainer.train(&run, comparison, &environment, &self.control)
         }));
         match trained {
+            Ok(Ok(RunStatus::Failed { .. })) => Ok(Attempt::Failed),
             Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),
             // The run itself says so, if the disk let it.
             Ok(Err(error)) => Err(error),

@@ -12,6 +12,7 @@ mod exports;
 #[cfg(unix)]
 mod faults;
 mod finding;
+mod foreign;
 #[cfg(unix)]
 mod hostile;
 mod mnist;

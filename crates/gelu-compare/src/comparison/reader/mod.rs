@@ -1,7 +1,10 @@
 //! A comparison's folder, read again and again.
 
+mod any;
 mod refresh;
 mod snapshot;
+
+pub use any::AnyReader;
 
 use super::looked_at;
 use crate::Result;

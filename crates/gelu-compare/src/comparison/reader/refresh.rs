@@ -111,11 +111,12 @@ impl<E: Experiment> ComparisonReader<E> {
             return Ok(());
         }
         let folder = RunFolder::at(&self.folder.runs().join(name));
+        let recipe = &self.comparison.recipe;
         let spec = match (self.read.get(name), self.planned.get(name)) {
             (Some(read), _) => read.spec.clone(),
             (None, Some(spec)) => spec.clone(),
-            (None, None) if self.any_version => folder.spec_of_any_version()?,
-            (None, None) => folder.spec()?,
+            (None, None) if self.any_version => recipe.complete(folder.spec_of_any_version()?),
+            (None, None) => recipe.complete(folder.spec()?),
         };
         if !self.comparison.includes(&spec.at_version(spec.current_version())) {
             self.foreign.insert(name.to_owned());

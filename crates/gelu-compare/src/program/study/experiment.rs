@@ -93,8 +93,33 @@ impl Experiment for Study {
         Self { seeds: other.seeds, until_decided: other.until_decided, ..self.clone() }
     }
 
+    fn with_measures_of(&self, other: &Self) -> Self {
+        if (&self.primary, &self.selection) == (&other.primary, &other.selection) {
+            return self.clone();
+        }
+        Self {
+            primary: other.primary.clone(),
+            selection: other.selection.clone(),
+            higher: other.higher.clone(),
+            measures: other.measures.clone(),
+            negligible: other.negligible,
+            ..self.clone()
+        }
+    }
+
     fn command(&self) -> Option<String> {
         None
+    }
+
+    fn takes_file(&self) -> bool {
+        false
+    }
+
+    fn program(&self) -> String {
+        match self.has_commands() {
+            true => StudyRun::TOOL.to_owned(),
+            false => self.name.clone(),
+        }
     }
 }
 

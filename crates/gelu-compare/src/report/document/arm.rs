@@ -110,7 +110,7 @@ pub enum Edge {
 fn arms_name(axes: &[Axis]) -> String {
     let compared: Vec<&Axis> = Role::Compared.of(axes).collect();
     match compared.as_slice() {
-        [Axis { words: Some(words), .. }] => words.plural.to_owned(),
+        [Axis { words: Some(words), .. }] => words.plural.clone().into_owned(),
         _ => "arms".to_owned(),
     }
 }

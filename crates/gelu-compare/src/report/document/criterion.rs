@@ -1,5 +1,5 @@
 use super::LookDocument;
-use crate::runs::ComparisonSnapshot;
+use crate::runs::{ComparisonSnapshot, LaterMeasure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,9 @@ pub struct CriterionDocument {
     pub baseline: String,
     /// m: how many comparisons share α.
     pub comparisons: usize,
+    /// The measures that were chosen once runs were complete, in order: choices that nobody planned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later_measures: Vec<LaterMeasure>,
 }
 
 impl CriterionDocument {
@@ -29,6 +32,7 @@ impl CriterionDocument {
             negligible: criterion.negligible,
             baseline: criterion.baseline.canonical(),
             comparisons: criterion.comparisons,
+            later_measures: snapshot.later_measures.clone(),
         }
     }
 }

@@ -18,6 +18,14 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
     }
     notes.extend(choices(document));
     notes.extend(intervals(document));
+    let later = &document.criterion.later_measures;
+    notes.extend(later.iter().map(|later| {
+        format!(
+            "{} was chosen in place of {} once runs were complete ({}): an unplanned choice, so verdicts \
+             err more often than 5% of the time.",
+            later.measure, later.instead_of, later.at
+        )
+    }));
     notes.extend(untold(
         document.differences.iter().filter_map(|d| d.found.no_new_examples.clone()),
     ));

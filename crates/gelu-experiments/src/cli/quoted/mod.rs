@@ -1,6 +1,7 @@
 //! Every command that README, book and recipes quote is one of this program's, and makes as many runs
 //! as the text says.
 
+mod dependencies;
 mod links;
 #[path = "../../../../gelu-compare/tests/support/page.rs"]
 mod page;
