@@ -1,6 +1,6 @@
-use super::dry_run;
 use super::selection::{Selected, Selection};
 use super::suggested::Suggested;
+use super::{chance, dry_run};
 use crate::Result;
 use crate::activation::{ActivationList, listed};
 use crate::comparison::plan;
@@ -81,9 +81,7 @@ impl Varied {
         seeds.check(selected.recipe.comparison.until_decided)?;
         let mut comparison = selected.comparison();
         comparison.lease_seconds = seeds.lease::<Recipe>(&selected.out)?;
-        for key in plan::grid(&comparison.recipe.design()) {
-            selected.check(&comparison, &key)?;
-        }
+        selected.check(&comparison, plan::grid(&comparison.recipe.design()))?;
         Ok((selected, comparison))
     }
 }
@@ -99,7 +97,10 @@ impl Compare {
         }
         let folder = selected.make_folder(&comparison)?;
         let jobs = selected.jobs(jobs);
-        let Selected { devices, data_folder, .. } = selected;
+        let Selected { devices, data_folder, data, .. } = selected;
+        let chance = chance::error_of_chance(&data, &comparison.recipe);
+        // Workers read it themselves, and this process would hold it until all have ended.
+        drop(data);
         let place = |device: &DeviceName| {
             let mut place: Vec<OsString> = vec!["--device".into(), device.to_string().into()];
             if let Some(data) = &data_folder {
@@ -108,6 +109,10 @@ impl Compare {
             place
         };
         let places = (0..jobs).flat_map(|_| devices.iter().map(place));
-        shown.carry_out::<Recipe>(folder.path(), places, own_figures)?.exit_code()
+        let carried_out = shown.carry_out::<Recipe>(folder.path(), places, own_figures)?;
+        if let Some(chance) = chance {
+            chance::warn(folder.path(), chance)?;
+        }
+        carried_out.exit_code()
     }
 }

@@ -2,10 +2,11 @@ use super::print;
 use super::suggested::Suggested;
 use crate::data::download::{self, Fetched};
 use crate::data::synthetic::files;
-use crate::data::{self, Asked, Availability, mnist};
+use crate::data::{self, Asked, Availability, mnist, prepared};
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -50,9 +51,9 @@ enum Command {
     /// Write a generated data set in the files of a real one
     Synth {
         /// The data set whose files are written; `digits` stands for mnist
-        #[arg(default_value = "digits", value_parser = Suggested::data_sets())]
+        #[arg(value_parser = Suggested::data_sets())]
         name: String,
-        /// Folder to write to
+        /// Folder to write to, which has to be empty
         out: PathBuf,
         /// Training examples: pictures or tweets; speakers of timit; recordings of each digit by
         /// each of three voices [default: a small set]
@@ -61,6 +62,12 @@ enum Command {
         /// Test examples of the same kind (spoken digits have five)
         #[arg(long, value_name = "N")]
         test: Option<usize>,
+    },
+    /// List what is saved of prepared data: drawn digits, decoded images, whitenings
+    Cache {
+        /// Remove all of it; what is needed again is made again
+        #[arg(long)]
+        remove: bool,
     },
 }
 
@@ -95,6 +102,7 @@ impl Data {
             Command::Fetch { name, out, mirrors } => fetch(&name, out, mirrors),
             Command::Info { name, data, own } => info(&own.asked(name), data.as_deref()),
             Command::Check { folder } => check(&folder),
+            Command::Cache { remove } => cache(remove),
             Command::Synth { name, out, train, test } => {
                 print(&format!("{}\n", files::write(&name, &out, train, test)?))?;
                 Ok(ExitCode::SUCCESS)
@@ -130,6 +138,14 @@ fn list() -> Result<ExitCode> {
 fn info(asked: &Asked, folder: Option<&Path>) -> Result<ExitCode> {
     let name = &asked.set;
     let info = data::DataSetInfo::named(name)?;
+    // A table is asked for its classes with the columns that there are.
+    if !(name == "csv" && asked.target.is_none()) {
+        asked.validate()?;
+    }
+    if let (true, Some(file)) = (name == "csv", folder) {
+        let columns = data::own::table::columns(asked, file)?;
+        print(&format!("columns of {}\n  {}\n", file.display(), columns.join("\n  ")))?;
+    }
     let set = data::load(asked, folder)?;
     let source = set.source();
     let mark = if source.synthetic { " (SYNTHETIC DATA)" } else { "" };
@@ -191,6 +207,35 @@ fn fetch(name: &str, out: Option<PathBuf>, mirrors: Vec<String>) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
+fn cache(remove: bool) -> Result<ExitCode> {
+    let Some(folder) = prepared::folder() else {
+        return Err(Error::Usage(
+            "there is no folder for prepared data; $GELU_CACHE names one".to_owned(),
+        ));
+    };
+    let files = prepared::kept(&folder)?;
+    let bytes = files.iter().map(|file| file.bytes).sum();
+    let mut lines = String::new();
+    for prepared::Kept { path, bytes } in &files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        lines.push_str(&format!("{:>11}  {name}\n", HumanBytes(*bytes).to_string()));
+        if remove {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(Error::io("remove", path)(error));
+                }
+                _ => {}
+            }
+        }
+    }
+    let (count, bytes, folder) = (files.len(), HumanBytes(bytes), folder.display());
+    print(&format!(
+        "{lines}{count} files of {bytes} {} {folder}\n",
+        if remove { "removed from" } else { "in" }
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// What to do where no download gets through.
 fn offline(error: Error, name: &str, folder: &Path) -> Error {
     match error {
@@ -229,11 +274,11 @@ fn check(folder: &Path) -> Result<ExitCode> {
     let set = mnist::read(folder)?;
     let mark = if set.source.synthetic { ", SYNTHETIC" } else { "" };
     print(&format!(
-        "{} training and {} test pictures of {}×{}{mark}\n",
+        "{} training and {} test pictures of {}×{} pixels{mark}\n",
         set.train.len(),
         set.test.len(),
-        set.train.height,
-        set.train.width
+        set.train.width,
+        set.train.height
     ))?;
     Ok(ExitCode::SUCCESS)
 }

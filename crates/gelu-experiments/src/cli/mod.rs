@@ -1,5 +1,6 @@
 //! The command line: one file a command. Parses and prints, nothing else.
 
+mod chance;
 mod compare;
 mod data;
 mod devices;

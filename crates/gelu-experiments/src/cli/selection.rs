@@ -4,7 +4,7 @@ use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::measure;
 use crate::recipe::Recipe;
-use crate::runs::{Comparison, ComparisonFolder, RunKey, RunSpec};
+use crate::runs::{Comparison, ComparisonFolder, RunKey};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
@@ -101,6 +101,7 @@ impl Selection {
         let devices = devices(self.device)?;
         let place = self.data.or_else(|| recipe.data.place.clone());
         let data = data::load(&recipe.data.asked(), place.as_deref())?;
+        Splits::check_limits(&data, &recipe)?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
         Ok(Selected { recipe, devices, data, data_folder: place, out })
     }
@@ -136,10 +137,14 @@ impl Selected {
         })
     }
 
-    /// Whether a run can be trained on the data.
-    pub(super) fn check(&self, comparison: &Comparison, key: &RunKey) -> Result<RunSpec> {
-        let spec = comparison.spec(key).expect("a recipe's activations are its own");
-        Splits::check(&self.data, &spec).map(|()| spec)
+    /// Whether runs can be trained on the data.
+    pub(super) fn check(
+        &self,
+        comparison: &Comparison,
+        keys: impl IntoIterator<Item = RunKey>,
+    ) -> Result<()> {
+        let spec = |key: RunKey| comparison.spec(&key).expect("a recipe's activations are its own");
+        Splits::check_all(&self.data, keys.into_iter().map(spec))
     }
 }
 

@@ -67,7 +67,8 @@ impl Train {
         };
         let mut comparison = selected.comparison();
         comparison.planned = false;
-        let spec = selected.check(&comparison, &key)?;
+        selected.check(&comparison, [key.clone()])?;
+        let spec = comparison.spec(&key).expect("a recipe's activations are its own");
         selected.devices[0].check()?;
         let device = &selected.devices[0];
         let by_hand = ByHand { out: &selected.out, asked: &comparison, spec: &spec, keep_going };

@@ -5,6 +5,7 @@ use super::{
     Asked, DataKind, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits, mnist,
     own, points, spoken_digits, timit, tweets,
 };
+use crate::suggestion::unknown;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -116,11 +117,11 @@ impl DataSetInfo {
     /// [`Error::Usage`] listing what exists.
     pub fn named(name: &str) -> Result<Self> {
         CATALOGUE.into_iter().chain(own::KINDS).find(|info| info.name == name).ok_or_else(|| {
-            let known = CATALOGUE.map(|info| info.name).join(", ");
+            let names: Vec<&str> =
+                CATALOGUE.iter().chain(&own::KINDS).map(|info| info.name).collect();
             let own = own::KINDS.map(|info| info.name).join(", ");
-            Error::Usage(format!(
-                "unknown data set `{name}`; there are: {known}; and your own, by their files: {own}"
-            ))
+            let unknown = unknown("data set", name, &names);
+            Error::Usage(format!("{unknown}, of which {own} are data of your own, by their files"))
         })
     }
 
@@ -156,6 +157,7 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
     if info.name == "digits" {
         return match folder {
             None => drawn_digits(),
+            Some(place) if place.is_file() => Err(file_for_folder(info.name, place)),
             Some(folder) => Err(Error::Usage(format!(
                 "the built-in digits are not read from a folder; to train on the files in {}, \
                  name an experiment, for example `gelu compare mnist-classifier --data {0}`",
@@ -174,6 +176,9 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
     }
     let home = data_home().join(info.name);
     let place = folder.unwrap_or(&home);
+    if info.kind != DataKind::Text && place.is_file() {
+        return Err(file_for_folder(info.name, place));
+    }
     let there = match info.kind {
         DataKind::Text => place.exists(),
         _ => info.name == "mnist" || place.is_dir(),
@@ -209,9 +214,32 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
         "shakespeare" => corpus::read(info.name, place)?.into(),
         _ => mnist::read(place)?.into(),
     };
-    // What was prepared from the same files may have been read from another place.
+    // What was prepared has no place.
     data.source_mut().location = Some(place.to_path_buf());
     Ok(data)
+}
+
+/// What to do with a file where the set is a folder of files.
+fn file_for_folder(name: &str, place: &Path) -> Error {
+    let file = place.display();
+    let extension = place.extension().and_then(|text| text.to_str()).unwrap_or_default();
+    let advice = match extension.to_ascii_lowercase().as_str() {
+        "csv" | "tsv" | "parquet" | "xlsx" | "npz" => format!(
+            "a table of your own takes a recipe: `gelu recipe show digits > mine.toml`, put `csv = {:?}` and \
+             `target = \"COLUMN\"` in place of what is under [data], and run `gelu compare --recipe mine.toml`; \
+             `gelu data info csv --data {file} --target COLUMN` says how it is read",
+            place.display().to_string()
+        ),
+        "txt" | "md" => {
+            format!("a text of your own is read by `gelu compare char-gpt --data {file}`")
+        }
+        _ => "name the folder that holds its files".to_owned(),
+    };
+    let problem = match name {
+        "digits" => "is a file, and the built-in digits are read from none".to_owned(),
+        _ => format!("is a file, and {name} is a folder of files"),
+    };
+    Error::data(place, crate::error::Place::File, problem, advice)
 }
 
 fn drawn_digits() -> Result<DataSet> {
@@ -223,9 +251,33 @@ fn drawn_digits() -> Result<DataSet> {
 fn cifar_pictures(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     match cifar::picture_folder(cifar, folder) {
         Some(pictures) => {
-            let key = Key::new(cifar.name(), 1).with_files(&pictures)?;
+            let key = Key::new(cifar.name(), 2).with_files(&pictures)?;
             prepared(&key, || cifar::read(cifar, folder))
         }
         None => cifar::read(cifar, folder),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_place_of_a_folder_is_called_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = folder.path().join("my.csv");
+        std::fs::write(&table, "x,c\n1,a\n").unwrap();
+        for name in ["digits", "mnist", "cifar10", "tweets", "timit", "spoken-digits"] {
+            let said = load(&name.into(), Some(&table)).unwrap_err().to_string();
+            assert!(said.contains("my.csv: is a file, and "), "{said}");
+            assert!(said.contains("--target COLUMN") && !said.contains("no such folder"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_name_is_put_right() {
+        let said = |name: &str| DataSetInfo::named(name).unwrap_err().to_string();
+        assert!(said("mnst").contains("did you mean `mnist`?"), "{}", said("mnst"));
+        assert!(said("picture").contains("did you mean `pictures`?"), "{}", said("picture"));
     }
 }

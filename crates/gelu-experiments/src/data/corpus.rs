@@ -108,9 +108,9 @@ pub fn read(name: &str, place: &Path) -> Result<TextSet> {
 ///
 /// # Errors
 ///
-/// When the folder holds a real text, or cannot be written to.
+/// When the folder holds anything else, or cannot be written to.
 pub fn write_synthetic(folder: &Path, characters: usize) -> Result<()> {
-    synthetic::begin(folder, synthetic::prose::NAME, is_present(folder))?;
+    synthetic::begin(folder, &format!("{}, {characters}", synthetic::prose::NAME))?;
     crate::files::write_atomically(&folder.join(FILE), synthetic::prose::generate(characters))
 }
 

@@ -119,12 +119,14 @@ impl ImageSet {
         train: Images,
         test: Images,
     ) -> Result<Self> {
-        let size = |images: &Images| (images.channels, images.height, images.width);
-        if size(&train) != size(&test) {
-            let (train, test) = (size(&train), size(&test));
+        let size = |images: &Images| {
+            let Images { channels, height, width, .. } = images;
+            format!("{width}×{height} pixels and {channels} channels")
+        };
+        let (of_train, of_test) = (size(&train), size(&test));
+        if of_train != of_test {
             return Err(Error::Usage(format!(
-                "the training pictures of {name} are {}×{}×{}, the test pictures {}×{}×{}",
-                train.0, train.1, train.2, test.0, test.1, test.2
+                "the training pictures of {name} have {of_train}, the test pictures {of_test}"
             )));
         }
         let counts = [&train, &test].map(|part| (part.len() as u64).to_le_bytes());
@@ -154,6 +156,17 @@ mod tests {
         assert_eq!(*five.part(3..9), last);
         assert!(five.part(5..9).is_empty() && five.part(7..9).is_empty());
         assert!(matches!(five.part(0..9), Cow::Borrowed(_)));
+    }
+
+    /// As image programs say it: width before height.
+    #[test]
+    fn sizes_that_differ_are_named() {
+        let turned = Images { height: 3, width: 2, ..images(3) };
+        let error = ImageSet::new("x", None, true, 10, images(3), turned).unwrap_err().to_string();
+        assert!(error.contains("have 3×2 pixels and 1 channels, the test pictures 2×3"), "{error}");
+        let set = ImageSet::new("x", None, true, 10, images(3), images(2)).unwrap();
+        let said = crate::data::DataSet::from(set).describe();
+        assert!(said.contains("pictures of 3×2 pixels, "), "{said}");
     }
 
     #[test]

@@ -97,6 +97,14 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let mut start = [0; 2];
     let mut file = File::open(path).map_err(Error::io("open", path))?;
     let read = file.read(&mut start).map_err(Error::io("read", path))?;
+    let length = file.metadata().map_err(Error::io("read", path))?.len();
+    let too_large = || {
+        let advice = "this program reads no larger file: make it smaller, with fewer rows, columns or pictures";
+        Err(Error::data(path, Place::File, "holds more than 1 GiB", advice))
+    };
+    if length > LARGEST_FILE {
+        return too_large();
+    }
     let rewound = start[..read].chain(BufReader::new(file));
     let mut bytes = Vec::new();
     let result = match start == [0x1f, 0x8b] {
@@ -114,9 +122,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     }
     match (bytes.len() as u64, bytes.is_empty()) {
         (_, true) => Err(Error::data(path, Place::File, "is empty", AGAIN)),
-        (length, _) if length > LARGEST_FILE => {
-            Err(Error::data(path, Place::File, "holds more than 1 GiB", AGAIN))
-        }
+        (length, _) if length > LARGEST_FILE => too_large(),
         _ => Ok(bytes),
     }
 }
@@ -269,12 +275,28 @@ mod tests {
         trailing.push(0);
         assert!(problem(&trailing, &l).contains("byte 160: the header announces 144"));
         let mut wrong = l.clone();
-        wrong[8 + 5] = 11;
-        assert!(problem(&i, &wrong).contains("item 5: label 11 is not below 10"));
+        for label in [10, 11] {
+            wrong[8 + 5] = label;
+            let expected = format!("item 5: label {label} is not below 10");
+            assert!(problem(&i, &wrong).contains(&expected), "{label}");
+        }
         assert!(problem(&i, &labels_to_bytes(&set.labels[..11])).contains("11 labels for the 12"));
         let mut none = i;
         none[4..8].fill(0);
         assert!(problem(&none, &l).contains("byte 4: the number of pictures is 0"));
+    }
+
+    /// There is nothing to copy again, and nothing is read.
+    #[test]
+    fn a_file_that_is_too_large_is_said_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.csv");
+        fs::File::create(&path).unwrap().set_len(LARGEST_FILE + 1).unwrap();
+        let error = read_bytes(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("holds more than 1 GiB") && error.contains("make it smaller"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -2,12 +2,14 @@
 //!
 //! LeCun, Cortes and Burges; CC BY-SA 3.0. Any other set in the same layout reads too.
 
+use super::cifar::picture_folder::entries;
 use super::own::checks;
 use super::{ImageSet, Images, idx};
 use crate::error::Place;
 use crate::{Error, Result};
 use md5::Md5;
 use sha2::Digest;
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +71,7 @@ impl MnistFile {
         let path = self.find(folder).ok_or_else(|| {
             let problem = match folder.is_dir() {
                 true => format!("{} is not in it (nor .gz, nor spelt with .idx)", self.name),
+                false if folder.is_file() => "is a file, not a folder".to_owned(),
                 false => "there is no such folder".to_owned(),
             };
             let advice = "`gelu data fetch mnist` downloads MNIST; --data DIR names another folder";
@@ -94,31 +97,99 @@ pub fn read(folder: &Path) -> Result<ImageSet> {
     ImageSet::new("mnist", Some(folder.to_path_buf()), synthetic, CLASSES, train, test)
 }
 
-/// Reads pictures of one's own in files of these names: a set called as its folder, with as many classes as the
-/// largest label says.
+/// Reads pictures of one's own in files of these names, or EMNIST's: a set called as its folder, with as many
+/// classes as the largest label says. Where no label is 0, as of EMNIST's letters, they are numbered from 1.
 ///
 /// # Errors
 ///
-/// As [`read`], and when there is one class.
+/// As [`read`], and when there is one class, or the files of several sets.
 pub fn read_own(folder: &Path) -> Result<ImageSet> {
-    let [train, test] = parts(folder, checks::MOST_CLASSES)?;
-    let classes = [&train, &test].into_iter().flat_map(|part| &part.labels).max();
-    let classes = classes.map_or(0, |&label| usize::from(label) + 1);
+    let paths = match emnist(folder)? {
+        Some(paths) => paths,
+        None => required(folder)?,
+    };
+    let mut parts = read_parts(&paths, checks::MOST_CLASSES)?;
+    let labels = || parts.iter().flat_map(|part| part.labels.iter().copied());
+    if labels().min() == Some(1) {
+        parts.iter_mut().flat_map(|part| &mut part.labels).for_each(|label| *label -= 1);
+    }
+    let largest = parts.iter().flat_map(|part| &part.labels).max();
+    let classes = largest.map_or(0, |&label| usize::from(label) + 1);
     checks::check_classes(folder, classes)?;
     let synthetic = folder.join(SYNTHETIC_MARK).exists();
     let name = checks::name_of(folder);
+    let [train, test] = parts;
     ImageSet::new(&name, Some(folder.to_path_buf()), synthetic, classes, train, test)
 }
 
-/// The two parts that the four files hold.
-fn parts(folder: &Path, classes: usize) -> Result<[Images; 2]> {
-    let [train_images, train_labels, test_images, test_labels] = &FILES;
-    let part = |images: &MnistFile, labels: &MnistFile| -> Result<Images> {
-        idx::read(&images.require(folder)?, &labels.require(folder)?, classes)
+/// The four files of a folder.
+fn required(folder: &Path) -> Result<[PathBuf; 4]> {
+    let [a, b, c, d] = FILES.map(|file| file.require(folder));
+    Ok([a?, b?, c?, d?])
+}
+
+/// The four files that EMNIST has for one of its six sets, `emnist-SET-train-images-idx3-ubyte` and so on,
+/// plain or gzipped; `None` where there is none.
+fn emnist(folder: &Path) -> Result<Option<[PathBuf; 4]>> {
+    const ENDS: [&str; 4] = [
+        "-train-images-idx3-ubyte",
+        "-train-labels-idx1-ubyte",
+        "-test-images-idx3-ubyte",
+        "-test-labels-idx1-ubyte",
+    ];
+    let Ok(names) = entries(folder, false) else { return Ok(None) };
+    let set_of = |name: &String| {
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        let set = ENDS.iter().find_map(|end| name.strip_suffix(end))?;
+        set.starts_with("emnist").then(|| set.to_owned())
     };
+    let sets: BTreeSet<String> = names.iter().filter_map(set_of).collect();
+    let refuse =
+        |problem: String, advice: &str| Err(Error::data(folder, Place::File, problem, advice));
+    match &Vec::from_iter(sets)[..] {
+        [] => Ok(None),
+        [set] => {
+            let found = ENDS.map(|end| {
+                let name = format!("{set}{end}");
+                names.iter().find(|known| known.strip_suffix(".gz").unwrap_or(known) == name)
+            });
+            match found {
+                [Some(a), Some(b), Some(c), Some(d)] => {
+                    Ok(Some([a, b, c, d].map(|name| folder.join(name))))
+                }
+                _ => {
+                    let missing = ENDS.iter().zip(found).find(|(_, name)| name.is_none());
+                    let end = missing.map_or("", |(end, _)| *end);
+                    refuse(
+                        format!("{set}{end} is not in it (nor .gz)"),
+                        "copy the four files of the set into it",
+                    )
+                }
+            }
+        }
+        sets => refuse(
+            format!("holds {} sets: {}", sets.len(), sets.join(", ")),
+            "copy the four files of one of them into a folder of their own",
+        ),
+    }
+}
+
+/// The two parts that the four files of a folder hold.
+fn parts(folder: &Path, classes: usize) -> Result<[Images; 2]> {
+    read_parts(&required(folder)?, classes)
+}
+
+/// The two parts that four files hold: training images, training labels, test images, test labels.
+fn read_parts(
+    [images, labels, test_images, test_labels]: &[PathBuf; 4],
+    classes: usize,
+) -> Result<[Images; 2]> {
+    for path in [images, labels, test_images, test_labels] {
+        checks::check_file(path)?;
+    }
     let (train, test) = std::thread::scope(|scope| {
-        let test = scope.spawn(|| part(test_images, test_labels));
-        (part(train_images, train_labels), test.join())
+        let test = scope.spawn(|| idx::read(test_images, test_labels, classes));
+        (idx::read(images, labels, classes), test.join())
     });
     Ok([train?, test.unwrap_or_else(|panic| resume_unwind(panic))?])
 }
@@ -173,12 +244,9 @@ pub fn write(folder: &Path, set: &ImageSet) -> Result<()> {
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write;
     std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
-    let mark = folder.join(SYNTHETIC_MARK);
-    if set.source.synthetic {
+    if set.source.synthetic && !super::synthetic::is_marked(folder) {
         // First, so that no generated file ever lies here unmarked.
-        let text =
-            format!("The files here were generated: `{}` of this program.\n", set.source.name);
-        crate::files::write_atomically(&mark, text)?;
+        super::synthetic::mark(folder, &set.source.name)?;
     }
     let contents = [
         idx::images_to_bytes(&set.train),
@@ -217,6 +285,39 @@ mod tests {
             fs::remove_file(packed).unwrap();
         }
         assert_eq!(read(folder.path()).unwrap().source, read_back.source);
+    }
+
+    /// EMNIST's letters: other names, test for t10k, and labels from 1.
+    #[test]
+    fn emnist_is_read_by_its_own_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mut set = digits::generate(40, 20);
+        for part in [&mut set.train, &mut set.test] {
+            part.labels.iter_mut().for_each(|label| *label += 1);
+        }
+        write(folder.path(), &set).unwrap();
+        fs::remove_file(at(SYNTHETIC_MARK)).unwrap();
+        for file in FILES {
+            let name = file.name.replace("t10k", "test");
+            fs::rename(at(&format!("{}.gz", file.name)), at(&format!("emnist-letters-{name}.gz")))
+                .unwrap();
+        }
+        let found = read_own(folder.path()).unwrap();
+        assert_eq!(found.classes, 10);
+        for (found, written) in [(&found.train, &set.train), (&found.test, &set.test)] {
+            assert_eq!(found.pixels, written.pixels);
+            let labels: Vec<u8> = written.labels.iter().map(|label| label - 1).collect();
+            assert_eq!(found.labels, labels);
+        }
+        let labels = "emnist-letters-test-labels-idx1-ubyte.gz";
+        fs::copy(at(labels), at("emnist-byclass-test-labels-idx1-ubyte.gz")).unwrap();
+        let said = read_own(folder.path()).unwrap_err().to_string();
+        assert!(said.contains("holds 2 sets: emnist-byclass, emnist-letters"), "{said}");
+        fs::remove_file(at("emnist-byclass-test-labels-idx1-ubyte.gz")).unwrap();
+        fs::remove_file(at(labels)).unwrap();
+        let said = read_own(folder.path()).unwrap_err().to_string();
+        assert!(said.contains("emnist-letters-test-labels-idx1-ubyte is not in it"), "{said}");
     }
 
     #[test]

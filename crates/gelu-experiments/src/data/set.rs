@@ -56,11 +56,11 @@ impl DataSet {
     pub fn describe(&self) -> String {
         match self {
             Self::Pictures(set) => format!(
-                "{} training and {} test pictures of {}×{}, {} classes",
+                "{} training and {} test pictures of {}×{} pixels, {} classes",
                 set.train.len(),
                 set.test.len(),
-                set.train.height,
                 set.train.width,
+                set.train.height,
                 set.classes
             ),
             Self::Windows(set)

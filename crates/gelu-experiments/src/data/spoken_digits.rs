@@ -13,6 +13,7 @@ use super::synthetic::speech::{Sound, Voice, length};
 use super::text::shown;
 use super::{DataSource, WindowSet, synthetic};
 use crate::error::Place;
+use crate::files::write_atomically;
 use crate::{Error, Result};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
@@ -120,7 +121,7 @@ fn sounds(folder: &Path) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 ///
-/// When there would be nothing to train on, the folder holds real data, or a file cannot be
+/// When there would be nothing to train on, the folder holds anything else, or a file cannot be
 /// written.
 pub fn write_synthetic(folder: &Path, speakers: usize, count: u32) -> Result<()> {
     if speakers == 0 || count <= VALIDATION.end {
@@ -130,7 +131,7 @@ pub fn write_synthetic(folder: &Path, speakers: usize, count: u32) -> Result<()>
             VALIDATION.end
         )));
     }
-    synthetic::begin(folder, "spoken-tones", is_present(folder))?;
+    synthetic::begin(folder, &format!("spoken-tones, {speakers} by {count}"))?;
     for speaker in 0..speakers {
         let voice = Voice::random(&mut generator(SEED, speaker as u64));
         for digit in 0..CLASSES {
@@ -146,7 +147,7 @@ pub fn write_synthetic(folder: &Path, speakers: usize, count: u32) -> Result<()>
                 let samples = voice.speak(&sounds, RATE, &mut rng);
                 let path = folder.join(format!("{digit}_voice{speaker}_{index}.wav"));
                 let bytes = wav::to_bytes(&Recording { samples, rate: RATE });
-                std::fs::write(&path, bytes).map_err(Error::io("write", &path))?;
+                write_atomically(&path, bytes)?;
             }
         }
     }
@@ -179,6 +180,20 @@ mod tests {
         assert_eq!((set.train.labels()[0], set.train.labels().last()), (0, Some(&9)));
     }
 
+    /// The same sounds in the same order, of which one is called another digit.
+    #[test]
+    fn a_name_is_part_of_the_fingerprint() {
+        let folder = tempfile::tempdir().unwrap();
+        write_synthetic(folder.path(), 1, 12).unwrap();
+        let before = read(folder.path()).unwrap();
+        let [from, to] = ["3_voice0_11.wav", "4_ann_11.wav"].map(|name| folder.path().join(name));
+        fs::rename(from, to).unwrap();
+        let after = read(folder.path()).unwrap();
+        assert_eq!(after.train.table(), before.train.table());
+        assert_ne!(after.train.labels(), before.train.labels());
+        assert_ne!(after.source.fingerprint, before.source.fingerprint);
+    }
+
     #[test]
     fn names_rates_and_missing_parts_are_refused() {
         let folder = tempfile::tempdir().unwrap();
@@ -201,9 +216,8 @@ mod tests {
             assert!(problem().contains("is not a digit, a speaker and an index"), "{name}");
             fs::remove_file(folder.path().join(name)).unwrap();
         }
-        assert!(
-            write_synthetic(folder.path(), 1, 11).unwrap_err().to_string().contains("real data")
-        );
+        let refused = write_synthetic(folder.path(), 1, 11).unwrap_err().to_string();
+        assert!(refused.contains("is not empty"), "{refused}");
         assert!(read(&folder.path().join("nowhere")).is_err());
     }
 }

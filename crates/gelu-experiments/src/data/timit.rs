@@ -26,6 +26,7 @@ use super::synthetic::generator;
 use super::synthetic::speech::{Sound, Voice, length};
 use super::{DataSource, WindowSet, synthetic};
 use crate::error::Place;
+use crate::files::write_atomically;
 use crate::{Error, Result};
 use rand::RngExt;
 use sha2::{Digest, Sha256};
@@ -213,7 +214,8 @@ pub struct Speakers {
 ///
 /// # Errors
 ///
-/// When a part would be empty or too large, the folder holds real data, or a file cannot be written.
+/// When a part would be empty or too large, the folder holds anything else, or a file cannot be
+/// written.
 pub fn write_synthetic(folder: &Path, speakers: Speakers) -> Result<()> {
     let Speakers { train, validation, test } = speakers;
     if [train, validation, test].contains(&0) || test > CORE_TEST.len() || train + validation > 999
@@ -224,7 +226,8 @@ pub fn write_synthetic(folder: &Path, speakers: Speakers) -> Result<()> {
             CORE_TEST.len()
         )));
     }
-    synthetic::begin(folder, "spoken-phones", is_present(folder))?;
+    let sizes = format!("{train}, {validation} and {test} speakers");
+    synthetic::begin(folder, &format!("spoken-phones, {sizes}"))?;
     for index in 0..train + validation + test {
         let (part, region, name) = match index.checked_sub(train + validation) {
             Some(core) => ("TEST", core / 3, CORE_TEST[core].to_owned()),
@@ -271,7 +274,7 @@ fn write_sentence(stem: &Path, voice: Voice, stream: u64) -> Result<()> {
     let files = [("WAV", sphere::to_bytes(&recording)), ("PHN", phn::to_text(&segments).into())];
     for (kind, content) in files {
         let path = stem.with_extension(kind);
-        std::fs::write(&path, content).map_err(Error::io("write", &path))?;
+        write_atomically(&path, content)?;
     }
     Ok(())
 }
@@ -387,7 +390,7 @@ mod tests {
             "{error}"
         );
         let refused = write_synthetic(folder.path(), SMALL).unwrap_err().to_string();
-        assert!(refused.contains("holds real data"), "{refused}");
+        assert!(refused.contains("is not empty"), "{refused}");
         let empty = tempfile::tempdir().unwrap();
         assert!(problem(empty.path()).contains("TRAIN and TEST are not in it"));
         assert!(write_synthetic(empty.path(), Speakers { test: 25, ..SMALL }).is_err());

@@ -3,10 +3,18 @@ use crate::activation::TargetFormula;
 use clap::ValueEnum;
 
 impl Recipe {
+    /// The built-in recipe that this one is a form of: it has its name, and the same data and network. A
+    /// recipe of one's own may have any name.
+    pub(crate) fn built_in(&self) -> Option<Self> {
+        let built_in = Self::named(&self.name).ok()?;
+        let same = self.data.asked() == built_in.data.asked() && self.network == built_in.network;
+        same.then_some(built_in)
+    }
+
     /// The command that carries this recipe out, where it is a built-in one with what flags change;
     /// `None` where it takes a file.
     pub fn command(&self) -> Option<String> {
-        let mut built_in = Self::named(&self.name).ok()?;
+        let mut built_in = self.built_in()?;
         let mut words = vec!["gelu".to_owned(), "compare".to_owned(), self.name.clone()];
         let mut flag = |name: &str, same: bool, value: String| {
             if !same {
@@ -55,6 +63,8 @@ impl Recipe {
         let batches = ours.batches.map_or_else(String::new, |batches| batches.to_string());
         flag("batches", ours.batches == theirs.batches, batches);
         theirs.batches = ours.batches;
+        let is_probed = ours.probes && !theirs.probes;
+        theirs.probes |= ours.probes;
         let (ours, theirs) = (&self.data, &mut built_in.data);
         for (name, ours, theirs) in [
             ("train-limit", ours.train_limit, &mut theirs.train_limit),
@@ -72,14 +82,15 @@ impl Recipe {
                 .extend(["--until-decided".to_owned(), format!("--max-seeds {}", until.max_seeds)]);
         }
         built_in.comparison.until_decided = self.comparison.until_decided;
+        words.extend(is_probed.then(|| "--probe".to_owned()));
         (built_in == *self).then(|| words.join(" "))
     }
 
-    /// What makes this recipe smaller than the built-in one of its name, or leaves out a part of the
-    /// data set, in words; empty where nothing does. [`cuts`](crate::report::cuts) makes a sentence of it.
+    /// What makes this recipe smaller than the built-in one that it is a form of, or leaves out a part of
+    /// the data set, in words; empty where nothing does. [`cuts`](crate::report::cuts) makes a sentence of it.
     pub fn cut_down(&self) -> Vec<String> {
         let mut cuts = Vec::new();
-        let built_in = Self::named(&self.name).ok();
+        let built_in = self.built_in();
         if let Some(built_in) = &built_in {
             let mut fewer = |what: &str, ours: usize, theirs: usize| {
                 if ours < theirs {
@@ -149,6 +160,30 @@ mod tests {
         assert_eq!(crate::report::cuts(&[]), None);
         recipe.training.epochs = 1;
         assert_eq!(recipe.cut_down()[0], "1 epoch instead of 20");
+    }
+
+    #[test]
+    fn probes_take_a_flag() {
+        let mut recipe = Recipe::named("digits").unwrap();
+        recipe.training.probes = true;
+        assert_eq!(recipe.command().unwrap(), "gelu compare digits --probe");
+    }
+
+    #[test]
+    fn a_recipe_with_data_or_network_of_its_own_is_no_built_in_one_cut_down() {
+        let whole = Recipe::named("mnist-classifier").unwrap();
+        let cut = |change: &dyn Fn(&mut Recipe)| {
+            let mut recipe = whole.clone();
+            recipe.training.epochs = 2;
+            recipe.comparison.seeds = 1;
+            change(&mut recipe);
+            (recipe.cut_down(), gelu_compare::runs::Experiment::design(&recipe).whole_seeds)
+        };
+        let epochs = format!("2 epochs instead of {}", whole.training.epochs);
+        assert_eq!(cut(&|_| {}), (vec![epochs], Some(whole.comparison.seeds)));
+        assert_eq!(cut(&|recipe| recipe.data.set = "idx".to_owned()), (Vec::new(), None));
+        let network = crate::recipe::NetworkRecipe::Classifier { depth: 1, width: 8 };
+        assert_eq!(cut(&|recipe| recipe.network = network.clone()), (Vec::new(), None));
     }
 
     #[test]

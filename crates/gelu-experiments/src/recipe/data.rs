@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Sides that pictures may be scaled to.
+/// Sides that pictures may be scaled to, and zeros that they may be surrounded by.
 const LARGEST_SIDE: u64 = 1024;
 
 /// Which data, and how it is presented.
@@ -81,22 +81,15 @@ impl DataRecipe {
                     .to_owned(),
             ));
         }
+        let padding = self.augmentation.map_or(0, |augmentation| augmentation.crop_padding);
+        limits::count_or_none("data.augmentation.crop_padding", padding as u64, LARGEST_SIDE)?;
+        if let Some(Normalisation::Zca { regulariser }) = self.normalisation {
+            let possible = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+            limits::single("data.normalisation.zca.regulariser", regulariser, possible)?;
+        }
         limits::count("data.size", self.size.unwrap_or(1) as u64, LARGEST_SIDE)?;
         limits::count_or_none("data.validation", self.validation as u64, MOST_EXAMPLES)?;
-        let for_tables = self.target.is_some() || self.split.is_some() || !self.ignore.is_empty();
-        let refuse = |problem: &str| Err(Error::Usage(problem.to_owned()));
-        match self.set.as_str() {
-            "csv" if self.target.is_none() => {
-                refuse("data.target is missing; it says which column of the table is the class")
-            }
-            set if for_tables && set != "csv" => refuse(
-                "data.target, data.split and data.ignore name columns, and only a table has some (`csv = FILE`)",
-            ),
-            set if self.size.is_some() && set != "pictures" => {
-                refuse("data.size is for pictures in folders (`pictures = DIR`)")
-            }
-            _ => Ok(()),
-        }
+        self.asked().validate()
     }
 
     /// Makes of `idx = DIR`, `pictures = DIR` or `csv = FILE` the name of the set and its place.

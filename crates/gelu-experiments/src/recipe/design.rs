@@ -136,7 +136,7 @@ impl Experiment for Recipe {
             cut_down: self.cut_down(),
             whole_seeds: match varied.until_decided {
                 Some(_) => None,
-                None => Self::named(&self.name).ok().map(|built_in| built_in.comparison.seeds),
+                None => self.built_in().map(|built_in| built_in.comparison.seeds),
             },
             figure: self.figure.as_ref().map_or_else(|| default_figure(loss), FigureSpec::layout),
             examples: DataSetInfo::named(&self.data.set)

@@ -13,6 +13,8 @@ pub(super) const MOST_EPOCHS: u64 = 1_000_000;
 pub(super) const MOST_RUNS: u128 = 1_000_000;
 /// Examples in a batch, or of a part of the data.
 pub(crate) const MOST_EXAMPLES: u64 = 1_000_000_000;
+/// Amplitudes of noise.
+pub(super) const MOST_AMPLITUDES: u64 = 10_000;
 /// Threads of a run.
 pub(super) const MOST_THREADS: u64 = 10_000;
 

@@ -22,8 +22,10 @@ pub use training::{
 };
 
 use crate::activation::{NamedActivation, TargetFormula};
+use crate::error::Place;
 use crate::files::read_text;
 use crate::measure::{Looks, Primary, Reported, Selection, UntilDecided};
+use crate::suggestion::unknown;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -150,11 +152,8 @@ impl ComparisonRecipe {
             ))),
             None => {
                 let names: Vec<&str> = self.formulas.iter().map(TargetFormula::name).collect();
-                Err(Error::Usage(format!(
-                    "unknown formula `{}`; there are: {}; and your own, as in wave=sin(3*x)*y",
-                    text.escape_debug(),
-                    names.join(", ")
-                )))
+                let unknown = unknown("formula", text, &names);
+                Err(Error::Usage(format!("{unknown}; and your own, as in wave=sin(3*x)*y")))
             }
         }
     }
@@ -206,6 +205,8 @@ impl NoiseRecipe {
     ///
     /// [`Error::Usage`] naming the one that cannot be, and what it has to be.
     pub(crate) fn validate(&self) -> Result<()> {
+        let count = self.amplitudes.len() as u64;
+        limits::count("the number of noise.amplitudes", count, limits::MOST_AMPLITUDES)?;
         self.amplitudes.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))
     }
 
@@ -245,10 +246,7 @@ impl Recipe {
             None if name.ends_with(".toml") => Err(Error::Usage(format!(
                 "`{name}` is no experiment's name; a file is read by `--recipe {name}`"
             ))),
-            None => Err(Error::Usage(format!(
-                "unknown experiment `{name}`; there are: {}",
-                Self::names().join(", ")
-            ))),
+            None => Err(Error::Usage(unknown("experiment", name, &Self::names()))),
         }
     }
 
@@ -259,8 +257,7 @@ impl Recipe {
     /// When the file cannot be read, is not TOML, has an unknown or missing key, or a value that
     /// cannot be trained with.
     pub fn from_file(path: &Path) -> Result<Self> {
-        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-        let text = read_text(path)?.ok_or_else(|| Error::io("read", path)(missing()))?;
+        let text = read_text(path)?.ok_or_else(|| missing(path))?;
         let base = path.parent().unwrap_or(Path::new(""));
         Self::parse_in(base, &text, &path.display().to_string())
     }
@@ -284,9 +281,20 @@ impl Recipe {
     }
 }
 
+/// What to do where a recipe's file is not there.
+fn missing(path: &Path) -> Error {
+    let problem = "there is no such file";
+    let advice = match path.to_str().is_some_and(|name| Recipe::text(name).is_ok()) {
+        true => "that is a built-in experiment, which is named without --recipe",
+        false => "name a recipe's file; `gelu recipe show digits > mine.toml` writes one to change",
+    };
+    Error::data(path, Place::File, problem, advice)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Metric;
 
     #[test]
     fn every_built_in_recipe_is_valid_and_named_as_its_file() {
@@ -299,7 +307,11 @@ mod tests {
     #[test]
     fn unknown_name_leads_to_what_is_there() {
         let told = |name| Recipe::named(name).unwrap_err().to_string();
-        assert!(told("mnist").starts_with("unknown experiment `mnist`; there are: digits, "));
+        let family =
+            "unknown experiment `mnist`; did you mean `mnist-classifier`, `mnist-script`, ";
+        assert!(told("mnist").starts_with(family), "{}", told("mnist"));
+        let clear = "unknown experiment `digit`; did you mean `digits`? There are: digits, ";
+        assert!(told("digit").starts_with(clear), "{}", told("digit"));
         assert!(told("mine.toml").ends_with("a file is read by `--recipe mine.toml`"));
     }
 
@@ -413,5 +425,69 @@ mod tests {
     fn unknown_experiment_lists_what_exists() {
         let error = Recipe::named("mnist").unwrap_err().to_string();
         assert!(error.contains("mnist-classifier"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_said_to_be() {
+        let told = |path: &str| Recipe::from_file(Path::new(path)).unwrap_err().to_string();
+        let said = told("no/such.toml");
+        assert!(said.starts_with("no/such.toml: there is no such file; name a recipe"), "{said}");
+        assert!(told("digits").contains("is named without --recipe"), "{}", told("digits"));
+    }
+
+    /// Each changes a built-in recipe in one place, and none of the changes could have an effect.
+    #[test]
+    fn keys_without_effect_are_refused() {
+        let refused = |name: &str, change: &dyn Fn(&mut Recipe)| {
+            let mut recipe = Recipe::named(name).unwrap();
+            change(&mut recipe);
+            recipe.validate().unwrap_err().to_string()
+        };
+        let groups = |recipe: &mut Recipe| recipe.training.batch_of = BatchUnit::Groups;
+        for name in ["digits", "char-gpt", "symbolic"] {
+            assert!(refused(name, &groups).contains("batch_of is groups"), "{name}");
+        }
+        let mut tagger = Recipe::named("tweet-tagger").unwrap();
+        groups(&mut tagger);
+        tagger.validate().unwrap();
+        let metric = |name: &str, metric: Metric| {
+            refused(name, &|recipe| recipe.figure.as_mut().unwrap().metric = metric)
+        };
+        let said = metric("digits", Metric::Rmse);
+        assert!(said.contains("figure.metric is rmse") && said.contains("loss or error"), "{said}");
+        assert!(metric("symbolic", Metric::Error).contains("it can be loss or rmse"));
+        let said = metric("mnist-autoencoder", Metric::Error);
+        assert!(said.ends_with("it can be loss"), "{said}");
+        let figure = |name: &str, change: &dyn Fn(&mut FigureSpec)| {
+            refused(name, &|recipe| change(recipe.figure.as_mut().unwrap()))
+        };
+        assert!(figure("digits", &|f| f.splits.clear()).contains("figure.splits is empty"));
+        assert!(figure("digits", &|f| f.panels = Panels::Formula).contains("no formulas"));
+        assert!(figure("symbolic", &|f| f.panels = Panels::Dropout).contains("drop nothing"));
+        let none = NoiseRecipe { amplitudes: Vec::new() };
+        let said = refused("digits", &|recipe| recipe.noise = Some(none.clone()));
+        assert!(said.contains("noise.amplitudes is 0"), "{said}");
+    }
+
+    #[test]
+    fn sizes_that_no_memory_holds_are_refused_where_they_are_read() {
+        let refused = |change: &dyn Fn(&mut DataRecipe)| {
+            let mut recipe = Recipe::named("cifar10-cnn").unwrap();
+            change(&mut recipe.data);
+            recipe.validate().unwrap_err().to_string()
+        };
+        for padding in [9_000_000_000_000_000_000, 100_000] {
+            let said = refused(&|data| {
+                let augmentation =
+                    Augmentation { mirrored: false, flips: false, crop_padding: padding };
+                data.augmentation = Some(augmentation);
+            });
+            assert!(said.contains(&format!("crop_padding is {padding}")), "{said}");
+        }
+        for regulariser in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
+            let said =
+                refused(&|data| data.normalisation = Some(Normalisation::Zca { regulariser }));
+            assert!(said.contains("data.normalisation.zca.regulariser is"), "{said}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a type cannot check.
 
 use super::limits::{self, MOST_RUNS, MOST_SEEDS, MOST_THREADS};
-use super::{NetworkRecipe, NoiseRecipe, Recipe};
+use super::{BatchUnit, NetworkRecipe, NoiseRecipe, Panels, Recipe};
 use crate::activation::{ActivationList, TargetFormula};
 use crate::data::{DataKind, DataSetInfo};
 use crate::measure::{Looks, Metric, Primary, Reported, Split};
@@ -31,6 +31,7 @@ impl Recipe {
         self.validate_network()?;
         self.validate_data()?;
         self.validate_tuning()?;
+        self.validate_figure()?;
         self.validate_selection()?;
         self.validate_verdict()
     }
@@ -204,6 +205,12 @@ impl Recipe {
                 "training.batches is for texts; an epoch of other data is each of their examples once",
             );
         }
+        let grouped = info.kind == DataKind::Windows && name != "csv";
+        if self.training.batch_of == BatchUnit::Groups && !grouped {
+            return refuse(format!(
+                "training.batch_of is groups, and the examples of {name} are in none; leave it out"
+            ));
+        }
         let points = info.kind == DataKind::Points;
         match (self.network.is_regression(), points, self.comparison.formulas.is_empty()) {
             (true, false, _) => {
@@ -274,6 +281,39 @@ impl Recipe {
             );
         }
         self.noise.as_ref().map_or(Ok(()), NoiseRecipe::validate)
+    }
+
+    /// A figure of what nothing measures would be empty, or another than was asked for.
+    fn validate_figure(&self) -> Result<()> {
+        let Some(figure) = &self.figure else { return Ok(()) };
+        let loss = self.network.loss();
+        if figure.splits.is_empty() {
+            return refuse(
+                "figure.splits is empty; name what is drawn, as in [\"train\", \"test\"]",
+            );
+        }
+        let no_error = figure.metric == Metric::Error && !self.network.classifies();
+        let unknown =
+            |split: &&Split| no_error || !Metric::of(loss, **split).contains(&figure.metric);
+        if let Some(split) = figure.splits.iter().find(unknown) {
+            let measured = Metric::of(loss, *split).iter();
+            let possible = measured.filter(|&&m| m != Metric::Error || self.network.classifies());
+            let possible: Vec<String> = possible.map(ToString::to_string).collect();
+            return refuse(format!(
+                "figure.metric is {}, which is not measured on the {split} split of this network; it can be {}",
+                figure.metric,
+                possible.join(" or ")
+            ));
+        }
+        match (figure.panels, self.comparison.formulas.is_empty()) {
+            (Panels::Formula, true) => refuse(
+                "figure.panels is formula, and no formulas are learned; it can be single, dropout or learning-rate",
+            ),
+            (Panels::Dropout, false) => refuse(
+                "figure.panels is dropout, and networks that learn formulas drop nothing; it can be single, formula or learning-rate",
+            ),
+            _ => Ok(()),
+        }
     }
 }
 

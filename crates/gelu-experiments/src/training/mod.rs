@@ -3,6 +3,7 @@
 //! The loop is gelu-learner's; here are the paper's networks, optimisers and data, and what is measured
 //! once of a trained network.
 
+mod checks;
 mod decayed;
 mod evaluate;
 mod learned;
@@ -11,6 +12,7 @@ mod noise;
 mod optimizer;
 mod outcomes;
 mod output;
+mod prepared;
 mod presentation;
 mod run;
 mod splits;
@@ -23,5 +25,6 @@ pub use network::Network;
 pub use noise::{UnderNoise, measure_noise};
 pub use outcomes::{Examined, examine};
 pub use output::BatchOutput;
+pub use prepared::PreparedSplits;
 pub use run::{Display, load_model, train};
 pub use splits::Splits;

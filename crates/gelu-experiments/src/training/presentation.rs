@@ -73,7 +73,7 @@ struct Whitening {
 
 impl Whitening {
     /// Raised when other numbers come out.
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     fn of(pixels: Pixels, regulariser: f64, train: &Images, device: &Device) -> Result<Self> {
         let scaled = [0, 128, 255].map(|byte| pixels.scale(byte).to_le_bytes());
@@ -117,21 +117,28 @@ impl Prepared for Whitening {
     }
 }
 
+/// Pixels of a picture whose bytes are counted at a time: 8 MiB of counts.
+const COUNTED: usize = 4096;
+
 /// The mean of every pixel, summed exactly.
 fn mean_picture(pixels: Pixels, train: &Images, device: &Device) -> Tensor<2> {
     let features = train.features();
-    let mut counts = vec![0u64; features * 256];
-    for picture in train.pixels.chunks_exact(features) {
-        for (place, &byte) in picture.iter().enumerate() {
-            counts[place * 256 + usize::from(byte)] += 1;
-        }
-    }
     let mean = |counts: &[u64]| {
         let weighted = (0..=255u8).zip(counts);
         let sum: f64 = weighted.map(|(byte, &n)| f64::from(pixels.scale(byte)) * n as f64).sum();
         (sum / train.len() as f64) as f32
     };
-    let means: Vec<f32> = counts.chunks_exact(256).map(mean).collect();
+    let mut means: Vec<f32> = Vec::with_capacity(features);
+    for start in (0..features).step_by(COUNTED) {
+        let block = start..features.min(start + COUNTED);
+        let mut counts = vec![0u64; block.len() * 256];
+        for picture in train.pixels.chunks_exact(features) {
+            for (place, &byte) in picture[block.clone()].iter().enumerate() {
+                counts[place * 256 + usize::from(byte)] += 1;
+            }
+        }
+        means.extend(counts.chunks_exact(256).map(mean));
+    }
     Tensor::from_data(TensorData::new(means, [1, features]), device)
 }
 
@@ -163,6 +170,23 @@ mod tests {
         assert!(raw > 0.3 && mean < 1e-6, "{raw} {mean}");
         let (test, _) = moments(centred.present(&images.test, &device));
         assert!(test > 1e-3, "the test pictures have a mean of their own: {test}");
+    }
+
+    /// More pixels than are counted at a time: pixel i of the two pictures is i and i + 2, modulo 200.
+    #[test]
+    fn mean_picture_of_large_pictures_is_that_of_each_pixel() {
+        let device = Device::default();
+        let (height, width) = (COUNTED / 64 + 1, 65);
+        let pixel = |add: usize| (0..height * width).map(move |i| ((i + add) % 200) as u8);
+        let pixels = pixel(0).chain(pixel(2)).collect();
+        let images = Images { pixels, channels: 1, height, width, labels: vec![0, 1] };
+        let means = mean_picture(Pixels::ZeroToOne, &images, &device).into_data();
+        let means = means.try_to_vec::<f32>().unwrap();
+        assert_eq!(means.len(), height * width);
+        for (i, mean) in means.into_iter().enumerate() {
+            let expected = (i % 200 + (i + 2) % 200) as f32 / 510.0;
+            assert!((mean - expected).abs() < 1e-6, "pixel {i}: {mean} for {expected}");
+        }
     }
 
     #[test]

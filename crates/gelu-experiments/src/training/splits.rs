@@ -7,9 +7,6 @@ use crate::runs::RunSpec;
 use crate::{Error, Result};
 use burn::tensor::Device;
 
-/// What convolutions and pooling leave a pixel of.
-const SMALLEST: usize = 12;
-
 /// A data set as a run uses it: split, scaled, on the device.
 #[derive(Clone, Debug)]
 pub struct Splits {
@@ -30,62 +27,6 @@ pub struct Splits {
 }
 
 impl Splits {
-    /// Whether `data` can be split and trained on as `spec` says.
-    ///
-    /// # Errors
-    ///
-    /// When the data are not those of the run, or too few to set the validation examples aside or
-    /// to fill a batch.
-    pub fn check(data: &DataSet, spec: &RunSpec) -> Result<()> {
-        spec.activation.nonlinearity()?;
-        let recipe = &spec.data;
-        let name = &data.source().name;
-        if data.source().fingerprint != spec.data_fingerprint {
-            return Err(Error::Usage(format!(
-                "the run was made with another content of {name}; name the data it was made with"
-            )));
-        }
-        if let Some([_, height, width]) = data.picture()
-            && spec.network.is_convolutional()
-            && height.min(width) < SMALLEST
-        {
-            return Err(Error::Usage(format!(
-                "the pictures of {name} have {height}×{width} pixels, too few for this network, which needs \
-                 {SMALLEST}×{SMALLEST}"
-            )));
-        }
-        let (available, what) = match (data, spec.training.batch_of) {
-            (DataSet::Text(set), _) => return check_text(set, spec),
-            (DataSet::Points(set), _) => return check_points(set, spec),
-            (DataSet::Pictures(set), _) => (set.train.len(), "examples"),
-            (DataSet::Windows(set), BatchUnit::Examples) => {
-                (limited(set, spec).train.len(), "examples")
-            }
-            (DataSet::Windows(set), BatchUnit::Groups) => {
-                (limited(set, spec).train.groups(), "groups")
-            }
-        };
-        if recipe.validation >= available {
-            return Err(Error::Usage(format!(
-                "the {available} training examples of {name} leave none to train on after {} are \
-                 set aside for validation",
-                recipe.validation
-            )));
-        }
-        let rest = available - recipe.validation;
-        let left = match data {
-            DataSet::Pictures(_) => recipe.train_limit.map_or(rest, |limit| limit.min(rest)),
-            DataSet::Windows(_) | DataSet::Text(_) | DataSet::Points(_) => rest,
-        };
-        if spec.training.batch_size > left {
-            return Err(Error::Usage(format!(
-                "the batch size is {}, but there are only {left} {what} to train on",
-                spec.training.batch_size
-            )));
-        }
-        Ok(())
-    }
-
     /// How many test examples a recipe uses of `data`.
     pub fn test_examples(data: &DataSet, recipe: &Recipe) -> usize {
         let limit = recipe.data.test_limit.unwrap_or(usize::MAX);
@@ -207,31 +148,15 @@ impl Splits {
 }
 
 /// As many characters of each part as the recipe's limits say, its first ones.
-fn text_parts<'a>(set: &'a TextSet, spec: &RunSpec) -> [&'a [u32]; 3] {
+pub(super) fn text_parts<'a>(set: &'a TextSet, spec: &RunSpec) -> [&'a [u32]; 3] {
     let (train, test) = (spec.data.train_limit, spec.data.test_limit);
     let parts = [(&set.train, train), (&set.validation, test), (&set.test, test)];
     parts.map(|(part, limit)| &part[..limit.map_or(part.len(), |limit| limit.min(part.len()))])
 }
 
-/// Whether every part of a text holds a window, and the character that follows it.
-fn check_text(set: &TextSet, spec: &RunSpec) -> Result<()> {
-    let name = &set.source.name;
-    let Some(context) = spec.network.context() else {
-        return Err(Error::Usage(format!("{name} is a text, which this network cannot read")));
-    };
-    let shortest = text_parts(set, spec).map(<[u32]>::len).into_iter().min().unwrap_or(0);
-    match shortest > context {
-        true => Ok(()),
-        false => Err(Error::Usage(format!(
-            "a part of {name} has {shortest} characters, and the network sees {context} at once and has to \
-             name the one that follows; give it a longer text, or a shorter context"
-        ))),
-    }
-}
-
 /// The points to train on, to choose by, and to report on inside and outside, as many as the recipe's limits
 /// say.
-fn point_parts(set: &PointSet, formula: &TargetFormula, spec: &RunSpec) -> [Points; 4] {
+pub(super) fn point_parts(set: &PointSet, formula: &TargetFormula, spec: &RunSpec) -> [Points; 4] {
     let [train, valid] = points::of_run(spec.seed, formula.variables());
     let (inside, outside) = (set.inside(formula).clone(), set.outside(formula).clone());
     let [of_train, of_test] =
@@ -241,29 +166,14 @@ fn point_parts(set: &PointSet, formula: &TargetFormula, spec: &RunSpec) -> [Poin
     [train.first(of_train), valid, inside, outside]
 }
 
-fn formula_of(spec: &RunSpec) -> Result<&TargetFormula> {
+pub(super) fn formula_of(spec: &RunSpec) -> Result<&TargetFormula> {
     spec.formula.as_ref().ok_or_else(|| {
         Error::Usage("the run has no formula, which is what is learned at points".to_owned())
     })
 }
 
-/// Whether a formula can be learned: it has values, and there are points for a batch.
-fn check_points(set: &PointSet, spec: &RunSpec) -> Result<()> {
-    let formula = formula_of(spec)?;
-    let scale = set.scale(formula)?;
-    let parts = point_parts(set, formula, spec);
-    parts.iter().try_for_each(|points| scale.targets(formula, points).map(|_| ()))?;
-    let (batch, points) = (spec.training.batch_size, parts[0].len());
-    match batch <= points {
-        true => Ok(()),
-        false => Err(Error::Usage(format!(
-            "the batch size is {batch}, but there are only {points} points to train on"
-        ))),
-    }
-}
-
 /// As many groups of each part as the recipe's limits say.
-fn limited(set: &WindowSet, spec: &RunSpec) -> WindowSet {
+pub(super) fn limited(set: &WindowSet, spec: &RunSpec) -> WindowSet {
     let (train, test) = (spec.data.train_limit, spec.data.test_limit);
     let [train, test] = [train, test].map(|limit| limit.unwrap_or(usize::MAX));
     WindowSet {

@@ -1,6 +1,5 @@
 //! What trains the runs of recipes in a worker's process.
 
-mod prepared;
 mod recipes;
 
 pub use gelu_compare::worker::{

@@ -1,9 +1,9 @@
-use super::prepared::Prepared;
 use crate::comparison::ComparisonReader;
+use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::recipe::Recipe;
 use crate::runs::{ClaimedRun, Comparison, Environment, Experiment, RunSpec, RunStatus};
-use crate::training::{Display, train};
+use crate::training::{Display, PreparedSplits, train};
 use crate::worker::{Control, Cores};
 use crate::{Error, Result, environment};
 use burn::tensor::Device;
@@ -17,7 +17,10 @@ pub struct Recipes {
     device: Device,
     device_name: DeviceName,
     cores: Cores,
-    prepared: Prepared,
+    /// Where the data is, if not where the comparison says.
+    location: Option<PathBuf>,
+    data: Option<DataSet>,
+    prepared: PreparedSplits,
 }
 
 impl Recipes {
@@ -52,7 +55,9 @@ impl Recipes {
             device: device_name.open(),
             device_name,
             cores: Cores::here(slots),
-            prepared: Prepared::new(data),
+            location: data,
+            data: None,
+            prepared: PreparedSplits::default(),
         })
     }
 }
@@ -76,7 +81,15 @@ impl Trainer for Recipes {
         environment: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
-        let splits = self.prepared.splits(comparison, run.spec(), &self.device)?;
+        let Self { location, data, prepared, device, .. } = self;
+        let spec = run.spec();
+        let splits = prepared.of(spec, device, move || {
+            if data.is_none() {
+                let location = location.as_deref().or(comparison.data.location.as_deref());
+                *data = Some(data::load(&spec.data.asked(), location)?);
+            }
+            Ok(data.as_ref().expect("it was read just now"))
+        })?;
         let criterion = comparison.recipe.design().criterion();
         train(run, &splits, &criterion, &self.device, control, environment, Display::Folder)
     }

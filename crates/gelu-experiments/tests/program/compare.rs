@@ -226,7 +226,10 @@ fn eval_adds_noise_to_what_was_measured_before() {
     let sandbox = Sandbox::new();
     sandbox.run(&small("gelu", "1", &["--plain"])).success();
     let measured = |amplitudes: &str| {
-        sandbox.run(&["eval", "results/digits", "--noise", amplitudes]).success();
+        let table = sandbox.run(&["eval", "results/digits", "--noise", amplitudes]).success();
+        let (_, noisy) = table.split_once("Under noise from Unif[-a, a]\n").expect(&table);
+        let rows = noisy.lines().filter(|line| line.contains("GELU")).count();
+        assert_eq!(rows, amplitudes.split(',').count(), "{table}");
         let text = sandbox.run(&["report", "results/digits", "--json"]).success();
         serde_json::from_str::<Document>(&text).unwrap().runs.remove(0).noise
     };
@@ -373,6 +376,10 @@ fn probes_say_what_the_layers_do_and_change_nothing_else() {
     assert!(of("rank").iter().all(|rank| (1.0..=128.0).contains(rank)));
     let page = fs::read_to_string(sandbox.path("probed/report.html")).unwrap();
     assert!(page.contains("What the layers do") && page.contains("id=\"layers\""));
+    assert!(
+        page.contains(" --probe") && !page.contains("recipe.toml"),
+        "the command needs no file"
+    );
     let plain = fs::read_to_string(sandbox.path("plain/report.html")).unwrap();
     assert!(!plain.contains("What the layers do") && !sandbox.path("plain/layers.csv").exists());
 }

@@ -23,7 +23,14 @@ fn instructions_and_methods_that_are_not_there_are_refused_before_anything_is_ma
 fn wrong_usage_says_what_there_is() {
     let sandbox = Sandbox::new();
     let cases: &[(&[&str], &str)] = &[
-        (&["compare", "mnist-clasifier"], "there are: digits, mnist-classifier"),
+        (&["compare", "mnist-clasifier"], "did you mean `mnist-classifier`? There are: digits, "),
+        (&["compare", "mnst"], "did you mean `mnist-classifier`, "),
+        (&["compare", "--train-limit", "60000"], "it leaves nothing out"),
+        (&["compare", "--test-limit", "2000"], "it leaves nothing out"),
+        (&["data", "info", "mnst"], "did you mean `mnist`?"),
+        (&["data", "info", "mnist", "--target", "x"], "only a table has some"),
+        (&["data", "info", "csv", "--size", "8", "--target", "x"], "data.size is for pictures"),
+        (&["data", "synth", "out"], "<OUT>"),
         (&["compare", "--activations", "gelu,rleu"], "did you mean `relu`?"),
         (&["compare", "--device", "gpu"], "unknown device `gpu`"),
         (&["compare", "--seeds", "0"], "the number of seeds is 0"),
@@ -191,7 +198,7 @@ fn files_that_cannot_be_used_are_named() {
     let cases: &[(&[&str], &str)] = &[
         (&["compare", "mnist-classifier"], "gelu data fetch mnist"),
         (&["compare", "mnist-classifier", "--data", "nowhere"], "nowhere: there is no such folder"),
-        (&["compare", "--recipe", "none.toml"], "cannot read none.toml"),
+        (&["compare", "--recipe", "none.toml"], "none.toml: there is no such file; name a recipe"),
         (&["compare", "--out", "file/out"], "cannot create the folder file/out"),
         (&["report", "."], "holds no comparison"),
         (&["watch", "nowhere"], "holds no comparison"),

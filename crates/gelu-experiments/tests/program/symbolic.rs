@@ -98,7 +98,10 @@ fn one_run_is_that_of_a_comparison() {
 fn what_cannot_be_learned_is_refused_before_anything_is_trained() {
     let sandbox = Sandbox::new();
     for (arguments, message) in [
-        (&["symbolic", "--formulas", "rung"][..], "unknown formula `rung`; there are: sine, two-"),
+        (
+            &["symbolic", "--formulas", "rung"][..],
+            "unknown formula `rung`; did you mean `runge`? There are: sine, two-",
+        ),
         (&["symbolic", "--formulas", "f=x*{b=1}"], "no constants to learn"),
         (&["symbolic", "--formulas", "f=ln(x)"], "the formula f=ln(x) is NaN at [-0."),
         (&["symbolic", "--formulas", "f=1+0*x"], "there is nothing to learn"),

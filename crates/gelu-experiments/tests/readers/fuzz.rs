@@ -120,7 +120,7 @@ fn pictures_of_ones_own() {
         bytes.into_inner()
     });
     fuzz(&valid, |path, bytes| {
-        let picture = own::pictures::decode(path, bytes)?.into_rgb8();
+        let picture = own::pictures::decode(path, bytes, None)?.into_rgb8();
         assert_eq!(
             picture.as_raw().len() as u64,
             3 * u64::from(picture.width()) * u64::from(picture.height())

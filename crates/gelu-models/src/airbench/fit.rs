@@ -3,8 +3,9 @@
 use super::PatchWhitening;
 use super::whitening::PATCH;
 use crate::ZcaError;
+use crate::zca::eigen;
 use burn::tensor::{Tensor, TensorData};
-use faer::{Mat, Side};
+use faer::Mat;
 
 /// Pictures read from the device at a time.
 const CHUNK: usize = 256;
@@ -37,14 +38,12 @@ impl PatchWhitening {
             let (high, low) = (row.max(column), row.min(column));
             moments.products[high * size + low] / patches - mean[row] * mean[column]
         });
-        let eigen = covariance
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_no_convergence| ZcaError::NoConvergence { size })?;
+        let (eigenvalues, eigenvectors) = eigen(&covariance)?;
         let (mut weight, mut bias) = (Vec::with_capacity(size * size), Vec::with_capacity(size));
         // faer's eigenvalues ascend.
         for index in (0..size).rev() {
-            let eigenvalue = eigen.S().column_vector()[index];
-            let direction: Vec<f64> = eigen.U().col(index).iter().copied().collect();
+            let eigenvalue = eigenvalues[index];
+            let direction: Vec<f64> = eigenvectors.col(index).iter().copied().collect();
             // Of a vector and its negation, which are as good, the one with a positive sum.
             let sign = if direction.iter().sum::<f64>() < 0.0 { -1.0 } else { 1.0 };
             let scale = sign / (eigenvalue.max(0.0) + regulariser).sqrt();

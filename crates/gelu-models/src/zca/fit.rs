@@ -1,13 +1,18 @@
 //! Fitting the whitening to a training set.
 //!
-//! Sums and decomposition are carried out in f64: with ε = 1e-5 beside eigenvalues of a few hundred,
-//! f32 would lose the small ones.
+//! Sums and decomposition are carried out in f64: with ε = 1e-5 next to eigenvalues of a few hundred,
+//! f32 would lose the small ones. They run on one thread, because faer divides sums by the number of
+//! threads, and the result would depend on the machine.
 
 use super::Zca;
 use burn::config::Config;
 use burn::tensor::{Tensor, TensorData};
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{self, ComputeEigenvectors};
+use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatRef, Side, get_global_parallelism};
+use faer::{Accum, Mat, MatRef, Par};
 
 /// Examples read from the device at a time.
 const CHUNK: usize = 1024;
@@ -45,6 +50,16 @@ pub enum ZcaError {
         /// The value given.
         regulariser: f64,
     },
+    /// The covariance and its eigenvectors would not fit into memory.
+    #[error(
+        "ZCA whitening of examples of {size} values takes too much memory and time; it is limited to \
+         {most} values, so make the examples smaller",
+        most = ZcaConfig::MOST_VALUES
+    )]
+    TooLarge {
+        /// Number of values an example has.
+        size: usize,
+    },
     /// The eigendecomposition gave up.
     #[error("the eigenvalues of the {size} × {size} covariance did not converge")]
     NoConvergence {
@@ -54,9 +69,13 @@ pub enum ZcaError {
 }
 
 impl ZcaConfig {
+    /// The most values an example may have: 3·64·64, which takes about 11 GB of memory.
+    pub const MOST_VALUES: usize = 3 * 64 * 64;
+
     /// Fits the whitening to examples, on whose device it stays.
     ///
-    /// An example of 3·32·32 values takes about 700 MB of memory besides the examples.
+    /// An example of 3·32·32 values takes about 700 MB of memory besides the examples. The result does not
+    /// depend on the number of threads.
     ///
     /// # Shapes
     ///
@@ -64,8 +83,9 @@ impl ZcaConfig {
     ///
     /// # Errors
     ///
-    /// [`ZcaError`] if there is no example, a value or the regulariser is not finite, the
-    /// regulariser is not positive, or the eigenvalues do not converge.
+    /// [`ZcaError`] if there is no example, an example has more than [`MOST_VALUES`](Self::MOST_VALUES)
+    /// values, a value or the regulariser is not finite, the regulariser is not positive, or the
+    /// eigenvalues do not converge.
     pub fn fit<const D: usize>(&self, examples: &Tensor<D>) -> Result<Zca, ZcaError> {
         let regulariser = self.regulariser;
         if !(regulariser.is_finite() && regulariser > 0.0) {
@@ -75,6 +95,9 @@ impl ZcaConfig {
         let (count, size) = (shape[0], shape[1..].iter().product::<usize>());
         if count == 0 || size == 0 {
             return Err(ZcaError::NoExamples { shape: shape.to_vec() });
+        }
+        if size > Self::MOST_VALUES {
+            return Err(ZcaError::TooLarge { size });
         }
         let rows: Tensor<2> = examples.clone().reshape([count, size]);
         let mean = mean(&rows)?;
@@ -129,26 +152,47 @@ fn covariance(rows: &Tensor<2>, mean: &[f64]) -> Mat<f64> {
             centred,
             BlockStructure::Rectangular,
             1.0 / count as f64,
-            get_global_parallelism(),
+            Par::Seq,
         );
     }
     covariance
 }
 
+/// Eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix given by its lower half.
+pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), ZcaError> {
+    let size = matrix.nrows();
+    let (mut values, mut vectors) = (Diag::zeros(size), Mat::zeros(size, size));
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(
+        size,
+        ComputeEigenvectors::Yes,
+        Par::Seq,
+        Default::default(),
+    );
+    evd::self_adjoint_evd(
+        matrix.as_ref(),
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|_no_convergence| ZcaError::NoConvergence { size })?;
+    Ok((values.as_ref().column_vector().iter().copied().collect(), vectors))
+}
+
 /// U·diag(1/√(λ + ε))·Uᵀ of a symmetric matrix given by its lower half, row by row.
 fn whitening_matrix(covariance: Mat<f64>, regulariser: f64) -> Result<Vec<f64>, ZcaError> {
     let size = covariance.nrows();
-    let eigen = covariance
-        .self_adjoint_eigen(Side::Lower)
-        .map_err(|_no_convergence| ZcaError::NoConvergence { size })?;
+    let (eigenvalues, mut factor) = eigen(&covariance)?;
     // With F = U·diag((λ + ε)^(−1/4)) the matrix is F·Fᵀ. Rounding may leave an eigenvalue that is
     // 0 slightly negative.
-    let mut factor = eigen.U().to_owned();
-    for (column, &eigenvalue) in factor.col_iter_mut().zip(eigen.S().column_vector().iter()) {
+    for (column, eigenvalue) in factor.col_iter_mut().zip(eigenvalues) {
         let scale = (eigenvalue.max(0.0) + regulariser).powf(-0.25);
         column.iter_mut().for_each(|value| *value *= scale);
     }
-    let matrix = &factor * factor.transpose();
+    let mut matrix = covariance;
+    let (left, right) = (factor.as_ref(), factor.transpose());
+    matmul(matrix.as_mut(), Accum::Replace, left, right, 1.0, Par::Seq);
     Ok((0..size).flat_map(|row| matrix.row(row).iter().copied().collect::<Vec<_>>()).collect())
 }
 
@@ -212,6 +256,30 @@ mod tests {
         assert!(error < 2e-3, "covariance is off by {error}");
     }
 
+    /// Large enough for faer to divide every step among threads.
+    #[test]
+    fn number_of_threads_does_not_change_a_bit() {
+        let device = Device::default();
+        device.seed(3);
+        let (count, size) = (700, 400);
+        let normal = Distribution::Normal(0.0, 1.0);
+        let mixing = Tensor::random([size, size], normal, &device);
+        let examples = Tensor::<2>::random([count, size], normal, &device).matmul(mixing);
+        let fitted = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let (zca, white) = pool.install(|| {
+                let zca = ZcaConfig::new().fit(&examples).unwrap();
+                (zca.clone(), zca.forward(examples.clone()))
+            });
+            let bits = |tensor| values(tensor).into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            [zca.mean(), zca.matrix(), white].map(bits)
+        };
+        let one = fitted(1);
+        for threads in [2, 3] {
+            assert!(fitted(threads) == one, "{threads} threads give other bits than one");
+        }
+    }
+
     #[test]
     fn direction_without_variance_stays_finite() {
         let device = Device::default();
@@ -242,6 +310,8 @@ mod tests {
         let nan = Tensor::from_data([[1.0, 2.0], [f32::NAN, 0.0]], &device);
         assert_eq!(fit(nan), ZcaError::NotFinite { example: 1 });
         assert_eq!(fit(Tensor::zeros([0, 4], &device)), ZcaError::NoExamples { shape: vec![0, 4] });
+        let size = ZcaConfig::MOST_VALUES + 1;
+        assert_eq!(fit(Tensor::zeros([1, size], &device)), ZcaError::TooLarge { size });
         let examples = Tensor::<2>::from_data(EXAMPLES, &device);
         for regulariser in [0.0, -1.0, f64::INFINITY] {
             let error = ZcaConfig::new().with_regulariser(regulariser).fit(&examples).unwrap_err();

@@ -17,5 +17,7 @@ mod fit;
 mod whitening;
 
 #[cfg(feature = "zca-fit")]
+pub(crate) use fit::eigen;
+#[cfg(feature = "zca-fit")]
 pub use fit::{ZcaConfig, ZcaError};
 pub use whitening::Zca;

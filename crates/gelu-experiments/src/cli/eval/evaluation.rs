@@ -45,6 +45,14 @@ pub(super) struct Evaluation {
     pub(super) learned: Vec<LearnedGelu>,
 }
 
+impl Evaluation {
+    /// Its dropout rate, or the name of the formula that it has learned.
+    fn at(&self) -> String {
+        let name = self.formula.as_ref().and_then(|formula| formula.split('=').next());
+        name.map_or_else(|| self.dropout.to_string(), str::to_owned)
+    }
+}
+
 pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
     let is_text = evaluations.iter().any(|e| e.test_bits_per_byte.is_some());
     let of_formulas = evaluations.iter().any(|e| e.formula.is_some());
@@ -60,20 +68,18 @@ pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
     let loss = |loss: f64| unit.shown(loss);
     let or_dash = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), loss);
     let rows = evaluations.iter().map(|e| {
-        let name = e.formula.as_ref().and_then(|formula| formula.split('=').next());
         let mut row = vec![
             label(&e.activation),
-            name.map_or_else(|| e.dropout.to_string(), str::to_owned),
+            e.at(),
             format!("{:e}", e.learning_rate),
             e.seed.to_string(),
             loss(e.train_loss),
             or_dash(e.valid_loss),
             loss(e.test_loss),
         ];
-        let share = |error: f64| format!("{:.2} %", error * 100.0);
         match of_formulas {
             true => row.extend([e.test_rmse, e.test_outside].map(or_dash)),
-            false => row.push(e.test_error.map_or_else(|| "–".to_owned(), share)),
+            false => row.push(e.test_error.map_or_else(|| "–".to_owned(), percent)),
         }
         row.extend(e.test_bits_per_byte.map(loss));
         row
@@ -85,10 +91,41 @@ pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
         let of = format!("{}, lr {:e}, seed {}", label(&e.activation), e.learning_rate, e.seed);
         text += &format!("\n{of} writes:\n{}\n", written);
     }
+    if let Some(noise) = noise_table(evaluations) {
+        text += &format!("\nUnder noise from Unif[-a, a]\n{noise}\n");
+    }
     if let Some(learned) = learned_table(evaluations) {
         text += &format!("\nμ and σ of x·Φ((x − μ)/σ), median [lowest, highest]\n{learned}\n");
     }
     text
+}
+
+/// What each network achieves under noise, a row for each amplitude; `None` where there is none.
+fn noise_table(evaluations: &[Evaluation]) -> Option<String> {
+    let of = |evaluation: &Evaluation| {
+        let run = [
+            label(&evaluation.activation),
+            evaluation.at(),
+            format!("{:e}", evaluation.learning_rate),
+            evaluation.seed.to_string(),
+        ];
+        let row = |noisy: &NoiseMetrics| {
+            let error = noisy.test_error.map_or_else(|| "–".to_owned(), percent);
+            let loss = Unit::own(4).shown(noisy.test_loss);
+            [run.as_slice(), &[noisy.amplitude.to_string(), loss, error]].concat()
+        };
+        evaluation.noise.iter().map(row).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = evaluations.iter().flat_map(of).collect();
+    let of_formulas = evaluations.iter().any(|e| e.formula.is_some());
+    let at = if of_formulas { "formula" } else { "dropout" };
+    let header = ["activation", at, "lr", "seed", "a", "test loss", "test error"];
+    (!rows.is_empty()).then(|| number_table(&header, rows.into_iter()))
+}
+
+/// A fraction in percent.
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
 }
 
 /// What learnable GELUs have learned, a row a layer; `None` where there are none.

@@ -8,7 +8,7 @@ use crate::data::DataSet;
 use crate::device::DeviceName;
 use crate::recipe::limits;
 use crate::runs::{RunFolder, RunSpec};
-use crate::training::{Splits, evaluate_split, learned_gelus, load_model, measure_noise};
+use crate::training::{PreparedSplits, evaluate_split, learned_gelus, load_model, measure_noise};
 use crate::{Error, Result, data};
 use clap::Args;
 use evaluation::{Evaluation, table};
@@ -72,10 +72,11 @@ impl Eval {
             ));
         }
         self.writing.check(text)?;
+        let mut prepared = PreparedSplits::default();
         let mut evaluations = Vec::new();
         for run in &runs {
             let spec = spec_of(run)?;
-            let splits = Splits::new(&data, &spec, &device)?;
+            let splits = prepared.of(&spec, &device, || Ok(&data))?;
             let model = load_model(run, &splits, &device)?;
             let measure = |samples| evaluate_split(&model, &spec.network, samples);
             let train = measure(&splits.train)?;

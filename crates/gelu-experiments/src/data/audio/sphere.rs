@@ -244,6 +244,29 @@ mod tests {
         assert!(problem("-s2 01", "-s1 1 ").contains("`sample_byte_format` is `1`, not 01 or 10"));
     }
 
+    /// The length has 7 places and a line's end; the header may be as long as it says, and no longer than the file.
+    #[test]
+    fn the_length_of_a_header_has_to_be_one() {
+        for (field, why) in [
+            ("    1024", "no line's end"),
+            ("   1024 ", "a blank for it"),
+            ("      0\n", "shorter than these 16 bytes"),
+            ("     15\n", "shorter than these 16 bytes"),
+            ("   9999\n", "longer than the file"),
+        ] {
+            let said = problem("   1024\n", field);
+            assert!(
+                said.contains("byte 8: ") && said.contains("is not the length of a header"),
+                "{why}: {said}"
+            );
+        }
+        // Of the whole file: there is no sample.
+        let length = file().len();
+        assert_eq!(length, 1032);
+        let said = problem("   1024\n", "   1032\n");
+        assert!(said.contains("holds 0 samples"), "{said}");
+    }
+
     #[test]
     fn headers_that_lie_are_named_and_allocate_nothing() {
         assert!(

@@ -151,8 +151,8 @@ pub fn to_bytes(cifar: Cifar, images: &Images, coarse: impl Fn(u8) -> u8) -> Vec
 ///
 /// # Errors
 ///
-/// When the folder holds real data, there are fewer training pictures than files, or a file cannot
-/// be written.
+/// When the folder holds anything else, there are fewer training pictures than files, or a file cannot be
+/// written.
 pub fn write_synthetic(cifar: Cifar, folder: &Path, set: &ImageSet) -> Result<()> {
     let files = cifar.train_files();
     if set.train.len() < files.len() || set.test.is_empty() {
@@ -163,7 +163,8 @@ pub fn write_synthetic(cifar: Cifar, folder: &Path, set: &ImageSet) -> Result<()
         );
         return Err(Error::Usage(problem));
     }
-    synthetic::begin(folder, &set.source.name, is_present(cifar, folder))?;
+    let sizes = [&set.train, &set.test].map(Images::len);
+    synthetic::begin(folder, &format!("{}, {} and {}", set.source.name, sizes[0], sizes[1]))?;
     let write = |name: &str, part: &Images| {
         let bytes = to_bytes(cifar, part, |class| class / 5);
         crate::files::write_atomically(&folder.join(name), bytes)
@@ -258,7 +259,7 @@ mod tests {
 
         fs::remove_file(inner.join(synthetic::MARK)).unwrap();
         let refused = write_synthetic(Cifar::Ten, &inner, &set).unwrap_err().to_string();
-        assert!(refused.contains("holds real data"), "{refused}");
+        assert!(refused.contains("is not empty"), "{refused}");
         fs::remove_file(inner.join("data_batch_3.bin")).unwrap();
         let error = read(Cifar::Ten, folder.path()).unwrap_err().to_string();
         assert!(error.contains("data_batch_3.bin is not in it"), "{error}");

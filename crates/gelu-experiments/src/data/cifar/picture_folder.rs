@@ -6,7 +6,7 @@ use crate::data::idx::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};
 use crate::error::Place;
 use crate::{Error, Result};
-use png::{ColorType, Decoder, Limits, Transformations};
+use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -110,7 +110,8 @@ pub(in crate::data) fn entries(folder: &Path, folders: bool) -> Result<Vec<Strin
 /// When it is no PNG, a damaged one, or of another size.
 pub fn decode(path: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
     let refuse = |problem: String| {
-        let advice = "the pictures of CIFAR are PNG files of 32×32 pixels; copy it again";
+        let advice =
+            "the pictures of CIFAR are PNG files of 32×32 pixels and 8 bits; copy it again";
         Error::data(path, Place::File, problem, advice)
     };
     let damaged = |error: png::DecodingError| refuse(format!("no PNG can be read: {error}"));
@@ -121,6 +122,9 @@ pub fn decode(path: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
     let (width, height) = (reader.info().width, reader.info().height);
     if (width, height) != (SIDE as u32, SIDE as u32) {
         return Err(refuse(format!("the picture has {width}×{height} pixels")));
+    }
+    if reader.info().bit_depth == BitDepth::Sixteen {
+        return Err(refuse("the picture has 16 bits for each channel".to_owned()));
     }
     // At most four channels of one byte each.
     let mut buffer = [0; 4 * SIDE * SIDE];
@@ -266,5 +270,15 @@ mod tests {
         encoder.write_header().unwrap().write_image_data(&[0; 33 * 32]).unwrap();
         let error = decode(Path::new("x.png"), &bytes).unwrap_err().to_string();
         assert!(error.contains("the picture has 33×32 pixels"), "{error}");
+    }
+
+    #[test]
+    fn sixteen_bits_are_not_cut_to_eight() {
+        let deep: image::ImageBuffer<image::Rgb<u16>, Vec<u16>> =
+            image::ImageBuffer::from_pixel(SIDE as u32, SIDE as u32, image::Rgb([300; 3]));
+        let mut bytes = Cursor::new(Vec::new());
+        deep.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+        let said = decode(Path::new("a.png"), &bytes.into_inner()).unwrap_err().to_string();
+        assert!(said.contains("16 bits for each channel"), "{said}");
     }
 }

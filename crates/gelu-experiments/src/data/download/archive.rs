@@ -1,9 +1,10 @@
 use crate::error::Place;
+use crate::files::{sync, sync_folder};
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// No data set unpacks to more.
@@ -46,8 +47,10 @@ impl Archive {
             let problem = format!("holds other files than expected (their SHA-256 is {found})");
             return Err(Error::data(packed, Place::File, problem, ""));
         }
+        sync_folder(&target)?;
         let place = folder.join(self.folder);
-        fs::rename(&target, &place).map_err(Error::io("put in place", &place))
+        fs::rename(&target, &place).map_err(Error::io("put in place", &place))?;
+        sync_folder(folder)
     }
 
     fn extract(&self, packed: &Path, target: &Path) -> Result<()> {
@@ -64,7 +67,8 @@ impl Archive {
                 let path = target.join(name);
                 let mut file = File::create(&path).map_err(Error::io("create", &path))?;
                 std::io::copy(&mut entry, &mut file).map_err(Error::io("unpack", &path))?;
-                file.flush().map_err(Error::io("write", &path))?;
+                // A folder that is there counts as whole, after a power cut, too.
+                sync(&file, &path)?;
             }
         }
         Ok(())

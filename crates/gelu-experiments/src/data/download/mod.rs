@@ -1,5 +1,4 @@
-//! Fetching data sets: several mirrors, broken downloads that go on where they stopped, content that
-//! is checked before it counts.
+//! Fetching data sets: several mirrors, and content that is checked before it counts.
 
 mod archive;
 mod remote;

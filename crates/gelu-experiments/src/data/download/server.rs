@@ -14,9 +14,8 @@ pub(super) struct Server {
 struct Behaviour {
     /// `None` is answered with 404.
     content: Option<Vec<u8>>,
-    ranges: bool,
-    limit: usize,
-    served: Vec<usize>,
+    /// Connections that are still to break off in the middle.
+    broken: usize,
 }
 
 impl Server {
@@ -28,15 +27,9 @@ impl Server {
         Self::start(None)
     }
 
-    /// Ends every connection after so many bytes of content.
-    pub(super) fn breaking_off_after(self, limit: usize) -> Self {
-        self.behaviour.lock().unwrap().limit = limit;
-        self
-    }
-
-    /// Always sends all.
-    pub(super) fn without_ranges(self) -> Self {
-        self.behaviour.lock().unwrap().ranges = false;
+    /// Ends so many connections in the middle.
+    pub(super) fn breaking_off(self, connections: usize) -> Self {
+        self.behaviour.lock().unwrap().broken = connections;
         self
     }
 
@@ -44,15 +37,10 @@ impl Server {
         self.address.clone()
     }
 
-    /// Bytes of content sent over each connection.
-    pub(super) fn served(&self) -> Vec<usize> {
-        self.behaviour.lock().unwrap().served.clone()
-    }
-
     fn start(content: Option<Vec<u8>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/folder", listener.local_addr().unwrap());
-        let behaviour = Behaviour { content, ranges: true, limit: usize::MAX, served: Vec::new() };
+        let behaviour = Behaviour { content, broken: 0 };
         let behaviour = Arc::new(Mutex::new(behaviour));
         let shared = behaviour.clone();
         std::thread::spawn(move || {
@@ -66,13 +54,8 @@ impl Server {
 }
 
 fn answer(mut stream: TcpStream, behaviour: &mut Behaviour) -> std::io::Result<()> {
-    let mut from = None;
     for line in BufReader::new(stream.try_clone()?).lines() {
-        let line = line?.to_ascii_lowercase();
-        if let Some(range) = line.strip_prefix("range: bytes=") {
-            from = range.trim_end_matches('-').parse::<usize>().ok();
-        }
-        if line.is_empty() {
+        if line?.is_empty() {
             break;
         }
     }
@@ -81,24 +64,14 @@ fn answer(mut stream: TcpStream, behaviour: &mut Behaviour) -> std::io::Result<(
             b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
         );
     };
-    let from = from.filter(|_| behaviour.ranges);
-    let rest = &content[from.unwrap_or(0).min(content.len())..];
-    let (status, range) = match from {
-        Some(from) => {
-            let last = content.len() - 1;
-            let range = format!("Content-Range: bytes {from}-{last}/{}\r\n", content.len());
-            ("206 Partial Content", range)
-        }
-        None => ("200 OK", String::new()),
+    let length = content.len();
+    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
+    let sent = match behaviour.broken {
+        0 => length,
+        _ => length / 2,
     };
-    let length = rest.len();
-    write!(
-        stream,
-        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{range}Connection: close\r\n\r\n"
-    )?;
-    let sent = &rest[..rest.len().min(behaviour.limit)];
-    behaviour.served.push(sent.len());
-    stream.write_all(sent)
+    behaviour.broken = behaviour.broken.saturating_sub(1);
+    stream.write_all(&content[..sent])
 }
 
 pub(super) fn gzip(content: &[u8]) -> Vec<u8> {

@@ -1,14 +1,14 @@
-//! Moving bytes from a server into a file, over as many connections as it takes.
+//! Moving bytes from a server into a file.
 
 use indicatif::ProgressBar;
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
-use ureq::http::{StatusCode, header};
 
-/// Connections tried in a row that bring nothing new.
-const FRUITLESS: u32 = 3;
+/// Connections that are tried. Each begins anew: no file is so large that going on where one broke off would
+/// be worth its checks.
+const TRIES: u32 = 3;
 const CHUNK: usize = 64 << 10;
 
 /// Why a connection ended early.
@@ -19,8 +19,7 @@ enum Ended {
     Refused(String),
 }
 
-/// Fetches `url` into `target`, going on behind what is there from an earlier try. What was fetched
-/// stays when it fails. `bar` shows the bytes of the whole.
+/// Fetches `url` into `target`. `bar` shows the bytes.
 ///
 /// # Errors
 ///
@@ -34,32 +33,21 @@ pub(super) fn transfer(
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_connect(Some(Duration::from_secs(15)))
         .timeout_recv_response(Some(Duration::from_secs(30)))
-        // A stalled connection ends, and the next one goes on behind it.
+        // A stalled connection ends.
         .timeout_recv_body(Some(Duration::from_secs(600)))
         .build()
         .into();
-    let mut fruitless = 0;
+    let mut tries = 1;
     loop {
-        let before = length(target);
-        let reason = match connect(&agent, url, target, largest, bar) {
+        match connect(&agent, url, target, largest, bar) {
             Ok(()) => return Ok(()),
             Err(Ended::Refused(reason)) => return Err(reason),
-            Err(Ended::Broken(reason)) => reason,
-        };
-        let now = length(target);
-        fruitless = if now > before { 0 } else { fruitless + 1 };
-        if fruitless == FRUITLESS {
-            return Err(match now {
-                0 => reason,
-                _ => format!("{reason}; {now} bytes are kept, and the same command goes on there"),
-            });
+            Err(Ended::Broken(reason)) if tries == TRIES => return Err(reason),
+            Err(Ended::Broken(_)) => {}
         }
-        std::thread::sleep(Duration::from_millis(200) * fruitless);
+        std::thread::sleep(Duration::from_millis(200) * tries);
+        tries += 1;
     }
-}
-
-fn length(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
 fn connect(
@@ -69,43 +57,23 @@ fn connect(
     largest: u64,
     bar: &ProgressBar,
 ) -> Result<(), Ended> {
-    let kept = length(target);
-    let mut request = agent.get(url);
-    if kept > 0 {
-        request = request.header(header::RANGE, format!("bytes={kept}-"));
-    }
-    let response = match request.call() {
-        Ok(response) => response,
-        // Nothing lies behind what is kept: it is whole, or of another length than the server's.
-        Err(ureq::Error::StatusCode(416)) if kept > 0 => return Ok(()),
-        Err(error @ ureq::Error::StatusCode(500..)) => {
-            return Err(Ended::Broken(error.to_string()));
-        }
-        Err(error @ ureq::Error::StatusCode(_)) => return Err(Ended::Refused(error.to_string())),
-        Err(error) => return Err(Ended::Broken(error.to_string())),
-    };
-    let goes_on = response.status() == StatusCode::PARTIAL_CONTENT
-        && starts_at(response.headers().get(header::CONTENT_RANGE), kept);
-    let done = if goes_on { kept } else { 0 };
-    let whole = response.body().content_length().map(|rest| done + rest);
+    let response = agent.get(url).call().map_err(|error| match error {
+        ureq::Error::StatusCode(..500) => Ended::Refused(error.to_string()),
+        _ => Ended::Broken(error.to_string()),
+    })?;
+    let whole = response.body().content_length();
     if whole.is_some_and(|whole| whole > largest) {
         return Err(too_large(largest));
     }
     bar.set_length(whole.unwrap_or(0));
-    bar.set_position(done);
+    bar.set_position(0);
     let failed = |error: std::io::Error| {
         Ended::Refused(format!("cannot write {}: {error}", target.display()))
     };
-    let mut file = OpenOptions::new()
-        .create(true)
-        .write(true)
-        .append(goes_on)
-        .truncate(!goes_on)
-        .open(target)
-        .map_err(failed)?;
+    let mut file = File::create(target).map_err(failed)?;
     let mut reader = response.into_body().into_reader();
     let mut chunk = vec![0; CHUNK];
-    let mut position = done;
+    let mut position = 0;
     loop {
         let read = reader.read(&mut chunk).map_err(|error| Ended::Broken(error.to_string()))?;
         if read == 0 {
@@ -124,14 +92,6 @@ fn connect(
         }
         _ => file.sync_all().map_err(failed),
     }
-}
-
-/// Whether a `Content-Range` of `bytes 100-199/200` starts at this byte.
-fn starts_at(range: Option<&header::HeaderValue>, byte: u64) -> bool {
-    let range =
-        range.and_then(|value| value.to_str().ok()).and_then(|text| text.strip_prefix("bytes "));
-    let start = range.and_then(|text| text.split('-').next()).and_then(|text| text.parse().ok());
-    start == Some(byte)
 }
 
 fn too_large(largest: u64) -> Ended {

@@ -27,13 +27,27 @@ pub(in crate::data) fn check_file(path: &Path) -> Result<()> {
 
 /// One class cannot be told from another.
 pub(in crate::data) fn check_classes(place: &Path, classes: usize) -> Result<()> {
-    let problem = match classes {
-        0 => "there is no class".to_owned(),
-        1 => "all examples are of one class".to_owned(),
+    let (problem, advice) = match classes {
+        0 => ("there is no class".to_owned(), "a classifier needs two classes or more"),
+        1 => ("all examples are of one class".to_owned(), "a classifier needs two classes or more"),
         2..=MOST_CLASSES => return Ok(()),
-        many => {
-            format!("there are {many} classes, and at most {MOST_CLASSES} can be told apart here")
-        }
+        many => (
+            format!("there are {many} classes, and this program reads at most {MOST_CLASSES}"),
+            "put classes together; a quantity is no class",
+        ),
     };
-    Err(Error::data(place, Place::File, problem, "a classifier needs two classes or more"))
+    Err(Error::data(place, Place::File, problem, advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_classes_are_not_called_too_few() {
+        let said = |classes| check_classes(Path::new("t"), classes).unwrap_err().to_string();
+        assert!(said(300).contains("300 classes") && !said(300).contains("two classes"));
+        assert!(said(1).contains("two classes or more"));
+        assert!(check_classes(Path::new("t"), MOST_CLASSES).is_ok());
+    }
 }

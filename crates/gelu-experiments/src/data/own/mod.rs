@@ -80,7 +80,8 @@ fn folder_of_pictures(size: Option<usize>, place: &Path) -> Result<DataSet> {
         .with(&size_of_key.to_le_bytes())
         .with_files(place)?;
     let mut set = prepared(&key, || folders.read(size))?;
-    // What was prepared from the same files may have been called otherwise.
+    // What was prepared from the same files may have been called otherwise, and has no place.
     set.source.name = name_of(place);
+    set.source.location = Some(place.to_path_buf());
     Ok(set.into())
 }

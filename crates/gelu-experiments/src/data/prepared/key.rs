@@ -90,9 +90,25 @@ impl Key {
     /// What it is called in the cache.
     pub(super) fn file_name(&self) -> String {
         let digest = self.digest.clone().finalize();
-        let digits: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{}-{digits}.safetensors", self.kind)
+        let digits: String = digest[..DIGEST].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}-{digits}{EXTENSION}", self.kind)
     }
+}
+
+/// Bytes of the digest in a file's name.
+const DIGEST: usize = 16;
+const EXTENSION: &str = ".safetensors";
+
+/// Whether a thing of the cache may be called so.
+pub(super) fn is_file_name(name: &str) -> bool {
+    let parts = name.strip_suffix(EXTENSION).and_then(|stem| stem.rsplit_once('-'));
+    parts.is_some_and(|(kind, digits)| {
+        let of_kind = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        !kind.is_empty()
+            && kind.chars().all(of_kind)
+            && digits.len() == 2 * DIGEST
+            && digits.chars().all(|c| c.is_ascii_hexdigit())
+    })
 }
 
 #[cfg(test)]

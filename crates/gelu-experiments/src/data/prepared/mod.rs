@@ -12,8 +12,10 @@ mod store;
 pub use key::{Key, folder};
 pub use store::{Array, Arrays, Prepared};
 
+use crate::Error;
 use std::fs::{self, File};
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// The thing of that key: read, where it was made before, else made and kept.
 ///
@@ -38,23 +40,79 @@ fn prepared_in<T: Prepared, E>(
     if let Some(found) = store::read(&path) {
         return Ok(found);
     }
-    let _guard = wait_for_others(folder, key);
+    let guard = Guard::wait(folder, key);
     if let Some(found) = store::read(&path) {
         return Ok(found);
     }
     let made = make()?;
     // A full disk or a read-only home costs the time of making it again, no more.
     let _ = store::write(&path, &made);
+    drop(guard);
     Ok(made)
 }
 
-/// Held by who makes a thing; the lock of a process that dies is released by the kernel. Nothing
-/// where files cannot be locked: then everybody makes it, and the last one's file stays.
-fn wait_for_others(folder: &Path, key: &Key) -> Option<File> {
-    fs::create_dir_all(folder).ok()?;
-    let guard = File::create(folder.join(format!("{}.lock", key.file_name()))).ok()?;
-    guard.lock().ok()?;
-    Some(guard)
+/// Held while a thing is made, so that others wait for it; the lock of a process that dies is released by the
+/// kernel. The lock's file goes with it.
+struct Guard {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Guard {
+    /// Nothing where files cannot be locked: then everybody makes the thing, and the last one's file stays.
+    fn wait(folder: &Path, key: &Key) -> Option<Self> {
+        fs::create_dir_all(folder).ok()?;
+        let path = folder.join(format!("{}{LOCK}", key.file_name()));
+        // That of another user may be read, and so locked.
+        let lock = File::create(&path).or_else(|_| File::open(&path)).ok()?;
+        lock.lock().ok()?;
+        Some(Self { path, _lock: lock })
+    }
+}
+
+impl Drop for Guard {
+    /// Who waits for this lock finds the thing, or makes it, as does who comes later and finds no lock.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+const LOCK: &str = ".lock";
+
+/// A file of the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// The files of prepared things in a folder, and locks that a killed process has left, by name. Nothing else
+/// in the folder is touched by this program.
+///
+/// # Errors
+///
+/// When the folder is there and cannot be listed.
+pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(Error::io("list", folder))?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(Error::io("list", folder))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !key::is_file_name(name.strip_suffix(LOCK).unwrap_or(&name)) {
+            continue;
+        }
+        // One that another process has just removed is not there any more.
+        if let Ok(metadata) = entry.metadata() {
+            files.push(Kept { path: entry.path(), bytes: metadata.len() });
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -135,6 +193,44 @@ mod tests {
             }
         });
         assert_eq!(made.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_cache_holds_what_was_made_and_no_locks() {
+        let cache = tempfile::tempdir().unwrap();
+        assert_eq!(kept(&cache.path().join("none")).unwrap(), []);
+        let make = || {
+            prepared_in(cache.path(), &key(), || Ok::<ImageSet, Infallible>(digits::generate(2, 2)))
+        };
+        make().unwrap();
+        let names = || -> Vec<String> {
+            let files = kept(cache.path()).unwrap();
+            files
+                .iter()
+                .map(|file| file.path.file_name().unwrap().to_str().unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(names(), [key().file_name()]);
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+        // What is not the cache's stays out of it; a lock that was left behind is its own.
+        let lock = format!("{}.lock", Key::new("zca", 1).file_name());
+        for name in ["mine.txt", "mine.safetensors", "thesis.lock", &lock] {
+            fs::write(cache.path().join(name), "").unwrap();
+        }
+        assert_eq!(names(), [key().file_name(), lock]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_cache_is_shared_as_far_as_the_umask_lets_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let cache = tempfile::tempdir().unwrap();
+        let make = || Ok::<ImageSet, Infallible>(digits::generate(2, 2));
+        prepared_in(cache.path(), &key(), make).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let ordinary = cache.path().join("ordinary");
+        fs::write(&ordinary, "").unwrap();
+        assert_eq!(mode(&cache.path().join(key().file_name())), mode(&ordinary));
     }
 
     #[test]

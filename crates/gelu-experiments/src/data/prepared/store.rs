@@ -1,8 +1,9 @@
+use crate::files::write_atomically;
+use crate::{Error, Result};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::path::Path;
 
 /// Something that can be kept as arrays and texts.
@@ -79,24 +80,22 @@ impl Arrays<'_> {
 
 const CHECKSUM: &str = "checksum";
 
-/// Writes under a temporary name, then renames: a reader never sees half of it.
-pub(super) fn write<T: Prepared>(path: &Path, thing: &T) -> std::io::Result<()> {
+/// Writes so that a reader never sees half of it, with the permissions that the umask leaves: the cache may be
+/// shared.
+pub(super) fn write<T: Prepared>(path: &Path, thing: &T) -> Result<()> {
+    let failed = |error: safetensors::SafeTensorError| Error::Failed(error.to_string());
     let arrays = thing.arrays();
     let mut views = Vec::new();
     for (name, array) in &arrays {
         let (dtype, length, bytes) = array.parts();
-        let view = TensorView::new(dtype, vec![length], bytes).map_err(std::io::Error::other)?;
+        let view = TensorView::new(dtype, vec![length], bytes).map_err(failed)?;
         views.push((*name, view));
     }
     let texts = thing.texts();
     let mut info: HashMap<String, String> = texts.clone().into_iter().collect();
     info.insert(CHECKSUM.to_owned(), checksum(&texts, &views));
-    let bytes = safetensors::serialize(views, Some(info)).map_err(std::io::Error::other)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    let bytes = safetensors::serialize(views, Some(info)).map_err(failed)?;
+    write_atomically(path, bytes)
 }
 
 /// What the file holds; `None` where there is none, or it is damaged or of another kind.

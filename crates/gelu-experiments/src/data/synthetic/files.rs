@@ -1,13 +1,17 @@
 //! Generated sets, written as the files of the real ones.
 
 use super::super::cifar::{self, Cifar};
-use super::super::{corpus, digits, mnist, spoken_digits, timit, tweets};
+use super::super::{DataSetInfo, corpus, digits, mnist, spoken_digits, timit, tweets};
 use super::{begin, pictures, tweets as words};
+use crate::suggestion::unknown;
 use crate::{Error, Result};
 use std::path::Path;
 
 /// Examples of a part: twenty times as many as any of the real sets has.
 const MOST: usize = 1_000_000;
+/// Sets that can be generated.
+const GENERATED: [&str; 8] =
+    ["digits", "mnist", "cifar10", "cifar100", "tweets", "timit", "spoken-digits", "shakespeare"];
 /// Voices of generated spoken digits.
 const VOICES: usize = 3;
 
@@ -18,8 +22,8 @@ const VOICES: usize = 3;
 ///
 /// # Errors
 ///
-/// When there is no such set, a part would be empty or too large, the folder holds real data, or a
-/// file cannot be written.
+/// When there is no such set, a part would be empty or too large, the folder holds anything else, or a file cannot
+/// be written.
 pub fn write(
     name: &str,
     folder: &Path,
@@ -40,7 +44,7 @@ pub fn write(
     let (train, test, what) = match name {
         "digits" | "mnist" => {
             let (train, test) = sizes((digits::TRAIN, digits::TEST));
-            begin(folder, "digits", mnist::is_present(folder))?;
+            begin(folder, &format!("digits, {train} and {test}"))?;
             mnist::write(folder, &digits::generate(train, test))?;
             (train, test, "digits")
         }
@@ -84,10 +88,10 @@ pub fn write(
             (train, test, "characters, or more,")
         }
         _ => {
-            return Err(Error::Usage(format!(
-                "no data set `{name}` can be generated; there are: digits, mnist, cifar10, \
-                 cifar100, tweets, timit, spoken-digits, shakespeare"
-            )));
+            return Err(Error::Usage(match DataSetInfo::named(name) {
+                Ok(_) => format!("{name} cannot be generated; there are: {}", GENERATED.join(", ")),
+                Err(_) => unknown("data set", name, &GENERATED),
+            }));
         }
     };
     Ok(format!(

@@ -97,11 +97,13 @@ fn find_vectors(folder: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// When the folder holds real data, or a file cannot be written.
+/// When the folder holds anything else, or a file cannot be written.
 pub fn write_synthetic(folder: &Path, corpus: &synthetic::tweets::Corpus) -> Result<()> {
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write;
-    synthetic::begin(folder, synthetic::tweets::NAME, is_present(folder))?;
+    let [train, validation, test] = [&corpus.train, &corpus.validation, &corpus.test].map(Vec::len);
+    let name = synthetic::tweets::NAME;
+    synthetic::begin(folder, &format!("{name}, {train}, {validation} and {test}"))?;
     for (name, tweets) in FILES.iter().zip([&corpus.train, &corpus.validation, &corpus.test]) {
         let mut text = String::new();
         for tweet in tweets {

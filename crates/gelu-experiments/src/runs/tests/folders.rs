@@ -61,7 +61,8 @@ fn a_comparison_can_be_widened() {
 #[test]
 fn fewer_seeds_are_a_cut_until_a_look_is_taken_after_as_many() {
     let mut small = comparison();
-    (small.recipe.name, small.recipe.comparison.seeds) = ("digits".to_owned(), 1);
+    small.recipe = crate::recipe::Recipe::named("digits").unwrap();
+    small.recipe.comparison.seeds = 1;
     let cuts = |of: &Comparison| -> Vec<String> {
         let all = of.cut_down(&of.recipe.design()).into_iter();
         all.filter(|cut| cut.contains("seed")).collect()

@@ -1,32 +1,34 @@
 //! Folders of PNG and JPEG files, a folder a class: `DIR/train/CLASS/*` and `DIR/test/CLASS/*`, or
 //! `DIR/CLASS/*`, of which a fifth of each class is the test part.
 
+mod decode;
+mod pixels;
+
+pub use decode::decode;
+
 use super::checks::{ORDER_SEED, check_classes, check_file, name_of};
 use crate::data::cifar::picture_folder::entries;
 use crate::data::idx::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};
 use crate::error::Place;
 use crate::{Error, Result};
-use image::imageops::FilterType;
-use image::{DynamicImage, ImageReader, Limits};
+use pixels::Pixels;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use std::io::Cursor;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Raised when the same files become another set.
-pub const VERSION: u32 = 1;
+/// Raised when the same files become another set, or are refused.
+pub const VERSION: u32 = 2;
 
 const PARTS: [&str; 2] = ["train", "test"];
 const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
 /// Where there is one part, every fifth picture of a class is a test picture.
 const TEST_SHARE: usize = 5;
-/// No picture of this program is larger; nor takes decoding one more memory.
-const LARGEST_SIDE: u32 = 4096;
-const MOST_MEMORY: u64 = 256 << 20;
-/// All pictures together, in bytes.
-const MOST_PIXELS: usize = 2 << 30;
+/// What people call the parts of a data set, in small letters.
+const NAMES_OF_PARTS: [&str; 10] =
+    ["train", "training", "test", "testing", "tst", "val", "valid", "validation", "dev", "eval"];
 
 /// A file and the number of its class.
 type Labelled = (PathBuf, u8);
@@ -46,14 +48,23 @@ impl Folders {
     /// # Errors
     ///
     /// When the place is no folder, there are fewer than two classes or more than 256, a class has no picture,
-    /// a test class is no training class, or a file is neither PNG nor JPEG by its name.
+    /// a test class is no training class, a file is neither PNG nor JPEG by its name, or pictures lie elsewhere
+    /// than in folders of classes.
     pub fn find(root: &Path) -> Result<Self> {
+        if root.is_file() {
+            let problem = "is a file, and pictures are read from folders";
+            let advice = "name the folder that holds a folder of pictures for each class";
+            return Err(Error::data(root, Place::File, problem, advice));
+        }
         if !root.is_dir() {
             let advice = "name the folder that holds a folder of pictures for each class";
             return Err(Error::data(root, Place::File, "there is no such folder", advice));
         }
         let folders = entries(root, true)?;
         let split = PARTS.iter().all(|part| folders.iter().any(|name| name == part));
+        if !split {
+            check_no_parts(root, &folders)?;
+        }
         if split && let Some(other) = folders.iter().find(|name| !PARTS.contains(&name.as_str())) {
             let advice = "its pictures belong into train: `validation = N` of a recipe sets some of those aside";
             let problem = "is neither train nor test, and lies beside them";
@@ -66,6 +77,12 @@ impl Folders {
             return Err(Error::data(train, Place::File, "holds no folder", advice));
         }
         check_classes(&train, classes.len())?;
+        check_no_pictures(root, "lies outside the folders of the classes")?;
+        if split {
+            for part in PARTS {
+                check_no_pictures(&root.join(part), "lies outside the folders of the classes")?;
+            }
+        }
         let mut files = labelled(&train, &classes)?;
         let mut order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
         let test = match split {
@@ -88,9 +105,10 @@ impl Folders {
     ///
     /// # Errors
     ///
-    /// When a file cannot be decoded, has another size than the first one, or all together take more than 2 GiB.
+    /// When a file cannot be decoded, has another size than the first one, a test picture is a training picture,
+    /// too, or all together take more than 2 GiB.
     pub fn read(&self, size: Option<usize>) -> Result<ImageSet> {
-        let mut pixels = Pixels { size, ..Pixels::default() };
+        let mut pixels = Pixels::new(size);
         let [train, test] = &self.parts;
         for (path, _) in train.iter().chain(test) {
             check_file(path)?;
@@ -99,6 +117,8 @@ impl Folders {
         let (channels, height, width) = (pixels.channels(), pixels.height, pixels.width);
         let mut train_pixels = pixels.planes();
         let test_pixels = train_pixels.split_off(train.len() * channels * height * width);
+        let features = channels * height * width;
+        check_apart([&train_pixels, &test_pixels], [train, test], features)?;
         let images = |pixels, part: &[Labelled]| {
             let labels = part.iter().map(|&(_, label)| label).collect();
             Images { pixels, channels, height, width, labels }
@@ -123,6 +143,11 @@ fn labelled(folder: &Path, classes: &[String]) -> Result<Vec<Vec<Labelled>>> {
             let problem = "there is no such class among the training pictures";
             return Err(Error::data(place, Place::File, problem, "rename or remove it"));
         };
+        if let Some(deeper) = entries(&place, true)?.first() {
+            let problem = "is a folder in that of a class, and its pictures would be left out";
+            let advice = "move them into the class's folder, or remove it";
+            return Err(Error::data(place.join(deeper), Place::File, problem, advice));
+        }
         let pictures = entries(&place, false)?;
         if pictures.is_empty() {
             return Err(Error::data(
@@ -134,8 +159,7 @@ fn labelled(folder: &Path, classes: &[String]) -> Result<Vec<Vec<Labelled>>> {
         }
         for picture in pictures {
             let path = place.join(picture);
-            let extension = path.extension().and_then(|text| text.to_str()).unwrap_or_default();
-            if !EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known)) {
+            if !is_picture(&path) {
                 let problem = "is neither .png nor .jpg nor .jpeg";
                 return Err(Error::data(path, Place::File, problem, "convert or remove it"));
             }
@@ -143,6 +167,55 @@ fn labelled(folder: &Path, classes: &[String]) -> Result<Vec<Vec<Labelled>>> {
         }
     }
     Ok(files)
+}
+
+/// Whether a file is PNG or JPEG by its name.
+fn is_picture(path: &Path) -> bool {
+    let extension = path.extension().and_then(|text| text.to_str()).unwrap_or_default();
+    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Refuses pictures in a folder that is no class's.
+fn check_no_pictures(folder: &Path, problem: &str) -> Result<()> {
+    let files = entries(folder, false)?.into_iter().map(|name| folder.join(name));
+    match files.into_iter().find(|path| is_picture(path)) {
+        None => Ok(()),
+        Some(path) => {
+            let advice = "move it into the folder of its class, or remove it";
+            Err(Error::data(path, Place::File, problem, advice))
+        }
+    }
+}
+
+/// Refuses folders that are called as parts of a data set are, and would be read as classes.
+fn check_no_parts(root: &Path, folders: &[String]) -> Result<()> {
+    let is_part = |name: &&String| NAMES_OF_PARTS.contains(&name.to_lowercase().as_str());
+    let parts: Vec<&str> = folders.iter().filter(is_part).map(String::as_str).collect();
+    let training = parts.iter().any(|part| part.to_lowercase().starts_with("train"));
+    if parts.len() < 2 && !training {
+        return Ok(());
+    }
+    let problem = format!("{} would be read as classes", crate::names::excerpts(parts.into_iter()));
+    let advice = "call the parts train and test, in small letters; pictures to validate on belong into train, of which \
+                  `validation = N` of a recipe sets some aside";
+    Err(Error::data(root, Place::File, problem, advice))
+}
+
+/// Refuses test pictures that are trained on, too: the error on them says nothing about others.
+fn check_apart(pixels: [&[u8]; 2], parts: [&[Labelled]; 2], features: usize) -> Result<()> {
+    let pictures = |part: usize| pixels[part].chunks_exact(features.max(1)).zip(parts[part]);
+    let trained: HashMap<&[u8], &Path> =
+        pictures(0).map(|(picture, (path, _))| (picture, path.as_path())).collect();
+    let mut twice = Vec::new();
+    for (picture, (path, _)) in pictures(1) {
+        twice.extend(trained.get(picture).map(|first| (first.display(), path)));
+    }
+    let Some((first, path)) = twice.first() else { return Ok(()) };
+    let problem = format!(
+        "is the same picture as {first}, which is trained on; there are {} such test pictures",
+        twice.len()
+    );
+    Err(Error::data(path, Place::File, problem, "remove one of the two"))
 }
 
 /// The test pictures of a class that is in one part.
@@ -156,108 +229,12 @@ fn split_off(class: &mut Vec<Labelled>, order: &mut ChaCha8Rng) -> Result<Vec<La
     Ok(class.split_off(class.len() - class.len().div_ceil(TEST_SHARE)))
 }
 
-/// Pictures of one size, one behind the other.
-#[derive(Default)]
-struct Pixels {
-    size: Option<usize>,
-    height: usize,
-    width: usize,
-    /// Red, green and blue of every pixel.
-    interleaved: Vec<u8>,
-    coloured: bool,
-}
-
-impl Pixels {
-    fn push(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
-        let refuse =
-            |problem: String, advice: &str| Err(Error::data(path, Place::File, problem, advice));
-        let decoded = decode(path, bytes)?;
-        self.coloured |= decoded.color().has_color();
-        let picture = match self.size {
-            Some(side) => {
-                middle(&decoded).resize_exact(side as u32, side as u32, FilterType::Triangle)
-            }
-            None => decoded,
-        };
-        let (height, width) = (picture.height() as usize, picture.width() as usize);
-        if self.interleaved.is_empty() {
-            (self.height, self.width) = (height, width);
-        }
-        if (self.height, self.width) != (height, width) {
-            return refuse(
-                format!(
-                    "has {width}×{height} pixels, the pictures before it {}×{}",
-                    self.width, self.height
-                ),
-                "`size = N` in the recipe's data scales all to N×N",
-            );
-        }
-        if self.interleaved.len() + 3 * height * width > MOST_PIXELS {
-            return refuse(
-                "with it the pictures take more than 2 GiB".to_owned(),
-                "`size = N` in the recipe's data makes them smaller",
-            );
-        }
-        self.interleaved.extend(picture.into_rgb8().into_raw());
-        Ok(())
-    }
-
-    fn channels(&self) -> usize {
-        if self.coloured { 3 } else { 1 }
-    }
-
-    /// Each picture's channels one behind the other.
-    fn planes(self) -> Vec<u8> {
-        let mut planes = Vec::with_capacity(self.interleaved.len() / 3 * self.channels());
-        for picture in self.interleaved.chunks_exact((3 * self.height * self.width).max(1)) {
-            for channel in 0..self.channels() {
-                planes.extend(picture.iter().skip(channel).step_by(3));
-            }
-        }
-        planes
-    }
-}
-
-/// The largest square in the middle of a picture.
-fn middle(picture: &DynamicImage) -> DynamicImage {
-    let (width, height) = (picture.width(), picture.height());
-    let side = width.min(height);
-    picture.crop_imm((width - side) / 2, (height - side) / 2, side, side)
-}
-
-/// A PNG or JPEG, whatever its name says; `path` is what errors call it.
-///
-/// # Errors
-///
-/// When it is neither, damaged, or larger than 4096 pixels a side.
-pub fn decode(path: &Path, bytes: &[u8]) -> Result<DynamicImage> {
-    let damaged = |error: image::ImageError| {
-        // Those of decoders have line breaks, and may quote what the file holds.
-        let said: String = error
-            .to_string()
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .take(200)
-            .collect();
-        let problem = format!("no PNG or JPEG can be read: {}", said.trim_end());
-        Error::data(path, Place::File, problem, "copy it again, or remove it")
-    };
-    let mut reader = ImageReader::new(Cursor::new(bytes))
-        .with_guessed_format()
-        .map_err(Error::io("read", path))?;
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(LARGEST_SIDE);
-    limits.max_image_height = Some(LARGEST_SIDE);
-    limits.max_alloc = Some(MOST_MEMORY);
-    reader.limits(limits);
-    reader.decode().map_err(damaged)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use image::{GrayImage, ImageFormat, Luma, Rgb, RgbImage};
+    use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage};
     use std::fs;
+    use std::io::Cursor;
 
     fn save(path: &Path, picture: &DynamicImage) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -327,14 +304,12 @@ mod tests {
     #[test]
     fn the_middle_of_a_picture_is_scaled() {
         let folder = tempfile::tempdir().unwrap();
-        let stripes =
-            GrayImage::from_fn(8, 4, |x, _| Luma([if (2..6).contains(&x) { 200 } else { 0 }]));
-        for class in ["a", "b"] {
-            for index in 0..2 {
-                save(
-                    &folder.path().join(class).join(format!("{index}.png")),
-                    &stripes.clone().into(),
-                );
+        let stripes = |grey: u8| {
+            GrayImage::from_fn(8, 4, |x, _| Luma([if (2..6).contains(&x) { grey } else { 0 }]))
+        };
+        for (class, greys) in [("a", [198, 199]), ("b", [201, 202])] {
+            for grey in greys {
+                save(&folder.path().join(class).join(format!("{grey}.png")), &stripes(grey).into());
             }
         }
         save(&folder.path().join("a/large.jpg"), &grey(30, 20, 200));
@@ -342,7 +317,7 @@ mod tests {
         let set = read(folder.path(), Some(2)).unwrap();
         assert_eq!((set.train.height, set.train.width), (2, 2));
         assert!(
-            set.train.pixels.iter().all(|&pixel| pixel.abs_diff(200) <= 2),
+            set.train.pixels.iter().all(|&pixel| pixel.abs_diff(200) <= 4),
             "{:?}",
             set.train.pixels
         );
@@ -358,18 +333,83 @@ mod tests {
         assert!(refused(folder.path(), None).contains("all examples are of one class"));
         fs::create_dir(at("b")).unwrap();
         assert!(refused(folder.path(), None).contains("b: holds no picture"));
-        save(&at("b/1.png"), &grey(2, 2, 7));
+        save(&at("b/1.png"), &grey(2, 2, 8));
         assert!(refused(folder.path(), None).contains("a: holds one picture"));
-        save(&at("a/2.png"), &grey(2, 2, 7));
-        save(&at("b/2.png"), &grey(2, 2, 7));
+        save(&at("a/2.png"), &grey(2, 2, 9));
+        save(&at("b/2.png"), &grey(2, 2, 10));
         fs::write(at("b/notes.txt"), "mine").unwrap();
         assert!(refused(folder.path(), None).contains("notes.txt: is neither .png"));
         fs::remove_file(at("b/notes.txt")).unwrap();
         let mut jpeg = Vec::new();
-        grey(2, 2, 7).write_to(&mut Cursor::new(&mut jpeg), ImageFormat::Jpeg).unwrap();
+        grey(2, 2, 99).write_to(&mut Cursor::new(&mut jpeg), ImageFormat::Jpeg).unwrap();
         fs::write(at("b/2.png"), &jpeg).unwrap();
         assert!(read(folder.path(), None).is_ok(), "what a file is goes by its content");
         fs::write(at("b/2.png"), &jpeg[..jpeg.len() / 3]).unwrap();
         assert!(refused(folder.path(), None).contains("2.png: no PNG or JPEG can be read"));
+    }
+
+    #[test]
+    fn pictures_that_would_be_left_out_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for (place, value) in [("a/1", 1), ("a/2", 2), ("b/1", 3), ("b/2", 4)] {
+            save(&at(&format!("{place}.png")), &grey(2, 2, value));
+        }
+        fs::write(at("README.md"), "mine").unwrap();
+        read(folder.path(), None).unwrap();
+        save(&at("a/more/3.png"), &grey(2, 2, 5));
+        let said = refused(folder.path(), None);
+        assert!(said.contains("more: is a folder in that of a class"), "{said}");
+        fs::remove_dir_all(at("a/more")).unwrap();
+        save(&at("3.png"), &grey(2, 2, 5));
+        let said = refused(folder.path(), None);
+        assert!(said.contains("3.png: lies outside the folders"), "{said}");
+        let parts = tempfile::tempdir().unwrap();
+        let at = |name: &str| parts.path().join(name);
+        for (place, value) in [("train/a/1", 1), ("train/b/1", 3), ("test/a/2", 4)] {
+            save(&at(&format!("{place}.png")), &grey(2, 2, value));
+        }
+        read(parts.path(), None).unwrap();
+        save(&at("test/9.png"), &grey(2, 2, 5));
+        assert!(refused(parts.path(), None).contains("9.png: lies outside"));
+    }
+
+    #[test]
+    fn parts_by_other_names_are_no_classes() {
+        for names in
+            [["Train", "Test"], ["training", "val"], ["train", "validation"], ["val", "test"]]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            for (part, name) in names.into_iter().enumerate() {
+                for index in 0..2 {
+                    let path = folder.path().join(name).join(format!("a/{index}.png"));
+                    save(&path, &grey(2, 2, (2 * part + index) as u8));
+                }
+            }
+            let said = refused(folder.path(), None);
+            assert!(said.contains("would be read as classes") && said.contains(names[1]), "{said}");
+        }
+        // A class may be called so.
+        let folder = tempfile::tempdir().unwrap();
+        for (index, name) in ["dev", "ops", "dev", "ops"].into_iter().enumerate() {
+            save(&folder.path().join(name).join(format!("{index}.png")), &grey(2, 2, index as u8));
+        }
+        read(folder.path(), None).unwrap();
+    }
+
+    #[test]
+    fn a_test_picture_is_no_training_picture() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for (place, value) in [("train/a/1", 1), ("train/b/1", 3), ("test/a/2", 4), ("test/b/x", 3)]
+        {
+            save(&at(&format!("{place}.png")), &grey(2, 2, value));
+        }
+        let said = refused(folder.path(), None);
+        assert!(
+            said.contains("x.png: is the same picture as ") && said.contains("1.png"),
+            "{said}"
+        );
+        assert!(said.contains("there are 1 such test pictures"), "{said}");
     }
 }

@@ -1,0 +1,140 @@
+//! A picture of a file.
+
+use crate::error::Place;
+use crate::{Error, Result};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
+use std::io::Cursor;
+use std::path::Path;
+
+/// No picture is larger that is taken as it is; nor takes decoding one more memory.
+const LARGEST_SIDE: u32 = 4096;
+const MOST_MEMORY: u64 = 256 << 20;
+/// The same of pictures that are scaled: those of a camera of 200 megapixels.
+const LARGEST_SCALED_SIDE: u32 = 32_768;
+const MOST_SCALED_MEMORY: u64 = 1 << 30;
+
+/// A PNG or JPEG, whatever its name says; `path` is what errors call it. With `size`, it is going to be scaled to
+/// so many pixels a side.
+///
+/// # Errors
+///
+/// When it is neither, damaged, has 16 bits for a channel, is to be turned, or is larger than 4,096 pixels a side,
+/// or 32,768 where it is going to be scaled.
+pub fn decode(path: &Path, bytes: &[u8], size: Option<usize>) -> Result<DynamicImage> {
+    let refuse =
+        |problem: String, advice: &str| Err(Error::data(path, Place::File, problem, advice));
+    let damaged = |error: image::ImageError| {
+        // Those of decoders have line breaks, and may quote what the file holds.
+        let said: String = error
+            .to_string()
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .take(200)
+            .collect();
+        let problem = format!("no PNG or JPEG can be read: {}", said.trim_end());
+        Error::data(path, Place::File, problem, "copy it again, or remove it")
+    };
+    let (side, memory) = match size {
+        Some(_) => (LARGEST_SCALED_SIDE, MOST_SCALED_MEMORY),
+        None => (LARGEST_SIDE, MOST_MEMORY),
+    };
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(Error::io("read", path))?;
+    // The size is checked here, where it can be named.
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(memory);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder().map_err(damaged)?;
+    let (width, height) = decoder.dimensions();
+    if width.max(height) > side || decoder.total_bytes() > memory {
+        let problem =
+            format!("has {width}×{height} pixels, which are more than this program reads");
+        return refuse(
+            problem,
+            match size {
+                Some(_) => "scale it down, or remove it",
+                None => {
+                    "`size = N` in the recipe's data scales pictures down (--size N of `gelu data info`)"
+                }
+            },
+        );
+    }
+    let color = decoder.color_type();
+    if color.bytes_per_pixel() > color.channel_count() {
+        return refuse(
+            format!(
+                "has {} bits for each channel",
+                8 * color.bytes_per_pixel() / color.channel_count()
+            ),
+            "this program reads 8: convert it, for example with `magick mogrify -depth 8`",
+        );
+    }
+    // A damaged note about the orientation is none.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    if orientation != Orientation::NoTransforms {
+        return refuse(
+            "is stored turned or mirrored, and its EXIF data say how to show it".to_owned(),
+            "store it upright, for example with `magick mogrify -auto-orient`",
+        );
+    }
+    DynamicImage::from_decoder(decoder).map_err(damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::{GrayImage, ImageBuffer, ImageFormat, Luma, Rgb, RgbImage};
+
+    fn encoded(picture: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    }
+
+    fn refused(bytes: &[u8], size: Option<usize>) -> String {
+        decode(Path::new("a.png"), bytes, size).unwrap_err().to_string()
+    }
+
+    /// The segment APP1 of EXIF 2.3: a little-endian TIFF with the one entry 0x0112, Orientation.
+    fn turned(jpeg: &[u8], orientation: u8) -> Vec<u8> {
+        let mut exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+        exif.extend([orientation, 0, 0, 0, 0, 0, 0, 0]);
+        let length = (exif.len() as u16 + 2).to_be_bytes();
+        [&jpeg[..2], &[0xff, 0xe1], &length, &exif, &jpeg[2..]].concat()
+    }
+
+    #[test]
+    fn turned_pictures_are_refused_and_upright_ones_read() {
+        let picture: DynamicImage = RgbImage::from_pixel(6, 4, Rgb([9, 90, 200])).into();
+        let jpeg = encoded(&picture, ImageFormat::Jpeg);
+        for orientation in 2..=8 {
+            let said = refused(&turned(&jpeg, orientation), None);
+            assert!(said.contains("stored turned or mirrored"), "{orientation}: {said}");
+        }
+        for upright in [jpeg.clone(), turned(&jpeg, 1)] {
+            assert_eq!(decode(Path::new("a"), &upright, None).unwrap().width(), 6);
+        }
+    }
+
+    #[test]
+    fn sixteen_bits_are_refused() {
+        let grey: ImageBuffer<Luma<u16>, Vec<u16>> = ImageBuffer::from_pixel(3, 2, Luma([4_000]));
+        let coloured: ImageBuffer<Rgb<u16>, Vec<u16>> =
+            ImageBuffer::from_pixel(3, 2, Rgb([4_000; 3]));
+        for picture in [DynamicImage::from(grey), coloured.into()] {
+            let said = refused(&encoded(&picture, ImageFormat::Png), None);
+            assert!(said.contains("has 16 bits for each channel"), "{said}");
+        }
+    }
+
+    #[test]
+    fn large_pictures_can_be_scaled() {
+        let wide: DynamicImage = GrayImage::from_pixel(LARGEST_SIDE + 1, 2, Luma([7])).into();
+        let wide = encoded(&wide, ImageFormat::Png);
+        let said = refused(&wide, None);
+        assert!(said.contains("has 4097×2 pixels") && said.contains("`size = N`"), "{said}");
+        assert_eq!(decode(Path::new("a"), &wide, Some(8)).unwrap().width(), 4097);
+    }
+}

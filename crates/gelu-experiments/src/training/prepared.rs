@@ -1,0 +1,89 @@
+use super::Splits;
+use crate::Result;
+use crate::data::DataSet;
+use crate::recipe::{BatchUnit, DataRecipe};
+use crate::runs::RunSpec;
+use burn::tensor::Device;
+
+/// The data as runs use it, kept from one run to the next: prepared again only for runs that use it in
+/// another way.
+#[derive(Debug, Default)]
+pub struct PreparedSplits {
+    kept: Option<(Usage, Splits)>,
+}
+
+/// What the splits of a run depend on, apart from the network, of which a comparison has one.
+#[derive(Debug, PartialEq)]
+struct Usage {
+    fingerprint: String,
+    recipe: DataRecipe,
+    unit: BatchUnit,
+}
+
+impl Usage {
+    /// `None` where each run has data of its own, as of points.
+    fn of(spec: &RunSpec) -> Option<Self> {
+        spec.formula.is_none().then(|| Self {
+            fingerprint: spec.data_fingerprint.clone(),
+            recipe: spec.data.clone(),
+            unit: spec.training.batch_of,
+        })
+    }
+}
+
+impl PreparedSplits {
+    /// The splits of a run. `data` is called only where they have to be prepared.
+    ///
+    /// # Errors
+    ///
+    /// Those of `data`, and those of [`Splits::new`].
+    pub fn of<'a>(
+        &mut self,
+        spec: &RunSpec,
+        device: &Device,
+        data: impl FnOnce() -> Result<&'a DataSet>,
+    ) -> Result<Splits> {
+        let usage = Usage::of(spec);
+        if let Some((kept, splits)) = &self.kept
+            && usage.as_ref() == Some(kept)
+        {
+            return Ok(splits.clone());
+        }
+        // Before the new ones are made: both may not fit.
+        self.kept = None;
+        let splits = Splits::new(data()?, spec, device)?;
+        self.kept = usage.map(|usage| (usage, splits.clone()));
+        Ok(splits)
+    }
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use crate::data::digits;
+    use crate::recipe::Recipe;
+    use gelu_core::Activation;
+
+    #[test]
+    fn runs_that_use_data_alike_have_them_prepared_once() {
+        let mut recipe = Recipe::named("digits").unwrap();
+        (recipe.data.validation, recipe.training.batch_size) = (5, 5);
+        let data = DataSet::from(digits::generate(20, 5));
+        let fingerprint = data.source().fingerprint.clone();
+        let spec = |recipe: &Recipe, seed| {
+            RunSpec::new(recipe, &Activation::Gelu, 1e-3, 0.0, seed, "flex", &fingerprint)
+        };
+        let device = Device::default();
+        let mut prepared = PreparedSplits::default();
+        let gone = || Err(Error::Failed("the data were asked for".to_owned()));
+        assert!(prepared.of(&spec(&recipe, 1), &device, gone).is_err());
+        let first = prepared.of(&spec(&recipe, 1), &device, || Ok(&data)).unwrap();
+        let again = prepared.of(&spec(&recipe, 2), &device, gone).unwrap();
+        assert_eq!((first.train.len(), again.train.len()), (15, 15));
+        recipe.data.validation = 10;
+        assert!(prepared.of(&spec(&recipe, 1), &device, gone).is_err());
+        let other = prepared.of(&spec(&recipe, 1), &device, || Ok(&data)).unwrap();
+        assert_eq!(other.train.len(), 10);
+    }
+}
