@@ -186,6 +186,17 @@ mod tests {
         close(got(LayerMeasure::Kurtosis), 21.0 / 9.0 - 3.0);
     }
 
+    /// Two columns of ±1 that do not go together, of more rows than f16 holds.
+    #[test]
+    fn many_rows_of_16_bits_have_their_rank() {
+        let device = Device::default();
+        let numbers = (0..70_000u32).flat_map(|row| [row % 2, row / 2 % 2]);
+        let numbers: Vec<f32> = numbers.map(|bit| 2.0 * bit as f32 - 1.0).collect();
+        let outputs = Tensor::<1>::from_floats(numbers.as_slice(), &device).reshape([70_000, 2]);
+        let rank = rank(outputs.cast(FloatDType::F16)).unwrap();
+        assert!((rank - 2.0).abs() < 1e-4, "{rank}");
+    }
+
     #[test]
     fn rank_counts_directions_whichever_side_is_longer() {
         let device = Device::default();
