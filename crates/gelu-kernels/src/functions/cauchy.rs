@@ -1,15 +1,18 @@
 //! The unit with a Cauchy CDF, `x·P(C ≤ x) = x·(1/2 + atan(x)/π)`, C standard Cauchy (Hendrycks &
 //! Gimpel, §4): tends to −1/π for x → −∞, as an ELU with α = 1/π does.
 //!
-//! With `t = |x|`, `z = min(t, 1/t)` and `atan z = z/(1 + z²) + z³·Q(z²)`, the tail's probability
-//! and the tail of the derivative, `P(C ≤ −t) − t/(π·(1 + t²))`, are for t > 1 sums of positive
-//! terms, so that nothing cancels far out:
+//! With `t = |x|`, `z = t` up to 1 and `1/t` from there on, and `atan z = z/(1 + z²) + z³·Q(z²)`, the tail's
+//! probability and the tail of the derivative, `P(C ≤ −t) − t/(π·(1 + t²))`, are for t > 1 sums of positive terms,
+//! so that nothing cancels far out:
 //!
 //! ```text
 //! t·P(C ≤ −t) = (1/(1 + z²) + z²·Q(z²))/π        derivative's tail: z³·Q(z²)/π
 //! ```
 //!
-//! On 0 ≤ z ≤ 1 the relative error of Q is 2^-36.4, and 2^-55.8 in f64;
+//! In f64 that is so from t = 0.8 on, and up to there the derivative's tail is, with less to cancel,
+//! `((1 − t)² + (2 − 4/π)·t)/(2·(1 + t²)) − z³·Q(z²)/π`.
+//!
+//! On 0 ≤ z ≤ 1 the relative error of Q is 2^-36.4, and on 0 ≤ z ≤ 1.25 in f64 2^-54.8;
 //! `tests/accuracy/fit.py` prints it.
 
 use super::Function;
@@ -31,7 +34,7 @@ impl Function for Cauchy {
         let y = z.clone() * z.clone();
         let arc = x.constant(1.0) / (y.clone() + 1.0) + y.clone() * q(y);
         let near = t.clone().at_most(1.0) * (-(z * arc.clone() * FRAC_1_PI) + 0.5);
-        x.positive_part() - A::choose(t.above(1.0), arc * FRAC_1_PI, near)
+        x.positive_part() - A::choose(t.above(edge(&t)), arc * FRAC_1_PI, near)
     }
 
     /// 0 for −∞, 1 for +∞.
@@ -40,9 +43,23 @@ impl Function for Cauchy {
         let t = x.clone().abs();
         let z = folded(t.clone());
         let y = z.clone() * z.clone();
-        let rest = z.clone() * y.clone() * q(y.clone());
-        let near = -((z * 2.0 / (y + 1.0) + rest.clone()) * FRAC_1_PI) + 0.5;
-        A::on_its_side(&x, A::choose(t.above(1.0), rest * FRAC_1_PI, near))
+        let (far, near) = match x.digits() {
+            Digits::Double => {
+                let part = q(y.clone()) * FRAC_1_PI;
+                // Divided by t, which unlike its inverse is not rounded.
+                let large = t.clone().at_least(edge(&t));
+                let far = part.clone() / large.clone() / (large.clone() * large);
+                let below = -z.clone() + 1.0;
+                let sum = below.clone() * below + z.clone() * (2.0 - 4.0 * FRAC_1_PI);
+                (far, sum / ((y.clone() + 1.0) * 2.0) - z * y * part)
+            }
+            _ => {
+                let rest = z.clone() * y.clone() * q(y.clone());
+                let near = -((z * 2.0 / (y + 1.0) + rest.clone()) * FRAC_1_PI) + 0.5;
+                (rest * FRAC_1_PI, near)
+            }
+        };
+        A::on_its_side(&x, A::choose(t.above(edge(&t)), far, near))
     }
 
     /// `2/(π·(1 + x²)²)`; 0 for ±∞.
@@ -53,12 +70,18 @@ impl Function for Cauchy {
     }
 }
 
-/// `min(t, 1/t)`.
+/// Up to where the formulas for small t serve.
+#[inline(always)]
+fn edge<A: Arithmetic>(t: &A) -> f64 {
+    t.by_digits(1.0, 1.0, 0.8)
+}
+
+/// `t` up to the edge, `1/t` past it.
 #[inline(always)]
 fn folded<A: Arithmetic>(t: A) -> A {
-    let far = t.above(1.0);
+    let far = t.above(edge(&t));
     // Without dividing by a zero.
-    let inverse = t.constant(1.0) / t.clone().at_least(1.0);
+    let inverse = t.constant(1.0) / t.clone().at_least(edge(&t));
     A::choose(far, inverse, t)
 }
 
@@ -66,7 +89,7 @@ fn folded<A: Arithmetic>(t: A) -> A {
 #[inline(always)]
 fn q<A: Arithmetic>(y: A) -> A {
     match y.digits() {
-        Digits::Double => (y - 0.5).polynomial(&DOUBLE),
+        Digits::Double => (y - 0.781_25).polynomial(&DOUBLE),
         Digits::Single | Digits::Half | Digits::Rounded => y.polynomial(&ROUNDED),
     }
 }
@@ -89,29 +112,33 @@ const ROUNDED: [f64; 15] = [
     0.003373102788083732,
 ];
 
-const DOUBLE: [f64; 24] = [
-    0.4075061694008731,
-    -0.3336296193137303,
-    0.2414814556917338,
-    -0.16839500155231604,
-    0.11551426789588197,
-    -0.07854839897331957,
-    0.05313287085278296,
-    -0.03581926719293431,
-    0.024091352681367046,
-    -0.01617646299149663,
-    0.010848540628239313,
-    -0.007268607927673018,
-    0.004866349653076456,
-    -0.0032562149853430696,
-    0.00217888652010014,
-    -0.0014567083402499761,
-    0.0009667233918621441,
-    -0.000645934917230294,
-    0.0004601777929318327,
-    -0.0003073302159429367,
-    0.0001291334080872492,
-    -8.6240590488184e-05,
-    0.00017352377764779091,
-    -0.00011581498205693095,
+const DOUBLE: [f64; 28] = [
+    0.3296347179398842,
+    -0.2294760668779418,
+    0.14067884858133342,
+    -0.08293214248587824,
+    0.04804079948378723,
+    -0.027567629142313196,
+    0.01572953120512459,
+    -0.008941707475683734,
+    0.005070071657655388,
+    -0.0028695142160725592,
+    0.001621840577804498,
+    -0.0009156987485869314,
+    0.0005165726693506722,
+    -0.000291230074960603,
+    0.00016416769159878343,
+    -9.246407981133578e-05,
+    5.179164613073484e-05,
+    -2.9151415993590326e-05,
+    1.7161533918307987e-05,
+    -9.654316468893427e-06,
+    3.927426397024207e-06,
+    -2.209398087655276e-06,
+    3.2889872780471204e-06,
+    -1.84856046382802e-06,
+    -7.832030246221075e-07,
+    4.3992723311553494e-07,
+    7.08199224414082e-07,
+    -3.979431911605606e-07,
 ];

@@ -10,7 +10,7 @@
 //! ```
 
 use super::Function;
-use crate::arithmetic::{Arithmetic, Exponential, Zero};
+use crate::arithmetic::{Arithmetic, Digits, Exponential, Zero};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mish;
@@ -39,7 +39,14 @@ impl Function for Mish {
         let small = (-t.clone()).exp();
         let e = small.clone().value();
         let n = e.clone() * (e.clone() + 2.0) + 2.0;
-        let bracket = (e.clone() + 2.0) * n.clone() - t.clone() * (e.clone() + 1.0) * 4.0;
+        let bracket = match x.digits() {
+            // The same, with less to cancel.
+            Digits::Double => {
+                let rest = e.clone() * ((e.clone() + 4.0) * e.clone() + 2.0);
+                (-t.clone() + 1.0) * (e.clone() + 1.0) * 4.0 + rest
+            }
+            _ => (e.clone() + 2.0) * n.clone() - t.clone() * (e.clone() + 1.0) * 4.0,
+        };
         let below = small.times(bracket / (n.clone() * n));
         let square = e.clone() * e.clone();
         let d = e.clone() * 2.0 + 1.0 + square.clone() * 2.0;

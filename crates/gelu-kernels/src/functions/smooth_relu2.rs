@@ -11,7 +11,7 @@
 //! For x < 0 the sum `x + s` would cancel: there it is `a²/(s + |x|)`.
 
 use super::{Function, Parameter};
-use crate::arithmetic::Arithmetic;
+use crate::arithmetic::{Arithmetic, Digits};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmoothRelu2;
@@ -43,6 +43,10 @@ impl Function for SmoothRelu2 {
         let s = root(t.clone(), &a);
         let sum = a.clone() * a.clone() / (s.clone() + t.clone());
         let below = sum.clone() * (sum / (s.clone() * 2.0));
+        let below = match x.digits() {
+            Digits::Double => below * (lost(&t, &s, &a) + 1.0),
+            _ => below,
+        };
         let above = (t + s) * (cosine(&x, &a) + 1.0) * 0.5;
         A::choose(x.below(0.0), below, above)
     }
@@ -74,6 +78,24 @@ fn root<A: Arithmetic>(t: A, a: &A) -> A {
     let near = t.clone().at_most(reach(&t));
     let s = (near.clone() * near + a.clone() * a.clone()).sqrt();
     A::choose(far, t, s)
+}
+
+/// What roundings took from `(a²)²/((s + t)²·2s)`, as a part of it: five of them come of a², s and s + t, whose
+/// shares add up. Where t² would be infinite, nothing is left to be right.
+#[inline(always)]
+fn lost<A: Arithmetic>(t: &A, s: &A, a: &A) -> A {
+    let (t, s) = (t.clone().at_most(reach(t)), s.clone().at_most(reach(t)));
+    let (square, square_low) = a.clone().product(a.clone());
+    let (of_t, of_t_low) = t.clone().product(t.clone());
+    let (of_s, of_s_low) = s.clone().product(s.clone());
+    // (t² + a² − s²)/(2s)
+    let larger = (of_t - of_s).walled() + square.clone();
+    let root_low = (larger + (of_t_low + square_low.clone() - of_s_low)) / (s.clone() * 2.0);
+    let sum = (s.clone() + t.clone()).walled();
+    let sum_low = (t - (sum.clone() - s.clone()).walled()) + root_low.clone();
+    // An a² that is 0 has lost nothing that counts.
+    let square = square.at_least(f64::MIN_POSITIVE);
+    (square_low / square - sum_low / sum) * 2.0 - root_low / s
 }
 
 /// `|x|/s`; 1 for ±∞.

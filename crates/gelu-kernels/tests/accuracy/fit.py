@@ -8,7 +8,7 @@ With t = |x|, v = t / (t + a), E = exp(-t^2 / 2), Phi the normal CDF and phi its
   Phi(-t)            = E * S(v - s) / (t + a)
   Phi(-t) - t phi(t) = E * (T0 - t) * P(v - s)     T0 = 0.7517915..., the derivative's zero
 
-With z in [0, 1], for the arc tangent:
+With z in [0, 1], in f64 in [0, 1.25], for the arc tangent:
 
   atan z = z / (1 + z^2) + z^3 Q(z^2)
 
@@ -116,7 +116,7 @@ if __name__ == "__main__":
         ("Q", arc, mp.mpf(1), mp.mpf(0), (14,)),
         ("S_DOUBLE", tail(3), double / (double + 3), mp.mpf(0.45), (26,)),
         ("P_DOUBLE", slope(4), double / (double + 4), mp.mpf(0.45), (22,)),
-        ("Q_DOUBLE", arc, mp.mpf(1), mp.mpf(0.5), (21, 22, 23)),
+        ("Q_DOUBLE", arc, mp.mpf(1.5625), mp.mpf(0.78125), (25, 26, 27)),
     ):
         for degree in degrees:
             coefficients, lost, worst = fit(function, degree, top, shift)

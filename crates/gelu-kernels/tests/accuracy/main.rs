@@ -102,12 +102,14 @@ fn f32_is_within_its_bounds_and_the_bounds_are_tight() {
 #[test]
 fn f64_is_close_to_arbitrary_precision() {
     for unit in Unit::ALL {
-        let bound = match unit {
-            // Its derivative is a difference around |x| = 1.
-            Unit::Cauchy => 6.0,
-            // Far below 0 its derivative is a quotient of five factors that are rounded each.
-            Unit::SmoothRelu2 { .. } => 6.0,
-            _ => 4.0,
+        // Of values and of derivatives: what a search for the worst f64 found, and a little more. The worst points
+        // that it found are among the references.
+        let bounds = match unit {
+            Unit::Cauchy | Unit::Mish => [5.5, 7.0],
+            // Squares and products of what has errors of its own.
+            Unit::Gelu2 => [9.0, 7.0],
+            Unit::Tanhshrink => [5.5, 8.0],
+            _ => [5.5, 5.5],
         };
         let references = references(unit);
         let x: Vec<f64> = references.iter().map(|r| r.0).collect();
@@ -126,9 +128,10 @@ fn f64_is_close_to_arbitrary_precision() {
                 }
             }
         }
-        for (of, (ulps, at)) in ["value", "derivative"].into_iter().zip(worst) {
+        for ((of, bound), (ulps, at)) in ["value", "derivative"].into_iter().zip(bounds).zip(worst)
+        {
             println!("{unit} {of}: {ulps:.2} ULP at {at:e}");
-            assert!(ulps <= bound, "{unit} {of}: {ulps} ULP at {at:e}");
+            assert!(ulps <= bound, "{unit} {of}: {ulps} ULP at {at:e}, bound {bound}");
         }
     }
 }
