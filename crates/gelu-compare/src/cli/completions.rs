@@ -1,3 +1,4 @@
+use crate::files::write_atomically;
 use crate::output::print;
 use crate::{Error, Result};
 use clap::{Args, Command};
@@ -52,25 +53,70 @@ impl Man {
             Some(folder) => {
                 std::fs::create_dir_all(&folder)
                     .map_err(Error::io("create the folder", &folder))?;
-                clap_mangen::generate_to(command, &folder)
-                    .map_err(Error::io("write the manual into", &folder))?;
+                let (name, mut pages) = (command.get_name().to_owned(), Vec::new());
+                let mut command = named(command, &name).disable_help_subcommand(true);
+                command.build();
+                add_pages(&command, &name, &mut pages)?;
+                for (name, page) in pages {
+                    write_atomically(&folder.join(format!("{name}.1")), page)?;
+                }
             }
             None => {
-                let mut page = Vec::new();
-                clap_mangen::Man::new(command)
-                    .render(&mut page)
-                    .map_err(Error::io("write", "the manual"))?;
-                print(&String::from_utf8_lossy(&page))?;
+                let name = command.get_name().to_owned();
+                print(&page(&named(command, &name), &name)?)?;
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
+/// The command with the names of its subcommands' pages, `gelu_compare` for `gelu compare`: with a hyphen, it would be
+/// that of another program.
+fn named(command: Command, name: &str) -> Command {
+    command.mut_subcommands(|subcommand| {
+        let page = format!("{name}_{}", subcommand.get_name());
+        named(subcommand.display_name(&page), &page)
+    })
+}
+
+/// The page of that name, and those of the subcommands.
+fn add_pages(command: &Command, name: &str, pages: &mut Vec<(String, String)>) -> Result<()> {
+    pages.push((name.to_owned(), page(command, name)?));
+    command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).try_for_each(
+        |subcommand| add_pages(subcommand, &format!("{name}_{}", subcommand.get_name()), pages),
+    )
+}
+
+/// A page, which names those of the subcommands as they are called.
+fn page(command: &Command, name: &str) -> Result<String> {
+    let mut page = Vec::new();
+    let man = clap_mangen::Man::new(command.clone());
+    man.render(&mut page).map_err(Error::io("write", "the manual"))?;
+    let mut page = String::from_utf8_lossy(&page).into_owned();
+    for subcommand in command.get_subcommands() {
+        // As the format writes hyphens.
+        let [name, of] = [name, subcommand.get_name()].map(|name| name.replace('-', "\\-"));
+        page = page.replace(&format!("{name}\\-{of}(1)"), &format!("{name}_{of}(1)"));
+    }
+    Ok(page)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::ValueEnum;
+
+    /// `gelu compare` and `gelu-compare` are two.
+    #[test]
+    fn no_command_has_the_page_of_another_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = Some(folder.path().to_path_buf());
+        Man { out }.run(Command::new("gelu").subcommand(Command::new("compare"))).unwrap();
+        let page = |name: &str| std::fs::read_to_string(folder.path().join(name));
+        assert!(page("gelu.1").unwrap().contains("gelu_compare(1)"));
+        assert!(page("gelu_compare.1").unwrap().contains("gelu compare"));
+        assert!(page("gelu-compare.1").is_err());
+    }
 
     #[test]
     fn completions_of_every_shell_know_commands_and_options() {

@@ -69,7 +69,10 @@ fn list(tool: &str, folder: &Path, snapshot: &ComparisonSnapshot) -> String {
             axes.iter().map(|axis| axis.label_in(&run.key.setting)).collect();
         row.extend([
             run.key.seed.to_string(),
-            format!("{}/{}", run.epochs.len(), run.epochs_planned),
+            match snapshot.epochs_of(run) {
+                Some(planned) => format!("{}/{planned}", run.epochs.len()),
+                None => run.epochs.len().to_string(),
+            },
             seconds(run.seconds),
             one_line(run),
             format!("runs/{}", run.folder),

@@ -17,12 +17,32 @@ const COLOURS: [Rgb; 11] = [
     [120, 70, 30],
 ];
 
-/// The colour of the arm at this position of a comparison.
-pub fn colour(position: usize) -> Rgb {
-    COLOURS[position % COLOURS.len()]
+/// The colour at this place of the palette. Behind the eleven come their darker and lighter shades.
+pub fn colour(place: usize) -> Rgb {
+    let base = COLOURS[place % COLOURS.len()];
+    let darker = |share: f64| base.map(|c| (f64::from(c) * share).round() as u8);
+    match place / COLOURS.len() % 5 {
+        0 => base,
+        1 => darker(0.6),
+        2 => lighter(base, 0.35),
+        3 => darker(0.35),
+        _ => lighter(base, 0.6),
+    }
 }
 
 /// The same colour, nearer to white by `amount` (0 to 1).
 pub fn lighter(colour: Rgb, amount: f64) -> Rgb {
     colour.map(|c| (f64::from(c) + (255.0 - f64::from(c)) * amount).round() as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_place_of_five_times_eleven_has_a_colour_of_its_own() {
+        let all: HashSet<Rgb> = (0..55).map(colour).collect();
+        assert_eq!(all.len(), 55);
+    }
 }

@@ -1,6 +1,7 @@
 use super::colours::colour_of;
 use super::symbols::symbol;
 use super::view::{ChartView, Series};
+use crate::measure::Unit;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::style::{Modifier, Style};
@@ -28,8 +29,8 @@ impl Widget for &ChartView {
         let datasets = series().map(line).chain(series().map(symbols_of));
         Chart::new(datasets.collect())
             .block(block)
-            .x_axis(Axis::default().bounds(x).labels(labels(x, &|epoch| format!("{epoch:.0}"))))
-            .y_axis(Axis::default().bounds(y).labels(labels(y, &|value| self.value(value))))
+            .x_axis(Axis::default().bounds(x).labels(epochs(x)))
+            .y_axis(Axis::default().bounds(y).labels(self.values(y)))
             .legend_position(None)
             .render(area, buffer);
     }
@@ -47,28 +48,41 @@ impl ChartView {
         let [first, last] = span(&mut all().map(|point| point.0));
         let [low, high] = span(&mut all().map(|point| point.1));
         let room = ((high - low) * 0.05).max(high.abs() * 1e-3).max(1e-9);
-        // What is never negative needs no axis below 0.
+        // What is never negative needs no axis below 0, and a share none above 100 %.
         let floor = if self.logarithmic || low < 0.0 { f64::NEG_INFINITY } else { 0.0 };
-        ([first, last.max(first + 1.0)], [(low - room).max(floor), high + room])
+        let whole = if self.logarithmic { 0.0 } else { 1.0 };
+        let is_share = self.unit.as_ref().is_some_and(|unit| *unit == Unit::points());
+        let ceiling = if is_share && high <= whole { whole } else { f64::INFINITY };
+        ([first, last.max(first + 1.0)], [(low - room).max(floor), (high + room).min(ceiling)])
     }
 
-    fn value(&self, value: f64) -> String {
-        let value = if self.logarithmic { 10f64.powf(value) } else { value };
+    /// The labels of the vertical axis, with as many decimals as it takes to tell them apart.
+    fn values(&self, [low, high]: [f64; 2]) -> Vec<String> {
+        let ends = [low, f64::midpoint(low, high), high];
+        let values = ends.map(|value| if self.logarithmic { 10f64.powf(value) } else { value });
+        let step = (values[1] - values[0]).min(values[2] - values[1]);
+        let needed = (-step.log10()).ceil().clamp(0.0, 9.0) as usize;
+        values.map(|value| self.value(value, needed)).to_vec()
+    }
+
+    fn value(&self, value: f64, decimals: usize) -> String {
         if let Some(unit) = self.unit.as_ref().filter(|unit| !unit.sign.is_empty()) {
             return unit.shown(value);
         }
         match value.abs() {
-            size if size >= 100.0 => format!("{value:.0}"),
-            size if size >= 0.01 || size == 0.0 => format!("{value:.3}"),
+            size if size >= 100.0 => format!("{value:.decimals$}"),
+            size if size >= 0.01 || size == 0.0 => format!("{value:.0$}", decimals.max(3)),
             _ => format!("{value:.1e}"),
         }
     }
 }
 
-/// Three labels: the chart widget misplaces more.
-fn labels(bounds: [f64; 2], format: &dyn Fn(f64) -> String) -> Vec<String> {
-    let [low, high] = bounds;
-    [low, low + (high - low) / 2.0, high].map(format).to_vec()
+/// The first epoch, the last, and the one between them, where there is one: the chart widget misplaces more.
+fn epochs([first, last]: [f64; 2]) -> Vec<String> {
+    let middle = f64::midpoint(first, last);
+    let between = (middle.fract() == 0.0 || last - first > 20.0).then_some(middle);
+    let all = [Some(first), between, Some(last)].into_iter().flatten();
+    all.map(|epoch| format!("{epoch:.0}")).collect()
 }
 
 fn style(series: &Series) -> Style {
@@ -90,4 +104,49 @@ fn symbols_of(series: &Series) -> Dataset<'_> {
         .graph_type(GraphType::Scatter)
         .style(style(series))
         .data(&series.symbols)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(values: &[f64], unit: Unit, logarithmic: bool) -> ChartView {
+        let height = |value: &f64| if logarithmic { value.log10() } else { *value };
+        let line = (1..).zip(values).map(|(x, y)| (f64::from(x), height(y))).collect();
+        let series = Series { position: 0, running: false, line, symbols: Vec::new() };
+        ChartView {
+            unit: Some(unit),
+            logarithmic,
+            drawn: [None, None],
+            series: vec![series],
+            message: None,
+        }
+    }
+
+    #[test]
+    fn no_axis_of_a_share_reaches_beyond_100_percent() {
+        for logarithmic in [false, true] {
+            let labels = |values: &[f64]| {
+                let chart = chart(values, Unit::points(), logarithmic);
+                chart.values(chart.bounds().1)
+            };
+            assert_eq!(labels(&[0.9, 0.01]).len(), 3);
+            assert_eq!(labels(&[1.0, 0.01])[2], "100.00 %");
+            // What is beyond it all the same is shown where it is.
+            assert_ne!(labels(&[1.2, 0.01])[2], "100.00 %");
+        }
+    }
+
+    #[test]
+    fn labels_differ_and_stand_where_they_say() {
+        assert_eq!(epochs([1.0, 2.0]), ["1", "2"]);
+        assert_eq!(epochs([1.0, 3.0]), ["1", "2", "3"]);
+        assert_eq!(epochs([1.0, 4.0]), ["1", "4"], "no epoch is in the middle");
+        for values in [[100.0, 101.0], [0.5, 0.5004], [1.0, 1.00001]] {
+            let chart = chart(&values, Unit::own(0), false);
+            let mut labels = chart.values(chart.bounds().1);
+            labels.dedup();
+            assert_eq!(labels.len(), 3, "{labels:?}");
+        }
+    }
 }

@@ -52,19 +52,20 @@ impl PlainReporter {
             if run.status == RunStatus::Running && !told.begun {
                 // Short runs have finished epochs before they are first seen.
                 let epochs = match told.epochs.min(run.epochs.len()) {
-                    0 if run.epochs_planned <= 1 => "begins".to_owned(),
-                    0 => format!("begins, {} epochs", run.epochs_planned),
-                    done if run.epochs_planned > done => {
-                        format!("goes on after epoch {done}/{}", run.epochs_planned)
-                    }
-                    // Nobody knows how many there will be.
-                    done => format!("goes on after epoch {done}"),
+                    0 => match snapshot.epochs_of(run).filter(|&planned| planned > 1) {
+                        Some(planned) => format!("begins, {planned} epochs"),
+                        None => "begins".to_owned(),
+                    },
+                    done => match snapshot.epochs_of(run).filter(|&planned| planned > done) {
+                        Some(planned) => format!("goes on after epoch {done}/{planned}"),
+                        None => format!("goes on after epoch {done}"),
+                    },
                 };
                 writeln!(lines, "{head}  {epochs}").expect("writing to memory cannot fail");
                 told.begun = true;
             }
             for epoch in run.epochs.iter().skip(told.epochs) {
-                let planned = Some(run.epochs_planned).filter(|&planned| planned >= epoch.epoch);
+                let planned = snapshot.epochs_of(run).filter(|&planned| planned >= epoch.epoch);
                 let line = epoch_line(&snapshot.measures, epoch, planned);
                 writeln!(lines, "{head}  {line}").expect("writing to memory cannot fail");
             }
@@ -148,6 +149,20 @@ mod tests {
         let epoch = EpochMetrics::new(3);
         assert_eq!(epoch_line(&[], &epoch, Some(10)), "epoch  3/10");
         assert_eq!(epoch_line(&[], &epoch, None), "epoch 3");
+    }
+
+    #[test]
+    fn where_no_run_is_complete_and_nobody_says_how_many_epochs_there_are_none_is_the_last() {
+        let mut snapshot = example();
+        snapshot.epochs = None;
+        let whole = snapshot.clone();
+        for run in &mut snapshot.runs {
+            (run.epochs_planned, run.status) = (1, RunStatus::Running);
+            run.epochs.truncate(1);
+        }
+        let text = PlainReporter::new().lines(&snapshot);
+        assert!(text.contains("  epoch 1  train loss") && !text.contains("1/1"), "{text}");
+        assert!(PlainReporter::new().lines(&whole).contains("  epoch  1/12  train loss"));
     }
 
     #[test]

@@ -75,21 +75,11 @@ impl VerdictsView {
                 .render(table, buffer);
             return;
         }
-        let contexts = self.contexts.iter().map(String::as_str);
-        let header: Vec<&str> = ["", ""]
-            .into_iter()
-            .chain(contexts)
-            .chain(["effect", "interval", "seeds", "verdict", "to decide"])
-            .collect();
-        let of_contexts = self.contexts.iter().map(|name| name.chars().count().max(5) as u16);
-        let widths: Vec<Constraint> = [1, 14]
-            .into_iter()
-            .chain(of_contexts)
-            .chain([8, 18, 5, 9, 13])
-            .map(Constraint::Length)
-            .collect();
-        let rows = self.rows.iter().map(cells);
-        let header = header.into_iter().map(|text| Cell::from(text).dim());
+        let columns = self.columns(area.width);
+        let widths = columns.iter().map(|column| Constraint::Length(column.width));
+        let rows = self.rows.iter().map(|row| columns.iter().map(|c| (c.cell)(row)).collect());
+        let rows: Vec<ratatui::widgets::Row<'_>> = rows.collect();
+        let header = columns.iter().map(|column| Cell::from(column.heading).dim());
         let shown = Table::new(rows, widths).header(header.collect());
         Widget::render(shown, table, buffer);
         self.render_forest(forest, buffer);
@@ -101,7 +91,51 @@ impl VerdictsView {
     }
 }
 
+/// A column of the table.
+struct Column<'a> {
+    heading: &'a str,
+    /// The widest of its texts.
+    width: u16,
+    cell: Box<dyn Fn(&'a VerdictRow) -> Cell<'a> + 'a>,
+}
+
 impl VerdictsView {
+    /// The columns that fit into so many characters as a whole: what is least needed goes first, and the interval
+    /// and the verdict stay.
+    fn columns(&self, width: u16) -> Vec<Column<'_>> {
+        fn column<'a>(
+            rows: &'a [VerdictRow],
+            heading: &'a str,
+            text: impl Fn(&'a VerdictRow) -> &'a str + 'a,
+        ) -> Column<'a> {
+            let texts = rows.iter().map(&text).chain([heading]);
+            let widest = texts.map(|text| text.chars().count()).max().unwrap_or(0) as u16;
+            Column { heading, width: widest, cell: Box::new(move |row| Cell::from(text(row))) }
+        }
+        let rows = self.rows.as_slice();
+        let symbol = Column { heading: "", width: 1, cell: Box::new(|r| key(r.position).into()) };
+        // The longest is `undecided`.
+        let verdict = Column { heading: "verdict", width: 9, cell: Box::new(verdict_cell) };
+        let mut columns = vec![(0, symbol), (0, column(rows, "", |row| &row.name))];
+        for (place, name) in self.contexts.iter().enumerate() {
+            columns.push((0, column(rows, name, move |row| &row.contexts[place])));
+        }
+        columns.extend([
+            (1, column(rows, "effect", |row| &row.effect)),
+            (0, column(rows, "interval", |row| &row.interval)),
+            (2, column(rows, "seeds", |row| &row.pairs)),
+            (0, verdict),
+            (3, column(rows, "to decide", |row| &row.further)),
+        ]);
+        for least in [3, 2, 1] {
+            let whole: u16 = columns.iter().map(|(_, column)| column.width + 1).sum();
+            if whole > width + 1 {
+                columns.retain(|(need, _)| *need != least);
+            }
+        }
+        columns.into_iter().map(|(_, column)| column).collect()
+    }
+
     /// A blank line, and a line a row and panel.
     fn forest_height(&self) -> u16 {
         let lines: usize = self.panels.iter().map(|panel| panel.rows.len()).sum();
@@ -172,24 +206,15 @@ fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording
     }
 }
 
-fn cells(row: &VerdictRow) -> ratatui::widgets::Row<'_> {
+fn verdict_cell(row: &VerdictRow) -> Cell<'_> {
     let verdict = Span::from(row.verdict.to_string());
-    let verdict = match row.verdict {
+    match row.verdict {
         Verdict::Better => verdict.style(Style::new().fg(Color::Indexed(36)).bold()),
         Verdict::Worse => verdict.style(Style::new().fg(Color::Indexed(166)).bold()),
         Verdict::Same => verdict.bold(),
         Verdict::Undecided => verdict.dim(),
-    };
-    let name = [Cell::from(key(row.position)), Cell::from(row.name.as_str())];
-    let contexts = row.contexts.iter().map(|label| Cell::from(label.as_str()));
-    let found = [
-        Cell::from(row.effect.as_str()),
-        Cell::from(row.interval.as_str()),
-        Cell::from(row.pairs.as_str()),
-        Cell::from(verdict),
-        Cell::from(row.further.as_str()),
-    ];
-    name.into_iter().chain(contexts).chain(found).collect()
+    }
+    .into()
 }
 
 #[cfg(test)]
@@ -218,6 +243,26 @@ mod tests {
             assert!(line.contains(text), "{text:?} is missing:\n{screen}");
         }
         assert!(screen.contains("GELU is ahead by 0.2635"), "{screen}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_every_interval_to_its_end() {
+        let mut snapshot = example();
+        for run in &mut snapshot.runs {
+            run.epochs.last_mut().unwrap().set("test_error", 0.123_456 * run.key.seed as f64);
+        }
+        let view = VerdictsView::of(&snapshot);
+        let ends: Vec<&str> =
+            view.rows.iter().filter_map(|row| row.interval.split_whitespace().last()).collect();
+        assert_eq!(ends.len(), 2);
+        for width in [50, 60, 80, 120] {
+            let screen = screen(&snapshot, width, 24);
+            for (line, end) in screen.lines().filter(|line| line.contains("▲ ReLU")).zip(&ends) {
+                assert!(line.contains(end), "{end:?} is missing at {width}:\n{screen}");
+                assert!(line.contains("undecided"), "{screen}");
+            }
+            assert_eq!(screen.contains("to decide"), width >= 80, "{screen}");
+        }
     }
 
     #[test]

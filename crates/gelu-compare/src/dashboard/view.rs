@@ -279,8 +279,8 @@ fn running(snapshot: &ComparisonSnapshot) -> Vec<String> {
             crate::runs::Phase::Train => "training",
             crate::runs::Phase::Evaluate => "measuring",
         };
-        let (epoch, planned) = (progress.epoch, run.epochs_planned);
-        Some(format!("▶ {}  epoch {epoch}/{planned}  {doing} {percent} %", run.name))
+        let of = snapshot.epochs_of(run).map_or_else(String::new, |planned| format!("/{planned}"));
+        Some(format!("▶ {}  epoch {}{of}  {doing} {percent} %", run.name, progress.epoch))
     });
     live.collect()
 }

@@ -117,7 +117,7 @@ fn caption(snapshot: &ComparisonSnapshot, shown: &[Measure]) -> String {
     let told_apart = match shown {
         [Measure { split: Some(first), .. }, Measure { split: Some(second), .. }, ..] => {
             let [strong, weak] =
-                if snapshot.figure.dashed { ["solid", "dashed"] } else { ["darker", "lighter"] };
+                if snapshot.figure.dashed { ["solid", "dashed"] } else { ["strong", "faint"] };
             format!("{strong}: {first}, {weak}: {second}; ")
         }
         _ => String::new(),
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn caption_says_what_the_lines_are_and_that_data_are_synthetic() {
         let figure = figure(&example()).unwrap();
-        let expected = "darker: train, lighter: valid; median of 3 runs; SYNTHETIC DATA (digits)";
+        let expected = "strong: train, faint: valid; median of 3 runs; SYNTHETIC DATA (digits)";
         assert_eq!(figure.caption, expected);
     }
 

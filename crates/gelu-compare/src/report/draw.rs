@@ -170,7 +170,7 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
     panel: &Panel,
     chart: &mut Chart<'a, B, Y>,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-    // The second split below the first: the darker line is the one to read.
+    // The second split below the first: the stronger line is the one to read.
     let (first, second): (Vec<_>, Vec<_>) = panel.curves.iter().partition(|c| c.label.is_some());
     for curve in &panel.curves {
         for stretch in curve

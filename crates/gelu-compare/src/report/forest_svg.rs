@@ -115,6 +115,13 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
         draw_row(row, y, [low, high], &place, root)?;
         y += row_height(row);
     }
+    // Above the paper of the rows below.
+    let mut y = first;
+    for row in &panel.rows {
+        y += row_height(row);
+        let ends = [(units(MARGIN), units(y)), (units(WIDTH as i32 - MARGIN), units(y))];
+        root.draw(&PathElement::new(ends, FAINT.stroke_width(units(1))))?;
+    }
     let ends = [(units(MARGIN), units(bottom)), (units(WIDTH as i32 - MARGIN), units(bottom))];
     root.draw(&PathElement::new(ends, INK.stroke_width(units(1))))?;
     let below = Pos::new(HPos::Center, VPos::Top);
@@ -162,10 +169,10 @@ fn draw_row(
     let below = row_height(row) - ROW;
     let (text, middle) = (units(y + 12), units(y + 32 + below));
     let (left, right) = (Pos::new(HPos::Left, VPos::Center), Pos::new(HPos::Right, VPos::Center));
-    // The zero line runs behind the words.
+    // The zero line and the margins stop at the words.
     let background =
-        [(units(MARGIN), units(y + 3)), (units(WIDTH as i32 - MARGIN), units(y + 21 + below))];
-    root.draw(&Rectangle::new(background, WHITE.mix(0.85).filled()))?;
+        [(units(MARGIN), units(y)), (units(WIDTH as i32 - MARGIN), units(y + 21 + below))];
+    root.draw(&Rectangle::new(background, WHITE.filled()))?;
     root.draw(&Text::new(row.label.as_str(), (units(MARGIN), text), font(14).pos(left)))?;
     let end = (units(WIDTH as i32 - MARGIN), units(y + 12 + below));
     root.draw(&Text::new(row.words.as_str(), end, words.pos(right)))?;
@@ -193,9 +200,7 @@ fn draw_row(
             root.draw(&Polygon::new(arrow, colour.filled()))?;
         }
     }
-    let bottom = units(y + ROW + below);
-    let ends = [(units(MARGIN), bottom), (units(WIDTH as i32 - MARGIN), bottom)];
-    root.draw(&PathElement::new(ends, FAINT.stroke_width(units(1))))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -213,6 +218,18 @@ mod tests {
             assert!(text.contains(&row.words), "{}", row.words);
         }
         assert!(crate::report::png(&text).is_ok());
+    }
+
+    #[test]
+    fn no_upright_line_strikes_through_a_name() {
+        let text = svg(&forest());
+        let names: Vec<&str> = text.split("\nReLU\n").collect();
+        assert_eq!(names.len(), 3);
+        for before in &names[..2] {
+            let [line, paper] = ["<polyline", "<rect"].map(|what| before.rfind(what).unwrap());
+            let paper = (line < paper).then(|| &before[paper..]).expect("paper below the name");
+            assert!(paper.contains(r##"opacity="1" fill="#FFFFFF""##), "{paper}");
+        }
     }
 
     #[test]

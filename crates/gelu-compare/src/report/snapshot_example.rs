@@ -73,7 +73,9 @@ pub(crate) fn example() -> ComparisonSnapshot {
         later_measures: Vec::new(),
         test_examples: 1000,
         examples: "pictures".into(),
+        epochs: Some(12),
         built_differently: Vec::new(),
+        colours: Vec::new(),
         cut_down: Vec::new(),
         figure: FigureSpec {
             name: "figure-2".into(),

@@ -40,6 +40,9 @@ pub struct Design {
     /// Arms whose networks are built differently from the others', and like each other: between the two
     /// kinds seeds pair batches and draws alone, and whatever shows pairs says so.
     pub built_differently: Vec<Setting>,
+    /// Arms with the place of their colour, where that is to be the same in every comparison.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub colours: Vec<(Setting, usize)>,
     /// What makes it smaller than it is meant to be, in words.
     pub cut_down: Vec<String>,
     /// How many seeds it is meant to have, where fewer are a cut, too.
@@ -73,6 +76,7 @@ impl Design {
             negligible: 0.0,
             epochs: None,
             built_differently: Vec::new(),
+            colours: Vec::new(),
             cut_down: Vec::new(),
             whole_seeds: None,
             figure: FigureSpec::default(),

@@ -41,8 +41,12 @@ pub struct ComparisonSnapshot {
     pub test_examples: usize,
     /// What they are called: `pictures`.
     pub examples: String,
+    /// How many epochs every run has, where the experiment says so.
+    pub epochs: Option<usize>,
     /// Arms whose networks are built differently from the others', and like each other.
     pub built_differently: Vec<Setting>,
+    /// Arms with the place of their colour, where that is the same in every comparison.
+    pub colours: Vec<(Setting, usize)>,
     /// What makes it smaller than it is meant to be, or leaves out a part of the data set, in words.
     /// Whatever shows results says so.
     pub cut_down: Vec<String>,
@@ -109,6 +113,12 @@ impl ComparisonSnapshot {
         columns(self.runs.iter().flat_map(|run| &run.epochs))
     }
 
+    /// How many epochs a run has, where that is known: from the experiment, or from a run that is complete.
+    pub fn epochs_of(&self, run: &RunSnapshot) -> Option<usize> {
+        let finished = || self.runs.iter().any(|run| run.status == RunStatus::Finished);
+        (self.epochs.is_some() || finished()).then_some(run.epochs_planned)
+    }
+
     /// Whether it was measured of any run what its layers do.
     pub fn is_probed(&self) -> bool {
         self.columns().iter().any(|column| LayerMeasure::of_column(column).is_some())
@@ -142,9 +152,18 @@ impl ComparisonSnapshot {
         self.parts(Role::Compared)
     }
 
-    /// Where an arm stands among them: what its colour and its symbol follow from.
+    /// The place of an arm's colour and symbol: its own, where it has the same in every comparison, or the next
+    /// that is free.
     pub fn position(&self, arm: &Setting) -> usize {
-        self.arms().iter().position(|other| other == arm).unwrap_or(0)
+        let own = |arm: &Setting| self.colours.iter().find(|(of, _)| of == arm).map(|of| of.1);
+        if let Some(place) = own(arm) {
+            return place;
+        }
+        let arms = self.arms();
+        let taken: Vec<usize> = arms.iter().filter_map(own).collect();
+        let others = arms.iter().filter(|other| own(other).is_none());
+        let before = others.take_while(|other| *other != arm).count();
+        (0..).filter(|place| !taken.contains(place)).nth(before).unwrap_or(before)
     }
 
     /// How sentences call an arm.

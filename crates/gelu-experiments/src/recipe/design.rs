@@ -9,9 +9,10 @@ use crate::measure::{LossKind, Measure, Metric, Primary, Split};
 use crate::runs::{RunKey, RunSpec};
 use gelu_compare::runs::{Design, Experiment, With};
 use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
+use gelu_core::Activation;
 use serde_json::{Map, Value as Json};
-
 use std::borrow::Cow;
+
 /// Names of the axes.
 pub(crate) const ACTIVATION: &str = "activation";
 const LEARNING_RATE: &str = "lr";
@@ -131,6 +132,7 @@ impl Experiment for Recipe {
             negligible: varied.negligible,
             epochs: Some(self.training.epochs),
             built_differently: self.gated(),
+            colours: self.colours(),
             cut_down: self.cut_down(),
             whole_seeds: match varied.until_decided {
                 Some(_) => None,
@@ -187,7 +189,50 @@ impl Experiment for Recipe {
     }
 }
 
+/// Those with the first colours, which are told apart best, in the order of the colours.
+const FIRST: [&str; 22] = [
+    "gelu",
+    "relu",
+    "elu",
+    "silu",
+    "gelu-tanh",
+    "gelu-sigmoid",
+    "mish",
+    "squared-relu",
+    "cauchy",
+    "learnable-gelu",
+    "soi",
+    // Their shades.
+    "swiglu",
+    "geglu",
+    "singlu",
+    "polynorm",
+    "xielu",
+    "tanh",
+    "gelu2",
+    "leaky-relu",
+    "learnable-swish",
+    "smooth-relu2",
+    "leaky-relu2",
+];
+
 impl Recipe {
+    /// The places of the colours that activations have in every comparison; formulas of one's own have what is
+    /// left.
+    fn colours(&self) -> Vec<(Setting, usize)> {
+        let built_in = Activation::built_in();
+        let built_in = built_in.iter().map(|activation| activation.name().into_owned());
+        let others = built_in.chain(NamedActivation::others().map(str::to_owned));
+        let others = others.filter(|name| !FIRST.contains(&name.as_str()));
+        let all: Vec<String> = FIRST.iter().map(ToString::to_string).chain(others).collect();
+        let place = |activation: &NamedActivation| {
+            let text = activation.to_string();
+            let place = all.iter().position(|name| *name == text)?;
+            Some((Setting::new([(ACTIVATION, text)]), place))
+        };
+        self.comparison.activations.iter().filter_map(place).collect()
+    }
+
     /// The arms that gate: their layers have two products where the others' have one.
     fn gated(&self) -> Vec<Setting> {
         let gates = self.comparison.activations.iter().filter(|activation| activation.is_gate());
@@ -251,6 +296,30 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_activation_has_one_colour_in_every_comparison() {
+        let colours = |names: &[&str]| {
+            let mut recipe = Recipe::named("digits").unwrap();
+            recipe.comparison.activations = names.iter().map(|n| n.parse().unwrap()).collect();
+            recipe.design().colours
+        };
+        let of = |names: &[&str], name: &str| {
+            let arm = Setting::new([(ACTIVATION, name)]);
+            colours(names).into_iter().find(|(setting, _)| *setting == arm).map(|(_, place)| place)
+        };
+        assert_eq!(of(&["gelu", "relu", "elu"], "relu"), of(&["relu", "tanh", "gelu"], "relu"));
+        assert_eq!(of(&["mine=x*x", "gelu"], "gelu"), Some(0));
+        assert_eq!(of(&["mine=x*x", "gelu"], "mine=x*x"), None, "one of those that are left");
+        let all: Vec<String> =
+            Activation::built_in().iter().map(|activation| activation.name().into()).collect();
+        let all: Vec<&str> =
+            all.iter().map(String::as_str).chain(NamedActivation::others()).collect();
+        let mut places: Vec<usize> = colours(&all).into_iter().map(|(_, place)| place).collect();
+        places.sort_unstable();
+        assert_eq!(places, (0..all.len()).collect::<Vec<_>>());
+        assert!(all.len() <= 55, "there are 55 colours");
+    }
 
     #[test]
     fn gated_arms_are_built_differently_from_the_others() {

@@ -5,6 +5,7 @@ use crate::device::DeviceName;
 use crate::recipe::ACTIVATION;
 use crate::runs::ComparisonSnapshot;
 use burn::tensor::{DType, Tensor, TensorData};
+use gelu_compare::setting::Setting;
 use gelu_core::Activation;
 use gelu_core::functional::Unit;
 
@@ -18,20 +19,21 @@ const STEP: f64 = 0.025;
 
 /// The figures of a comparison beside those of any: the activations.
 pub fn own_figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
-    let names: Vec<String> = snapshot.arms().iter().map(|arm| arm.text(ACTIVATION)).collect();
-    figure(&names).map(|figure| (NAME.to_owned(), figure)).into_iter().collect()
+    let named = |arm: &Setting| (arm.text(ACTIVATION), snapshot.position(arm));
+    let named: Vec<(String, usize)> = snapshot.arms().iter().map(named).collect();
+    figure(&named).map(|figure| (NAME.to_owned(), figure)).into_iter().collect()
 }
 
 /// The compared activations as functions: the stochastic map as its mean, a learnable one as it
 /// starts. `None` where this build knows none of them.
-fn figure(names: &[String]) -> Option<Figure> {
-    let known = names.iter().enumerate();
-    let curves: Vec<Curve> = known
-        .filter_map(|(position, name)| {
+fn figure(names: &[(String, usize)]) -> Option<Figure> {
+    let curves: Vec<Curve> = names
+        .iter()
+        .filter_map(|(name, position)| {
             let named = NamedActivation::read(name);
             Some(Curve {
                 label: Some(named.label().into_owned()),
-                colour: colour(position),
+                colour: colour(*position),
                 dashed: false,
                 points: points(&named)?,
                 band: Vec::new(),
@@ -48,9 +50,9 @@ fn figure(names: &[String]) -> Option<Figure> {
 }
 
 /// The parameters of the paper's curves, and the formulas of one's own.
-fn caption(names: &[String]) -> String {
+fn caption(names: &[(String, usize)]) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for text in names {
+    for (text, _) in names {
         match text.as_str() {
             "gelu" => parts.push("GELU with μ = 0, σ = 1".to_owned()),
             "elu" => parts.push("ELU with α = 1".to_owned()),
@@ -94,7 +96,7 @@ mod tests {
 
     #[test]
     fn curves_are_the_functions() {
-        let figure = figure(&["gelu", "relu"].map(str::to_owned)).unwrap();
+        let figure = figure(&["gelu", "relu"].map(|name| (name.to_owned(), 0))).unwrap();
         let curves = &figure.panels[0].curves;
         assert_eq!(
             curves.iter().map(|c| c.label.clone().unwrap()).collect::<Vec<_>>(),
@@ -110,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_formula_is_drawn_and_written_out() {
-        let figure = figure(&["gelu", "mine=x*x"].map(str::to_owned)).unwrap();
+        let figure = figure(&["gelu", "mine=x*x"].map(|name| (name.to_owned(), 0))).unwrap();
         assert_eq!(figure.caption, "GELU with μ = 0, σ = 1; mine = x*x");
         let mine = &figure.panels[0].curves[1];
         assert_eq!(mine.label.as_deref(), Some("mine"));
@@ -119,6 +121,6 @@ mod tests {
 
     #[test]
     fn an_activation_of_another_build_is_left_out() {
-        assert_eq!(figure(&["unheard-of".to_owned()]), None);
+        assert_eq!(figure(&[("unheard-of".to_owned(), 0)]), None);
     }
 }

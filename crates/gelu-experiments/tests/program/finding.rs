@@ -83,7 +83,8 @@ fn completions_and_manual_are_made_by_the_program() {
     let page = sandbox.run(&["man"]).success();
     assert!(page.contains(".TH gelu") && page.contains("compare"), "{page}");
     sandbox.run(&["man", "--out", "man"]).success();
-    assert!(sandbox.path("man/gelu-compare.1").exists());
+    assert!(sandbox.path("man/gelu_compare.1").exists());
+    assert!(!sandbox.path("man/gelu-compare.1").exists(), "that is another program's");
 }
 
 /// Every file and folder below one, with what is in it.

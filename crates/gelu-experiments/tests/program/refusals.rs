@@ -177,7 +177,7 @@ fn an_activation_that_is_a_path_makes_no_folder() {
     sandbox.run(&made).success();
     let file = sandbox.path("made/comparison.toml");
     let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replace("\"gelu\"", "\"../../../evil\"")).unwrap();
+    fs::write(&file, text.replace("[\"gelu\"]", "[\"../../../evil\"]")).unwrap();
     sandbox.run(&["work", "made"]).refused(1, "unknown activation `../../../evil`");
     assert_eq!(fs::read_dir(sandbox.path("made/runs")).unwrap().count(), 0);
     let names: Vec<_> = fs::read_dir(sandbox.path("")).unwrap().flatten().collect();

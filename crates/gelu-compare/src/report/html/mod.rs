@@ -10,7 +10,7 @@ use super::captions::cuts;
 use super::{DifferenceDocument, Document, layers, table};
 use crate::comparison::{Headings, colour, reported_epoch};
 use crate::measure::{Measure, Reported, Split, seconds};
-use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, Spec};
+use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot};
 use crate::setting::{Role, Setting};
 use axes::{in_order, labels};
 use curve::Scale;
@@ -48,7 +48,8 @@ struct Page<'a> {
     best: bool,
     measures: Vec<String>,
     runs: Vec<Run>,
-    tool: &'static str,
+    tool: String,
+    takes_file: bool,
     command: Option<String>,
     recipe: String,
     sessions: Vec<Session>,
@@ -136,7 +137,8 @@ pub fn html<E: Experiment>(
         best: snapshot.reported == Reported::BestEpoch,
         measures: measures.iter().map(|measure| measure.column.replace('_', " ")).collect(),
         runs: runs(snapshot, &measures),
-        tool: E::Spec::TOOL,
+        tool: experiment.program(),
+        takes_file: experiment.takes_file(),
         command: experiment.command(),
         recipe: toml::to_string(experiment).expect("an experiment holds plain values alone"),
         sessions: sessions(snapshot),
@@ -205,13 +207,7 @@ fn summary(snapshot: &ComparisonSnapshot) -> String {
 
 fn runs(snapshot: &ComparisonSnapshot, measures: &[Measure]) -> Vec<Run> {
     let scale = Scale::of(snapshot);
-    let arms = snapshot.arms();
-    let row = |run| {
-        let arm = run_arm(snapshot, run);
-        let position = arms.iter().position(|other| *other == arm).unwrap_or(0);
-        row(snapshot, run, &scale, position, measures)
-    };
-    snapshot.runs.iter().map(row).collect()
+    snapshot.runs.iter().map(|run| row(snapshot, run, &scale, measures)).collect()
 }
 
 fn run_arm(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Setting {
@@ -222,11 +218,10 @@ fn row(
     snapshot: &ComparisonSnapshot,
     run: &RunSnapshot,
     scale: &Scale,
-    position: usize,
     measures: &[Measure],
 ) -> Run {
     let key = &run.key;
-    let rgb = colour(position);
+    let rgb = colour(snapshot.position(&run_arm(snapshot, run)));
     let reported = reported_epoch(snapshot, run);
     let measure = |measure: &Measure| {
         let value = reported.and_then(|epoch| epoch.get(&measure.column));
