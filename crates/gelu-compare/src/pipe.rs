@@ -74,7 +74,7 @@ impl Pipe {
                     return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not end"));
                 }
                 #[cfg(not(unix))]
-                Reading::Nothing => wait(&[self], Duration::from_millis(1)),
+                Reading::Nothing => wait(&[&*self], Duration::from_millis(1)),
             }
         }
     }
