@@ -74,7 +74,7 @@ impl Pipe {
                     return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not end"));
                 }
                 #[cfg(not(unix))]
-                Reading::Nothing => wait(&[self], Duration::from_millis(1)),
+                Reading::Nothing => wait(&[&*self], Duration::from_millis(1)),
             }
         }
     }
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_process_left_behind_that_prints_without_end_is_not_read_without_end() {
-        let (mut process, mut pipe) = shell("yes & echo $!");
+        let (mut process, mut pipe) = shell("sh -c 'echo $$; exec yes' &");
         process.wait().unwrap();
         let (mut text, mut count) = (Vec::new(), 0);
         pipe.read_rest(|bytes| {

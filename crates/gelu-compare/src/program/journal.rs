@@ -43,10 +43,12 @@ impl Journal {
             Some(latest) => read(latest, study, told).map_err(Error::io("read", latest))?,
             None => false,
         };
+        if ended {
+            told.settle();
+        }
         let mut text: String = told.lines().iter().map(|told| line(told)).collect();
-        match ended {
-            true => told.settle(),
-            false => told.start_again(),
+        if !ended {
+            told.start_again();
         }
         text.push_str(if ended { END } else { START });
         text.push('\n');

@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn data_may_have_moved_and_may_not_be_others() {
-        let there = comparison();
+        let mut there = comparison();
+        there.data.fingerprint = "its content".to_owned();
         let mut asked = there.clone();
         asked.data.location = Some(PathBuf::from("elsewhere"));
         assert_eq!(there.widened(&asked, || false), Ok(there.clone()));
