@@ -4,8 +4,10 @@ use crate::activation::{NamedActivation, Nonlinearity, TargetFormula};
 use crate::measure::{EpochMetrics, Reported, Selection};
 use crate::names::number;
 use crate::recipe::{
-    At, DataRecipe, NetworkRecipe, NoiseRecipe, Recipe, TrainingRecipe, limits, setting,
+    At, DataRecipe, NetworkRecipe, NoiseRecipe, Normalisation, Recipe, TrainingRecipe, limits,
+    setting,
 };
+use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
 
 /// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
@@ -67,7 +69,7 @@ impl RunSpec {
     ) -> Self {
         let activation = activation.into();
         Self {
-            version: current_version(&recipe.network, &activation),
+            version: current_version(&recipe.network, &recipe.data, &activation),
             experiment: recipe.name.clone(),
             activation,
             seed,
@@ -109,13 +111,27 @@ impl RunSpec {
     }
 }
 
-/// Version 8 gave a GPT kernels of its own, version 9 convolutions another way to the weights' gradients, and to
-/// results where they have 16 to 31 channels; other networks have the bits of version 7. Version 10 no longer
-/// decays the coefficients of a PolyNorm, which only a GPT can have.
-fn current_version(network: &NetworkRecipe, activation: &NamedActivation) -> u32 {
+/// Version 8 gave a GPT kernels of its own. Version 9 changed how the gradients of a convolution's weights are computed,
+/// and its results where there are 16 to 31 channels. Version 10 no longer decays the coefficients of a PolyNorm, rounds
+/// an activation's parameter to f32, and whitens images to the same bits on any number of threads. All other runs have
+/// the bits of version 7.
+fn current_version(
+    network: &NetworkRecipe,
+    data: &DataRecipe,
+    activation: &NamedActivation,
+) -> u32 {
     use NetworkRecipe::{Airbench, Cnn, Gpt, WideResNet};
+    let rounded = |activation: &Activation| {
+        let parameter = activation.unit().map_or(0.0, |unit| unit.parameter());
+        f64::from(parameter as f32) != parameter
+    };
+    let changed = match activation.nonlinearity() {
+        Ok(Nonlinearity::PolyNorm) => true,
+        Ok(Nonlinearity::Function(function) | Nonlinearity::Gate(function)) => rounded(function),
+        Err(_) => false,
+    };
     match network {
-        Gpt { .. } if matches!(activation.nonlinearity(), Ok(Nonlinearity::PolyNorm)) => 10,
+        _ if changed || matches!(data.normalisation, Some(Normalisation::Zca { .. })) => 10,
         Cnn { .. } | WideResNet { .. } | Airbench { .. } => 9,
         Gpt { .. } => 8,
         _ => 7,
@@ -132,7 +148,7 @@ impl Spec for RunSpec {
     }
 
     fn current_version(&self) -> u32 {
-        current_version(&self.network, &self.activation)
+        current_version(&self.network, &self.data, &self.activation)
     }
 
     fn at_version(&self, version: u32) -> Self {
@@ -211,7 +227,6 @@ impl Spec for RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gelu_core::Activation;
 
     fn spec(seed: u64) -> RunSpec {
         let recipe = Recipe::named("digits").unwrap();
@@ -271,6 +286,24 @@ mod tests {
             let spec = RunSpec { learning_rate: rate, dropout, ..spec(1) };
             assert!(spec.folder_name().starts_with(expected), "{}", spec.folder_name());
         }
+    }
+
+    /// What stands in `run.toml`, and so in the names of folders.
+    #[test]
+    fn a_version_is_that_of_the_last_change_of_bits() {
+        let version = |recipe: &str, activation: &str| {
+            let activation: NamedActivation = activation.parse().unwrap();
+            let recipe = Recipe::named(recipe).unwrap();
+            RunSpec::new(&recipe, activation, 1e-3, 0.0, 1, "flex", "abc").version
+        };
+        assert_eq!(version("digits", "gelu"), 7);
+        assert_eq!(version("char-gpt", "gelu"), 8);
+        assert_eq!(version("cifar10-wrn", "gelu"), 9);
+        assert_eq!(version("cifar10-cnn", "gelu"), 10, "whitened");
+        assert_eq!(version("char-gpt", "polynorm"), 10);
+        // f32 has a half, and no tenth.
+        assert_eq!(version("digits", "elu:0.5"), 7);
+        assert_eq!(version("digits", "elu:0.1"), 10);
     }
 
     #[test]
