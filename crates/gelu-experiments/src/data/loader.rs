@@ -261,6 +261,25 @@ mod tests {
         assert_eq!(seen, both.collect::<Vec<_>>());
     }
 
+    /// Cut into batches, an epoch is what it is in one piece: its crops belong to places in it.
+    #[test]
+    fn every_batch_has_crops_of_its_own() {
+        let augmentation = Augmentation { mirrored: false, flips: false, crop_padding: 1 };
+        let inputs = |batch_size| {
+            let loader = BatchLoader::new(examples(24), batch_size, Order::shuffled(1, 1))
+                .with_augmentation(augmentation, [1, 1, 2]);
+            let numbers = |batch: Result<Examples, _>| batch.unwrap().inputs.numbers().into_data();
+            loader
+                .iter()
+                .flat_map(|batch| numbers(batch).iter::<f32>().collect::<Vec<_>>())
+                .collect()
+        };
+        let [whole, cut]: [Vec<f32>; 2] = [24, 5].map(inputs);
+        assert_eq!(whole, cut);
+        // Nine places in a picture of 1×2 with a border: some rows are all border.
+        assert!(whole.chunks(2).any(|row| row == [0.0, 0.0]), "{whole:?}");
+    }
+
     #[test]
     fn pictures_and_their_mirror_images_take_turns() {
         let augmentation = Augmentation { mirrored: false, flips: true, crop_padding: 0 };

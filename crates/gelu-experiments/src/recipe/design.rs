@@ -322,6 +322,23 @@ mod tests {
     }
 
     #[test]
+    fn every_part_of_the_grid_may_be_widened() {
+        let there = Recipe::named("mnist-classifier").unwrap();
+        let widen: [fn(&mut Recipe); 4] = [
+            |recipe| recipe.comparison.dropout.push(0.125),
+            |recipe| recipe.comparison.learning_rates.push(0.125),
+            |recipe| recipe.comparison.activations.push("silu".parse().unwrap()),
+            |recipe| recipe.comparison.seeds += 1,
+        ];
+        for widen in widen {
+            let mut asked = there.clone();
+            widen(&mut asked);
+            assert_ne!(asked, there);
+            assert_eq!(asked.with_grid_of(&there), there);
+        }
+    }
+
+    #[test]
     fn gated_arms_are_built_differently_from_the_others() {
         let mut recipe = Recipe::named("char-gpt").unwrap();
         recipe.comparison.activations =

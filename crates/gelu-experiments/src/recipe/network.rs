@@ -255,3 +255,18 @@ impl NetworkRecipe {
         matches!(self, Self::Cnn { .. } | Self::WideResNet { .. } | Self::Airbench { .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_norm_survives_being_written_and_read() {
+        for norm in [Norm::Layer, Norm::Rms] {
+            let gpt = NetworkRecipe::Gpt { layers: 1, heads: 1, width: 8, context: 4, norm };
+            let text = toml::to_string(&gpt).unwrap();
+            assert_eq!(text.contains("norm = \"rms\""), norm == Norm::Rms, "{text}");
+            assert_eq!(toml::from_str::<NetworkRecipe>(&text).unwrap(), gpt);
+        }
+    }
+}

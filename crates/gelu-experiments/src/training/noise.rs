@@ -50,3 +50,37 @@ pub fn measure_noise(
     };
     amplitudes.iter().map(measure).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Examples, Samples};
+    use crate::measure::TestGroups;
+    use crate::recipe::{NetworkRecipe, Recipe};
+    use burn::tensor::Tensor;
+    use gelu_core::Activation;
+
+    #[test]
+    fn a_loss_that_is_no_number_is_as_bad_as_can_be() {
+        let mut recipe = Recipe::named("digits").unwrap();
+        recipe.network = NetworkRecipe::Classifier { depth: 1, width: 5 };
+        let spec = RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.0, 1, "flex", "");
+        let device = Device::default();
+        let inputs = Tensor::<2>::from_floats([[f32::NAN, 1.0], [0.5, 2.0]], &device);
+        let labels = Tensor::from_ints([0, 1], &device);
+        let samples: Samples = Examples { inputs: inputs.into(), labels, targets: None }.into();
+        let splits = Splits {
+            train: samples.clone(),
+            valid: None,
+            test_groups: TestGroups::singles(2),
+            test: samples,
+            outside: None,
+            classes: 2,
+            picture: None,
+        };
+        let network = Network::new(&spec, &splits, &device);
+        for measured in measure_noise(&network, &spec, &splits, &[0.0, 0.5], &device).unwrap() {
+            assert_eq!(measured.metrics.test_loss, f64::INFINITY);
+        }
+    }
+}

@@ -184,3 +184,74 @@ pub(super) fn limited(set: &WindowSet, spec: &RunSpec) -> WindowSet {
         source: set.source.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::cifar::Cifar;
+    use crate::data::synthetic::pictures;
+    use crate::data::{BatchLoader, ImageSet, Order};
+    use crate::recipe::Pixels;
+    use burn::data::dataloader::DataLoader;
+    use gelu_core::Activation;
+
+    /// Ten pictures to train on, and four to report on, whose classes are their numbers.
+    fn numbered() -> ImageSet {
+        let ImageSet { mut train, mut test, .. } = pictures::generate(Cifar::Ten, 10, 4);
+        (train.labels, test.labels) = ((0..10).collect(), (0..4).collect());
+        ImageSet::new("numbered", None, true, 10, train, test).unwrap()
+    }
+
+    fn spec(recipe: &Recipe, data: &DataSet) -> RunSpec {
+        let fingerprint = &data.source().fingerprint;
+        RunSpec::new(recipe, &Activation::Gelu, 1e-3, 0.0, 1, "flex", fingerprint)
+    }
+
+    fn labels(samples: &Samples) -> Vec<i64> {
+        let loader = BatchLoader::new(samples.clone(), 100, Order::Sequential);
+        let batch = loader.iter().next().unwrap().unwrap();
+        batch.labels.into_data().iter::<i64>().collect()
+    }
+
+    #[test]
+    fn what_is_set_aside_is_not_trained_on() {
+        let data = DataSet::Pictures(numbered());
+        let mut recipe = Recipe::named("mnist-classifier").unwrap();
+        recipe.data.pixels = Some(Pixels::ZeroToOne);
+        (recipe.data.validation, recipe.training.batch_size) = (3, 2);
+        (recipe.data.train_limit, recipe.data.test_limit) = (None, None);
+        let splits = |recipe: &Recipe| {
+            let splits = Splits::new(&data, &spec(recipe, &data), &Device::default()).unwrap();
+            [Some(&splits.train), splits.valid.as_ref(), Some(&splits.test)]
+                .map(|samples| samples.map_or_else(Vec::new, labels))
+        };
+        assert_eq!(splits(&recipe), [vec![0, 1, 2, 3, 4, 5, 6], vec![7, 8, 9], vec![0, 1, 2, 3]]);
+        // Limits leave the first examples of each part.
+        (recipe.data.train_limit, recipe.data.test_limit) = (Some(4), Some(2));
+        assert_eq!(splits(&recipe), [vec![0, 1, 2, 3], vec![7, 8], vec![0, 1]]);
+        recipe.data.validation = 0;
+        assert_eq!(splits(&recipe), [vec![0, 1, 2, 3], vec![], vec![0, 1]]);
+    }
+
+    #[test]
+    fn a_text_is_reported_on_in_whole_windows() {
+        let mut recipe = Recipe::named("char-gpt").unwrap();
+        let context = recipe.network.context().unwrap();
+        recipe.data.test_limit = None;
+        let text: String = ('a'..='z').cycle().take(40 * context).collect();
+        let mut set = TextSet::new("letters", None, true, &text).unwrap();
+        // Of so many characters, the first is no label: what follows the last of a window is.
+        for (characters, labels) in [
+            (context + 1, context),
+            (2 * context, context),
+            (2 * context + 1, 2 * context),
+            (2 * context + 2, 2 * context),
+        ] {
+            set.test.resize(characters, 0);
+            let data = DataSet::Text(set.clone());
+            assert_eq!(Splits::test_examples(&data, &recipe), labels, "{characters} characters");
+            let splits = Splits::new(&data, &spec(&recipe, &data), &Device::default()).unwrap();
+            assert_eq!(splits.test.units() * context, labels, "{characters} characters");
+        }
+    }
+}
