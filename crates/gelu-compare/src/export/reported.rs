@@ -25,7 +25,7 @@ mod tests {
         snapshot.runs[0].epochs[2].set("valid_loss", 0.001);
         let found = |snapshot: &ComparisonSnapshot| {
             let (epoch, measures) = reported(snapshot, &snapshot.runs[0]).unwrap();
-            let loss = measures.iter().find(|(name, _)| name == "valid_loss");
+            let loss = measures.iter().find(|(name, _)| *name == "valid_loss");
             (epoch.epoch, measures.len(), loss.unwrap().1)
         };
         let last = snapshot.runs[0].epochs[11].get("valid_loss").unwrap();

@@ -1,6 +1,6 @@
 //! A setting on its axes: its parts by role, and how people and files call it.
 
-use super::{Axis, Role, Setting};
+use super::{Axis, Role, Setting, Value};
 
 impl Axis {
     /// Its label in a setting; a dash where that has none.

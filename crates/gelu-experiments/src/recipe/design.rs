@@ -299,11 +299,11 @@ mod tests {
 
     #[test]
     fn an_activation_has_one_colour_in_every_comparison() {
-        let colours = |names: &[&str]| {
+        fn colours(names: &[&str]) -> Vec<(Setting, usize)> {
             let mut recipe = Recipe::named("digits").unwrap();
             recipe.comparison.activations = names.iter().map(|n| n.parse().unwrap()).collect();
             recipe.design().colours
-        };
+        }
         let of = |names: &[&str], name: &str| {
             let arm = Setting::new([(ACTIVATION, name)]);
             colours(names).into_iter().find(|(setting, _)| *setting == arm).map(|(_, place)| place)
@@ -311,10 +311,11 @@ mod tests {
         assert_eq!(of(&["gelu", "relu", "elu"], "relu"), of(&["relu", "tanh", "gelu"], "relu"));
         assert_eq!(of(&["mine=x*x", "gelu"], "gelu"), Some(0));
         assert_eq!(of(&["mine=x*x", "gelu"], "mine=x*x"), None, "one of those that are left");
+        let activations = Activation::built_in();
+        let built_in = activations.iter().map(|activation| activation.name().into_owned());
         let all: Vec<String> =
-            Activation::built_in().iter().map(|activation| activation.name().into()).collect();
-        let all: Vec<&str> =
-            all.iter().map(String::as_str).chain(NamedActivation::others()).collect();
+            built_in.chain(NamedActivation::others().map(str::to_owned)).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
         let mut places: Vec<usize> = colours(&all).into_iter().map(|(_, place)| place).collect();
         places.sort_unstable();
         assert_eq!(places, (0..all.len()).collect::<Vec<_>>());
