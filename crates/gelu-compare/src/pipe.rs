@@ -221,6 +221,7 @@ mod tests {
     fn a_process_left_behind_that_prints_without_end_is_not_read_without_end() {
         let (mut process, mut pipe) = shell("sh -c 'echo $$; exec yes' &");
         process.wait().unwrap();
+        wait(&[&pipe], std::time::Duration::from_secs(60));
         let (mut text, mut count) = (Vec::new(), 0);
         pipe.read_rest(|bytes| {
             count += bytes.len();

@@ -82,7 +82,7 @@ fn whatever_a_program_prints_is_shown_as_text() {
     let escaped = serde_json::to_string(EVIL).unwrap();
     // A measure and an output of evil, and then a failure, which is told by the last lines.
     let script = format!(
-        "cat <<'END'\n{{\"loss\": $1, {escaped}: 1}}\n{EVIL}\nEND\necho '{{\"loss\": '$1'}}'\nexit $2\n"
+        "cat <<'END'\n{{\"loss\": 1, {escaped}: 1}}\n{EVIL}\nEND\necho '{{\"loss\": '$1'}}'\nexit $2\n"
     );
     fs::write(sandbox.path("train.sh"), script).unwrap();
     for code in ["0", "3"] {

@@ -634,7 +634,7 @@ fn a_mistyped_measure_is_put_right_in_the_same_folder() {
         let more = ["--measure", measure, "--plain", "--out", "one"];
         sandbox.run(&[&commands[..], &more].concat())
     };
-    judge("eror").refused(1, "it never told eror: it told error, valid_loss");
+    judge("eror").refused(1, "it never told eror: it told valid_loss, error");
     let said = judge("error").success();
     // Nobody has seen a result of a measure yet.
     assert!(!said.contains("unplanned"), "{said}");

@@ -203,8 +203,8 @@ mod tests {
             run.epochs.truncate(1);
         }
         let text = PlainReporter::new().lines(&snapshot);
-        assert!(text.contains("  epoch 1  train loss") && !text.contains("1/1"), "{text}");
-        assert!(PlainReporter::new().lines(&whole).contains("  epoch  1/12  train loss"));
+        assert!(text.contains("  epoch 1  test error") && !text.contains("1/1"), "{text}");
+        assert!(PlainReporter::new().lines(&whole).contains("  epoch  1/12  test error"));
     }
 
     #[test]

@@ -249,7 +249,9 @@ mod tests {
     fn a_narrow_terminal_shows_every_interval_to_its_end() {
         let mut snapshot = example();
         for run in &mut snapshot.runs {
-            run.epochs.last_mut().unwrap().set("test_error", 0.123_456 * run.key.seed as f64);
+            let uneven = run.key.setting.text("activation") == "relu" && run.key.seed % 2 == 1;
+            let error = 0.123_456 * run.key.seed as f64 + if uneven { 0.234_567 } else { 0.0 };
+            run.epochs.last_mut().unwrap().set("test_error", error);
         }
         let view = VerdictsView::of(&snapshot);
         let ends: Vec<&str> =

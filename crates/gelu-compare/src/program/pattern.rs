@@ -73,7 +73,12 @@ impl Pattern {
             rest.starts_with('<') && !rest.starts_with("<=") && !rest.starts_with("<!")
         });
         match (is_regex, names.is_empty()) {
-            (true, _) => Self::of_regex(text),
+            (true, true) => Self::of_regex(text),
+            // Braces at the beginning, say, are no regular expression.
+            (true, false) => Self::of_regex(text).map_err(|problem| {
+                let group = text.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
+                group.map_or(problem, |(group, _)| both(names[0].1, group))
+            }),
             (false, false) => Self::of_words(text, &names),
             (false, true) => {
                 Err("names no measure; write the place of its number as in 'val {valid_loss}'"
@@ -118,12 +123,7 @@ impl Pattern {
         let names = placeholders(&self.text);
         let Some((_, placeholder)) = names.first() else { return self.check_groups() };
         let named = self.regex.capture_names().flatten().next();
-        named.map_or(Ok(()), |group| {
-            Err(format!(
-                "has {{{placeholder}}}, which is a number in a plain text, and (?<{group}>…), a group of a regular \
-                 expression; write it as one or the other"
-            ))
-        })
+        named.map_or(Ok(()), |group| Err(both(placeholder, group)))
     }
 
     /// Refuses a group that would take a part for a number, or pass over one.
@@ -143,6 +143,14 @@ impl Pattern {
         }
         Ok(())
     }
+}
+
+/// That a text is of two kinds.
+fn both(placeholder: &str, group: &str) -> String {
+    format!(
+        "has {{{placeholder}}}, which is a number in a plain text, and (?<{group}>…), a group of a regular expression; \
+         write it as one or the other"
+    )
 }
 
 /// The names in braces of a text, and where these begin; not what braces are to a regular expression.

@@ -18,12 +18,18 @@ ALPHA = 0.05
 DIVERGED = "diverged"
 
 
+def signed_ranks(d):
+    """Of thousandths as whole numbers, so that equal differences are equal."""
+    d = np.rint(d * 1000)
+    return np.sign(d) * stats.rankdata(np.abs(d))
+
+
 def sign_flip(d):
     """p of all sign patterns of the mean; of signed ranks where a difference is infinite."""
     if len(d) < 2 or np.all(d == 0):
         return 1.0
     if np.isinf(d).any():
-        d = np.sign(d) * stats.rankdata(np.abs(d))
+        d = signed_ranks(d)
     else:
         # Thousandths as whole numbers, whose sums are exact.
         d = np.rint(d * 1000)
@@ -81,7 +87,7 @@ def difference(a, b, level):
         apart = np.var(pairs[:, 0], ddof=1) + np.var(pairs[:, 1], ddof=1)
         found["variance_ratio"] = float(np.var(d, ddof=1) / apart) if apart > 0 else None
         tost = interval(1 - 2 * level)
-    ranks = np.sign(d) * stats.rankdata(np.abs(d)) if n and np.isinf(d).any() else d
+    ranks = signed_ranks(d) if n and np.isinf(d).any() else d
     return found, tost, float(np.sum(ranks))
 
 

@@ -17,7 +17,7 @@ fn recipes_are_listed_and_shown_ready_to_change() {
     fs::write(sandbox.path("mine.toml"), text.replace("depth = 8", "depth = 2")).unwrap();
     let arguments = small("gelu", "1", &["--recipe", "mine.toml", "--plain"]);
     sandbox.run(&arguments).success();
-    sandbox.run(&["recipe", "show", "digit"]).refused(2, "there are: digits, mnist-classifier");
+    sandbox.run(&["recipe", "show", "digit"]).refused(2, "There are: digits, mnist-classifier");
 }
 
 #[test]
