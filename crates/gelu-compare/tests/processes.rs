@@ -15,7 +15,7 @@ use sandbox::kill;
 use sandbox::{Sandbox, wait};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -390,7 +390,13 @@ wait"#;
     wait("the program's end, with its worker", || !goes_on(program));
     assert!(goes_on(left), "it goes on alone");
     let mut second = worker();
-    wait("session 2", || sessions().len() > 1);
+    // Of the same run; the other one may be taken first.
+    wait("session 2", || {
+        let of_run =
+            |run: PathBuf| fs::read_to_string(run.join("kept/sessions")).unwrap_or_default();
+        let texts = sandbox.runs("results/train").into_iter().map(of_run);
+        texts.into_iter().any(|text| text.lines().count() > 1)
+    });
     assert!(!goes_on(left));
     fs::write(sandbox.path("go"), "").unwrap();
     assert!(second.wait().unwrap().success());
