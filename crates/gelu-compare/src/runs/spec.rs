@@ -25,8 +25,8 @@ pub trait Spec:
     /// The version that this one is of.
     fn version(&self) -> u32;
 
-    /// The version at which this program trains such a run. One comparison's have the same; what a change
-    /// of the program leaves as it was may stay at an earlier one.
+    /// The version at which this program trains such a run; what a change of the program leaves as it was may stay at
+    /// an earlier one.
     fn current_version(&self) -> u32 {
         Self::VERSION
     }

@@ -5,7 +5,7 @@ use super::refresh::Read;
 use crate::comparison::plan;
 use crate::names::printable;
 use crate::runs::{ComparisonSnapshot, Experiment, RunKey, RunSnapshot, Spec};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 impl<E: Experiment> ComparisonReader<E> {
@@ -25,8 +25,10 @@ impl<E: Experiment> ComparisonReader<E> {
                 warnings.push(error.to_string());
             }
         }
-        let latest = self.latest_version(&mut warnings);
-        let of_latest = |read: &&Read<E::Spec>| Some(read.spec.version()) == latest;
+        let latest = self.latest_versions(&mut warnings);
+        let of_latest = |read: &&Read<E::Spec>| {
+            latest.get(&read.spec.current_version()) == Some(&read.spec.version())
+        };
         let (comparison, design) = (&self.comparison, &self.design);
         let runs = names.iter().filter_map(|name| self.read.get(name)).filter(of_latest);
         let runs = runs.map(|read| {
@@ -89,26 +91,34 @@ impl<E: Experiment> ComparisonReader<E> {
         snapshot
     }
 
-    /// The latest version of the program that has trained runs here.
-    fn latest_version(&self, warnings: &mut Vec<String>) -> Option<u32> {
-        let latest = self.read.values().map(|read| read.spec.version()).max()?;
-        let current = self.read.values().map(|read| read.spec.current_version()).max()?;
-        let of_others = self.read.values().filter(|read| read.spec.version() != latest).count();
+    /// The latest version that has trained runs here, of those that this program trains at each version: a change may
+    /// concern some runs of a comparison, and leave the bits of the others.
+    fn latest_versions(&self, warnings: &mut Vec<String>) -> BTreeMap<u32, u32> {
+        let mut latest = BTreeMap::new();
+        let versions = || self.read.values().map(|r| (r.spec.current_version(), r.spec.version()));
+        for (current, version) in versions() {
+            let known = latest.entry(current).or_insert(version);
+            *known = version.max(*known);
+        }
         let path = self.folder.runs();
-        if latest != current {
-            warnings.push(format!(
-                "{}: an earlier version of the program trained these runs ({latest}, this one's is \
-                 {current}); it would train them anew",
-                path.display()
-            ));
+        for (&current, &latest) in &latest {
+            if latest != current {
+                warnings.push(format!(
+                    "{}: an earlier version of the program trained these runs ({latest}, this one's is \
+                     {current}); it would train them anew",
+                    path.display()
+                ));
+            }
+            let older = versions().filter(|&(of, version)| of == current && version != latest);
+            match older.count() {
+                0 => {}
+                count => warnings.push(format!(
+                    "{}: {count} runs of versions before {latest} are left out",
+                    path.display()
+                )),
+            }
         }
-        if of_others > 0 {
-            warnings.push(format!(
-                "{}: {of_others} runs of versions before {latest} are left out",
-                path.display()
-            ));
-        }
-        Some(latest)
+        latest
     }
 }
 
