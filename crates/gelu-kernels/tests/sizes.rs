@@ -375,7 +375,7 @@ fn sizes_and_parameters_that_mean_nothing_are_refused() {
         AdamStep::of(time, 0.1, [beta, 0.999], epsilon, EpsilonPlace::Outside);
     };
     let huge_attention = CausalAttention { batch: 1 << 40, length: 1 << 30, heads: 1, size: 1 };
-    let celu = "the alpha of `celu` is a positive number, got `-1`";
+    let celu = "the alpha of `celu` is a number from 1e-18 to 1e18, got `-1`";
     let refused: [(&str, &dyn Fn()); 17] = [
         (celu, &|| drop(gated(alpha, halves, &[1.0, 2.0], &mut uninit(1)).to_vec())),
         (celu, &|| drop(gated_pair(alpha, &[1.0], &[2.0], &mut uninit(1)).to_vec())),
