@@ -199,8 +199,9 @@ mod tests {
 
     fn shell(script: &str) -> (std::process::Child, Pipe) {
         let mut command = Command::new("sh");
-        let mut process = command.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
-        let pipe = Pipe::of(process.stdout.take().unwrap()).unwrap();
+        let mut process =
+            command.args(["-c", script]).stdout(Stdio::piped()).spawn().expect("sh starts");
+        let pipe = Pipe::of(process.stdout.take().expect("it is piped")).expect("a pipe is one");
         (process, pipe)
     }
 

@@ -46,7 +46,7 @@ impl Journal {
         if ended {
             told.settle();
         }
-        let mut text: String = told.lines().iter().map(|told| line(told)).collect();
+        let mut text: String = told.lines().iter().map(line).collect();
         if !ended {
             told.start_again();
         }

@@ -208,11 +208,12 @@ mod tests {
             width: side,
             labels: (0..count).map(|index| (index % 10) as u8).collect(),
         };
-        ImageSet::new("x", None, true, 10, images(count), images(4)).unwrap().into()
+        let set = ImageSet::new("x", None, true, 10, images(count), images(4));
+        set.expect("the set is whole").into()
     }
 
     fn checked(data: &DataSet, change: impl FnOnce(&mut Recipe)) -> Result<()> {
-        let mut recipe = Recipe::named("cifar10-cnn").unwrap();
+        let mut recipe = Recipe::named("cifar10-cnn").expect("it is built in");
         (recipe.data.validation, recipe.training.batch_size) = (0, 1);
         change(&mut recipe);
         let fingerprint = &data.source().fingerprint;

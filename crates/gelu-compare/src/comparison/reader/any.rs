@@ -8,9 +8,9 @@ use std::path::Path;
 #[derive(Debug)]
 pub enum AnyReader<E: Experiment> {
     /// This program's own.
-    Own(ComparisonReader<E>),
+    Own(Box<ComparisonReader<E>>),
     /// Another kind of program's, by what its folder says of itself.
-    Foreign(ComparisonReader<Foreign>),
+    Foreign(Box<ComparisonReader<Foreign>>),
 }
 
 impl<E: Experiment> AnyReader<E> {
@@ -22,8 +22,8 @@ impl<E: Experiment> AnyReader<E> {
     /// As [`ComparisonFolder::comparison`].
     pub fn open(path: &Path) -> Result<Self> {
         match ComparisonFolder::<E>::is_foreign(path) {
-            true => ComparisonReader::open_any_version(path).map(Self::Foreign),
-            false => ComparisonReader::open_any_version(path).map(Self::Own),
+            true => ComparisonReader::open_any_version(path).map(Box::new).map(Self::Foreign),
+            false => ComparisonReader::open_any_version(path).map(Box::new).map(Self::Own),
         }
     }
 

@@ -88,8 +88,9 @@ impl OutputLine for std::process::Child {
     fn wait_with_output_line(mut self) -> String {
         use std::io::{BufRead, BufReader};
         let mut line = String::new();
-        BufReader::new(self.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        self.wait().unwrap();
+        let output = self.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("it prints a line");
+        self.wait().expect("it ends");
         line
     }
 }
