@@ -204,7 +204,8 @@ fn any_program_shows_the_comparison_of_any_other_and_only_its_own_goes_on_with_i
             for part in ["differences", "criterion", "runs"] {
                 let numbers = |document: &Value| {
                     let text = document[part].to_string();
-                    text.replace("size", "step").replace("one hundredth", "0.01")
+                    let text = text.replace("size", "step").replace("one hundredth", "0.01");
+                    serde_json::from_str::<Value>(&text).unwrap()
                 };
                 assert_eq!(numbers(&shown), numbers(&before), "{part}");
             }
