@@ -90,12 +90,13 @@ impl LearnableGelu {
         let shape = self.channels.broadcast(input.dims(), "a learnable GELU");
         let (dtype, input) = (input.dtype(), widened(input));
         let (_, most) = ends(input.dtype());
-        let [mean, log_deviation] = [&self.mean, &self.log_standard_deviation]
-            .map(|parameter| cast(parameter.val(), input.dtype()).reshape(shape));
+        let mean = cast(self.mean.val(), input.dtype()).reshape(shape);
+        // In the parameter's own type, not the input's: shaders have no exponential in f64.
+        let slope = widened(self.log_standard_deviation.val()).clamp(-LOG_MAX, LOG_MAX).neg().exp();
+        let slope = cast(slope, input.dtype()).reshape(shape);
         // Infinite factors would meet zeros and make NaN, here and in the backward pass.
         let finite = input.clone().clamp(-most, most);
         let input = input.clone().mask_fill(input.lower_elem(-most), -most);
-        let slope = log_deviation.clamp(-LOG_MAX, LOG_MAX).neg().exp();
         // So that ∞ is far from every μ; and half the distance, since the whole one may be more than the
         // type holds.
         let mean = mean.clamp(-0.999 * most, 0.999 * most);
