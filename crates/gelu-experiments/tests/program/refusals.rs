@@ -402,3 +402,42 @@ fn offline_fetch_says_what_to_do_in_one_line() {
     let said = sandbox.run(&closed).refused(1, "gelu compare");
     assert_eq!(said.trim_end().lines().count(), 1, "{said}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_part_of_a_generated_file() {
+    use crate::support::{Outcome, PROGRAM};
+    // In blocks of 512 bytes; each set has a file that is larger.
+    for (name, blocks) in [
+        ("mnist", 8),
+        ("cifar10", 8),
+        ("tweets", 8),
+        ("timit", 8),
+        ("spoken-digits", 4),
+        ("shakespeare", 8),
+    ] {
+        let sandbox = Sandbox::new();
+        let limited =
+            format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" data synth {name} out");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &limited, PROGRAM]).current_dir(sandbox.path(""));
+        let outcome = Outcome(shell.output().unwrap());
+        outcome.refused(1, "File too large");
+        let mut folders = vec![sandbox.path("out")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let (path, length) = (entry.path(), entry.metadata().unwrap().len());
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                assert!(length < 512 * blocks, "{} has been cut", path.display());
+                assert!(
+                    !entry.file_name().to_string_lossy().starts_with(".writing"),
+                    "{}",
+                    path.display()
+                );
+            }
+        }
+    }
+}

@@ -428,3 +428,31 @@ fn two_processes_that_widen_one_comparison_lose_nothing_and_a_killed_one_is_in_n
     eprintln!("both widened {both} times, {refused} were refused, {killed} killed");
     assert!(refused > 0, "they have never met");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_that_starts_workers_does_not_keep_the_data() {
+    const PIXELS: u64 = 40_000 * 28 * 28;
+    let sandbox = Sandbox::new();
+    sandbox.run(&["data", "synth", "mnist", "mnist", "--train", "40000"]).success();
+    let arguments = ["mnist-classifier", "--data", "mnist", "--jobs", "1", "--out", "out"];
+    let mut compare = sandbox
+        .command(&small("gelu", "1", &[]))
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while sandbox.runs("out").is_empty() {
+        assert!(compare.try_wait().unwrap().is_none(), "it ended before a run began");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let memory = fs::read_to_string(format!("/proc/{}/status", compare.id())).unwrap();
+    compare.kill().unwrap();
+    compare.wait().unwrap();
+    let bytes = |name: &str| -> u64 {
+        let line = memory.lines().find(|line| line.starts_with(name)).unwrap();
+        1024 * line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    assert!(bytes("VmHWM:") > bytes("VmRSS:") + PIXELS / 2, "{memory}");
+}
