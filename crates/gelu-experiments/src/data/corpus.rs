@@ -1,6 +1,6 @@
 //! A text by characters: what a language model learns from.
 
-use super::idx::read_bytes;
+use super::files::read_bytes;
 use super::{DataSource, synthetic, text};
 use crate::error::Place;
 use crate::{Error, Result};

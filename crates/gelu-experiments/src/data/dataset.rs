@@ -2,6 +2,7 @@ use super::inputs::Pixels;
 use crate::measure::TestGroups;
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
+use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,9 +15,10 @@ use super::{DataSource, Examples};
 ///
 /// - `pixels`: `[pictures, channels, height, width]`, flat
 /// - `labels`: `[pictures]`
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Images {
     /// One picture after the other, channel by channel, row-major.
+    #[serde(with = "serde_bytes")]
     pub pixels: Vec<u8>,
     /// 1 for grey, 3 for red, green and blue.
     pub channels: usize,
@@ -25,6 +27,7 @@ pub struct Images {
     /// Columns of a picture.
     pub width: usize,
     /// The class of each picture.
+    #[serde(with = "serde_bytes")]
     pub labels: Vec<u8>,
 }
 
@@ -92,8 +95,16 @@ impl Images {
     }
 }
 
+/// Serializes a source without its location: another process may read the same data elsewhere.
+pub(super) fn without_location<S: Serializer>(
+    source: &DataSource,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    DataSource { location: None, ..source.clone() }.serialize(serializer)
+}
+
 /// A data set of pictures in its customary two parts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImageSet {
     /// What to train (and validate) on.
     pub train: Images,
@@ -102,6 +113,7 @@ pub struct ImageSet {
     /// Number of classes; every label is below it.
     pub classes: usize,
     /// Where it is from.
+    #[serde(serialize_with = "without_location")]
     pub source: DataSource,
 }
 

@@ -9,19 +9,15 @@
 //! than the file really holds, and the file has to hold exactly what its header says.
 
 use super::Images;
+use super::files::{AGAIN, read_bytes};
 use crate::error::Place;
 use crate::{Error, Result};
-use flate2::read::MultiGzDecoder;
-use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// Unsigned bytes in three dimensions.
 const IMAGES_MAGIC: [u8; 4] = [0, 0, 8, 3];
 /// Unsigned bytes in one dimension.
 const LABELS_MAGIC: [u8; 4] = [0, 0, 8, 1];
-/// No data set of this program is larger; a file that unpacks to more is refused, not unpacked.
-const LARGEST_FILE: u64 = 1 << 30;
 /// No picture of this program is larger.
 const LARGEST_SIDE: u32 = 4096;
 
@@ -87,47 +83,6 @@ pub fn read_labels(path: &Path, classes: usize) -> Result<Vec<u8>> {
     }
     Ok(labels)
 }
-
-/// The uncompressed content of a file.
-///
-/// # Errors
-///
-/// When it cannot be read, its compressed stream is damaged, or it is larger than any data set.
-pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
-    let mut start = [0; 2];
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
-    let read = file.read(&mut start).map_err(Error::io("read", path))?;
-    let length = file.metadata().map_err(Error::io("read", path))?.len();
-    let too_large = || {
-        let advice = "this program reads no larger file: make it smaller, with fewer rows, columns or pictures";
-        Err(Error::data(path, Place::File, "holds more than 1 GiB", advice))
-    };
-    if length > LARGEST_FILE {
-        return too_large();
-    }
-    let rewound = start[..read].chain(BufReader::new(file));
-    let mut bytes = Vec::new();
-    let result = match start == [0x1f, 0x8b] {
-        true => MultiGzDecoder::new(rewound).take(LARGEST_FILE + 1).read_to_end(&mut bytes),
-        false => rewound.take(LARGEST_FILE + 1).read_to_end(&mut bytes),
-    };
-    if let Err(error) = result {
-        if start != [0x1f, 0x8b] {
-            return Err(Error::io("read", path)(error));
-        }
-        let read = bytes.len();
-        let problem =
-            format!("the compressed stream is damaged, {read} bytes were unpacked: {error}");
-        return Err(Error::data(path, Place::File, problem, AGAIN));
-    }
-    match (bytes.len() as u64, bytes.is_empty()) {
-        (_, true) => Err(Error::data(path, Place::File, "is empty", AGAIN)),
-        (length, _) if length > LARGEST_FILE => too_large(),
-        _ => Ok(bytes),
-    }
-}
-
-const AGAIN: &str = "fetch or copy it again";
 
 struct Header<'a> {
     path: &'a Path,
@@ -284,19 +239,6 @@ mod tests {
         let mut none = i;
         none[4..8].fill(0);
         assert!(problem(&none, &l).contains("byte 4: the number of pictures is 0"));
-    }
-
-    /// There is nothing to copy again, and nothing is read.
-    #[test]
-    fn a_file_that_is_too_large_is_said_to_be() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("large.csv");
-        fs::File::create(&path).unwrap().set_len(LARGEST_FILE + 1).unwrap();
-        let error = read_bytes(&path).unwrap_err().to_string();
-        assert!(
-            error.contains("holds more than 1 GiB") && error.contains("make it smaller"),
-            "{error}"
-        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! LeCun, Cortes and Burges; CC BY-SA 3.0. Any other set in the same layout reads too.
 
-use super::cifar::picture_folder::entries;
+use super::files::{entries, read_bytes};
 use super::own::checks;
 use super::{ImageSet, Images, idx};
 use crate::error::Place;
@@ -231,7 +231,7 @@ fn inspect(file: MnistFile, folder: &Path) -> Result<Finding> {
         }
         false => idx::read_labels(&path, CLASSES)?.len(),
     };
-    Ok(Finding { items, canonical: file.is_canonical(&idx::read_bytes(&path)?) })
+    Ok(Finding { items, canonical: file.is_canonical(&read_bytes(&path)?) })
 }
 
 /// Writes a set as the four files of MNIST, gzipped, and marks the folder as synthetic where the
@@ -281,7 +281,7 @@ mod tests {
         for file in FILES {
             let packed = folder.path().join(format!("{}.gz", file.name));
             let plain = folder.path().join(file.name.replace("-idx", ".idx"));
-            fs::write(plain, idx::read_bytes(&packed).unwrap()).unwrap();
+            fs::write(plain, read_bytes(&packed).unwrap()).unwrap();
             fs::remove_file(packed).unwrap();
         }
         assert_eq!(read(folder.path()).unwrap().source, read_back.source);

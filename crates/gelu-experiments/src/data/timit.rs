@@ -21,7 +21,7 @@
 use super::audio::frames::{Frames, Parts};
 use super::audio::phones::{self, Phone};
 use super::audio::{Analysis, Recording, phn, sphere};
-use super::idx::read_bytes;
+use super::files::read_bytes;
 use super::synthetic::generator;
 use super::synthetic::speech::{Sound, Voice, length};
 use super::{DataSource, WindowSet, synthetic};

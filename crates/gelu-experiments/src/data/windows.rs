@@ -1,6 +1,8 @@
 use super::DataSource;
+use super::dataset::without_location;
 use crate::measure::TestGroups;
 use crate::{Error, Result};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,14 +19,23 @@ use std::sync::Arc;
 /// - rows: `[examples, window]`
 /// - labels: `[examples]`
 /// - inputs: `[examples, window · width]`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Windows {
+    #[serde(serialize_with = "slice", deserialize_with = "shared")]
     table: Arc<[f32]>,
     width: usize,
     window: usize,
     rows: Vec<u32>,
     labels: Vec<u8>,
     group_ends: Vec<usize>,
+}
+
+fn slice<S: Serializer>(table: &[f32], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    table.serialize(serializer)
+}
+
+fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Arc<[f32]>, D::Error> {
+    Vec::deserialize(deserializer).map(Arc::from)
 }
 
 impl Windows {
@@ -162,7 +173,7 @@ impl Windows {
 }
 
 /// A data set of windows in its customary three parts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowSet {
     /// What to train on.
     pub train: Windows,
@@ -173,6 +184,7 @@ pub struct WindowSet {
     /// Number of classes; every label is below it.
     pub classes: usize,
     /// Where it is from.
+    #[serde(serialize_with = "without_location")]
     pub source: DataSource,
 }
 

@@ -490,4 +490,41 @@ mod tests {
             assert!(said.contains("data.normalisation.zca.regulariser is"), "{said}");
         }
     }
+
+    #[test]
+    fn keys_that_do_not_fit_the_data_are_refused() {
+        let augmented = |mirrored, flips| Some(Augmentation { mirrored, flips, crop_padding: 0 });
+        let refused = |name: &str, change: &dyn Fn(&mut Recipe), expected: &str| {
+            let mut recipe = Recipe::named(name).unwrap();
+            change(&mut recipe);
+            let said = recipe.validate().unwrap_err().to_string();
+            assert!(said.contains(expected), "{name}: {said}");
+        };
+        refused(
+            "cifar10-cnn",
+            &|r| r.data.augmentation = augmented(true, true),
+            "both flips and mirrored",
+        );
+        refused("digits", &|r| r.data.pixels = None, "data.pixels is missing");
+        for name in ["tweet-tagger", "symbolic", "char-gpt"] {
+            let for_pictures = "augmentation are for pictures";
+            refused(name, &|r| r.data.pixels = Some(Pixels::ZeroToOne), for_pictures);
+            refused(
+                name,
+                &|r| r.data.normalisation = Some(Normalisation::MeanPicture),
+                for_pictures,
+            );
+            refused(name, &|r| r.data.augmentation = augmented(false, true), for_pictures);
+            refused(name, &|r| r.data.validation = 5, "has a validation part of its own");
+        }
+        let convolutional = Recipe::named("cifar10-cnn").unwrap().network;
+        refused("timit-frames", &|r| r.network = convolutional.clone(), "holds no pictures");
+        refused("char-gpt", &|r| r.training.batches = None, "training.batches is missing");
+        refused(
+            "char-gpt",
+            &|r| r.noise = Some(NoiseRecipe { amplitudes: vec![0.5] }),
+            "noise is added to numbers",
+        );
+        refused("symbolic", &|r| r.comparison.formulas.clear(), "comparison.formulas is empty");
+    }
 }

@@ -1,10 +1,10 @@
-use crate::data::prepared::{Array, Arrays, Key, Prepared, prepared};
+use crate::data::prepared::{Key, prepared};
 use crate::data::{Images, Samples};
 use crate::recipe::{Normalisation, Pixels};
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use gelu_models::{Zca, ZcaConfig};
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
 
 /// How pictures are made inputs: scaled, then normalised by what was fitted to the training
 /// pictures.
@@ -64,6 +64,7 @@ impl Presentation {
 }
 
 /// A fitted whitening as it is kept: the decomposition of 3072 × 3072 covariances takes a minute.
+#[derive(Serialize, Deserialize)]
 struct Whitening {
     /// `[size]`
     mean: Vec<f32>,
@@ -76,13 +77,18 @@ impl Whitening {
     const VERSION: u32 = 2;
 
     fn of(pixels: Pixels, regulariser: f64, train: &Images, device: &Device) -> Result<Self> {
+        let key = Self::key(pixels, regulariser, train);
+        prepared(&key, || Self::fit(pixels, regulariser, train, device))
+    }
+
+    /// Everything that the numbers depend on.
+    fn key(pixels: Pixels, regulariser: f64, train: &Images) -> Key {
         let scaled = [0, 128, 255].map(|byte| pixels.scale(byte).to_le_bytes());
-        let key = Key::new("zca", Self::VERSION)
+        Key::new("zca", Self::VERSION)
             .with(&train.pixels)
             .with(&(train.len() as u64).to_le_bytes())
             .with(&scaled.concat())
-            .with(&regulariser.to_le_bytes());
-        prepared(&key, || Self::fit(pixels, regulariser, train, device))
+            .with(&regulariser.to_le_bytes())
     }
 
     fn fit(pixels: Pixels, regulariser: f64, train: &Images, device: &Device) -> Result<Self> {
@@ -99,21 +105,6 @@ impl Whitening {
         let size = self.mean.len();
         let tensor = |values, shape| Tensor::from_data(TensorData::new(values, shape), device);
         Zca::from_parts(tensor(self.mean, [1, size]), tensor(self.matrix, [size, size]))
-    }
-}
-
-impl Prepared for Whitening {
-    fn arrays(&self) -> Vec<(&'static str, Array<'_>)> {
-        vec![("mean", Array::F32(&self.mean)), ("matrix", Array::F32(&self.matrix))]
-    }
-
-    fn texts(&self) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
-    fn from_arrays(arrays: &Arrays<'_>) -> Option<Self> {
-        let (mean, matrix) = (arrays.f32("mean")?, arrays.f32("matrix")?);
-        (matrix.len() == mean.len() * mean.len()).then_some(Self { mean, matrix })
     }
 }
 
@@ -204,5 +195,27 @@ mod tests {
         let fitted = Presentation::fit(Pixels::Centred, zca, &images, &device).unwrap();
         let (mean, square) = moments(fitted.present(&images, &device));
         assert!(mean < 1e-3 && (0.9..1.01).contains(&square), "{mean} {square}");
+    }
+
+    #[test]
+    fn a_whitening_is_kept_for_what_it_depends_on() {
+        let images = pictures::generate(Cifar::Ten, 4, 1).train;
+        let name = |pixels, regulariser, images: &Images| {
+            Whitening::key(pixels, regulariser, images).file_name()
+        };
+        let first = name(Pixels::Centred, 1e-5, &images);
+        assert_eq!(first, name(Pixels::Centred, 1e-5, &images.clone()));
+        let mut other = images.clone();
+        other.pixels[5] ^= 1;
+        // The same bytes as fewer, larger pictures.
+        let joined = Images { height: 64, labels: vec![0, 1], ..images.clone() };
+        for others in [
+            name(Pixels::ZeroToOne, 1e-5, &images),
+            name(Pixels::Centred, 1e-4, &images),
+            name(Pixels::Centred, 1e-5, &other),
+            name(Pixels::Centred, 1e-5, &joined),
+        ] {
+            assert_ne!(first, others);
+        }
     }
 }

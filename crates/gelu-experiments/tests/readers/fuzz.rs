@@ -12,7 +12,7 @@ use bolero::check;
 use flate2::{Compression, write::GzEncoder};
 use gelu_experiments::data::audio::{Analysis, Recording, phn, sphere, wav};
 use gelu_experiments::data::cifar::{self, Cifar};
-use gelu_experiments::data::own::{self, table};
+use gelu_experiments::data::own::table;
 use gelu_experiments::data::synthetic::{self, pictures};
 use gelu_experiments::data::tweets::{TAGS, WordVectors, parse_tweets};
 use gelu_experiments::data::{Asked, idx, spoken_digits, timit};
@@ -101,16 +101,6 @@ fn cifar() {
 }
 
 #[test]
-fn png() {
-    let pictures = pictures::generate(Cifar::Ten, 2, 1).train;
-    let valid: Vec<Vec<u8>> = pictures.pixels.chunks(cifar::PICTURE).map(cifar::encode).collect();
-    fuzz(&valid, |path, bytes| {
-        assert_eq!(cifar::decode(path, bytes)?.len(), cifar::PICTURE);
-        Ok(())
-    });
-}
-
-#[test]
 fn pictures_of_ones_own() {
     let picture = image::RgbImage::from_fn(9, 7, |x, y| image::Rgb([x as u8, y as u8, 200]));
     let formats = [image::ImageFormat::Png, image::ImageFormat::Jpeg];
@@ -120,7 +110,7 @@ fn pictures_of_ones_own() {
         bytes.into_inner()
     });
     fuzz(&valid, |path, bytes| {
-        let picture = own::pictures::decode(path, bytes, None)?.into_rgb8();
+        let picture = gelu_experiments::data::pictures::decode(path, bytes, None)?.into_rgb8();
         assert_eq!(
             picture.as_raw().len() as u64,
             3 * u64::from(picture.width()) * u64::from(picture.height())

@@ -1,7 +1,7 @@
 //! The formats of recordings, told apart by content.
 
 use super::{Recording, sphere, wav};
-use crate::data::idx::read_bytes;
+use crate::data::files::read_bytes;
 use crate::error::Place;
 use crate::{Error, Result};
 use std::path::Path;

@@ -10,7 +10,7 @@
 //! number of whole records reads too. Files may be gzipped.
 
 use super::kind::{COARSE_CLASSES, Cifar, PICTURE, no_images};
-use crate::data::idx::read_bytes;
+use crate::data::files::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};
 use crate::error::Place;
 use crate::{Error, Result};

@@ -9,11 +9,10 @@
 
 mod binary;
 mod kind;
-pub(super) mod picture_folder;
+mod picture_folder;
 
 pub use binary::{Records, parse, read_file, to_bytes, write_synthetic};
 pub use kind::{CHANNELS, COARSE_CLASSES, Cifar, PICTURE, SIDE};
-pub use picture_folder::{decode, encode};
 
 use super::ImageSet;
 use crate::Result;

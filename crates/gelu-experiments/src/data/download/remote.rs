@@ -1,6 +1,6 @@
 use super::archive::Archive;
 use super::transfer::transfer;
-use crate::data::idx;
+use crate::data::files::read_bytes;
 use crate::data::mnist::MnistFile;
 use crate::files::write_atomically;
 use crate::{Error, Result};
@@ -102,7 +102,7 @@ impl RemoteFile {
         match (&self.archive, self.check) {
             (Some(archive), _) => archive.is_unpacked(folder),
             (None, Check::Mnist(file)) => file.find(folder).is_some_and(|path| {
-                idx::read_bytes(&path).is_ok_and(|content| file.is_canonical(&content))
+                read_bytes(&path).is_ok_and(|content| file.is_canonical(&content))
             }),
             (None, _) => {
                 let path = folder.join(&self.name);
@@ -225,7 +225,7 @@ mod tests {
             Fetched::From(mirrors[3].address())
         );
         let path = folder.path().join("some-idx1-ubyte.gz");
-        assert_eq!(idx::read_bytes(&path).unwrap(), content);
+        assert_eq!(read_bytes(&path).unwrap(), content);
         let none = remote(canonical(&content), &[]);
         assert_eq!(none.fetch(folder.path(), &hidden()).unwrap(), Fetched::AlreadyThere);
         fs::write(path, b"damaged since").unwrap();

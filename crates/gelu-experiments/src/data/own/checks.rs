@@ -8,7 +8,7 @@ use std::path::Path;
 pub(in crate::data) const MOST_CLASSES: usize = 256;
 
 /// Of the orders in which examples are shuffled, so that any stretch of them holds all classes.
-pub(super) const ORDER_SEED: u64 = 10;
+pub(in crate::data) const ORDER_SEED: u64 = 10;
 
 /// What data at a place are called: by the name of their folder or file.
 pub(in crate::data) fn name_of(place: &Path) -> String {

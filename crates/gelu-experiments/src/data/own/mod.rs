@@ -5,13 +5,12 @@
 
 mod asked;
 pub(super) mod checks;
-pub mod pictures;
 pub mod table;
 
 pub use asked::Asked;
 
 use super::prepared::{Key, prepared};
-use super::{DataKind, DataSet, DataSetInfo, mnist};
+use super::{DataKind, DataSet, DataSetInfo, mnist, pictures};
 use crate::error::Place;
 use crate::{Error, Result};
 use checks::name_of;

@@ -88,7 +88,7 @@ impl Key {
     }
 
     /// What it is called in the cache.
-    pub(super) fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         let digest = self.digest.clone().finalize();
         let digits: String = digest[..DIGEST].iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{}-{digits}{EXTENSION}", self.kind)
@@ -97,7 +97,7 @@ impl Key {
 
 /// Bytes of the digest in a file's name.
 const DIGEST: usize = 16;
-const EXTENSION: &str = ".safetensors";
+const EXTENSION: &str = ".msgpack";
 
 /// Whether a thing of the cache may be called so.
 pub(super) fn is_file_name(name: &str) -> bool {

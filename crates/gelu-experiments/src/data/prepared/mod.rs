@@ -1,18 +1,18 @@
 //! Prepared data: what takes long to make from files or from nothing (drawn digits, decoded pictures,
 //! coefficients of recordings, a whitening) is made once and kept for every later process.
 //!
-//! A prepared thing is one safetensors file in the [cache](folder), named by a digest of everything it
-//! was made from, the bytes of the files among it. It carries a checksum of its own; one that does
-//! not hold is made anew. The folder may be deleted at any time, and need not be writable.
+//! A prepared thing is one file in the [cache](folder), in MessagePack behind a checksum, and named by a digest of
+//! everything it was made from, which includes the bytes of the files. If the checksum does not match, the thing is
+//! made again. You may delete the folder at any time, and it need not be writable.
 
 mod key;
-mod sets;
 mod store;
 
 pub use key::{Key, folder};
-pub use store::{Array, Arrays, Prepared};
 
 use crate::Error;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,17 @@ use std::path::{Path, PathBuf};
 /// # Errors
 ///
 /// Those of `make`. A cache that cannot be read or written is no error: it only saves time.
-pub fn prepared<T: Prepared, E>(key: &Key, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+pub fn prepared<T: Serialize + DeserializeOwned, E>(
+    key: &Key,
+    make: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     match folder() {
         Some(folder) => prepared_in(&folder, key, make),
         None => make(),
     }
 }
 
-fn prepared_in<T: Prepared, E>(
+fn prepared_in<T: Serialize + DeserializeOwned, E>(
     folder: &Path,
     key: &Key,
     make: impl FnOnce() -> Result<T, E>,
@@ -118,7 +121,7 @@ pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{ImageSet, digits};
+    use crate::data::{DataSource, ImageSet, WindowSet, Windows, digits};
     use std::cell::Cell;
     use std::convert::Infallible;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -139,6 +142,34 @@ mod tests {
             .unwrap()
         };
         assert_eq!((get(), get(), made.get()), (digits::generate(5, 3), digits::generate(5, 3), 1));
+    }
+
+    #[test]
+    fn windows_and_their_groups_are_read_back_equal() {
+        let part = |first: f32| {
+            let table: Vec<f32> = (0..8).map(|v| first + v as f32 / 3.0).collect();
+            let mut windows = Windows::new(table.into(), 2, 3).unwrap();
+            windows.push_group(&[0, 0, 1, 0, 1, 2], &[5, 6]);
+            windows.push_group(&[], &[]);
+            windows.push_group(&[3, 2, 1], &[7]);
+            windows
+        };
+        let set = WindowSet {
+            train: part(0.1),
+            validation: part(-7.7),
+            test: part(f32::MIN_POSITIVE),
+            classes: 9,
+            source: DataSource::new("x", Some("somewhere".into()), true, ["content"]),
+        };
+        let cache = tempfile::tempdir().unwrap();
+        let key = Key::new("windows", 1);
+        let get = |made: Option<WindowSet>| {
+            prepared_in(cache.path(), &key, || Ok::<_, Infallible>(made.unwrap())).unwrap()
+        };
+        assert_eq!(get(Some(set.clone())), set);
+        let mut set = set;
+        set.source.location = None;
+        assert_eq!(get(None), set, "all but the place, which is that of its first reader");
     }
 
     #[test]
@@ -214,7 +245,7 @@ mod tests {
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
         // What is not the cache's stays out of it; a lock that was left behind is its own.
         let lock = format!("{}.lock", Key::new("zca", 1).file_name());
-        for name in ["mine.txt", "mine.safetensors", "thesis.lock", &lock] {
+        for name in ["mine.txt", "mine.msgpack", "thesis.lock", &lock] {
             fs::write(cache.path().join(name), "").unwrap();
         }
         assert_eq!(names(), [key().file_name(), lock]);

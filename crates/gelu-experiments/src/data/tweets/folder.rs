@@ -1,4 +1,4 @@
-use super::super::idx::read_bytes;
+use super::super::files::read_bytes;
 use super::super::{DataSource, WindowSet, Windows, synthetic};
 use super::{TAGS, WordVectors, parse_tweets};
 use crate::error::Place;

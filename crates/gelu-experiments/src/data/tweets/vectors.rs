@@ -1,5 +1,5 @@
 use super::super::Windows;
-use super::super::idx::read_bytes;
+use super::super::files::read_bytes;
 use super::super::text::{from_utf8, shown};
 use super::Tweet;
 use crate::error::Place;

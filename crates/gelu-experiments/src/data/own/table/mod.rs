@@ -5,7 +5,7 @@ mod column;
 
 use super::Asked;
 use super::checks::{ORDER_SEED, check_classes, check_file, name_of};
-use crate::data::idx::read_bytes;
+use crate::data::files::read_bytes;
 use crate::data::text::{from_utf8, shown};
 use crate::data::{DataSource, WindowSet, Windows};
 use crate::error::Place;

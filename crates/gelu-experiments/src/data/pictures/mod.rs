@@ -1,15 +1,14 @@
-//! Folders of PNG and JPEG files, a folder a class: `DIR/train/CLASS/*` and `DIR/test/CLASS/*`, or
-//! `DIR/CLASS/*`, of which a fifth of each class is the test part.
+//! Folders of PNG and JPEG files with one folder per class: `DIR/train/CLASS/*` and `DIR/test/CLASS/*`, or
+//! `DIR/CLASS/*`, where a fifth of each class is the test part.
 
 mod decode;
 mod pixels;
 
 pub use decode::decode;
 
-use super::checks::{ORDER_SEED, check_classes, check_file, name_of};
-use crate::data::cifar::picture_folder::entries;
-use crate::data::idx::read_bytes;
-use crate::data::{ImageSet, Images, synthetic};
+use super::files::{entries, read_bytes};
+use super::own::checks::{ORDER_SEED, check_classes, check_file, name_of};
+use super::{ImageSet, Images, synthetic};
 use crate::error::Place;
 use crate::{Error, Result};
 use pixels::Pixels;
@@ -20,9 +19,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Raised when the same files become another set, or are refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
-const PARTS: [&str; 2] = ["train", "test"];
+/// The folders of the two parts.
+pub(super) const PARTS: [&str; 2] = ["train", "test"];
 const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
 /// Where there is one part, every fifth picture of a class is a test picture.
 const TEST_SHARE: usize = 5;
@@ -32,6 +32,9 @@ const NAMES_OF_PARTS: [&str; 10] =
 
 /// A file and the number of its class.
 type Labelled = (PathBuf, u8);
+
+/// The name of a class and the folder of its pictures.
+pub(super) type ClassFolder = (String, PathBuf);
 
 /// Which files make which part; nothing is decoded yet.
 #[derive(Debug)]
@@ -83,20 +86,32 @@ impl Folders {
                 check_no_pictures(&root.join(part), "lies outside the folders of the classes")?;
             }
         }
-        let mut files = labelled(&train, &classes)?;
-        let mut order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
-        let test = match split {
-            true => labelled(&root.join(PARTS[1]), &classes)?,
-            false => {
-                files.iter_mut().map(|class| split_off(class, &mut order)).collect::<Result<_>>()?
-            }
-        };
-        let mut mixed = |classes: Vec<Vec<Labelled>>| {
-            let mut files: Vec<Labelled> = classes.into_iter().flatten().collect();
-            files.shuffle(&mut order);
-            files
-        };
-        let parts = [mixed(files), mixed(test)];
+        let own = |part: &str| class_folders(&root.join(part));
+        if split {
+            return Self::of_parts(root, own(PARTS[0])?, own(PARTS[1])?);
+        }
+        let mut order = order();
+        let mut train = labelled(class_folders(root)?, &classes)?;
+        let test: Vec<_> =
+            train.iter_mut().map(|class| split_off(class, &mut order)).collect::<Result<_>>()?;
+        let parts = [mixed(train, &mut order), mixed(test, &mut order)];
+        Ok(Self { root: root.to_path_buf(), parts, classes })
+    }
+
+    /// The pictures of two parts, in an order that is mixed, and always the same, so that any stretch of a part
+    /// holds all classes. Classes are numbered in the order of `train`.
+    ///
+    /// # Errors
+    ///
+    /// When a class has no picture, a test class is no training class, or a file is neither PNG nor JPEG by its name.
+    pub(super) fn of_parts(
+        root: &Path,
+        train: Vec<ClassFolder>,
+        test: Vec<ClassFolder>,
+    ) -> Result<Self> {
+        let classes: Vec<String> = train.iter().map(|(name, _)| name.clone()).collect();
+        let part = |folders| Ok(mixed(labelled(folders, &classes)?, &mut order()));
+        let parts = [part(train)?, part(test)?];
         Ok(Self { root: root.to_path_buf(), parts, classes })
     }
 
@@ -108,37 +123,51 @@ impl Folders {
     /// When a file cannot be decoded, has another size than the first one, a test picture is a training picture,
     /// too, or all together take more than 2 GiB.
     pub fn read(&self, size: Option<usize>) -> Result<ImageSet> {
+        let [train, test] = self.decoded(size)?;
+        check_apart([&train, &test], [&self.parts[0], &self.parts[1]])?;
+        let (name, synthetic) = (name_of(&self.root), synthetic::is_marked(&self.root));
+        ImageSet::new(&name, Some(self.root.clone()), synthetic, self.classes.len(), train, test)
+    }
+
+    /// The pictures of both parts; errors are those of [`Self::read`], but pictures may stand in both.
+    pub(super) fn decoded(&self, size: Option<usize>) -> Result<[Images; 2]> {
         let mut pixels = Pixels::new(size);
-        let [train, test] = &self.parts;
-        for (path, _) in train.iter().chain(test) {
+        for (path, _) in self.parts.iter().flatten() {
             check_file(path)?;
             pixels.push(path, &read_bytes(path)?)?;
         }
         let (channels, height, width) = (pixels.channels(), pixels.height, pixels.width);
-        let mut train_pixels = pixels.planes();
-        let test_pixels = train_pixels.split_off(train.len() * channels * height * width);
-        let features = channels * height * width;
-        check_apart([&train_pixels, &test_pixels], [train, test], features)?;
+        let mut train = pixels.planes();
+        let test = train.split_off(self.parts[0].len() * channels * height * width);
         let images = |pixels, part: &[Labelled]| {
             let labels = part.iter().map(|&(_, label)| label).collect();
             Images { pixels, channels, height, width, labels }
         };
-        ImageSet::new(
-            &name_of(&self.root),
-            Some(self.root.clone()),
-            synthetic::is_marked(&self.root),
-            self.classes.len(),
-            images(train_pixels, train),
-            images(test_pixels, test),
-        )
+        Ok([images(train, &self.parts[0]), images(test, &self.parts[1])])
     }
 }
 
+/// The random numbers that mix a part.
+fn order() -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(ORDER_SEED)
+}
+
+fn mixed(classes: Vec<Vec<Labelled>>, order: &mut ChaCha8Rng) -> Vec<Labelled> {
+    let mut files: Vec<Labelled> = classes.into_iter().flatten().collect();
+    files.shuffle(order);
+    files
+}
+
+/// The folders in `folder` with their names, by name.
+fn class_folders(folder: &Path) -> Result<Vec<ClassFolder>> {
+    let folders = entries(folder, true)?.into_iter();
+    Ok(folders.map(|name| (name.clone(), folder.join(name))).collect())
+}
+
 /// The files of each class, by name; none for a class that has no folder in this part.
-fn labelled(folder: &Path, classes: &[String]) -> Result<Vec<Vec<Labelled>>> {
+fn labelled(folders: Vec<ClassFolder>, classes: &[String]) -> Result<Vec<Vec<Labelled>>> {
     let mut files = vec![Vec::new(); classes.len()];
-    for name in entries(folder, true)? {
-        let place = folder.join(&name);
+    for (name, place) in folders {
         let Some(label) = classes.iter().position(|class| *class == name) else {
             let problem = "there is no such class among the training pictures";
             return Err(Error::data(place, Place::File, problem, "rename or remove it"));
@@ -202,8 +231,9 @@ fn check_no_parts(root: &Path, folders: &[String]) -> Result<()> {
 }
 
 /// Refuses test pictures that are trained on, too: the error on them says nothing about others.
-fn check_apart(pixels: [&[u8]; 2], parts: [&[Labelled]; 2], features: usize) -> Result<()> {
-    let pictures = |part: usize| pixels[part].chunks_exact(features.max(1)).zip(parts[part]);
+fn check_apart(images: [&Images; 2], parts: [&[Labelled]; 2]) -> Result<()> {
+    let features = images[0].features().max(1);
+    let pictures = |part: usize| images[part].pixels.chunks_exact(features).zip(parts[part]);
     let trained: HashMap<&[u8], &Path> =
         pictures(0).map(|(picture, (path, _))| (picture, path.as_path())).collect();
     let mut twice = Vec::new();
