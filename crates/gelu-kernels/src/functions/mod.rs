@@ -32,7 +32,7 @@ mod tanh;
 mod unit;
 
 use crate::arithmetic::{Arithmetic, Rounded};
-pub use unit::{InvalidParameter, Names, compact, normalised};
+pub use unit::{InvalidParameter, Names, ParseUnitError, compact, normalised};
 
 /// What a function's file has to say.
 pub trait Function: Copy + Send + Sync + 'static {
