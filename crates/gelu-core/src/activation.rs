@@ -11,6 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use gelu_kernels::ParseUnitError;
 use gelu_kernels::functions::{compact, normalised};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -149,8 +150,10 @@ impl FromStr for Activation {
     type Err = UnknownActivation;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if let Some(unit) = Unit::named(text) {
-            return unit.map(Self::from).map_err(UnknownActivation::Parameter);
+        match text.parse::<Unit>() {
+            Ok(unit) => return Ok(unit.into()),
+            Err(ParseUnitError::Parameter(invalid)) => return Err(Self::Err::Parameter(invalid)),
+            Err(ParseUnitError::Name(_)) => {}
         }
         let wanted = compact(text);
         let is_wanted = |name: &str| compact(name) == wanted;

@@ -19,43 +19,29 @@ pub(crate) use gated::{gated, gated_backward, gated_pair, gated_pair_backward};
 use gelu_kernels::functions::{Function, Job};
 use gelu_kernels::random::{Draw, Mask};
 
-/// Which of a function's.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Of {
-    Value,
-    Derivative,
-    SecondDerivative,
-}
-
-/// A function of a tensor, or a derivative.
-struct OnTensor<B: Backend> {
+/// A function of a tensor, or its first or second derivative.
+struct OnTensor<B: Backend, const ORDER: u8> {
     x: FloatTensor<B>,
     parameter: f64,
-    of: Of,
 }
 
-impl<B: Backend> Job for OnTensor<B> {
+impl<B: Backend, const ORDER: u8> Job for OnTensor<B, ORDER> {
     type Output = FloatTensor<B>;
 
     fn run<F: Function>(self) -> FloatTensor<B> {
-        let x = Term::<B>(self.x);
-        match self.of {
-            Of::Value => F::value(x, self.parameter).0,
-            Of::Derivative => F::derivative(x, self.parameter).0,
-            Of::SecondDerivative => F::second_derivative(x, self.parameter).0,
-        }
+        F::of_order::<_, ORDER>(Term::<B>(self.x), self.parameter).0
     }
 }
 
 /// `unit`, or a derivative, of what is widened.
-fn apply<B: Backend>(x: FloatTensor<B>, unit: Unit, of: Of) -> FloatTensor<B> {
-    unit.kind().with(OnTensor::<B> { x, parameter: unit.parameter(), of })
+fn apply<B: Backend, const ORDER: u8>(x: FloatTensor<B>, unit: Unit) -> FloatTensor<B> {
+    unit.kind().with(OnTensor::<B, ORDER> { x, parameter: unit.parameter() })
 }
 
 /// `unit(x)`.
 pub(crate) fn forward<B: Backend>(x: FloatTensor<B>, unit: Unit) -> FloatTensor<B> {
     let dtype = x.dtype();
-    narrowed::<B>(apply::<B>(widened::<B>(x), unit, Of::Value), dtype)
+    narrowed::<B>(apply::<B, 0>(widened::<B>(x), unit), dtype)
 }
 
 /// `dy · unit′(x)`.
@@ -65,7 +51,7 @@ pub(crate) fn backward<B: Backend>(
     unit: Unit,
 ) -> FloatTensor<B> {
     let dtype = dy.dtype();
-    let slope = apply::<B>(widened::<B>(x), unit, Of::Derivative);
+    let slope = apply::<B, 1>(widened::<B>(x), unit);
     narrowed::<B>(B::float_mul(widened::<B>(dy), slope), dtype)
 }
 
@@ -76,7 +62,7 @@ pub(crate) fn curvature<B: Backend>(
     unit: Unit,
 ) -> FloatTensor<B> {
     let dtype = factor.dtype();
-    let curvature = apply::<B>(widened::<B>(x), unit, Of::SecondDerivative);
+    let curvature = apply::<B, 2>(widened::<B>(x), unit);
     narrowed::<B>(B::float_mul(widened::<B>(factor), curvature), dtype)
 }
 
@@ -129,7 +115,7 @@ pub(crate) fn bias_activation_dropout_backward<B: ActivationOps>(
 }
 
 /// `y` where the draw's uniform number is below Φ(x), else 0.
-pub(crate) fn stochastic_gate<B: ActivationOps>(
+pub(crate) fn stochastic_map<B: ActivationOps>(
     x: FloatTensor<B>,
     y: FloatTensor<B>,
     draw: Draw,

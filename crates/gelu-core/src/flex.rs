@@ -5,12 +5,15 @@ use alloc::vec::Vec;
 use burn_core::tensor::{Element, Shape};
 use burn_flex::{FlexTensor, Layout};
 use burn_std::Bytes;
-use gelu_kernels::{Lane, Storage};
+use gelu_kernels::{Float, Storage};
 
 /// A type that tensors have and kernels know.
-pub trait Stored: Storage<Lane: Element + Lane + bytemuck::Pod> + Element + bytemuck::Pod {}
+pub trait Stored:
+    Storage<Float: Element + Float + bytemuck::Pod> + Element + bytemuck::Pod
+{
+}
 
-impl<E: Storage<Lane: Element + Lane + bytemuck::Pod> + Element + bytemuck::Pod> Stored for E {}
+impl<E: Storage<Float: Element + Float + bytemuck::Pod> + Element + bytemuck::Pod> Stored for E {}
 
 /// The tensor with its elements one behind the other, in row-major order.
 pub fn contiguous(x: FlexTensor) -> FlexTensor {
@@ -47,6 +50,6 @@ pub fn tensor<E: Element>(values: Vec<E>, shape: Shape) -> FlexTensor {
 }
 
 /// A tensor whose elements lie in memory like that.
-pub fn laid_out<E: Element>(values: Vec<E>, layout: Layout) -> FlexTensor {
+pub(crate) fn laid_out<E: Element>(values: Vec<E>, layout: Layout) -> FlexTensor {
     FlexTensor::new(Bytes::from_elems(values), layout, E::dtype())
 }

@@ -149,7 +149,7 @@ pub trait ActivationOps: Backend {
 
     /// The GELU's own stochastic map: `x` where the key's uniform number is below Φ(x), else 0.
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
-        composed::stochastic_gate::<Self>(x.clone(), x, draw_of::<Self>(key))
+        composed::stochastic_map::<Self>(x.clone(), x, draw_of::<Self>(key))
     }
 
     /// `dy` where [`stochastic_map`](Self::stochastic_map) let `x` through, else 0.
@@ -158,6 +158,6 @@ pub trait ActivationOps: Backend {
         dy: FloatTensor<Self>,
         key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        composed::stochastic_gate::<Self>(x, dy, draw_of::<Self>(key))
+        composed::stochastic_map::<Self>(x, dy, draw_of::<Self>(key))
     }
 }

@@ -8,7 +8,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use gelu_kernels::random::{Draw, Mask};
-use gelu_kernels::{Pass, Unit, backward, forward, gated_pair, gated_pair_backward};
+use gelu_kernels::{Pass, Unit, backward, forward, gated_pair, gated_pair_backward, slices};
 use rten_simd::SimdUnaryOp;
 
 const SIZE: usize = 1 << 14;
@@ -45,23 +45,38 @@ const GATES: [Unit; 4] = [Unit::Silu, Unit::Gelu, Unit::GeluTanh, Unit::Relu];
 
 #[divan::bench(args = GATES)]
 fn gate(bencher: Bencher<'_, '_>, unit: Unit) {
-    let (x, values, mut y) = (input(), vec![1.0; SIZE], Vec::with_capacity(SIZE));
-    bencher.counter(ItemsCount::new(SIZE)).bench_local(|| {
-        let y = black_box(&mut y.spare_capacity_mut()[..SIZE]);
-        gated_pair(unit, black_box(&x), &values, y);
-    });
+    let (x, values) = (input(), vec![1.0; SIZE]);
+    let bencher = bencher.counter(ItemsCount::new(SIZE));
+    bencher.bench_local(|| gated_pair(unit, black_box(&x), &values));
 }
 
 /// For gates and values.
 #[divan::bench(args = GATES)]
 fn gate_gradients(bencher: Bencher<'_, '_>, unit: Unit) {
     let (x, values, dy) = (input(), vec![1.0; SIZE], vec![1.0; SIZE]);
-    let [mut dgates, mut dvalues] = [(); 2].map(|()| Vec::with_capacity(SIZE));
-    bencher.counter(ItemsCount::new(SIZE)).bench_local(|| {
-        let [dgates, dvalues] =
-            [&mut dgates, &mut dvalues].map(|out| &mut out.spare_capacity_mut()[..SIZE]);
-        let (dgates, dvalues) = (black_box(dgates), black_box(dvalues));
-        gated_pair_backward(unit, black_box(&x), &values, &dy, dgates, dvalues);
+    let bencher = bencher.counter(ItemsCount::new(SIZE));
+    bencher.bench_local(|| gated_pair_backward(unit, black_box(&x), &values, &dy));
+}
+
+/// The same with the function and its derivative in loops of their own: what one loop for both saves.
+#[divan::bench(args = [Unit::Gelu, Unit::GeluTanh])]
+fn gate_gradients_by_two_loops(bencher: Bencher<'_, '_>, unit: Unit) {
+    const BLOCK: usize = 1024;
+    let (x, values, dy) = (input(), vec![1.0f32; SIZE], vec![1.0; SIZE]);
+    let bencher = bencher.counter(ItemsCount::new(SIZE));
+    bencher.bench_local(|| {
+        let (mut dgates, mut dvalues) = (Vec::with_capacity(SIZE), Vec::with_capacity(SIZE));
+        let gates = black_box(&x).chunks(BLOCK);
+        for ((gates, values), dy) in gates.zip(values.chunks(BLOCK)).zip(dy.chunks(BLOCK)) {
+            let (mut value, mut slope) = ([0.0; BLOCK], [0.0; BLOCK]);
+            value.copy_from_slice(gates);
+            slope.iter_mut().zip(values).zip(dy).for_each(|((slope, v), dy)| *slope = v * dy);
+            slices::backward(unit, gates, &mut slope);
+            slices::forward(unit, &mut value);
+            dvalues.extend(value.iter().zip(dy).map(|(value, dy)| value * dy));
+            dgates.extend_from_slice(&slope);
+        }
+        (dgates, dvalues)
     });
 }
 

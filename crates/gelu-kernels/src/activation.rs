@@ -16,7 +16,7 @@ use crate::storage::Storage;
 ///
 /// # Panics
 ///
-/// If the lengths differ, or the unit's parameter is none that it takes ([`Unit::validated`]).
+/// If the lengths differ, or the unit's parameter is out of range ([`Unit::validated`]).
 pub fn forward<S: Storage>(unit: Unit, x: &[S], y: &mut [S]) {
     Pass::new(unit).map_into(x, y);
 }

@@ -4,29 +4,54 @@ use crate::arithmetic::{Double, Rounded};
 use crate::functions::Function;
 #[cfg(feature = "loops")]
 use crate::functions::Kind;
-use crate::lane::Lane;
 #[cfg(feature = "loops")]
-use crate::places::{GateLoop, Loop, Of};
-use crate::root;
+use crate::kernel::{self, Loop, Quantity};
 #[cfg(feature = "loops")]
-use crate::{elementwise, gate_loop};
+use crate::level::Level;
+use crate::storage::sealed::Sealed;
+use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
-impl Lane for f32 {
+/// A type that is computed in: `f32` or `f64`.
+pub trait Float:
+    Sealed
+    + Copy
+    + Send
+    + Sync
+    + PartialOrd
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + 'static
+{
+    /// 0.
+    const ZERO: Self;
+
+    /// The nearest number.
+    fn from_f64(number: f64) -> Self;
+
+    /// A function; `FUSED` where a multiply-add is one instruction.
+    #[doc(hidden)]
+    fn value<F: Function, const FUSED: bool>(self, parameter: f64) -> Self;
+
+    /// Its derivative.
+    #[doc(hidden)]
+    fn derivative<F: Function, const FUSED: bool>(self, parameter: f64) -> Self;
+
+    /// The loop over slices, if there is one. Two types have loops of their own here, so that no other crate
+    /// compiles all functions again.
+    #[cfg(feature = "loops")]
+    #[doc(hidden)]
+    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>>;
+}
+
+impl Float for f32 {
     const ZERO: Self = 0.0;
 
     #[inline(always)]
-    fn of(number: f64) -> Self {
+    fn from_f64(number: f64) -> Self {
         number as Self
-    }
-
-    #[inline(always)]
-    fn root(self) -> Self {
-        root::single(self)
-    }
-
-    #[inline(always)]
-    fn flushed(self) -> Self {
-        if self.abs() < Self::MIN_POSITIVE { 0.0 } else { self }
     }
 
     #[inline(always)]
@@ -48,32 +73,17 @@ impl Lane for f32 {
     }
 
     #[cfg(feature = "loops")]
-    fn loop_of(kind: Kind, of: Of) -> Loop<Self> {
-        elementwise::pick(kind, of)
-    }
-
-    #[cfg(feature = "loops")]
-    fn gate_loop_of(kind: Kind) -> Option<GateLoop<Self>> {
-        gate_loop::pick(kind)
+    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>> {
+        kernel::pick(kind, quantity, level)
     }
 }
 
-impl Lane for f64 {
+impl Float for f64 {
     const ZERO: Self = 0.0;
 
     #[inline(always)]
-    fn of(number: f64) -> Self {
+    fn from_f64(number: f64) -> Self {
         number
-    }
-
-    #[inline(always)]
-    fn root(self) -> Self {
-        root::double(self)
-    }
-
-    #[inline(always)]
-    fn flushed(self) -> Self {
-        if self.abs() < Self::MIN_POSITIVE { 0.0 } else { self }
     }
 
     #[inline(always)]
@@ -87,12 +97,7 @@ impl Lane for f64 {
     }
 
     #[cfg(feature = "loops")]
-    fn loop_of(kind: Kind, of: Of) -> Loop<Self> {
-        elementwise::pick(kind, of)
-    }
-
-    #[cfg(feature = "loops")]
-    fn gate_loop_of(kind: Kind) -> Option<GateLoop<Self>> {
-        gate_loop::pick(kind)
+    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>> {
+        kernel::pick(kind, quantity, level)
     }
 }

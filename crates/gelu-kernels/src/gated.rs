@@ -3,19 +3,19 @@
 
 use crate::GateHalf;
 use crate::checks::{expect_length, expect_rows};
-use crate::disjoint::Disjoint;
+use crate::float::Float;
 use crate::functions::Unit;
-use crate::kernel::{GateKernel, Kernel};
-use crate::lane::Lane;
+use crate::kernel::{GateKernel, Kernel, Quantity};
 use crate::level::{Level, Work};
-use crate::places::Of;
+use crate::shared_slice::SharedSlice;
 use crate::storage::Storage;
-use crate::threads::for_each_chunk;
+use crate::threads::{self, Chunks, PARALLEL, Threads};
+use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// How many numbers are worked on together: few enough for a processor's first cache.
-const PART: usize = 1024;
+const BLOCK: usize = 1024;
 
 /// How the rows of a gated unit's input are divided.
 #[derive(Clone, Copy, Debug)]
@@ -73,135 +73,116 @@ struct Rows {
     stride: usize,
 }
 
-/// A stretch of one row: where it begins in the output, and where from the first gate or value.
-struct Part {
+/// A block of one row: where it begins in the output, and where from the first gate or value.
+struct Block {
     output: usize,
     input: usize,
     count: usize,
 }
 
 impl Rows {
-    /// The part of a range of the output that it begins with, at most [`PART`] long and within one
+    /// The block of a range of the output that it begins with, at most [`BLOCK`] long and within one
     /// row.
     #[inline(always)]
-    fn first_part(self, range: &Range<usize>) -> Part {
+    fn first_block(self, range: &Range<usize>) -> Block {
         let output = range.start;
         let (row, column) = (output / self.columns, output % self.columns);
-        let count = (self.columns - column).min(range.len()).min(PART);
-        Part { output, input: row * self.stride + column, count }
+        let count = (self.columns - column).min(range.len()).min(BLOCK);
+        Block { output, input: row * self.stride + column, count }
     }
 }
 
-/// Writes `unit(gate)·value` of the halves of `x` to `y`, and gives it back written.
+/// `unit(gate)·value` of the halves of the rows of `x`.
 ///
 /// # Panics
 ///
-/// If `x` is not whole rows of two halves, `y` is not half as long, or the unit does not take its parameter.
-pub fn gated<'a, S: Storage>(
-    unit: Unit,
-    halves: Halves,
-    x: &[S],
-    y: &'a mut [MaybeUninit<S>],
-) -> &'a mut [S] {
+/// If `x` is not whole rows of two halves, or the unit does not take its parameter.
+pub fn gated<S: Storage>(unit: Unit, halves: Halves, x: &[S]) -> Vec<S> {
     halves.expect_rows(x.len());
-    expect_length("y", y.len(), x.len() / 2, format_args!("half as many as `x`"));
     let [gates, values] = halves.starts().map(|start| x.get(start..).unwrap_or_default());
-    forward(unit, halves.rows(), gates, values, y)
+    forward(unit, halves.rows(), gates, values, x.len() / 2)
 }
 
-/// Writes `unit(gate)·value` to `y`, and gives it back written.
+/// `unit(gate)·value` of two slices.
 ///
 /// # Panics
 ///
 /// If the lengths differ, or the unit does not take its parameter.
-pub fn gated_pair<'a, S: Storage>(
-    unit: Unit,
-    gates: &[S],
-    values: &[S],
-    y: &'a mut [MaybeUninit<S>],
-) -> &'a mut [S] {
-    for (argument, found) in [("values", values.len()), ("y", y.len())] {
-        expect_length(argument, found, gates.len(), format_args!("as many as `gates`"));
-    }
-    forward(unit, Rows { columns: y.len(), stride: y.len() }, gates, values, y)
+pub fn gated_pair<S: Storage>(unit: Unit, gates: &[S], values: &[S]) -> Vec<S> {
+    let length = gates.len();
+    expect_length("values", values.len(), length, format_args!("as many as `gates`"));
+    forward(unit, Rows { columns: length, stride: length }, gates, values, length)
 }
 
-/// The rows of gates and values reach as far as the results.
-fn forward<'a, S: Storage>(
-    unit: Unit,
-    rows: Rows,
-    gates: &[S],
-    values: &[S],
-    y: &'a mut [MaybeUninit<S>],
-) -> &'a mut [S] {
-    let (unit, level) = (unit.checked(), Level::best());
-    let kernel = Kernel::new(Of::Gate, unit.kind(), unit.parameter(), level);
-    let (length, out) = (y.len(), Disjoint::of_unwritten(y));
-    for_each_chunk(length, 0, |range| {
+/// The rows of gates and values reach as far as `length` results.
+fn forward<S: Storage>(unit: Unit, rows: Rows, gates: &[S], values: &[S], length: usize) -> Vec<S> {
+    let level = Level::best();
+    let kernel = Kernel::new(Quantity::GateValue, unit.checked(), level);
+    let mut y = Vec::with_capacity(length);
+    let out = SharedSlice::uninit(&mut y.spare_capacity_mut()[..length]);
+    let (chunks, threads) = (Chunks::new(length, 0), Threads::for_work(length, PARALLEL));
+    threads::map(chunks.count(), threads, |index| {
+        let range = chunks.range(index);
         level.run(Forward { rows, kernel, gates, values, out: &out, range });
     });
     // SAFETY: the ranges are all of the results, and each has been written.
-    unsafe { y.assume_init_mut() }
+    unsafe { y.set_len(length) };
+    y
 }
 
-/// Writes the gradient of [`gated`]'s result for `x` to `dx`, given that of the result, and gives it
-/// back written.
+/// The gradient of [`gated`]'s result for `x`, given that of the result.
 ///
 /// # Panics
 ///
-/// If `x` is not whole rows of two halves, `dy` is not half as long or `dx` not as long, or the unit does not take
-/// its parameter.
-pub fn gated_backward<'a, S: Storage>(
-    unit: Unit,
-    halves: Halves,
-    x: &[S],
-    dy: &[S],
-    dx: &'a mut [MaybeUninit<S>],
-) -> &'a mut [S] {
+/// If `x` is not whole rows of two halves, `dy` is not half as long, or the unit does not take its parameter.
+pub fn gated_backward<S: Storage>(unit: Unit, halves: Halves, x: &[S], dy: &[S]) -> Vec<S> {
     halves.expect_rows(x.len());
     expect_length("dy", dy.len(), x.len() / 2, format_args!("half as many as `x`"));
-    expect_length("dx", dx.len(), x.len(), format_args!("as many as `x`"));
-    let out = Disjoint::of_unwritten(dx);
+    let mut dx = Vec::with_capacity(x.len());
+    let out = SharedSlice::uninit(&mut dx.spare_capacity_mut()[..x.len()]);
     let starts = halves.starts();
     let [gates, values] = starts.map(|start| x.get(start..).unwrap_or_default());
     let [dgates, dvalues] = starts.map(|start| Gradients { out: &out, start });
     backward(unit, halves.rows(), [gates, values], dy, [dgates, dvalues]);
-    // SAFETY: every gradient belongs to one gate and one value, which are all of the input; each
+    // SAFETY: every gradient belongs to one gate or one value, which are all of the input; each
     // has been written.
-    unsafe { dx.assume_init_mut() }
+    unsafe { dx.set_len(x.len()) };
+    dx
 }
 
-/// Writes the gradients of [`gated_pair`]'s result for the gates and for the values, given that of the
-/// result, and gives them back written.
+/// The gradients of [`gated_pair`]'s result for the gates and for the values, given that of the
+/// result.
 ///
 /// # Panics
 ///
 /// As [`gated_pair`].
-pub fn gated_pair_backward<'g, 'v, S: Storage>(
+pub fn gated_pair_backward<S: Storage>(
     unit: Unit,
     gates: &[S],
     values: &[S],
     dy: &[S],
-    dgates: &'g mut [MaybeUninit<S>],
-    dvalues: &'v mut [MaybeUninit<S>],
-) -> (&'g mut [S], &'v mut [S]) {
-    let (values_found, found) = (("values", values.len()), ("dgates", dgates.len()));
-    for (argument, found) in [values_found, ("dy", dy.len()), found, ("dvalues", dvalues.len())] {
-        expect_length(argument, found, gates.len(), format_args!("as many as `gates`"));
+) -> (Vec<S>, Vec<S>) {
+    let length = gates.len();
+    for (argument, found) in [("values", values.len()), ("dy", dy.len())] {
+        expect_length(argument, found, length, format_args!("as many as `gates`"));
     }
-    let of_gates = Disjoint::of_unwritten(dgates);
-    let of_values = Disjoint::of_unwritten(dvalues);
-    let places = [&of_gates, &of_values].map(|out| Gradients { out, start: 0 });
-    let rows = Rows { columns: dy.len(), stride: dy.len() };
-    backward(unit, rows, [gates, values], dy, places);
+    let (mut dgates, mut dvalues) = (Vec::with_capacity(length), Vec::with_capacity(length));
+    let out = [&mut dgates, &mut dvalues]
+        .map(|gradient| SharedSlice::uninit(&mut gradient.spare_capacity_mut()[..length]));
+    let gradients = out.each_ref().map(|out| Gradients { out, start: 0 });
+    backward(unit, Rows { columns: length, stride: length }, [gates, values], dy, gradients);
     // SAFETY: each has been written.
-    unsafe { (dgates.assume_init_mut(), dvalues.assume_init_mut()) }
+    unsafe {
+        dgates.set_len(length);
+        dvalues.set_len(length);
+    }
+    (dgates, dvalues)
 }
 
 /// Where the gradients for gates or for values go, in rows as those themselves.
 #[derive(Clone, Copy)]
 struct Gradients<'a, S> {
-    out: &'a Disjoint<'a, S>,
+    out: &'a SharedSlice<'a, S>,
     start: usize,
 }
 
@@ -215,18 +196,21 @@ fn backward<S: Storage>(
 ) {
     let level = Level::best();
     let kernel = GateKernel::new(unit.checked(), level);
-    for_each_chunk(dy.len(), 0, |range| {
+    let length = dy.len();
+    let (chunks, threads) = (Chunks::new(length, 0), Threads::for_work(length, PARALLEL));
+    threads::map(chunks.count(), threads, |index| {
+        let range = chunks.range(index);
         level.run(Backward { rows, kernel, gates, values, dy, dgates, dvalues, range });
     });
 }
 
 struct Forward<'a, S: Storage> {
     rows: Rows,
-    kernel: Kernel<S::Lane>,
+    kernel: Kernel<S::Float>,
     gates: &'a [S],
     values: &'a [S],
     /// The output, of which a range is ours.
-    out: &'a Disjoint<'a, S>,
+    out: &'a SharedSlice<'a, S>,
     range: Range<usize>,
 }
 
@@ -234,15 +218,15 @@ impl<S: Storage> Work for Forward<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<const FUSED: bool, const LANES: usize>(self) {
         let Self { rows, kernel, gates, values, out, mut range } = self;
-        let mut widened = [S::Lane::ZERO; PART];
+        let mut widened = [S::Float::ZERO; BLOCK];
         while !range.is_empty() {
-            let Part { output, input, count } = rows.first_part(&range);
+            let Block { output, input, count } = rows.first_block(&range);
             widen(&gates[input..input + count], &mut widened);
             kernel.replace(&mut widened[..count]);
-            // SAFETY: the part lies within the range, which is ours.
-            let y = unsafe { out.unwritten_part(output..output + count) };
+            // SAFETY: the block lies within the range, which is ours.
+            let y = unsafe { out.uninit_range(output..output + count) };
             write_products(&widened, &values[input..input + count], y);
             range.start += count;
         }
@@ -251,7 +235,7 @@ impl<S: Storage> Work for Forward<'_, S> {
 
 struct Backward<'a, S: Storage> {
     rows: Rows,
-    kernel: GateKernel<S::Lane>,
+    kernel: GateKernel<S::Float>,
     gates: &'a [S],
     values: &'a [S],
     dy: &'a [S],
@@ -265,18 +249,18 @@ impl<S: Storage> Work for Backward<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<const FUSED: bool, const LANES: usize>(self) {
         let Self { rows, gates, values, dy, dgates, dvalues, mut range, .. } = self;
-        let mut widened = [S::Lane::ZERO; PART];
-        let mut products = [S::Lane::ZERO; PART];
+        let mut widened = [S::Float::ZERO; BLOCK];
+        let mut products = [S::Float::ZERO; BLOCK];
         while !range.is_empty() {
-            let Part { output, input, count } = rows.first_part(&range);
+            let Block { output, input, count } = rows.first_block(&range);
             let (gates, values) = (&gates[input..input + count], &values[input..input + count]);
             let dy = &dy[output..output + count];
-            // SAFETY: the part's gates and values lie within what is ours, and do not overlap.
+            // SAFETY: the block's gates and values lie within what is ours, and do not overlap.
             let [dgates, dvalues] = unsafe {
                 [dgates, dvalues].map(|Gradients { out, start }| {
-                    out.unwritten_part(start + input..start + input + count)
+                    out.uninit_range(start + input..start + input + count)
                 })
             };
             widen(gates, &mut widened);
@@ -294,13 +278,13 @@ impl<S: Storage> Work for Backward<'_, S> {
 }
 
 #[inline(always)]
-fn widen<S: Storage>(inputs: &[S], results: &mut [S::Lane; PART]) {
+fn widen<S: Storage>(inputs: &[S], results: &mut [S::Float; BLOCK]) {
     results.iter_mut().zip(inputs).for_each(|(result, input)| *result = input.widen());
 }
 
 #[inline(always)]
 fn write_products<S: Storage>(
-    numbers: &[S::Lane; PART],
+    numbers: &[S::Float; BLOCK],
     factors: &[S],
     results: &mut [MaybeUninit<S>],
 ) {

@@ -1,65 +1,210 @@
-//! A function's loop with its level and its parameter, on slices.
+//! A function's loops over slices, compiled for each function and each level.
 
 use crate::checks::expect_length;
-use crate::functions::{Kind, Unit};
-use crate::lane::Lane;
-use crate::level::Level;
-use crate::places::{BLOCK, GateLoop, GatePlaces, Loop, Of, Places};
+use crate::float::Float;
+use crate::functions::{Function, Job, Kind, Unit};
+use crate::level::{Compiled, Level};
+use crate::prefetch;
+use core::marker::PhantomData;
+
+/// How many numbers are loaded, worked on and stored together: two registers of the widest kind.
+const BLOCK: usize = 32;
+
+/// What a loop computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// `out = f(x)`
+    Value,
+    /// `out = dy·f′(x)`
+    Derivative,
+    /// The first as a gated unit computes it.
+    GateValue,
+    /// The second as a gated unit computes it.
+    GateDerivative,
+    /// Both at once, for SiLU and two forms of GELU: `values = f(x)` and `out = dy·f′(x)`. The compiler finds
+    /// what the two formulas have in common, an exponential, and computes it once.
+    GateBoth,
+}
+
+/// Where a loop reads and writes. `out` may be `x` or `dy`, and `values` may be `x`; each element is read
+/// before it is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<E> {
+    /// The inputs.
+    pub x: *const E,
+    /// The factors, only for derivatives.
+    pub dy: *const E,
+    /// The results.
+    pub out: *mut E,
+    /// The function's values, only where both are computed.
+    pub values: *mut E,
+    /// How many there are of each.
+    pub length: usize,
+}
+
+impl<E> Arguments<E> {
+    /// Those of a function alone.
+    pub(crate) fn new(x: *const E, out: *mut E, length: usize) -> Self {
+        Self { x, dy: x, out, values: out, length }
+    }
+
+    /// As another type.
+    pub(crate) fn cast<F>(self) -> Arguments<F> {
+        let Self { x, dy, out, values, length } = self;
+        let [x, dy] = [x, dy].map(<*const E>::cast);
+        Arguments { x, dy, out: out.cast(), values: values.cast(), length }
+    }
+
+    /// Those from one on.
+    fn from(self, start: usize) -> Self {
+        let [x, dy] = [self.x, self.dy].map(|place| place.wrapping_add(start));
+        let [out, values] = [self.out, self.values].map(|place| place.wrapping_add(start));
+        Self { x, dy, out, values, length: self.length - start }
+    }
+}
+
+/// A loop over slices of whole blocks, in code for a level; the number is the function's parameter.
+pub(crate) type Loop<E> = unsafe fn((Arguments<E>, f64));
+
+/// A function's loop for a level; `None` if the two of a gate have no loop in common.
+pub(crate) fn pick<E: Float>(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<E>> {
+    Some(match quantity {
+        Quantity::Value => kind.with(Pick::<E, VALUE>::of(level)),
+        Quantity::Derivative => kind.with(Pick::<E, DERIVATIVE>::of(level)),
+        Quantity::GateValue => kind.with_gate(Pick::<E, VALUE>::of(level)),
+        Quantity::GateDerivative => kind.with_gate(Pick::<E, DERIVATIVE>::of(level)),
+        Quantity::GateBoth => return kind.with_common_gate(Pick::<E, BOTH>::of(level)),
+    })
+}
+
+const VALUE: u8 = 0;
+const DERIVATIVE: u8 = 1;
+const BOTH: u8 = 2;
+
+struct Pick<E, const OF: u8>(Level, PhantomData<E>);
+
+impl<E, const OF: u8> Pick<E, OF> {
+    fn of(level: Level) -> Self {
+        Self(level, PhantomData)
+    }
+}
+
+impl<E: Float, const OF: u8> Job for Pick<E, OF> {
+    type Output = Loop<E>;
+
+    fn run<F: Function>(self) -> Loop<E> {
+        self.0.compiled::<Elementwise<E, F, OF>>()
+    }
+}
+
+struct Elementwise<E, F, const OF: u8>(PhantomData<(E, F)>);
+
+impl<E: Float, F: Function, const OF: u8> Compiled for Elementwise<E, F, OF> {
+    type Arguments = (Arguments<E>, f64);
+
+    /// # Safety
+    ///
+    /// As for [`Kernel::run`], of whole blocks.
+    #[inline(always)]
+    unsafe fn run<const FUSED: bool>((arguments, parameter): (Arguments<E>, f64)) {
+        let Arguments { x, dy, out, values, length } = arguments;
+        let mut start = 0;
+        while start < length {
+            prefetch::to_read::<BLOCK, E>(x.wrapping_add(start));
+            prefetch::to_write::<BLOCK, E>(out.wrapping_add(start));
+            match OF {
+                VALUE => {}
+                _ => prefetch::to_read::<BLOCK, E>(dy.wrapping_add(start)),
+            }
+            // Read at once: builds with debug assertions check every read through a pointer.
+            // SAFETY: the block lies within the arguments, as the caller promised.
+            let x = unsafe { x.add(start).cast::<[E; BLOCK]>().read_unaligned() };
+            let dy = match OF {
+                VALUE => x,
+                // SAFETY: as above.
+                _ => unsafe { dy.add(start).cast::<[E; BLOCK]>().read_unaligned() },
+            };
+            // One loop that the compiler vectorises, into arrays that nothing else points to.
+            let (mut results, mut both) = ([E::ZERO; BLOCK], [E::ZERO; BLOCK]);
+            for (i, result) in results.iter_mut().enumerate() {
+                match OF {
+                    VALUE => *result = x[i].value::<F, FUSED>(parameter),
+                    DERIVATIVE => *result = x[i].derivative::<F, FUSED>(parameter) * dy[i],
+                    _ => {
+                        both[i] = x[i].value::<F, FUSED>(parameter);
+                        *result = x[i].derivative::<F, FUSED>(parameter) * dy[i];
+                    }
+                }
+            }
+            // SAFETY: as above.
+            unsafe {
+                out.add(start).cast::<[E; BLOCK]>().write_unaligned(results);
+                if OF == BOTH {
+                    values.add(start).cast::<[E; BLOCK]>().write_unaligned(both);
+                }
+            }
+            start += BLOCK;
+        }
+    }
+}
 
 /// A function or its derivative on slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel<E> {
-    level: Level,
+    quantity: Quantity,
     parameter: f64,
-    /// Whether it reads factors.
-    derivative: bool,
     run: Loop<E>,
 }
 
-impl<E: Lane> Kernel<E> {
-    pub(crate) fn new(of: Of, kind: Kind, parameter: f64, level: Level) -> Self {
-        let derivative = matches!(of, Of::Derivative | Of::GateDerivative);
-        Self { level, parameter, derivative, run: E::loop_of(kind, of) }
+impl<E: Float> Kernel<E> {
+    pub(crate) fn new(quantity: Quantity, unit: Unit, level: Level) -> Self {
+        Self::try_new(quantity, unit, level).expect("only both at once may have no loop")
     }
 
-    pub(crate) fn level(&self) -> Level {
-        self.level
+    /// `None` if there is no such loop.
+    fn try_new(quantity: Quantity, unit: Unit, level: Level) -> Option<Self> {
+        let run = E::loop_of(unit.kind(), quantity, level)?;
+        Some(Self { quantity, parameter: unit.parameter(), run })
     }
 
     /// # Safety
     ///
-    /// The places must be valid to read or write for their length, `out` touched by nothing else,
-    /// and `dy` be there for a derivative.
+    /// The arguments must be valid to read or write for their length, what is written touched by nothing else,
+    /// and `dy` and `values` be there where the quantity needs them.
     #[inline(always)]
-    pub(crate) unsafe fn run(&self, places: Places<E>) {
-        let rest = places.length % BLOCK;
-        let whole = Places { length: places.length - rest, ..places };
+    pub(crate) unsafe fn run(&self, arguments: Arguments<E>) {
+        let rest = arguments.length % BLOCK;
+        let whole = Arguments { length: arguments.length - rest, ..arguments };
         // SAFETY: as the caller promises.
         unsafe {
             if whole.length > 0 {
-                (self.run)(self.level, whole, self.parameter);
+                (self.run)((whole, self.parameter));
             }
             if rest > 0 {
-                self.run_rest(places.from(whole.length));
+                self.run_rest(arguments.from(whole.length));
             }
         }
     }
 
-    /// What is less than a block. It is copied, so that there are as many.
+    /// Less than a block, copied into a whole one, so that loops are compiled for whole blocks alone.
     ///
     /// # Safety
     ///
     /// As for `run`.
-    unsafe fn run_rest(&self, places: Places<E>) {
-        let Places { x, dy, out, length } = places;
+    unsafe fn run_rest(&self, arguments: Arguments<E>) {
+        let Arguments { x, dy, out, values, length } = arguments;
         // SAFETY: as the caller promises; the blocks are this function's.
         unsafe {
             let mut numbers = padded(x, length);
-            let factors = if self.derivative { padded(dy, length) } else { numbers };
-            let place = numbers.as_mut_ptr();
-            let block = Places { x: place, dy: factors.as_ptr(), out: place, length: BLOCK };
-            (self.run)(self.level, block, self.parameter);
-            core::ptr::copy_nonoverlapping(numbers.as_ptr(), out, length);
+            let is_value = matches!(self.quantity, Quantity::Value | Quantity::GateValue);
+            let mut factors = if is_value { numbers } else { padded(dy, length) };
+            let (x, dy) = (numbers.as_mut_ptr(), factors.as_mut_ptr());
+            let block = Arguments { x, dy, out: dy, values: x, length: BLOCK };
+            (self.run)((block, self.parameter));
+            core::ptr::copy_nonoverlapping(dy, out, length);
+            if self.quantity == Quantity::GateBoth {
+                core::ptr::copy_nonoverlapping(x, values, length);
+            }
         }
     }
 
@@ -67,8 +212,8 @@ impl<E: Lane> Kernel<E> {
     #[inline(always)]
     pub(crate) fn replace(&self, numbers: &mut [E]) {
         let out = numbers.as_mut_ptr();
-        // SAFETY: the slice is borrowed for this call, and no derivative reads `dy` elsewhere.
-        unsafe { self.run(Places { x: out, dy: out, out, length: numbers.len() }) };
+        // SAFETY: the slice is borrowed for this call, and all reads and writes are in it.
+        unsafe { self.run(Arguments::new(out, out, numbers.len())) };
     }
 
     /// Factors times the derivative at `x`, in their place.
@@ -81,7 +226,7 @@ impl<E: Lane> Kernel<E> {
         expect_length("gradient", factors.len(), x.len(), format_args!("one for each of `x`"));
         let out = factors.as_mut_ptr();
         // SAFETY: the slices are borrowed for this call, and are as long as each other.
-        unsafe { self.run(Places { x: x.as_ptr(), dy: out, out, length: x.len() }) };
+        unsafe { self.run(Arguments { dy: out, ..Arguments::new(x.as_ptr(), out, x.len()) }) };
     }
 }
 
@@ -90,7 +235,7 @@ impl<E: Lane> Kernel<E> {
 /// # Safety
 ///
 /// They must be readable, and no more than a block.
-unsafe fn padded<E: Lane>(numbers: *const E, count: usize) -> [E; BLOCK] {
+unsafe fn padded<E: Float>(numbers: *const E, count: usize) -> [E; BLOCK] {
     let mut block = [E::ZERO; BLOCK];
     // SAFETY: as the caller promises; the block is new.
     unsafe { core::ptr::copy_nonoverlapping(numbers, block.as_mut_ptr(), count) };
@@ -99,20 +244,19 @@ unsafe fn padded<E: Lane>(numbers: *const E, count: usize) -> [E; BLOCK] {
 
 /// A gate's function and its derivative, both at once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct GateKernel<E> {
-    value: Kernel<E>,
-    derivative: Kernel<E>,
-    /// Of the gates that are in use: one loop for both computes what they have in common once.
-    both: Option<GateLoop<E>>,
+pub(crate) enum GateKernel<E> {
+    /// One loop for both, of the gates that are in use.
+    Both(Kernel<E>),
+    /// The function and its derivative.
+    Each(Kernel<E>, Kernel<E>),
 }
 
-impl<E: Lane> GateKernel<E> {
+impl<E: Float> GateKernel<E> {
     pub(crate) fn new(unit: Unit, level: Level) -> Self {
-        let kernel = |of| Kernel::new(of, unit.kind(), unit.parameter(), level);
-        Self {
-            value: kernel(Of::Gate),
-            derivative: kernel(Of::GateDerivative),
-            both: E::gate_loop_of(unit.kind()),
+        let kernel = |quantity| Kernel::new(quantity, unit, level);
+        match Kernel::try_new(Quantity::GateBoth, unit, level) {
+            Some(both) => Self::Both(both),
+            None => Self::Each(kernel(Quantity::GateValue), kernel(Quantity::GateDerivative)),
         }
     }
 
@@ -123,28 +267,51 @@ impl<E: Lane> GateKernel<E> {
     /// If the lengths differ.
     #[inline(always)]
     pub(crate) fn replace_and_scale(&self, gates: &mut [E], factors: &mut [E]) {
-        let Some(both) = self.both else {
-            self.derivative.scale(gates, factors);
-            self.value.replace(gates);
-            return;
-        };
-        let (length, parameter) = (gates.len(), self.value.parameter);
-        assert_eq!(length, factors.len(), "a factor for every gate");
-        let run = |gates: *mut E, factors: *mut E, length| {
-            // SAFETY: both are borrowed for this call, as long as that, and whole blocks.
-            unsafe { both(self.value.level, GatePlaces { gates, factors, length }, parameter) };
-        };
-        let (gates, rest) = gates.as_chunks_mut::<BLOCK>();
-        let (factors, rest_of_factors) = factors.as_chunks_mut::<BLOCK>();
-        run(gates.as_mut_ptr().cast(), factors.as_mut_ptr().cast(), length - rest.len());
-        if !rest.is_empty() {
-            let mut padded = [[E::ZERO; BLOCK]; 2];
-            let [gates, factors] = &mut padded;
-            gates[..rest.len()].copy_from_slice(rest);
-            factors[..rest.len()].copy_from_slice(rest_of_factors);
-            run(gates.as_mut_ptr(), factors.as_mut_ptr(), BLOCK);
-            rest.copy_from_slice(&gates[..rest.len()]);
-            rest_of_factors.copy_from_slice(&factors[..rest.len()]);
+        match self {
+            Self::Each(value, derivative) => {
+                derivative.scale(gates, factors);
+                value.replace(gates);
+            }
+            Self::Both(both) => {
+                assert_eq!(gates.len(), factors.len(), "a factor for every gate");
+                let (x, dy, length) = (gates.as_mut_ptr(), factors.as_mut_ptr(), gates.len());
+                // SAFETY: both are borrowed for this call, and as long as that.
+                unsafe { both.run(Arguments { x, dy, out: dy, values: x, length }) };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// The bits of a gate's value and scaled derivative, by one loop and by one for each.
+    fn assert_the_same<E: Float>(unit: Unit, level: Level, length: usize, bits: fn(E) -> u64) {
+        let number = |i: usize, scale: f64| E::from_f64((i as f64 * 0.737).sin() * scale);
+        let gates: Vec<E> = (0..length).map(|i| number(i, 30.0)).collect();
+        let factors: Vec<E> = (0..length).map(|i| number(i + 5, 1.5)).collect();
+        let (mut values, mut slopes) = (gates.clone(), factors.clone());
+        GateKernel::new(unit, level).replace_and_scale(&mut values, &mut slopes);
+        let kernel = |quantity| Kernel::new(quantity, unit, level);
+        let (mut value, mut slope) = (gates.clone(), factors);
+        kernel(Quantity::GateValue).replace(&mut value);
+        kernel(Quantity::GateDerivative).scale(&gates, &mut slope);
+        for (got, expected) in values.into_iter().zip(value).chain(slopes.into_iter().zip(slope)) {
+            assert_eq!(bits(got), bits(expected), "{unit}, {length} numbers, {level:?}");
+        }
+    }
+
+    #[test]
+    fn both_at_once_have_the_bits_of_each_alone() {
+        for level in Level::available() {
+            for unit in Unit::ALL {
+                for length in [0, 1, 31, 32, 33, 1000] {
+                    assert_the_same(unit, level, length, |x: f32| x.to_bits().into());
+                    assert_the_same(unit, level, length, f64::to_bits);
+                }
+            }
         }
     }
 }

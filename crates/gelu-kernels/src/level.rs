@@ -30,31 +30,20 @@ pub trait Work {
     /// What comes out.
     type Output;
 
-    /// Does it; `FUSED` where a multiply-add is one instruction. What is not fused by name is not
-    /// fused, so that a loop of plain sums and products has the same bits on every level.
-    fn run<const FUSED: bool>(self) -> Self::Output;
+    /// Does it; `FUSED` where a multiply-add is one instruction, and `LANES` of f32 are a vector. What is not
+    /// fused by name is not fused, so that a loop of plain sums and products has the same bits on every level.
+    fn run<const FUSED: bool, const LANES: usize>(self) -> Self::Output;
 }
 
-/// [`Work`] on tiles of a product: `ROWS` rows of two vectors of `LANES` numbers, as
-/// [`Level::tile`] says.
-#[cfg(feature = "gemm")]
-pub(crate) trait Tiled {
-    type Output;
+/// A function that is picked for a level once and then called many times. `run` has to be `#[inline(always)]`.
+#[cfg(feature = "loops")]
+pub(crate) trait Compiled {
+    type Arguments;
 
-    fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) -> Self::Output;
-}
-
-#[cfg(all(feature = "gemm", target_arch = "x86_64", feature = "std"))]
-struct Shaped<W, const ROWS: usize, const LANES: usize>(W);
-
-#[cfg(all(feature = "gemm", target_arch = "x86_64", feature = "std"))]
-impl<W: Tiled, const ROWS: usize, const LANES: usize> Work for Shaped<W, ROWS, LANES> {
-    type Output = W::Output;
-
-    #[inline(always)]
-    fn run<const FUSED: bool>(self) -> W::Output {
-        self.0.run::<FUSED, ROWS, LANES>()
-    }
+    /// # Safety
+    ///
+    /// As the implementation says.
+    unsafe fn run<const FUSED: bool>(arguments: Self::Arguments);
 }
 
 impl Level {
@@ -137,40 +126,19 @@ impl Level {
         self.0 != Set::Portable
     }
 
-    /// Rows of a tile, and half its columns: what the registers of this level hold of a product, beside
-    /// what goes into it. AVX-512 has registers for twelve rows, but of a tile of 256 numbers or more LLVM makes
-    /// memory, eight times as slow.
-    #[cfg(feature = "gemm")]
-    pub(crate) fn tile(self) -> [usize; 2] {
-        match self.0 {
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Set::Avx512 => [6, 16],
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Set::Avx2 => [6, 8],
-            #[cfg(all(
-                feature = "std",
-                any(
-                    target_arch = "aarch64",
-                    target_feature = "fma",
-                    target_feature = "relaxed-simd"
-                )
-            ))]
-            Set::Fused => [6, 8],
-            Set::Portable => [2, 8],
-        }
+    /// How many f32 there are in a vector.
+    pub fn lanes(self) -> usize {
+        self.run(Lanes)
     }
 
-    /// Does the work in code compiled for this level and its tiles, whose sizes are those of
-    /// [`tile`](Self::tile).
-    #[cfg(feature = "gemm")]
-    pub(crate) fn run_tiled<W: Tiled>(self, work: W) -> W::Output {
+    /// The function in code compiled for this level: to be called on this processor alone.
+    #[cfg(feature = "loops")]
+    pub(crate) fn compiled<C: Compiled>(self) -> unsafe fn(C::Arguments) {
         match self.0 {
-            // SAFETY: `available`, the only maker of levels, has detected the instructions.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Set::Avx512 => unsafe { avx512(Shaped::<W, 6, 16>(work)) },
-            // SAFETY: as above.
+            Set::Avx512 => avx512_function::<C>,
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Set::Avx2 => unsafe { avx2(Shaped::<W, 6, 8>(work)) },
+            Set::Avx2 => avx2_function::<C>,
             #[cfg(all(
                 feature = "std",
                 any(
@@ -179,8 +147,8 @@ impl Level {
                     target_feature = "relaxed-simd"
                 )
             ))]
-            Set::Fused => work.run::<true, 6, 8>(),
-            Set::Portable => work.run::<false, 2, 8>(),
+            Set::Fused => C::run::<true>,
+            Set::Portable => C::run::<false>,
         }
     }
 
@@ -201,8 +169,8 @@ impl Level {
                     target_feature = "relaxed-simd"
                 )
             ))]
-            Set::Fused => work.run::<true>(),
-            Set::Portable => work.run::<false>(),
+            Set::Fused => work.run::<true, 4>(),
+            Set::Portable => work.run::<false, 4>(),
         }
     }
 }
@@ -210,13 +178,44 @@ impl Level {
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[target_feature(enable = "avx512f,avx2,fma")]
 fn avx512<W: Work>(work: W) -> W::Output {
-    work.run::<true>()
+    work.run::<true, 16>()
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[target_feature(enable = "avx2,fma")]
 fn avx2<W: Work>(work: W) -> W::Output {
-    work.run::<true>()
+    work.run::<true, 8>()
+}
+
+/// # Safety
+///
+/// As for [`Compiled::run`].
+#[cfg(all(target_arch = "x86_64", feature = "std", feature = "loops"))]
+#[target_feature(enable = "avx512f,avx2,fma")]
+unsafe fn avx512_function<C: Compiled>(arguments: C::Arguments) {
+    // SAFETY: as the caller promises.
+    unsafe { C::run::<true>(arguments) };
+}
+
+/// # Safety
+///
+/// As for [`Compiled::run`].
+#[cfg(all(target_arch = "x86_64", feature = "std", feature = "loops"))]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2_function<C: Compiled>(arguments: C::Arguments) {
+    // SAFETY: as the caller promises.
+    unsafe { C::run::<true>(arguments) };
+}
+
+struct Lanes;
+
+impl Work for Lanes {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<const FUSED: bool, const LANES: usize>(self) -> usize {
+        LANES
+    }
 }
 
 #[cfg(all(test, feature = "std"))]

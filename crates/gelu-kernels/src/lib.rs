@@ -1,9 +1,8 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-//! Activations and what else training spends its time on, as loops over slices of numbers: right
-//! values *and* right derivatives, with the widest instructions that the processor has, on several
-//! threads where that pays. Knows of no tensor and of no framework; gelu-core and gelu-training make
+//! Activations for slices of numbers: right values *and* right derivatives, with the widest instructions that the
+//! processor has, on several threads where that pays. Knows of no tensor and of no framework; gelu-core makes
 //! operations of Burn's tensors of it.
 //!
 //! ```
@@ -13,10 +12,9 @@
 //! ```
 //!
 //! [`Unit`] is the list of functions. [`forward`] and [`backward`] are those of whole slices, [`Pass`]
-//! adds a bias and dropout, [`gated`] and [`gated_pair`] are gated units; [`slices`] is for loops of one's own, on the
-//! calling thread. [`adam`], [`amsgrad`] and [`sgd`] are steps of optimisers, [`batch_norm`] is one with its
-//! activation, [`row_norm`] a layer norm, and with the feature `gemm` there are `linear` layers, `convolution`s,
-//! a `max_pool` and causal `attention`.
+//! adds a bias and dropout, [`gated`] and [`gated_pair`] are gated units, and [`stochastic_map`] is the GELU's random
+//! counterpart; [`slices`] is for loops of your own, on the calling thread. Such loops get their instructions from
+//! [`Level`], their threads from [`threads`], and share results by [`SharedSlice`].
 //!
 //! # Accuracy
 //!
@@ -37,138 +35,77 @@
 //!
 //! | | |
 //! |---|---|
-//! | `loops` | the loops over slices of all functions; without it there are the functions of one number, optimisers and random numbers |
+//! | `loops` | the loops over slices of all functions; without it there are the functions of one number and random numbers |
 //! | `std` | detects instructions; without it, the baseline is used |
 //! | `rayon` | several threads, on which no bit depends; `GELU_SPIN_TIME=0` or [`set_spin_time`] has none of them spin |
 //! | `half` | `f16` and `bf16` |
-//! | `gemm` | products of matrices: `linear`, `convolution`, `attention`; and `max_pool` |
-//! | `x86-v4` | AVX-512 in the products of `linear` |
 //! | `serde` | units by their names |
 //!
-//! The first four are the default. Norms and products need `std`.
+//! The first four are the default.
 
 extern crate alloc;
 
 #[cfg(feature = "loops")]
 mod activation;
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
-mod adam;
 #[doc(hidden)]
 pub mod arithmetic;
-#[cfg(feature = "gemm")]
-#[allow(unsafe_code, reason = "threads write parts of one slice, not set to 0 before")]
-pub mod attention;
-#[cfg(all(feature = "loops", feature = "std"))]
-pub mod batch_norm;
-mod checks;
-#[cfg(feature = "gemm")]
-#[allow(
-    unsafe_code,
-    reason = "threads write parts of one slice, and tiles are read without checks"
-)]
-pub mod convolution;
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
-mod disjoint;
-#[cfg(feature = "loops")]
-#[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
-mod elementwise;
-#[cfg(feature = "gemm")]
-mod extent;
-#[cfg(feature = "gemm")]
-mod factors;
+#[doc(hidden)]
+pub mod checks;
 mod float;
 #[cfg(feature = "rayon")]
 #[allow(unsafe_code, reason = "a function of the C library")]
 mod fork;
 #[doc(hidden)]
 pub mod functions;
-#[cfg(feature = "loops")]
-#[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
-mod gate;
 mod gate_half;
-#[cfg(feature = "loops")]
-#[allow(unsafe_code, reason = "pointers to what it reads and writes")]
-mod gate_loop;
 #[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
 mod gated;
 #[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
 mod kernel;
-mod lane;
 #[allow(unsafe_code, reason = "code for instructions that were detected")]
 mod level;
-#[cfg(feature = "gemm")]
-pub mod linear;
-#[cfg(feature = "gemm")]
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
-mod max_pool;
 #[cfg(feature = "std")]
 #[allow(unsafe_code, reason = "a function of the C library")]
 mod memory;
 #[cfg(feature = "loops")]
 #[allow(unsafe_code, reason = "pointers, which let one loop work in place or not")]
 mod pass;
-#[cfg(feature = "loops")]
-mod places;
+#[doc(hidden)]
 #[allow(unsafe_code, reason = "an instruction of the processor")]
-mod prefetch;
-#[cfg(feature = "gemm")]
-#[allow(unsafe_code, reason = "the product takes pointers; shapes are checked here")]
-mod product;
+pub mod prefetch;
 pub mod random;
-mod root;
-#[cfg(all(feature = "loops", feature = "std"))]
-pub mod row_norm;
-#[cfg(all(feature = "loops", feature = "std"))]
-mod scratch;
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
-mod sgd;
-#[cfg(feature = "gemm")]
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
-mod single;
+#[allow(unsafe_code, reason = "threads write ranges of one slice")]
+mod shared_slice;
 #[cfg(feature = "loops")]
 pub mod slices;
+#[cfg(feature = "loops")]
+#[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
+mod stochastic;
 mod storage;
-#[cfg(feature = "gemm")]
-mod subnormal;
-#[cfg(all(feature = "loops", feature = "std"))]
-mod sum;
 #[cfg(feature = "rayon")]
 #[allow(unsafe_code, reason = "a job on one thread's stack that others work on")]
 mod team;
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
-mod threads;
-#[cfg(feature = "gemm")]
-mod tile;
-#[cfg(feature = "gemm")]
-#[allow(unsafe_code, reason = "threads write parts of one slice")]
-mod turned;
-#[cfg(all(feature = "loops", feature = "std"))]
-#[allow(unsafe_code, reason = "results need not be set to 0 before they are written")]
-mod written;
+#[allow(unsafe_code, reason = "threads write ranges of one slice")]
+pub mod threads;
 
 #[cfg(feature = "loops")]
 pub use activation::{backward, forward, gelu};
-pub use adam::{AdamStep, EpsilonPlace, WeightDecay, adam, amsgrad};
-pub use functions::{InvalidParameter, Unit};
-#[cfg(feature = "loops")]
-pub use gate::gate;
+pub use float::Float;
+pub use functions::{InvalidParameter, ParseUnitError, Unit};
 pub use gate_half::GateHalf;
 #[cfg(feature = "loops")]
 pub use gated::{Halves, gated, gated_backward, gated_pair, gated_pair_backward};
-pub use lane::Lane;
 pub use level::{Level, Work};
-#[cfg(feature = "gemm")]
-pub use max_pool::{max_pool, max_pool_gradient};
 #[cfg(feature = "std")]
 pub use memory::keep_memory;
 #[cfg(feature = "loops")]
 pub use pass::Pass;
-pub use sgd::{SgdStep, sgd};
+pub use shared_slice::SharedSlice;
+#[cfg(feature = "loops")]
+pub use stochastic::stochastic_map;
 pub use storage::Storage;
-#[cfg(all(feature = "loops", feature = "std"))]
-pub use sum::sum_of_channels;
 #[cfg(feature = "rayon")]
 pub use team::set_spin_time;
 

@@ -1,21 +1,19 @@
 //! What is around a function: 16-bit types, bias, dropout, sums over rows.
 
-mod strips;
+mod chunk;
 
-use self::strips::Strips;
+use self::chunk::Chunk;
 use crate::checks::expect_length;
-use crate::disjoint::Disjoint;
+use crate::float::Float;
 use crate::functions::Unit;
-use crate::kernel::Kernel;
-use crate::lane::Lane;
+use crate::kernel::{Arguments, Kernel, Quantity};
 use crate::level::Level;
-use crate::places::{Of, Places};
 use crate::random::Mask;
+use crate::shared_slice::SharedSlice;
 use crate::storage::Storage;
-use crate::threads::{PARALLEL, PARALLEL_COPY, Threads, for_each_chunk_on};
+use crate::threads::{self, Chunks, PARALLEL, PARALLEL_COPY, Threads};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// `out[i] = keep(i)·f(x[i] + bias[i mod bias.len()])`, or with `f′` and times `dy[i]`: what is
@@ -24,7 +22,7 @@ use core::ops::Range;
 pub struct Pass<S: Storage> {
     unit: Unit,
     /// One number a column; none for none.
-    bias: Vec<S::Lane>,
+    bias: Vec<S::Float>,
     /// Which elements become 0, and what the others are scaled by.
     mask: Option<Mask>,
     level: Level,
@@ -35,7 +33,7 @@ impl<S: Storage> Pass<S> {
     ///
     /// # Panics
     ///
-    /// If the unit's parameter is none that it takes ([`Unit::validated`]).
+    /// If the unit's parameter is out of range ([`Unit::validated`]).
     pub fn new(unit: Unit) -> Self {
         let unit = unit.checked();
         Self { unit, bias: Vec::new(), mask: None, level: Level::best() }
@@ -51,75 +49,71 @@ impl<S: Storage> Pass<S> {
         Self { level, ..self }
     }
 
-    /// Reads `x` and writes `out`, which it gives back written.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths differ.
-    pub fn map<'a>(&self, x: &[S], out: &'a mut [MaybeUninit<S>]) -> &'a mut [S] {
-        Self::expect(x, [("out", out.len())]);
-        let places = Disjoint::of_unwritten(out);
-        self.run(Of::Value, Source::Apart(x), Source::InPlace, places, x.len());
+    /// The results for `x`.
+    pub fn map(&self, x: &[S]) -> Vec<S> {
+        let mut out = Vec::with_capacity(x.len());
+        let results = SharedSlice::uninit(&mut out.spare_capacity_mut()[..x.len()]);
+        self.run(Quantity::Value, Source::Slice(x), Source::Results, results, x.len());
         // SAFETY: the pass has written every one of them.
-        unsafe { out.assume_init_mut() }
+        unsafe { out.set_len(x.len()) };
+        out
     }
 
-    /// Reads `x` and writes `out`.
+    /// Writes the results for `x` to `out`.
     ///
     /// # Panics
     ///
     /// If the lengths differ.
     pub fn map_into(&self, x: &[S], out: &mut [S]) {
         Self::expect(x, [("out", out.len())]);
-        self.run(Of::Value, Source::Apart(x), Source::InPlace, Disjoint::of(out), x.len());
+        let results = SharedSlice::new(out);
+        self.run(Quantity::Value, Source::Slice(x), Source::Results, results, x.len());
     }
 
-    /// Replaces `values`.
+    /// Replaces `values` by the results for them.
     pub fn map_in_place(&self, values: &mut [S]) {
         let length = values.len();
-        let places = Disjoint::of(values);
-        self.run(Of::Value, Source::InPlace, Source::InPlace, places, length);
+        let results = SharedSlice::new(values);
+        self.run(Quantity::Value, Source::Results, Source::Results, results, length);
     }
 
-    /// Replaces `dy` by its product with the derivative at `x`, and returns its sum over the rows
-    /// if there is a bias (else nothing).
+    /// The product of `dy` with the derivative at `x`, and its sum over the rows if there is a bias (else nothing).
     ///
     /// # Panics
     ///
     /// If the lengths differ.
-    pub fn scale_in_place(&self, x: &[S], dy: &mut [S]) -> Vec<S> {
+    pub fn scale(&self, x: &[S], dy: &[S]) -> (Vec<S>, Vec<S>) {
         Self::expect(x, [("dy", dy.len())]);
-        let places = Disjoint::of(dy);
-        self.run(Of::Derivative, Source::Apart(x), Source::InPlace, places, x.len())
-    }
-
-    /// As [`scale_in_place`](Self::scale_in_place), into `out`, which it gives back written.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths differ.
-    pub fn scale<'a>(
-        &self,
-        x: &[S],
-        dy: &[S],
-        out: &'a mut [MaybeUninit<S>],
-    ) -> (&'a mut [S], Vec<S>) {
-        Self::expect(x, [("dy", dy.len()), ("out", out.len())]);
-        let places = Disjoint::of_unwritten(out);
-        let sums = self.run(Of::Derivative, Source::Apart(x), Source::Apart(dy), places, x.len());
+        let mut out = Vec::with_capacity(x.len());
+        let results = SharedSlice::uninit(&mut out.spare_capacity_mut()[..x.len()]);
+        let (x, dy, length) = (Source::Slice(x), Source::Slice(dy), x.len());
+        let sums = self.run(Quantity::Derivative, x, dy, results, length);
         // SAFETY: the pass has written every one of them.
-        (unsafe { out.assume_init_mut() }, sums)
+        unsafe { out.set_len(length) };
+        (out, sums)
     }
 
-    /// As [`scale`](Self::scale), into numbers.
+    /// As [`scale`](Self::scale), into `out`.
     ///
     /// # Panics
     ///
     /// If the lengths differ.
     pub fn scale_into(&self, x: &[S], dy: &[S], out: &mut [S]) -> Vec<S> {
         Self::expect(x, [("dy", dy.len()), ("out", out.len())]);
-        let places = Disjoint::of(out);
-        self.run(Of::Derivative, Source::Apart(x), Source::Apart(dy), places, x.len())
+        let results = SharedSlice::new(out);
+        let (x, dy, length) = (Source::Slice(x), Source::Slice(dy), x.len());
+        self.run(Quantity::Derivative, x, dy, results, length)
+    }
+
+    /// As [`scale`](Self::scale), into `dy` itself.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn scale_in_place(&self, x: &[S], dy: &mut [S]) -> Vec<S> {
+        Self::expect(x, [("dy", dy.len())]);
+        let results = SharedSlice::new(dy);
+        self.run(Quantity::Derivative, Source::Slice(x), Source::Results, results, x.len())
     }
 
     fn expect<const COUNT: usize>(x: &[S], others: [(&str, usize); COUNT]) {
@@ -136,32 +130,38 @@ impl<S: Storage> Pass<S> {
     /// Chunk by chunk. A chunk's work and its sums do not depend on how many threads there are.
     fn run(
         &self,
-        of: Of,
+        quantity: Quantity,
         x: Source<'_, S>,
         dy: Source<'_, S>,
-        out: Disjoint<'_, S>,
+        results: SharedSlice<'_, S>,
         length: usize,
     ) -> Vec<S> {
-        let (kind, parameter) = (self.unit.kind(), self.unit.parameter());
-        let kernel = Kernel::new(of, kind, parameter, self.level);
-        let derivative = matches!(of, Of::Derivative);
+        let kernel = Kernel::new(quantity, self.unit, self.level);
+        let is_direct = self.is_direct();
         // Sums are kept chunk by chunk, so these are not much shorter than some rows.
-        let columns = if derivative { self.bias.len() } else { 0 };
-        let copies = self.is_direct() && kind.is_cheap();
-        let threads = match copies {
-            true => Threads::if_it(length >= PARALLEL_COPY),
-            false => Threads::worth(length, PARALLEL),
+        let columns = if quantity == Quantity::Derivative { self.bias.len() } else { 0 };
+        let threads = match is_direct && self.unit.kind().is_cheap() {
+            true => Threads::if_worth(length >= PARALLEL_COPY),
+            false => Threads::for_work(length, PARALLEL),
         };
-        let chunk_sums = for_each_chunk_on(threads, length, 8 * columns, |range| {
-            let mut sums = vec![S::Lane::ZERO; columns];
-            let place = out.at(range.clone());
-            let [x, dy] = [x, dy].map(|source| source.at(range.clone(), place));
-            let places = Places { x, dy, out: place, length: range.len() };
-            let strips = Strips { pass: self, kernel, derivative, places, start: range.start };
-            kernel.level().run((strips, sums.as_mut_slice()));
+        let chunks = Chunks::new(length, 8 * columns);
+        let chunk_sums = threads::map(chunks.count(), threads, |index| {
+            let range = chunks.range(index);
+            let mut sums = vec![S::Float::ZERO; columns];
+            let out = results.pointer(range.clone());
+            let [x, dy] = [x, dy].map(|source| source.at(range.clone(), out));
+            let arguments = Arguments { dy, ..Arguments::new(x, out, range.len()) };
+            if is_direct {
+                // SAFETY: the slices are borrowed meanwhile, and no other thread has this chunk of them. The types
+                // are one.
+                unsafe { kernel.run(arguments.cast()) };
+            } else {
+                let chunk = Chunk { pass: self, kernel, quantity, arguments, start: range.start };
+                self.level.run((chunk, sums.as_mut_slice()));
+            }
             sums
         });
-        let mut total = vec![S::Lane::ZERO; columns];
+        let mut total = vec![S::Float::ZERO; columns];
         for sums in chunk_sums {
             total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
         }
@@ -172,17 +172,17 @@ impl<S: Storage> Pass<S> {
 /// Where a pass reads.
 #[derive(Clone, Copy)]
 enum Source<'a, S> {
-    Apart(&'a [S]),
+    Slice(&'a [S]),
     /// Where it writes.
-    InPlace,
+    Results,
 }
 
 impl<S> Source<'_, S> {
     /// The start of a range, of which the results go to `out`.
     fn at(self, range: Range<usize>, out: *mut S) -> *const S {
         match self {
-            Self::Apart(numbers) => numbers[range].as_ptr(),
-            Self::InPlace => out.cast_const(),
+            Self::Slice(numbers) => numbers[range].as_ptr(),
+            Self::Results => out.cast_const(),
         }
     }
 }

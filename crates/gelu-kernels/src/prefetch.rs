@@ -1,8 +1,8 @@
-//! Fetching what a loop comes to a page later: the processor's own prefetching stops at a page's end.
+//! Prefetching what a loop reads or writes a page later: the processor's own prefetching stops at a page's end.
 
-/// Fetches so many numbers that are read.
+/// Prefetches the `COUNT` numbers a page behind `from`, to be read.
 #[inline(always)]
-pub(crate) fn to_read<const COUNT: usize, T>(from: *const T) {
+pub fn to_read<const COUNT: usize, T>(from: *const T) {
     #[cfg(target_arch = "x86_64")]
     each_line::<COUNT, T>(from, |line| {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -12,9 +12,9 @@ pub(crate) fn to_read<const COUNT: usize, T>(from: *const T) {
     let _ = from;
 }
 
-/// Fetches so many numbers that are written.
+/// Prefetches the `COUNT` numbers a page behind `to`, to be written.
 #[inline(always)]
-pub(crate) fn to_write<const COUNT: usize, T>(to: *const T) {
+pub fn to_write<const COUNT: usize, T>(to: *const T) {
     #[cfg(target_arch = "x86_64")]
     each_line::<COUNT, T>(to, |line| {
         use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};

@@ -15,15 +15,14 @@
 //! ```
 
 use crate::functions::Unit;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Quantity};
 use crate::level::Level;
-use crate::places::Of;
 
 /// Replaces every number by the function of it.
 ///
 /// # Panics
 ///
-/// If the unit's parameter is none that it takes ([`Unit::validated`]).
+/// If the unit's parameter is out of range ([`Unit::validated`]).
 pub fn forward(unit: Unit, values: &mut [f32]) {
     forward_at(Level::best(), unit, values);
 }
@@ -31,15 +30,14 @@ pub fn forward(unit: Unit, values: &mut [f32]) {
 /// [`forward`] in code compiled for a level.
 #[doc(hidden)]
 pub fn forward_at(level: Level, unit: Unit, values: &mut [f32]) {
-    let unit = unit.checked();
-    Kernel::new(Of::Value, unit.kind(), unit.parameter(), level).replace(values);
+    Kernel::new(Quantity::Value, unit.checked(), level).replace(values);
 }
 
 /// Multiplies every gradient by the derivative at `x`.
 ///
 /// # Panics
 ///
-/// If the lengths differ, or the unit's parameter is none that it takes ([`Unit::validated`]).
+/// If the lengths differ, or the unit's parameter is out of range ([`Unit::validated`]).
 pub fn backward(unit: Unit, x: &[f32], gradient: &mut [f32]) {
     backward_at(Level::best(), unit, x, gradient);
 }
@@ -47,6 +45,5 @@ pub fn backward(unit: Unit, x: &[f32], gradient: &mut [f32]) {
 /// [`backward`] in code compiled for a level.
 #[doc(hidden)]
 pub fn backward_at(level: Level, unit: Unit, x: &[f32], gradient: &mut [f32]) {
-    let unit = unit.checked();
-    Kernel::new(Of::Derivative, unit.kind(), unit.parameter(), level).scale(x, gradient);
+    Kernel::new(Quantity::Derivative, unit.checked(), level).scale(x, gradient);
 }

@@ -1,11 +1,11 @@
 //! The types that numbers are stored in.
 
-use crate::lane::Lane;
+use crate::float::Float;
 #[cfg(feature = "half")]
 use half::{bf16, f16};
 
 /// Loops trust what a type says of itself, so that there are no others than these.
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 
     impl Sealed for f32 {}
@@ -19,20 +19,20 @@ mod sealed {
 /// A type that numbers are stored in: `f32`, `f64`, and with the feature `half` `f16` and `bf16`.
 pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
     /// What it is computed in: f32 for 16 bits.
-    type Lane: Lane;
+    type Float: Float;
 
     /// Whether the two are one type.
     const DIRECT: bool;
 
     /// Without loss.
-    fn widen(self) -> Self::Lane;
+    fn widen(self) -> Self::Float;
 
     /// To nearest, ties to even.
-    fn narrow(value: Self::Lane) -> Self;
+    fn narrow(value: Self::Float) -> Self;
 }
 
 impl Storage for f32 {
-    type Lane = Self;
+    type Float = Self;
     const DIRECT: bool = true;
 
     #[inline(always)]
@@ -47,7 +47,7 @@ impl Storage for f32 {
 }
 
 impl Storage for f64 {
-    type Lane = Self;
+    type Float = Self;
     const DIRECT: bool = true;
 
     #[inline(always)]
@@ -65,7 +65,7 @@ impl Storage for f64 {
 /// loop over them vectorises on every level; the type's own look for instructions at each call.
 #[cfg(feature = "half")]
 impl Storage for bf16 {
-    type Lane = f32;
+    type Float = f32;
     const DIRECT: bool = false;
 
     #[inline(always)]
@@ -84,7 +84,7 @@ impl Storage for bf16 {
 
 #[cfg(feature = "half")]
 impl Storage for f16 {
-    type Lane = f32;
+    type Float = f32;
     const DIRECT: bool = false;
 
     #[inline(always)]

@@ -1,16 +1,16 @@
-//! No bit depends on how many threads there are, or on which of them are awake.
+//! No bit depends on how many threads there are, or on which of them spin.
 
-use gelu_kernels::attention::CausalAttention;
-use gelu_kernels::convolution::{self, Geometry};
-use gelu_kernels::linear::Sizes;
-use gelu_kernels::{AdamStep, Level, Unit, adam, backward, forward};
+use gelu_kernels::random::{Draw, Mask};
+use gelu_kernels::{
+    Pass, Unit, backward, forward, gated_pair, gated_pair_backward, stochastic_map,
+};
 use std::time::Duration;
 
 fn wave(length: usize, frequency: f64) -> Vec<f32> {
     (0..length).map(|i| (i as f64 * frequency).sin() as f32).collect()
 }
 
-/// What `work` gives on one thread, which it has to give on several that sleep, are awake, and work for others.
+/// What `work` gives on one thread, which it has to give on several that sleep, spin, and work for others.
 fn is_the_same_on_threads<T: PartialEq + Send>(what: &str, work: impl Fn() -> T + Send + Sync) {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -31,84 +31,26 @@ fn is_the_same_on_threads<T: PartialEq + Send>(what: &str, work: impl Fn() -> T 
 }
 
 #[test]
-fn products() {
-    // By what the sizes come to: single rows, small batches, turned ones, small layers and large ones.
-    for [batch, inputs, outputs] in [
-        [1, 700, 1100],
-        [1, 2048, 2048],
-        [16, 256, 256],
-        [64, 784, 1000],
-        [100, 1030, 129],
-        [128, 128, 128],
-        [129, 600, 64],
-        [130, 600, 65],
-        [768, 128, 512],
-        [600, 600, 600],
-    ] {
-        let sizes = Sizes { batch, inputs, outputs };
-        let (x, weight) = (wave(batch * inputs, 0.37), wave(inputs * outputs, 0.53));
-        let gradient = wave(batch * outputs, 0.71);
-        is_the_same_on_threads(&format!("{sizes:?}"), || {
-            [
-                sizes.forward(&x, &weight),
-                sizes.input_gradient(&weight, &gradient),
-                sizes.weight_gradient(&x, &gradient),
-            ]
-        });
-    }
-}
-
-#[test]
-fn convolutions() {
-    for (batch, channels, side, kernel) in
-        [(1, [64, 70], 8, 3), (2, [16, 130], 9, 3), (3, [48, 40], 12, 1), (20, [32, 48], 10, 3)]
-    {
-        let geometry = Geometry {
-            batch,
-            channels,
-            input: [side; 2],
-            output: [side; 2],
-            kernel: [kernel; 2],
-            stride: [1; 2],
-            dilation: [1; 2],
-            padding: [kernel / 2; 2],
-        };
-        let x = wave(batch * channels[0] * side * side, 0.37);
-        let weight = wave(channels[0] * channels[1] * kernel * kernel, 0.53);
-        let gradient = wave(batch * channels[1] * side * side, 0.71);
-        is_the_same_on_threads(&format!("{geometry:?}"), || {
-            [
-                convolution::convolve(&geometry, &x, &weight, &[]),
-                convolution::input_gradient(&geometry, &weight, &gradient),
-                convolution::weight_gradient(&geometry, &x, &gradient),
-            ]
-        });
-    }
-}
-
-#[test]
-fn attention() {
-    let of = CausalAttention { batch: 6, length: 50, heads: 3, size: 24 };
-    let qkv = wave(6 * 50 * 3 * 3 * 24, 0.37);
-    is_the_same_on_threads("attention", || {
-        let (out, weights) = of.forward(Level::best(), &qkv);
-        let gradient = of.gradient(Level::best(), &qkv, &weights, &out);
-        (out, weights, gradient)
-    });
-}
-
-#[test]
-fn functions_and_steps() {
+fn functions() {
     for length in [20_000, 70_000, 1_200_000] {
         let (x, dy) = (wave(length, 0.37), wave(length, 0.71));
         is_the_same_on_threads(&format!("{length} numbers"), || {
-            let [mut y, mut dx, mut first, mut second] = [(); 4].map(|()| vec![0.0; length]);
+            let [mut y, mut dx] = [(); 2].map(|()| vec![0.0; length]);
             forward(Unit::Gelu, &x, &mut y);
             backward(Unit::Gelu, &x, &dy, &mut dx);
-            // The weights after the step are where the gradient was.
-            let mut stepped = dx.clone();
-            adam(&x, &mut stepped, &mut first, &mut second, AdamStep::new(1, 1e-3));
-            [y, dx, stepped, first, second]
+            [y, dx]
         });
     }
+}
+
+#[test]
+fn passes_gates_and_random_numbers() {
+    let (x, dy) = (wave(70_000, 0.37), wave(70_000, 0.71));
+    let draw = Draw { seed: 1, step: 2 };
+    let pass = Pass::new(Unit::Silu).with(&wave(100, 0.9), Some(Mask::new(0.5, draw)));
+    is_the_same_on_threads("a pass", || (pass.map(&x), pass.scale(&x, &dy)));
+    is_the_same_on_threads("a gate", || {
+        (gated_pair(Unit::Gelu, &x, &dy), gated_pair_backward(Unit::Gelu, &x, &dy, &x))
+    });
+    is_the_same_on_threads("the stochastic map", || stochastic_map(&x, &dy, draw));
 }

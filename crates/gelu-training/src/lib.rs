@@ -65,11 +65,13 @@
 
 mod backends;
 mod composed;
+pub mod kernels;
 pub mod layers;
 mod ops;
 mod optimizer;
 
-pub use gelu_kernels::{AdamStep, EpsilonPlace, SgdStep, WeightDecay, keep_memory};
+pub use gelu_kernels::keep_memory;
+pub use kernels::{AdamStep, EpsilonPlace, SgdStep, WeightDecay};
 pub use ops::TrainingOps;
 pub use optimizer::{
     Adam, AdamConfig, AdamState, AdamWConfig, Sgd, SgdConfig, SgdState, clip_by_global_norm,

@@ -22,7 +22,7 @@ use burn_core::tensor::Tensor;
 ///
 /// # Panics
 ///
-/// If the last dimension is odd, or there is none, or the unit's parameter is none that it takes
+/// If the last dimension is odd, or there is none, or the unit's parameter is out of range
 /// ([`Unit::validated`]).
 ///
 /// ```
@@ -60,7 +60,7 @@ pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor
 /// # Panics
 ///
 /// If `dy` is not of the shape that [`gated`] gives, or of another type than `x`, or the unit's
-/// parameter is none that it takes ([`Unit::validated`]).
+/// parameter is out of range ([`Unit::validated`]).
 pub fn gated_backward<const D: usize>(
     x: Tensor<D>,
     dy: Tensor<D>,
@@ -93,7 +93,7 @@ pub fn gated_backward<const D: usize>(
 ///
 /// # Panics
 ///
-/// If the shapes or types differ, or the unit's parameter is none that it takes
+/// If the shapes or types differ, or the unit's parameter is out of range
 /// ([`Unit::validated`]).
 ///
 /// ```

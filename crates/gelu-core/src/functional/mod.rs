@@ -48,7 +48,7 @@ pub use parameter::in_type;
 ///
 /// # Panics
 ///
-/// If its parameter is none that it takes ([`Unit::validated`]).
+/// If its parameter is out of range ([`Unit::validated`]).
 pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
     let x = dequantised(x);
     let unit = in_type(unit, x.dtype());
@@ -70,7 +70,7 @@ pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
 ///
 /// # Panics
 ///
-/// If the shapes or types differ, or the unit's parameter is none that it takes
+/// If the shapes or types differ, or the unit's parameter is out of range
 /// ([`Unit::validated`]).
 pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) -> Tensor<D> {
     let (x, dy) = (dequantised(x), dequantised(dy));
@@ -163,7 +163,7 @@ pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, key: Key) -> Tensor<D> {
 /// # Panics
 ///
 /// If the last dimension of `x` is not the length of `bias`, they are of different types, or the
-/// unit's parameter is none that it takes ([`Unit::validated`]).
+/// unit's parameter is out of range ([`Unit::validated`]).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -8,7 +8,7 @@ use burn_std::{bf16, f16};
 ///
 /// # Panics
 ///
-/// If the parameter is none that the unit takes ([`Unit::validated`]).
+/// If the parameter is out of range ([`Unit::validated`]).
 pub fn in_type(unit: Unit, dtype: DType) -> Unit {
     /// The smallest and the largest number of f16 above 0.
     const F16: [f64; 2] = [5.960_464_477_539_063e-8, 65_504.0];

@@ -51,7 +51,7 @@ pub enum ActivationLayer {
 impl ActivationLayer {
     /// # Panics
     ///
-    /// If the activation's parameter is none that it takes, or it is learned for no channels.
+    /// If the activation's parameter is out of range, or it is learned for no channels.
     pub(crate) fn new(activation: &Activation, channels: Channels, device: &Device) -> Self {
         match activation {
             Activation::Custom(function) if function.starts().is_empty() => {

@@ -23,9 +23,9 @@ pub(super) fn names() -> Option<Names> {
 /// | here | in records |
 /// |---|---|
 /// | [`HiddenLayer`](crate::HiddenLayer) | its `linear`, under the hidden layer's own name |
-/// | [`ActivationLayer`](crate::ActivationLayer) | the module that it holds (`PRelu`, [`LearnableGelu`](crate::LearnableGelu), [`Xielu`](crate::Xielu), …), under the activation layer's own name |
 /// | [`GatedFeedForward`](crate::GatedFeedForward) | `gate_proj`, `up_proj` and `down_proj` in the place of `gate_up` and `down`, as in Llama, Mistral and their like, or [other names](Self::with_names) |
 ///
+/// This is no adapter of burn-store, because those map one tensor to one tensor, and here two are halves of one.
 /// It is a module, so whatever loads or saves a module loads or saves such a checkpoint: Burn's
 /// records, and burn-store's files with their adapters and names. Nothing else is to be done with it:
 /// take the model out again to train or to run it.

@@ -78,7 +78,7 @@ fn run() -> ExitCode {
         return refuse(&Error::Usage(refusal));
     }
     #[cfg(feature = "flex")]
-    if let Err(refusal) = gelu_kernels::convolution::Method::chosen() {
+    if let Err(refusal) = gelu_training::kernels::convolution::Method::chosen() {
         return refuse(&Error::Usage(refusal));
     }
     let outcome = match arguments.command {

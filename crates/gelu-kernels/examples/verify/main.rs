@@ -58,10 +58,7 @@ fn arguments() -> Result<(u64, Vec<Unit>), String> {
     let stride = arguments.next_if(|text| text.starts_with(|c: char| c.is_ascii_digit()));
     let stride = stride.map_or(Ok(1), |text| text.parse::<u64>());
     let stride = stride.ok().filter(|&stride| stride > 0).ok_or("the stride is no such number")?;
-    let named = |name: String| match Unit::named(&name) {
-        Some(unit) => unit.map_err(|error| error.to_string()),
-        None => Err(format!("no function is called `{name}`")),
-    };
+    let named = |name: String| name.parse::<Unit>().map_err(|error| error.to_string());
     let units: Vec<Unit> = arguments.map(named).collect::<Result<_, _>>()?;
     Ok((stride, if units.is_empty() { Unit::ALL.to_vec() } else { units }))
 }

@@ -7,12 +7,12 @@
 ///
 /// The power is kept `BIAS` too large, so that a single multiplication by [`unbias`], fused into
 /// the last addition, is the only rounding into subnormals.
-#[derive(Clone, Copy)]
-pub(crate) struct FusedExponential {
+#[derive(Clone, Copy, Debug)]
+pub struct FusedExponential {
     /// `|s| ≤ √2 − 1`.
-    pub(crate) s: f32,
+    pub s: f32,
     /// Exactly 0 where the clamp of the formula lies.
-    pub(crate) scale: f32,
+    pub scale: f32,
 }
 
 /// 1.5·2^23: adding it rounds to an integer, which is left in the low bits.
@@ -32,7 +32,7 @@ impl FusedExponential {
 
     /// `e^−(high + low)` for `0 ≤ high ≤ 113`.
     #[inline(always)]
-    pub(crate) fn of<const BIAS: u32>(high: f32, low: f32) -> Self {
+    pub fn of<const BIAS: u32>(high: f32, low: f32) -> Self {
         /// `(e^−r − 1)/r` on |r| ≤ ln 2 / 2; the error of `e^−r` is below 2^-28.2.
         const SERIES: [f32; 6] =
             [-1.0, 0.499_999_94, -0.166_665_21, 0.041_668_27, -0.008_368_68, 0.001_382_073_2];
@@ -62,7 +62,7 @@ pub(crate) fn unbias<const BIAS: u32>() -> f32 {
 
 /// `a·b + c`, rounded once.
 #[inline(always)]
-pub(crate) fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+pub fn mul_add(a: f32, b: f32, c: f32) -> f32 {
     #[cfg(feature = "std")]
     return a.mul_add(b, c);
     #[cfg(not(feature = "std"))]

@@ -2,7 +2,6 @@
 
 use super::series::{MAGIC, polynomial, power_of_two, series};
 use super::{Arithmetic, Digits, Exponential};
-use crate::root;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 /// An f64 on the way to a result in f64.
@@ -87,7 +86,10 @@ macro_rules! choices {
 
         #[inline(always)]
         fn sqrt(self) -> Self {
-            Self(root::double(self.0))
+            #[cfg(feature = "std")]
+            return Self(self.0.sqrt());
+            #[cfg(not(feature = "std"))]
+            return Self(libm::sqrt(self.0));
         }
 
         #[inline(always)]

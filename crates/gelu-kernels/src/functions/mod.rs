@@ -32,7 +32,7 @@ mod tanh;
 mod unit;
 
 use crate::arithmetic::{Arithmetic, Rounded};
-pub use unit::{InvalidParameter, Names, compact, normalised};
+pub use unit::{InvalidParameter, Names, ParseUnitError, compact, normalised};
 
 /// What a function's file has to say.
 pub trait Function: Copy + Send + Sync + 'static {
@@ -56,6 +56,17 @@ pub trait Function: Copy + Send + Sync + 'static {
     /// The derivative of that; at a kink or a jump, that of the piece that the derivative takes its
     /// value from.
     fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
+
+    /// The derivative of an order up to 2, the function itself being that of order 0. The order is a constant, so
+    /// that code is compiled for one alone.
+    #[inline(always)]
+    fn of_order<A: Arithmetic, const ORDER: u8>(x: A, parameter: A::Parameter) -> A {
+        match ORDER {
+            0 => Self::value(x, parameter),
+            1 => Self::derivative(x, parameter),
+            _ => Self::second_derivative(x, parameter),
+        }
+    }
 
     /// The function on an f32, where a multiply-add is fused.
     #[inline(always)]

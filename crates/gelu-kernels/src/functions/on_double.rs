@@ -5,35 +5,30 @@ use crate::arithmetic::Double;
 
 /// A function of one number in f64, or its first or second derivative: the reference, and what f64
 /// tensors are computed with.
-struct OnDouble<const DERIVATIVE: u8> {
+struct OnDouble<const ORDER: u8> {
     x: f64,
     parameter: f64,
 }
 
-impl<const DERIVATIVE: u8> Job for OnDouble<DERIVATIVE> {
+impl<const ORDER: u8> Job for OnDouble<ORDER> {
     type Output = f64;
 
     fn run<F: Function>(self) -> f64 {
-        let x = Double(self.x);
-        match DERIVATIVE {
-            0 => F::value(x, self.parameter).0,
-            1 => F::derivative(x, self.parameter).0,
-            _ => F::second_derivative(x, self.parameter).0,
-        }
+        F::of_order::<_, ORDER>(Double(self.x), self.parameter).0
     }
 }
 
 impl Unit {
-    fn on_double<const DERIVATIVE: u8>(self, x: f64) -> f64 {
+    fn on_double<const ORDER: u8>(self, x: f64) -> f64 {
         let parameter = self.checked().parameter();
-        self.kind().with(OnDouble::<DERIVATIVE> { x, parameter })
+        self.kind().with(OnDouble::<ORDER> { x, parameter })
     }
 
     /// The function on one number, in double precision.
     ///
     /// # Panics
     ///
-    /// If the parameter is none that it takes ([`validated`](Self::validated)).
+    /// If the parameter is out of range ([`validated`](Self::validated)).
     pub fn value(self, x: f64) -> f64 {
         self.on_double::<0>(x)
     }

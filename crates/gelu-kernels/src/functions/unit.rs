@@ -5,6 +5,7 @@ use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
+use core::str::FromStr;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -108,14 +109,23 @@ impl Unit {
             None => label.into(),
         }
     }
+}
 
-    /// The unit that a name stands for, `name` or `name:parameter`; `None` for a name that none
-    /// has.
-    pub fn named(text: &str) -> Option<Result<Self, InvalidParameter>> {
-        let text = normalised(text);
-        let (name, given) = match text.split_once(':') {
+/// A name, or `name:parameter`; without a parameter the unit has its usual one.
+///
+/// ```
+/// use gelu_kernels::Unit;
+/// assert_eq!("gelu".parse(), Ok(Unit::Gelu));
+/// assert_eq!("ELU:0.5".parse(), Ok(Unit::Elu { alpha: 0.5 }));
+/// ```
+impl FromStr for Unit {
+    type Err = ParseUnitError;
+
+    fn from_str(text: &str) -> Result<Self, ParseUnitError> {
+        let normal = normalised(text);
+        let (name, given) = match normal.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
-            None => (text.as_str(), None),
+            None => (normal.as_str(), None),
         };
         let wanted = compact(name);
         let is_wanted = |kind: &Kind| {
@@ -123,18 +133,22 @@ impl Unit {
             compact(names.name) == wanted
                 || names.aliases.iter().any(|name| compact(name) == wanted)
         };
-        let kind = Kind::ALL.into_iter().find(is_wanted)?;
-        let names = kind.names();
-        Some(match (names.parameter, given) {
-            (Some(parameter), None) => Ok(Self::from_parts(kind, parameter.default)),
-            (None, None) => Ok(Self::from_parts(kind, 0.0)),
-            (parameter, Some(given)) => match (parameter, given.parse::<f64>()) {
-                (Some(parameter), Ok(value)) if parameter.allows(value) => {
-                    Ok(Self::from_parts(kind, value))
-                }
-                _ => Err(InvalidParameter { name: names.name, parameter, given: given.to_owned() }),
-            },
-        })
+        let kind = Kind::ALL.into_iter().find(is_wanted);
+        let kind = kind.ok_or_else(|| ParseUnitError::Name(text.to_owned()))?;
+        let Names { name, parameter, .. } = kind.names();
+        let Some(given) = given else {
+            let default = parameter.map_or(0.0, |parameter| parameter.default);
+            return Ok(Self::from_parts(kind, default));
+        };
+        match (parameter, given.parse()) {
+            (Some(parameter), Ok(value)) if parameter.allows(value) => {
+                Ok(Self::from_parts(kind, value))
+            }
+            _ => {
+                let given = given.to_owned();
+                Err(ParseUnitError::Parameter(InvalidParameter { name, parameter, given }))
+            }
+        }
     }
 }
 
@@ -156,11 +170,7 @@ impl Serialize for Unit {
 #[cfg(feature = "serde")]
 impl<'de> Deserialize<'de> for Unit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        match Self::named(&text) {
-            Some(unit) => unit.map_err(serde::de::Error::custom),
-            None => Err(serde::de::Error::custom(format!("no unit is called `{text}`"))),
-        }
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -198,6 +208,26 @@ impl fmt::Display for InvalidParameter {
 }
 
 impl core::error::Error for InvalidParameter {}
+
+/// Why a text is no unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParseUnitError {
+    /// No unit has this name.
+    Name(String),
+    /// The unit does not take the parameter behind its name.
+    Parameter(InvalidParameter),
+}
+
+impl fmt::Display for ParseUnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "no unit is called `{name}`"),
+            Self::Parameter(invalid) => invalid.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ParseUnitError {}
 
 #[cfg(test)]
 mod tests {
@@ -259,13 +289,13 @@ mod tests {
     #[test]
     fn parameters_are_read_and_printed() {
         for unit in Unit::ALL {
-            assert_eq!(Unit::named(&unit.to_string()), Some(Ok(unit)));
+            assert_eq!(unit.to_string().parse(), Ok(unit));
         }
         let half = Unit::Elu { alpha: 0.5 };
-        assert_eq!(Unit::named("ELU:0.5"), Some(Ok(half)));
+        assert_eq!("ELU:0.5".parse(), Ok(half));
         assert_eq!((&*half.name(), &*half.label()), ("elu:0.5", "ELU (alpha = 0.5)"));
-        assert_eq!(Unit::named("leaky_relu:1e-1"), Some(Ok(Unit::LeakyRelu { slope: 0.1 })));
-        assert_eq!(Unit::named("gelu_10"), Some(Ok(Unit::ClippedGelu { limit: 10.0 })));
+        assert_eq!("leaky_relu:1e-1".parse(), Ok(Unit::LeakyRelu { slope: 0.1 }));
+        assert_eq!("gelu_10".parse(), Ok(Unit::ClippedGelu { limit: 10.0 }));
     }
 
     #[cfg(feature = "serde")]
@@ -301,11 +331,11 @@ mod tests {
                  instance `smooth-relu2:0.2`",
             ),
         ] {
-            let error = Unit::named(text).unwrap().unwrap_err();
+            let error = text.parse::<Unit>().unwrap_err();
             assert_eq!(error.to_string(), expected);
         }
         let error = Unit::SmoothRelu2 { a: 1e200 }.validated().unwrap_err().to_string();
         assert!(error.contains("from 1e-9 to 1e9, got `1e200`;"), "{error}");
-        assert_eq!(Unit::named("nope"), None);
+        assert_eq!("nope".parse::<Unit>(), Err(ParseUnitError::Name("nope".into())));
     }
 }

@@ -58,7 +58,7 @@ impl Work for Fill<'_> {
 
     /// Several vectors of each word at once: one is multiplied while another's product is waited for.
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<const FUSED: bool, const LANES: usize>(self) {
         match FUSED {
             true => self.by::<32>(),
             // Baselines without fused operations have short vectors, and few of them.

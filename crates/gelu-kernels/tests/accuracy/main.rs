@@ -145,7 +145,7 @@ fn all_16_bit_inputs_are_rounded_once() {
 
 /// `digits` are those behind the point, `smallest` is the smallest subnormal's exponent, and what is
 /// at least `overflow` rounds to infinity.
-fn rounded_once<S: Storage<Lane = f32>>(
+fn rounded_once<S: Storage<Float = f32>>(
     of_bits: fn(u16) -> S,
     one: S,
     digits: i32,

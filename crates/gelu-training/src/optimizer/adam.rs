@@ -1,6 +1,7 @@
 use super::moment::{self, fitted};
 use crate::TrainingOps;
 use crate::backends::dispatched;
+use crate::{AdamStep, EpsilonPlace, WeightDecay};
 use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
@@ -9,7 +10,6 @@ use burn_optim::grad_clipping::GradientClippingConfig;
 use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
-use gelu_kernels::{AdamStep, EpsilonPlace, WeightDecay};
 
 /// Configuration of [`Adam`].
 #[derive(Config, Debug)]

@@ -1,9 +1,9 @@
 use super::Adam;
+use crate::{EpsilonPlace, WeightDecay};
 use burn::config::Config;
 use burn_core as burn;
 use burn_optim::ModuleOptimizer;
 use burn_optim::grad_clipping::GradientClippingConfig;
-use gelu_kernels::{EpsilonPlace, WeightDecay};
 
 /// Configuration of [`Adam`] with a weight decay beside its moments (AdamW; Loshchilov & Hutter,
 /// arXiv 1711.05101).

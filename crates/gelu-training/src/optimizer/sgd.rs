@@ -1,4 +1,5 @@
 use super::moment::{self, fitted};
+use crate::SgdStep;
 use crate::TrainingOps;
 use crate::backends::dispatched;
 use burn::config::Config;
@@ -9,7 +10,6 @@ use burn_optim::grad_clipping::GradientClippingConfig;
 use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
-use gelu_kernels::SgdStep;
 
 /// Configuration of [`Sgd`].
 #[derive(Config, Debug)]

@@ -1,4 +1,4 @@
-use super::recompute::Recompute;
+use super::Recompute;
 use crate::{ActivationOps, GateHalf, Unit};
 use burn_autodiff::{
     Autodiff, NodeId,

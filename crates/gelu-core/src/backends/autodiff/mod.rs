@@ -3,7 +3,6 @@
 
 mod map;
 mod pair;
-mod recompute;
 
 use crate::random::{draw_of, mask_of};
 use crate::{ActivationOps, GateHalf, Unit, composed};
@@ -11,6 +10,10 @@ use burn_autodiff::{Autodiff, checkpoint::strategy::CheckpointStrategy};
 use burn_core::backend::tensor::{FloatTensor, IntTensor};
 use map::{Map, mapped};
 use pair::{Pair, paired};
+
+/// Computes an output again, where gradient checkpointing has dropped it.
+#[derive(Debug)]
+struct Recompute<S>(S);
 
 impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
     fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
@@ -118,6 +121,6 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         dy: FloatTensor<Self>,
         key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
-        composed::stochastic_gate::<Autodiff<B>>(x, dy, draw_of::<Autodiff<B>>(key))
+        composed::stochastic_map::<Autodiff<B>>(x, dy, draw_of::<Autodiff<B>>(key))
     }
 }

@@ -1,4 +1,4 @@
-use super::recompute::Recompute;
+use super::Recompute;
 use crate::{ActivationOps, Unit, composed};
 use burn_autodiff::{
     Autodiff, NodeId,

@@ -5,7 +5,6 @@
 
 use super::on_lanes::OnLanes;
 use crate::Unit;
-use crate::composed::Of;
 use burn_core::backend::TensorMetadata;
 use burn_cubecl::cubecl;
 use burn_cubecl::cubecl::calculate_cube_count_elemwise;
@@ -18,7 +17,7 @@ use gelu_kernels::functions::Kind;
 
 #[cube]
 fn value<N: Size>(x: Vector<f64, N>, parameter: f64, #[comptime] kind: Kind) -> Vector<f64, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Value }))
+    intrinsic!(|scope| kind.with(OnLanes::<_, _, 0> { scope, x, parameter }))
 }
 
 #[cube]
@@ -27,7 +26,7 @@ fn derivative<N: Size>(
     parameter: f64,
     #[comptime] kind: Kind,
 ) -> Vector<f64, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::Derivative }))
+    intrinsic!(|scope| kind.with(OnLanes::<_, _, 1> { scope, x, parameter }))
 }
 
 #[cube]
@@ -36,7 +35,7 @@ fn second_derivative<N: Size>(
     parameter: f64,
     #[comptime] kind: Kind,
 ) -> Vector<f64, N> {
-    intrinsic!(|scope| kind.with(OnLanes { scope, x, parameter, of: Of::SecondDerivative }))
+    intrinsic!(|scope| kind.with(OnLanes::<_, _, 2> { scope, x, parameter }))
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]

@@ -1,4 +1,4 @@
-mod memory;
+mod layout;
 
 use crate::flex::{Stored, contiguous, elements, elements_mut, laid_out, tensor};
 use crate::random::{draw_of, mask_of};
@@ -13,24 +13,28 @@ use burn_flex::FlexTensor;
 use burn_std::{bf16, f16};
 use gelu_kernels::random::{Draw, Mask};
 use gelu_kernels::{Halves, Pass};
-use memory::{at_start, dense, same_order, written};
+use layout::{at_start, dense, same_order};
 
-/// Calls a function that is generic over a tensor's elements.
+/// What an expression gives with `$type` being the type of a tensor's elements.
 macro_rules! by_dtype {
-    ($x:ident, $function:ident($($argument:expr),*)) => {
+    ($x:ident, $type:ident => $work:expr) => {
         match $x.dtype() {
-            DType::F32 => $function::<f32>($($argument),*),
-            DType::F64 => $function::<f64>($($argument),*),
-            DType::F16 => $function::<f16>($($argument),*),
-            DType::BF16 => $function::<bf16>($($argument),*),
+            DType::F32 => by_dtype!(@ f32, $type => $work),
+            DType::F64 => by_dtype!(@ f64, $type => $work),
+            DType::F16 => by_dtype!(@ f16, $type => $work),
+            DType::BF16 => by_dtype!(@ bf16, $type => $work),
             dtype => panic!("an activation needs a float tensor, got {dtype:?}"),
         }
     };
+    (@ $element:ident, $type:ident => $work:expr) => {{
+        type $type = $element;
+        $work
+    }};
 }
 
 impl ActivationOps for Flex {
     fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
-        by_dtype!(x, map(x, unit))
+        by_dtype!(x, E => map(&Pass::<E>::new(unit), dense(x)))
     }
 
     fn activation_backward(
@@ -38,7 +42,7 @@ impl ActivationOps for Flex {
         dy: FloatTensor<Self>,
         unit: Unit,
     ) -> FloatTensor<Self> {
-        by_dtype!(x, scale(x, dy, unit))
+        by_dtype!(x, E => scale::<E>(x, dy, unit))
     }
 
     fn bias_activation(
@@ -46,7 +50,7 @@ impl ActivationOps for Flex {
         bias: FloatTensor<Self>,
         unit: Unit,
     ) -> FloatTensor<Self> {
-        by_dtype!(x, step(x, bias, unit, None))
+        by_dtype!(x, E => step::<E>(x, bias, unit, None))
     }
 
     fn bias_activation_backward(
@@ -55,7 +59,7 @@ impl ActivationOps for Flex {
         dy: FloatTensor<Self>,
         unit: Unit,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        by_dtype!(x, step_backward(x, bias, dy, unit, None))
+        by_dtype!(x, E => step_backward::<E>(x, bias, dy, unit, None))
     }
 
     fn bias_activation_dropout(
@@ -66,7 +70,7 @@ impl ActivationOps for Flex {
         threshold: u32,
     ) -> FloatTensor<Self> {
         let mask = Some(mask_of::<Self>(key, threshold));
-        by_dtype!(x, step(x, bias, unit, mask))
+        by_dtype!(x, E => step::<E>(x, bias, unit, mask))
     }
 
     fn bias_activation_dropout_backward(
@@ -78,16 +82,19 @@ impl ActivationOps for Flex {
         threshold: u32,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         let mask = Some(mask_of::<Self>(key, threshold));
-        by_dtype!(x, step_backward(x, bias, dy, unit, mask))
+        by_dtype!(x, E => step_backward::<E>(x, bias, dy, unit, mask))
     }
 
     fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
         let mask = mask_of::<Self>(key, threshold);
-        by_dtype!(x, dropout(x, mask))
+        by_dtype!(x, E => {
+            // Masks count in row-major order.
+            map(&Pass::<E>::new(Unit::Identity).with(&[], Some(mask)), contiguous(x))
+        })
     }
 
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
-        by_dtype!(x, gated(x, unit, gate))
+        by_dtype!(x, E => gated::<E>(x, unit, gate))
     }
 
     fn gated_backward(
@@ -96,7 +103,7 @@ impl ActivationOps for Flex {
         unit: Unit,
         gate: GateHalf,
     ) -> FloatTensor<Self> {
-        by_dtype!(x, gated_backward(x, dy, unit, gate))
+        by_dtype!(x, E => gated_backward::<E>(x, dy, unit, gate))
     }
 
     fn gated_pair(
@@ -104,7 +111,7 @@ impl ActivationOps for Flex {
         value: FloatTensor<Self>,
         unit: Unit,
     ) -> FloatTensor<Self> {
-        by_dtype!(gate, gated_pair(gate, value, unit))
+        by_dtype!(gate, E => gated_pair::<E>(gate, value, unit))
     }
 
     fn gated_pair_backward(
@@ -113,12 +120,12 @@ impl ActivationOps for Flex {
         dy: FloatTensor<Self>,
         unit: Unit,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        by_dtype!(gate, gated_pair_backward(gate, value, dy, unit))
+        by_dtype!(gate, E => gated_pair_backward::<E>(gate, value, dy, unit))
     }
 
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
         let draw = draw_of::<Self>(key);
-        by_dtype!(x, let_through(x.clone(), x, draw))
+        by_dtype!(x, E => let_through::<E>(x.clone(), x, draw))
     }
 
     fn stochastic_map_backward(
@@ -127,13 +134,8 @@ impl ActivationOps for Flex {
         key: IntTensor<Self>,
     ) -> FloatTensor<Self> {
         let draw = draw_of::<Self>(key);
-        by_dtype!(x, let_through(x, dy, draw))
+        by_dtype!(x, E => let_through::<E>(x, dy, draw))
     }
-}
-
-/// `unit(x)`, in the order in which `x` lies in memory.
-fn map<E: Stored>(x: FlexTensor, unit: Unit) -> FlexTensor {
-    mapped(&Pass::<E>::new(unit), dense(x))
 }
 
 /// `dy·unit′(x)`, in the order in which both lie in memory, if that is one.
@@ -149,7 +151,7 @@ fn scale<E: Stored>(x: FlexTensor, dy: FlexTensor, unit: Unit) -> FlexTensor {
 /// `unit(x + bias)` with dropout; masks and columns count in row-major order.
 fn step<E: Stored>(x: FlexTensor, bias: FlexTensor, unit: Unit, mask: Option<Mask>) -> FlexTensor {
     let bias = contiguous(bias);
-    mapped(&Pass::<E>::new(unit).with(elements(&bias), mask), contiguous(x))
+    map(&Pass::<E>::new(unit).with(elements(&bias), mask), contiguous(x))
 }
 
 /// The gradients of [`step`].
@@ -166,11 +168,6 @@ fn step_backward<E: Stored>(
     (dx, tensor(sums, bias.layout().shape().clone()))
 }
 
-/// Dropout alone; masks count in row-major order.
-fn dropout<E: Stored>(x: FlexTensor, mask: Mask) -> FlexTensor {
-    mapped(&Pass::<E>::new(Unit::Identity).with(&[], Some(mask)), contiguous(x))
-}
-
 /// `unit(gate)·value` of the halves of the last dimension.
 fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     let x = contiguous(x);
@@ -178,10 +175,7 @@ fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     if let Some(last) = shape.last_mut() {
         *last = halves.columns();
     }
-    let source = elements::<E>(&x);
-    let count = shape.num_elements();
-    let values = written(count, |y| gelu_kernels::gated(unit, halves, source, y));
-    tensor(values, shape)
+    tensor(gelu_kernels::gated(unit, halves, elements::<E>(&x)), shape)
 }
 
 /// The gradient of [`gated`].
@@ -194,17 +188,13 @@ fn gated_backward<E: Stored>(
     let (x, dy) = (contiguous(x), contiguous(dy));
     let shape = x.layout().shape().clone();
     let halves = Halves::of(&shape, gate);
-    let (source, factors) = (elements::<E>(&x), elements::<E>(&dy));
-    let values =
-        written(source.len(), |dx| gelu_kernels::gated_backward(unit, halves, source, factors, dx));
-    tensor(values, shape)
+    tensor(gelu_kernels::gated_backward(unit, halves, elements::<E>(&x), elements(&dy)), shape)
 }
 
 /// `unit(gate)·value` of two tensors.
 fn gated_pair<E: Stored>(gate: FlexTensor, value: FlexTensor, unit: Unit) -> FlexTensor {
     let (gate, value) = (contiguous(gate), contiguous(value));
-    let (gates, factors) = (elements::<E>(&gate), elements::<E>(&value));
-    let values = written(gates.len(), |y| gelu_kernels::gated_pair(unit, gates, factors, y));
+    let values = gelu_kernels::gated_pair(unit, elements::<E>(&gate), elements(&value));
     tensor(values, gate.layout().shape().clone())
 }
 
@@ -216,18 +206,8 @@ fn gated_pair_backward<E: Stored>(
     unit: Unit,
 ) -> (FlexTensor, FlexTensor) {
     let [gate, value, dy] = [gate, value, dy].map(contiguous);
-    let [gates, factors, slopes] = [&gate, &value, &dy].map(|x| elements::<E>(x));
-    let mut dvalues = Vec::new();
-    let dgates = written(gates.len(), |dgates| {
-        let mut of_gates = None;
-        dvalues = written(gates.len(), |dvalues| {
-            let (first, second) =
-                gelu_kernels::gated_pair_backward(unit, gates, factors, slopes, dgates, dvalues);
-            of_gates = Some(first);
-            second
-        });
-        of_gates.expect("both were written")
-    });
+    let [gates, values, dy] = [&gate, &value, &dy].map(|x| elements::<E>(x));
+    let (dgates, dvalues) = gelu_kernels::gated_pair_backward(unit, gates, values, dy);
     let shape = gate.layout().shape();
     (tensor(dgates, shape.clone()), tensor(dvalues, shape.clone()))
 }
@@ -235,20 +215,17 @@ fn gated_pair_backward<E: Stored>(
 /// `y` where the draw's uniform number is below Φ(x), else 0.
 fn let_through<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
     let (x, y) = (contiguous(x), contiguous(y));
-    let (sources, choices) = (elements::<E>(&x), elements::<E>(&y));
-    let values = written(sources.len(), |out| gelu_kernels::gate(sources, choices, out, draw));
+    let values = gelu_kernels::stochastic_map(elements::<E>(&x), elements(&y), draw);
     tensor(values, y.layout().shape().clone())
 }
 
 /// Every element of a dense tensor through the pass.
-fn mapped<E: Stored>(pass: &Pass<E>, mut x: FlexTensor) -> FlexTensor {
+fn map<E: Stored>(pass: &Pass<E>, mut x: FlexTensor) -> FlexTensor {
     if x.is_unique() {
         pass.map_in_place(elements_mut(&mut x));
         return x;
     }
-    let source = elements::<E>(&x);
-    let values = written(source.len(), |out| pass.map(source, out));
-    laid_out(values, at_start(x.layout()))
+    laid_out(pass.map(elements(&x)), at_start(x.layout()))
 }
 
 /// Every element of a dense `dy` times that of the pass's derivative at `x`, and the sums.
@@ -258,12 +235,7 @@ fn scaled<E: Stored>(pass: &Pass<E>, x: FlexTensor, mut dy: FlexTensor) -> (Flex
         let sums = pass.scale_in_place(x, elements_mut(&mut dy));
         return (dy, sums);
     }
-    let mut sums = Vec::new();
-    let values = written(x.len(), |out| {
-        let (dx, of_columns) = pass.scale(x, elements(&dy), out);
-        sums = of_columns;
-        dx
-    });
+    let (values, sums) = pass.scale(x, elements(&dy));
     (laid_out(values, at_start(dy.layout())), sums)
 }
 
@@ -302,18 +274,6 @@ mod tests {
         let dx = Flex::activation_backward(permuted.clone(), permuted.clone(), Unit::Identity);
         assert_eq!(dx.layout().strides(), strides);
         assert_eq!(values(&dx), values(&permuted));
-    }
-
-    #[test]
-    #[should_panic(expected = "written where it belongs, and all of it")]
-    fn what_was_not_written_is_no_result() {
-        written(3, |place| place[..2].write_copy_of_slice(&[1.0f32; 2]));
-    }
-
-    #[test]
-    #[should_panic(expected = "written where it belongs, and all of it")]
-    fn what_was_written_elsewhere_is_no_result() {
-        written(3, |_| alloc::vec![1.0f32; 3].leak());
     }
 
     #[test]

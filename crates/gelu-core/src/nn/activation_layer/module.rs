@@ -1,9 +1,8 @@
-//! What a derive would write, but for the names in records, which are not those of the variants, and
-//! for variants that hold no module.
+//! `Module` by hand: Burn's derive needs a module in every variant, and two hold none. A layer shows the module
+//! that it holds in its own place, so records of that module load into the layer and back.
 
 use super::ActivationLayer;
 use crate::Channels;
-use crate::nn::parts::names;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -35,24 +34,6 @@ macro_rules! with_module {
 }
 
 impl ActivationLayer {
-    /// What records were first written with: the layer as a struct of three fields.
-    const CONTAINER: &'static str = "Struct:ActivationLayer";
-
-    /// The name in records of the module that it holds. A layer of Burn's brings its own, and where nothing
-    /// is fused it stands in its own place.
-    fn field(&self) -> Option<&'static str> {
-        match self {
-            _ if names().is_some() => None,
-            Self::Unit(_) | Self::Custom(_) | Self::Burn(_) => None,
-            Self::Learned(_) => Some("learned"),
-            Self::Soi(_) => Some("stochastic"),
-            Self::LearnableGelu(_) => Some("learnable"),
-            Self::LearnableSwish(_) => Some("swish"),
-            Self::Xielu(_) => Some("xielu"),
-            Self::PRelu(..) => Some("prelu"),
-        }
-    }
-
     /// What it is called where a module is printed.
     pub(in super::super) fn name(&self) -> String {
         match self {
@@ -112,9 +93,6 @@ impl Module for ActivationLayer {
     }
 
     fn visit<V: ModuleVisitor>(&self, visitor: &mut V) {
-        if let Some(name) = self.field() {
-            visitor.enter_module(name, Self::CONTAINER);
-        }
         match self {
             Self::Unit(_) | Self::Custom(_) => {}
             Self::Learned(module) => module.visit(visitor),
@@ -125,20 +103,10 @@ impl Module for ActivationLayer {
             Self::PRelu(module, _) => module.visit(visitor),
             Self::Burn(module) => module.visit(visitor),
         }
-        if let Some(name) = self.field() {
-            visitor.exit_module(name, Self::CONTAINER);
-        }
     }
 
     fn map<M: ModuleMapper>(self, mapper: &mut M) -> Self {
-        if let Some(name) = self.field() {
-            mapper.enter_module(name, Self::CONTAINER);
-        }
-        let mapped = with_module!(self, module => module.map(mapper));
-        if let Some(name) = mapped.field() {
-            mapper.exit_module(name, Self::CONTAINER);
-        }
-        mapped
+        with_module!(self, module => module.map(mapper))
     }
 }
 

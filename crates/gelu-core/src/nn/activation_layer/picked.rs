@@ -12,7 +12,7 @@ impl Activation {
     ///
     /// # Panics
     ///
-    /// If its parameter is none that the function takes ([`Unit::validated`]), or it is learned for no
+    /// If its parameter is out of range ([`Unit::validated`]), or it is learned for no
     /// channels.
     pub fn init(&self, channels: Channels, device: &Device) -> ActivationLayer {
         ActivationLayer::new(self, channels, device)
@@ -29,7 +29,7 @@ impl Activation {
     /// # Panics
     ///
     /// If a custom function returns another number of values than it was given, or the activation's
-    /// parameter is none that it takes ([`Unit::validated`]).
+    /// parameter is out of range ([`Unit::validated`]).
     pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
         match self {
             Self::Custom(custom) => custom.forward(x),

@@ -1,7 +1,6 @@
 use super::*;
 use alloc::string::String;
 use alloc::vec::Vec;
-use burn_core as burn;
 use burn_core::module::{Module, ModuleVisitor, Param};
 use burn_nn::SwiGluConfig;
 use burn_nn::activation::Activation as BurnActivation;
@@ -137,88 +136,56 @@ fn only_the_learnable_ones_have_parameters() {
     }
 }
 
-/// The layer as it was before it was an enum: what checkpoints of then were written of.
-#[derive(Module, Debug)]
-struct Former {
-    stochastic: Option<StochasticGelu>,
-    learnable: Option<LearnableGelu>,
-    prelu: Option<PRelu>,
-}
+/// The names of its parameters in records.
+fn paths(layer: &ActivationLayer) -> Vec<String> {
+    struct Paths(Vec<String>, Vec<String>);
+    impl ModuleVisitor for Paths {
+        fn enter_module(&mut self, name: &str, _container: &str) {
+            self.0.push(name.into());
+        }
 
-#[test]
-fn records_of_the_layer_of_three_options_load_and_are_written() {
-    let device = Device::default();
-    let learned = |at: f64| {
-        let config = LearnableGeluConfig::new().with_channels(Channels::Last(3));
-        config.with_mean(at).with_standard_deviation(2.0).init(&device)
-    };
-    let prelu = |at| PReluConfig::new().with_num_parameters(3).with_alpha(at).init(&device);
-    let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
-    let none = Former { stochastic: None, learnable: None, prelu: None };
-    for (former, other, activation) in [
-        (
-            Former { learnable: Some(learned(0.5)), ..none.clone() },
-            Former { learnable: Some(learned(0.0)), ..none.clone() },
-            Activation::LearnableGelu,
-        ),
-        (
-            Former { prelu: Some(prelu(0.75)), ..none.clone() },
-            Former { prelu: Some(prelu(0.0)), ..none.clone() },
-            Activation::PRelu,
-        ),
-        (
-            Former { stochastic: Some(StochasticGelu::new()), ..none.clone() },
-            Former { stochastic: Some(StochasticGelu::new()), ..none.clone() },
-            Activation::Soi,
-        ),
-        (none.clone(), none, Activation::Relu),
-    ] {
-        let values = |former: &Former| match (&former.learnable, &former.prelu) {
-            (Some(layer), _) => layer.forward(x.clone()).into_data(),
-            (_, Some(layer)) => layer.forward(x.clone()).into_data(),
-            _ => activation.forward(x.clone()).into_data(),
-        };
-        let fresh = activation.init(Channels::Last(3), &device);
-        let layer = fresh.load_record(former.clone().into_record());
-        layer.forward(x.clone()).into_data().assert_eq(&values(&former), true);
-        let back = other.load_record(layer.into_record());
-        assert_eq!(values(&back), values(&former), "{activation}");
+        fn exit_module(&mut self, _name: &str, _container: &str) {
+            self.0.pop();
+        }
+
+        fn visit_float<const D: usize>(&mut self, _param: &Param<Tensor<D>>) {
+            self.1.push(self.0.join("."));
+        }
     }
+    let mut visitor = Paths(Vec::new(), Vec::new());
+    layer.visit(&mut visitor);
+    visitor.1
 }
 
 #[test]
 fn what_is_learned_is_recorded_under_the_names_of_its_module() {
     let device = Device::default();
-    let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
-    let swish = LearnableSwishConfig::new().with_channels(Channels::Last(3)).with_beta(0.25);
-    let xielu = XieluConfig::new().with_channels(Channels::Last(3)).with_alpha_n(1.5);
-    for (trained, names) in [
-        (ActivationLayer::LearnableSwish(swish.init(&device)), ["swish.beta"].as_slice()),
-        (ActivationLayer::Xielu(xielu.init(&device)), &["xielu.alpha_p", "xielu.alpha_n"]),
+    let learned = Activation::custom_learned("scaled", &[2.0], |x, c| x * c[0].clone());
+    for (activation, expected) in [
+        (Activation::LearnableGelu, ["mean", "log_standard_deviation"].as_slice()),
+        (Activation::LearnableSwish, &["beta"]),
+        (Activation::Xielu, &["alpha_p", "alpha_n"]),
+        (Activation::PRelu, &["alpha"]),
+        (learned, &["constants.0"]),
+        (Activation::Gelu, &[]),
     ] {
-        struct Names(Vec<String>, Vec<String>);
-        impl ModuleVisitor for Names {
-            fn enter_module(&mut self, name: &str, _container: &str) {
-                self.0.push(name.into());
-            }
-
-            fn exit_module(&mut self, _name: &str, _container: &str) {
-                self.0.pop();
-            }
-
-            fn visit_float<const D: usize>(&mut self, _param: &Param<Tensor<D>>) {
-                self.1.push(self.0.join("."));
-            }
-        }
-        let mut visitor = Names(Vec::new(), Vec::new());
-        trained.visit(&mut visitor);
-        assert_eq!(visitor.1, names);
-        let expected = trained.forward(x.clone()).into_data();
-        let fresh = trained.activation().unwrap().init(Channels::Last(3), &device);
-        assert_ne!(fresh.forward(x.clone()).into_data(), expected);
-        let loaded = fresh.load_record(trained.into_record());
-        loaded.forward(x.clone()).into_data().assert_eq(&expected, true);
+        assert_eq!(paths(&activation.init(Channels::Last(3), &device)), expected, "{activation}");
     }
+}
+
+#[test]
+fn a_record_of_the_module_loads_into_the_layer_and_back() {
+    let device = Device::default();
+    let x = Tensor::<2>::from_floats([[-1.0, 0.5, 2.0]], &device);
+    let config = XieluConfig::new().with_channels(Channels::Last(3));
+    let trained = config.clone().with_alpha_p(1.5).with_alpha_n(2.5).init(&device);
+    let expected = trained.forward(x.clone()).into_data();
+    let fresh = Activation::Xielu.init(Channels::Last(3), &device);
+    assert_ne!(fresh.forward(x.clone()).into_data(), expected);
+    let layer = fresh.load_record(trained.into_record());
+    layer.forward(x.clone()).into_data().assert_eq(&expected, true);
+    let back = config.init(&device).load_record(layer.into_record());
+    back.forward(x).into_data().assert_eq(&expected, true);
 }
 
 /// Whether all its parameters are trained.

@@ -212,29 +212,6 @@ fn types_of_the_same_names_that_are_others_stay_as_they_are() {
 }
 
 #[test]
-fn whatever_an_activation_layer_holds_stands_in_its_own_place() {
-    let device = Device::default();
-    let learned = Activation::custom_learned("scaled", &[2.0], |x, c| x * c[0].clone());
-    for (activation, expected) in [
-        (Activation::LearnableGelu, ["mean", "log_standard_deviation"].as_slice()),
-        (Activation::LearnableSwish, &["beta"]),
-        (Activation::Xielu, &["alpha_p", "alpha_n"]),
-        (Activation::PRelu, &["alpha"]),
-        (learned, &["constants.0"]),
-        (Activation::Gelu, &[]),
-    ] {
-        let layer = Unfused::of(activation.init(Channels::Last(3), &device));
-        assert_eq!(paths(&layer), expected, "{activation}");
-    }
-    // The record of the module itself loads into the layer.
-    let xielu = XieluConfig::new().with_alpha_p(1.5).with_alpha_n(2.5).init(&device);
-    let expected = xielu.forward(input(&device)).into_data();
-    let layer = Unfused::of(Activation::Xielu.init(Channels::Shared, &device));
-    let layer = layer.load_record(xielu.into_record()).into_inner();
-    layer.forward(input(&device)).into_data().assert_eq(&expected, true);
-}
-
-#[test]
 fn a_walk_ends_also_where_a_visitor_panics() {
     struct Falls;
     impl ModuleVisitor for Falls {

@@ -1,8 +1,8 @@
+use crate::kernels::attention::CausalAttention;
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
 use gelu_kernels::Level;
-use gelu_kernels::attention::CausalAttention;
 
 /// For f32.
 pub(super) fn has_kernel(qkv: &FlexTensor) -> bool {

@@ -1,9 +1,9 @@
+use crate::kernels::batch_norm::{Buffers, Norm, Statistics};
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, elements_mut, tensor};
 use gelu_core::functional::Unit;
 use gelu_kernels::Level;
-use gelu_kernels::batch_norm::{Norm, Place, Statistics};
 
 /// f32, and enough numbers of a channel in a picture to be worth a loop of their own.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {
@@ -52,14 +52,14 @@ fn apply(
     let (mut x, parameters) = (contiguous(x), parameters.map(contiguous));
     let norm = norm(&x, parameters.each_ref().map(elements), epsilon);
     if x.is_unique() {
-        let place = Place::InPlace(elements_mut(&mut x));
-        let statistics = norm.apply(Level::best(), place, by, unit);
+        let buffers = Buffers::InPlace(elements_mut(&mut x));
+        let statistics = norm.apply(Level::best(), buffers, by, unit);
         return (x, statistics);
     }
     let shape = x.layout().shape().clone();
     let mut out = vec![0.0; shape.num_elements()];
-    let place = Place::Apart { x: elements(&x), out: &mut out };
-    let statistics = norm.apply(Level::best(), place, by, unit);
+    let buffers = Buffers::Apart { x: elements(&x), out: &mut out };
+    let statistics = norm.apply(Level::best(), buffers, by, unit);
     (tensor(out, shape), statistics)
 }
 

@@ -1,8 +1,9 @@
+use crate::kernels::convolution::{self, Geometry};
+use crate::kernels::sum_of_channels;
 use burn_core::backend::ops::ConvOptions;
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
-use gelu_kernels::convolution::{self, Geometry};
 
 /// The sizes, where there is a kernel: for f32 and one group.
 ///
@@ -82,6 +83,6 @@ pub(super) fn weight_gradient(
 pub(super) fn bias_gradient(gradient: FlexTensor) -> FlexTensor {
     let gradient = contiguous(gradient);
     let [_, channels, height, width] = gradient.layout().shape().dims();
-    let sums = gelu_kernels::sum_of_channels(elements(&gradient), channels, height * width);
+    let sums = sum_of_channels(elements(&gradient), channels, height * width);
     tensor(sums, Shape::from([channels]))
 }

@@ -1,7 +1,7 @@
+use crate::kernels::linear::Sizes;
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
-use gelu_kernels::linear::Sizes;
 
 /// For f32 matrices.
 pub(super) fn has_kernel(factors: [&FlexTensor; 2]) -> bool {

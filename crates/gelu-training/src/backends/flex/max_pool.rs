@@ -1,3 +1,4 @@
+use crate::kernels;
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
@@ -10,7 +11,7 @@ pub(super) fn has_kernel(x: &FlexTensor) -> bool {
 pub(super) fn forward(x: FlexTensor) -> FlexTensor {
     let x = contiguous(x);
     let [batch, channels, height, width] = x.layout().shape().dims();
-    let pooled = gelu_kernels::max_pool(elements(&x), [height, width]);
+    let pooled = kernels::max_pool(elements(&x), [height, width]);
     tensor(pooled, Shape::from([batch, channels, height / 2, width / 2]))
 }
 
@@ -18,6 +19,6 @@ pub(super) fn gradient(x: FlexTensor, gradient: FlexTensor) -> FlexTensor {
     let [x, gradient] = [x, gradient].map(contiguous);
     let shape = x.layout().shape().clone();
     let [_, _, height, width] = shape.dims();
-    let of_x = gelu_kernels::max_pool_gradient(elements(&x), [height, width], elements(&gradient));
+    let of_x = kernels::max_pool_gradient(elements(&x), [height, width], elements(&gradient));
     tensor(of_x, shape)
 }

@@ -1,10 +1,11 @@
+use crate::kernels::{self, AdamStep, Moment, SgdStep};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{Stored, contiguous, elements, elements_mut};
-use gelu_kernels::{AdamStep, SgdStep};
+use gelu_kernels::Storage;
 
 /// The result takes the gradient's memory, which nobody else holds: the parameter is still part of
 /// the module that the caller was given.
-pub(super) fn adam<T: Stored>(
+pub(super) fn adam<T: Stored + Storage<Float: Moment>>(
     parameter: FlexTensor,
     gradient: FlexTensor,
     moment_1: FlexTensor,
@@ -13,7 +14,7 @@ pub(super) fn adam<T: Stored>(
 ) -> (FlexTensor, FlexTensor, FlexTensor) {
     let parameter = contiguous(parameter);
     let [mut gradient, mut moment_1, mut moment_2] = [gradient, moment_1, moment_2].map(contiguous);
-    gelu_kernels::adam::<T>(
+    kernels::adam::<T>(
         elements(&parameter),
         elements_mut(&mut gradient),
         elements_mut(&mut moment_1),
@@ -24,7 +25,7 @@ pub(super) fn adam<T: Stored>(
 }
 
 /// See [`adam`].
-pub(super) fn amsgrad<T: Stored>(
+pub(super) fn amsgrad<T: Stored + Storage<Float: Moment>>(
     parameter: FlexTensor,
     gradient: FlexTensor,
     moments: [FlexTensor; 3],
@@ -32,7 +33,7 @@ pub(super) fn amsgrad<T: Stored>(
 ) -> (FlexTensor, FlexTensor, FlexTensor, FlexTensor) {
     let (parameter, mut gradient) = (contiguous(parameter), contiguous(gradient));
     let [mut moment_1, mut moment_2, mut maximum] = moments.map(contiguous);
-    gelu_kernels::amsgrad::<T>(
+    kernels::amsgrad::<T>(
         elements(&parameter),
         elements_mut(&mut gradient),
         elements_mut(&mut moment_1),
@@ -44,7 +45,7 @@ pub(super) fn amsgrad<T: Stored>(
 }
 
 /// See [`adam`].
-pub(super) fn sgd<T: Stored>(
+pub(super) fn sgd<T: Stored + Storage<Float: Moment>>(
     parameter: FlexTensor,
     gradient: FlexTensor,
     velocity: FlexTensor,
@@ -52,7 +53,7 @@ pub(super) fn sgd<T: Stored>(
 ) -> (FlexTensor, FlexTensor) {
     let parameter = contiguous(parameter);
     let [mut gradient, mut velocity] = [gradient, velocity].map(contiguous);
-    gelu_kernels::sgd::<T>(
+    kernels::sgd::<T>(
         elements(&parameter),
         elements_mut(&mut gradient),
         elements_mut(&mut velocity),

@@ -1,8 +1,8 @@
+use crate::kernels::row_norm::RowNorm;
 use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, elements_mut, tensor};
 use gelu_kernels::Level;
-use gelu_kernels::row_norm::RowNorm;
 
 /// For f32 rows, if there are any.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {

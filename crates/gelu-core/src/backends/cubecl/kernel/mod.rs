@@ -13,7 +13,6 @@ pub(super) mod maps;
 pub(super) mod steps;
 
 use super::on_lanes::on_type;
-use crate::composed::Of;
 use burn_cubecl::cubecl;
 use cubecl::prelude::*;
 use gelu_kernels::functions::Kind;
@@ -25,7 +24,7 @@ fn value<F: Float, N: Size>(
     parameter: f32,
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
-    intrinsic!(|scope| on_type::<F, N>(scope, x, parameter, kind, Of::Value))
+    intrinsic!(|scope| on_type::<F, N, 0>(scope, x, parameter, kind))
 }
 
 /// Its derivative.
@@ -35,7 +34,7 @@ fn derivative<F: Float, N: Size>(
     parameter: f32,
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
-    intrinsic!(|scope| on_type::<F, N>(scope, x, parameter, kind, Of::Derivative))
+    intrinsic!(|scope| on_type::<F, N, 1>(scope, x, parameter, kind))
 }
 
 /// Its second derivative.
@@ -45,5 +44,5 @@ fn second_derivative<F: Float, N: Size>(
     parameter: f32,
     #[comptime] kind: Kind,
 ) -> Vector<f32, N> {
-    intrinsic!(|scope| on_type::<F, N>(scope, x, parameter, kind, Of::SecondDerivative))
+    intrinsic!(|scope| on_type::<F, N, 2>(scope, x, parameter, kind))
 }

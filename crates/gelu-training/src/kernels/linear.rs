@@ -1,0 +1,278 @@
+//! The three products of a linear layer, in blocks that threads share out among them. A number of the
+//! result is summed in the same order whatever its block, so that the bits depend on the sizes alone.
+
+#![allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
+
+use crate::kernels::blocks::for_each_block;
+use crate::kernels::checks::{self, expect_length};
+use crate::kernels::factors::Factors;
+use crate::kernels::gemv::gemv;
+use crate::kernels::product::{Matrix, MatrixMut, multiply};
+use crate::kernels::transpose::transposed;
+use crate::kernels::written::written;
+use gelu_kernels::SharedSlice;
+
+/// Rows and columns of a block: large enough that packing the operands costs little beside it.
+const BLOCK: usize = 512;
+
+/// Numbers of a result up to which gemm sums in another order where both factors lie along the sum.
+const LARGEST_OF_GEMMS_OWN_LOOP: usize = 256;
+
+/// `scale·left·right`, in rows one behind the other.
+fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
+    let size = [left.rows(), right.columns()];
+    let count = size[0] * size[1];
+    let write = |out: &mut [_]| {
+        let whole = SharedSlice::uninit(out);
+        for_each_block(size, BLOCK, count.saturating_mul(right.rows()), |rows, columns| {
+            // SAFETY: blocks do not overlap.
+            let place =
+                unsafe { MatrixMut::of_block(&whole, size[1], rows.clone(), columns.clone()) };
+            let left = left.middle_rows(rows.start, rows.len());
+            let right = right.middle_columns(columns.start, columns.len());
+            multiply(left, right, place, scale);
+        });
+    };
+    // SAFETY: the blocks are all of the matrix, and a product writes all of its place.
+    unsafe { written(count, write) }
+}
+
+/// `(scale·left·rightᵀ)ᵀ`, in rows: one for each row of `right`, which lies in rows.
+fn transposed_product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
+    let columns = transposed(right);
+    let columns = Matrix::of_rows(&columns, right.columns(), right.rows(), right.rows());
+    let result = product(left, columns, scale);
+    transposed(Matrix::of_rows(&result, left.rows(), right.rows(), right.rows()))
+}
+
+/// Sizes of a linear layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows of the input.
+    pub batch: usize,
+    /// Its columns.
+    pub inputs: usize,
+    /// Columns of the output.
+    pub outputs: usize,
+}
+
+impl Sizes {
+    /// # Panics
+    ///
+    /// If the sizes are larger than memory, or one of two arguments has another length than its sizes say.
+    fn expect(&self, arguments: [(&str, &[f32], [usize; 2]); 2]) {
+        let Self { batch, inputs, outputs } = *self;
+        for sizes in [[batch, inputs], [inputs, outputs], [batch, outputs]] {
+            checks::product("a matrix of a linear layer", &sizes);
+        }
+        for (argument, numbers, [rows, columns]) in arguments {
+            let why = format_args!("{rows} rows of {columns}, by {self:?}");
+            expect_length(argument, numbers.len(), rows * columns, why);
+        }
+    }
+
+    fn input<'a>(&self, x: &'a [f32]) -> Matrix<'a> {
+        Matrix::of_rows(x, self.batch, self.inputs, self.inputs)
+    }
+
+    fn weight<'a>(&self, weight: &'a [f32]) -> Matrix<'a> {
+        Matrix::of_rows(weight, self.inputs, self.outputs, self.outputs)
+    }
+
+    fn output<'a>(&self, gradient: &'a [f32]) -> Matrix<'a> {
+        Matrix::of_rows(gradient, self.batch, self.outputs, self.outputs)
+    }
+
+    /// Whether the weights are more than a core's own caches hold, and no single column, which gemm sums in
+    /// another order.
+    fn is_large(&self) -> bool {
+        self.outputs > 1 && self.inputs.saturating_mul(self.outputs) >= 1 << 18
+    }
+
+    /// Whether so few rows go into a product with the weights' columns that transposing them and its rows takes less
+    /// time than gemm takes to copy the weights across their rows, which it reads along if they are the other
+    /// factor (`cargo bench --bench products`). The bits are the same, if the result is not so small that gemm
+    /// has a loop of its own for it.
+    fn is_narrow(&self) -> bool {
+        let transposed = self.batch.saturating_mul(self.inputs.saturating_add(self.outputs));
+        (2..=128).contains(&self.batch)
+            && self.batch.saturating_mul(self.inputs) > LARGEST_OF_GEMMS_OWN_LOOP
+            && transposed <= self.inputs.saturating_mul(self.outputs) / 2
+    }
+
+    /// Whether so many rows go into the product that the weights' columns are worth transposing first: gemm
+    /// does it more slowly, and once for each block.
+    fn is_wide(&self) -> bool {
+        self.batch >= 256 && self.batch.saturating_mul(self.inputs) > LARGEST_OF_GEMMS_OWN_LOOP
+    }
+
+    /// `x·weight`, of `[batch, outputs]`. Subnormal inputs count as 0, which processors multiply by
+    /// microcode.
+    ///
+    /// # Panics
+    ///
+    /// If a slice does not have the length that the sizes say, or the sizes are larger than memory.
+    pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
+        let Self { batch, inputs, outputs } = *self;
+        self.expect([("x", x, [batch, inputs]), ("weight", weight, [inputs, outputs])]);
+        let Factors { left, right, scale } = Factors::with_weights(x, weight, self.inputs);
+        let (x, weight) = (self.input(&left), self.weight(&right));
+        match self.batch == 1 && self.is_large() {
+            true => gemv(&left, weight, scale),
+            false => product(x, weight, scale),
+        }
+    }
+
+    /// `gradient·weightᵀ`, of `[batch, inputs]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
+        let Self { batch, inputs, outputs } = *self;
+        let of_gradient = ("gradient", gradient, [batch, outputs]);
+        self.expect([("weight", weight, [inputs, outputs]), of_gradient]);
+        let Factors { left, right, scale } = Factors::with_weights(gradient, weight, self.outputs);
+        let (gradient, weight) = (self.output(&left), self.weight(&right));
+        if self.is_narrow() {
+            return transposed_product(weight, gradient, scale);
+        }
+        if !self.is_wide() {
+            return product(gradient, weight.transposed(), scale);
+        }
+        let columns = transposed(weight);
+        let columns = Matrix::of_rows(&columns, self.outputs, self.inputs, self.inputs);
+        product(gradient, columns, scale)
+    }
+
+    /// `xᵀ·gradient`, of `[inputs, outputs]`.
+    ///
+    /// # Panics
+    ///
+    /// As [`forward`](Self::forward).
+    pub fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
+        let Self { batch, inputs, outputs } = *self;
+        let of_gradient = ("gradient", gradient, [batch, outputs]);
+        self.expect([("x", x, [batch, inputs]), of_gradient]);
+        let Factors { left, right, scale } = Factors::new(x, gradient, self.batch);
+        product(self.input(&left).transposed(), self.output(&right), scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_over_nothing_is_0() {
+        let sizes = Sizes { batch: 2, inputs: 3, outputs: 0 };
+        assert_eq!(sizes.input_gradient(&[], &[]), [0.0; 6]);
+        let sizes = Sizes { batch: 0, inputs: 3, outputs: 2 };
+        assert_eq!(sizes.weight_gradient(&[], &[]), [0.0; 6]);
+        assert!(sizes.forward(&[], &[1.0; 6]).is_empty());
+    }
+
+    #[test]
+    fn a_product_has_the_bits_of_one_block() {
+        let wave = |length: usize, frequency: f32| -> Vec<f32> {
+            (0..length).map(|i| (i as f32 * frequency).sin()).collect()
+        };
+        for [batch, inputs, outputs] in
+            [[768, 128, 384], [128, 768, 512], [64, 500, 250], [600, 70, 520], [300, 2000, 40]]
+        {
+            let (x, weight) = (wave(batch * inputs, 0.37), wave(inputs * outputs, 0.53));
+            let sizes = Sizes { batch, inputs, outputs };
+            let mut whole = vec![0.0; batch * outputs];
+            let place = SharedSlice::new(&mut whole);
+            // SAFETY: nothing else uses it.
+            let place = unsafe { MatrixMut::of_block(&place, outputs, 0..batch, 0..outputs) };
+            multiply(sizes.input(&x), sizes.weight(&weight), place, 1.0);
+            assert!(sizes.forward(&x, &weight) == whole, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn a_product_that_is_turned_has_the_bits_of_one_that_is_not() {
+        let wave = |length: usize, frequency: f32| -> Vec<f32> {
+            (0..length).map(|i| (i as f32 * frequency).sin()).collect()
+        };
+        let mut transposed = [0; 2];
+        for [batch, inputs, outputs] in [
+            [64, 784, 1000],
+            [128, 1000, 784],
+            [50, 500, 250],
+            [17, 129, 600],
+            [8, 1030, 33],
+            [5, 70, 70],
+            [1, 600, 700],
+            [1, 300_000, 1],
+            [2, 200, 9],
+            [4, 16, 1000],
+            [300, 784, 10],
+            [256, 2, 600],
+            [700, 128, 512],
+        ] {
+            let sizes = Sizes { batch, inputs, outputs };
+            let (x, weight) = (wave(batch * inputs, 0.37), wave(inputs * outputs, 0.53));
+            let gradient = wave(batch * outputs, 0.71);
+            let of_weights = product(sizes.input(&x), sizes.weight(&weight), 1.0);
+            assert!(sizes.forward(&x, &weight) == of_weights, "{sizes:?}");
+            let of_columns =
+                product(sizes.output(&gradient), sizes.weight(&weight).transposed(), 1.0);
+            assert!(sizes.input_gradient(&weight, &gradient) == of_columns, "{sizes:?}");
+            let ways = [sizes.is_narrow(), sizes.is_wide()];
+            transposed.iter_mut().zip(ways).for_each(|(count, way)| *count += usize::from(way));
+        }
+        assert!(transposed[0] > 3 && transposed[1] > 1, "{transposed:?}");
+    }
+
+    #[test]
+    fn a_product_of_tiny_numbers_is_that_of_f64() {
+        let sizes = Sizes { batch: 70, inputs: 30, outputs: 40 };
+        let wave = |length: usize, size: f32| -> Vec<f32> {
+            (0..length).map(|i| size * (i as f32 * 0.37).sin()).collect()
+        };
+        // Live and dead columns side by side.
+        let mixed = |length: usize, columns: usize| -> Vec<f32> {
+            let size = |i: usize| if (i % columns).is_multiple_of(3) { 1.0 } else { 1e-30 };
+            wave(length, 1.0).iter().enumerate().map(|(i, x)| x * size(i)).collect()
+        };
+        for (x, gradient) in
+            [(wave(70 * 30, 1e-20), wave(70 * 40, 1e-17)), (mixed(70 * 30, 30), mixed(70 * 40, 40))]
+        {
+            let found = sizes.weight_gradient(&x, &gradient);
+            for (place, found) in found.iter().enumerate() {
+                let (i, j) = (place / 40, place % 40);
+                let terms = (0..70)
+                    .map(|row| f64::from(x[row * 30 + i]) * f64::from(gradient[row * 40 + j]));
+                let size: f64 = terms.clone().map(f64::abs).sum();
+                let error = (f64::from(*found) - terms.sum::<f64>()).abs();
+                assert!(error <= 1e-6 * size + 1e-45, "{i} {j}: {found:e} is off by {error:e}");
+            }
+        }
+        let (x, weight) = (wave(70 * 30, 1e-25), wave(30 * 40, 1e-10));
+        let [tiny, usual] = [&x, &x.iter().map(|x| x * 2f32.powi(80)).collect()]
+            .map(|x: &Vec<f32>| sizes.forward(x, &weight));
+        let back: Vec<f32> = usual.iter().map(|y| y * 2f32.powi(-80)).collect();
+        assert!(tiny == back, "a power of two changes no bit");
+    }
+
+    #[test]
+    #[should_panic(expected = "of sizes [8589934592, 8589934592] is larger than memory")]
+    fn sizes_that_overflow_are_refused() {
+        let sizes = Sizes { batch: 1 << 33, inputs: 1 << 33, outputs: 1 };
+        let _ = sizes.forward(&[1.0; 4], &[1.0; 4]);
+    }
+
+    #[test]
+    fn subnormal_inputs_and_gradients_count_as_0() {
+        let sizes = Sizes { batch: 3, inputs: 5, outputs: 4 };
+        // So large that a subnormal number's share would be seen.
+        let (x, gradient) = ([1e-40; 15], [-1e-40; 12]);
+        let weight = [1e30; 20];
+        assert_eq!(sizes.forward(&x, &weight), [0.0; 12]);
+        assert_eq!(sizes.input_gradient(&weight, &gradient), [0.0; 15]);
+        assert_eq!(sizes.weight_gradient(&x, &[1e30; 12]), [0.0; 20]);
+        assert_eq!(sizes.weight_gradient(&[1e30; 15], &gradient), [0.0; 20]);
+    }
+}
