@@ -147,16 +147,17 @@ fn training(run: &Run) -> Result<Training<Classifier>> {
     let initialisation: String = run.get("initialisation")?;
     let network = Classifier::new(&initialisation, &run.activation("activation")?, run.device())?;
     let digits = pictures()?;
-    Ok(Training::of(network, AdamConfig::new().init(), run.get("rate")?)
+    let learning_rate: f64 = run.get("learning_rate")?;
+    Ok(Training::new(network, AdamConfig::new().init(), learning_rate)
         .train(Loader::new(Part(digits, |set| &set.train), Batches).batch_size(128))
         .test(Loader::new(Part(digits, |set| &set.test), Batches))
-        .epochs(20))
+        .num_epochs(20))
 }
 
 fn main() -> std::process::ExitCode {
     Program::new("initialisation", training)
         .compare("initialisation", ["unit-norm", "uniform", "he"])
         .each("activation", ["gelu", "relu", "elu"])
-        .set("rate", 1e-3)
+        .set("learning_rate", 1e-3)
         .main()
 }

@@ -27,7 +27,11 @@ impl Net {
             activation: activation.init(Channels::Shared, device),
         }
     }
-    fn score(&self, Batch { inputs, targets }: Batch) -> RegressionOutput {
+}
+impl InferenceStep for Net {
+    type Input = [Tensor<2>; 2];
+    type Output = RegressionOutput;
+    fn step(&self, [inputs, targets]: [Tensor<2>; 2]) -> RegressionOutput {
         let x = self.activation.forward(self.first.forward(inputs));
         let output = self.output.forward(self.activation.forward(self.second.forward(x)));
         let loss = (output.clone() - targets.clone()).powi_scalar(2).mean();
@@ -35,47 +39,26 @@ impl Net {
     }
 }
 impl TrainStep for Net {
-    type Input = Batch;
+    type Input = [Tensor<2>; 2];
     type Output = RegressionOutput;
-    fn step(&self, batch: Batch) -> TrainOutput<RegressionOutput> {
-        let output = self.score(batch);
+    fn step(&self, batch: [Tensor<2>; 2]) -> TrainOutput<RegressionOutput> {
+        let output = InferenceStep::step(self, batch);
         TrainOutput::new(self, output.loss.backward(), output)
     }
 }
-impl InferenceStep for Net {
-    type Input = Batch;
-    type Output = RegressionOutput;
-    fn step(&self, batch: Batch) -> RegressionOutput {
-        self.score(batch)
-    }
-}
 
-#[derive(Clone, Debug)]
-struct Batch {
-    inputs: Tensor<2>,
-    targets: Tensor<2>,
-}
-#[derive(Clone, Debug)]
 struct Points;
-impl Batcher<[f32; 2], Batch> for Points {
-    fn batch(&self, points: Vec<[f32; 2]>, device: &Device) -> Batch {
-        let targets: Vec<f32> = points.iter().map(|[a, b]| (3.0 * a).sin() * b).collect();
-        let (count, inputs) = (points.len(), points.concat());
-        Batch {
-            inputs: Tensor::from_data(TensorData::new(inputs, [count, 2]), device),
-            targets: Tensor::from_data(TensorData::new(targets, [count, 1]), device),
-        }
+impl Batcher<[f32; 2], [Tensor<2>; 2]> for Points {
+    fn batch(&self, points: Vec<[f32; 2]>, device: &Device) -> [Tensor<2>; 2] {
+        let targets = points.iter().map(|[a, b]| (3.0 * a).sin() * b).collect();
+        [(points.concat(), 2), (targets, 1)].map(|(numbers, columns)| {
+            Tensor::from_data(TensorData::new(numbers, [points.len(), columns]), device)
+        })
     }
 }
 fn points(count: usize, start: f32) -> InMemDataset<[f32; 2]> {
-    InMemDataset::new(
-        (0..count)
-            .map(|i| {
-                let t = start + i as f32 * 0.618;
-                [(t * 1.7).sin(), (t * 0.9).cos()]
-            })
-            .collect(),
-    )
+    let times = (0..count).map(|i| start + i as f32 * 0.618);
+    InMemDataset::new(times.map(|t| [(t * 1.7).sin(), (t * 0.9).cos()]).collect())
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -84,17 +67,17 @@ use gelu_learner::{Loader, Program, Result, Run, Training};
 
 fn training(run: &Run) -> Result<Training<Net>> {
     let net = Net::new(&run.activation("activation")?, run.get("width")?, run.device());
-    Ok(Training::of(net, AdamConfig::new().init(), run.get("rate")?)
+    Ok(Training::new(net, AdamConfig::new().init(), run.get::<f64>("learning_rate")?)
         .train(Loader::new(points(4096, 0.0), Points).batch_size(64))
         .valid(Loader::new(points(512, 0.3), Points))
         .test(Loader::new(points(1024, 0.7), Points))
-        .epochs(10))
+        .num_epochs(10))
 }
 
 fn main() -> std::process::ExitCode {
     Program::new("points", training)
         .compare("activation", ["gelu", "relu", "tanh"])
-        .tune("rate", [1e-2, 1e-3])
+        .tune("learning_rate", [1e-2, 1e-3])
         .set("width", 32)
         .main()
 }

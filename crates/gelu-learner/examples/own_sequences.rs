@@ -1,4 +1,4 @@
-//! A classifier with attention, an output and a measure of its own, of which higher is better, and a batcher
+//! A classifier with attention, an output and a metric of its own, of which higher is better, and a batcher
 //! that draws random numbers in training: the first letter of a word says which of the others is the answer.
 
 use burn::data::dataloader::batcher::Batcher;
@@ -7,12 +7,14 @@ use burn::module::Module;
 use burn::nn::attention::{MhaInput, MultiHeadAttention, MultiHeadAttentionConfig};
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::nn::{Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig};
+use burn::optim::AdamConfig;
+use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 use burn::tensor::{Device, Distribution, ExecutionError, Int, Tensor, TensorData};
 use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_learner::randomness::{Purpose, generator};
 use gelu_learner::{
-    Loader, Measure, Measured, Measurement, Program, Result, Run, Schedule, Training,
+    BatchMetrics, Error, Loader, Measure, ModelOutput, Program, Result, Run, Training,
 };
 use rand::RngExt;
 
@@ -59,7 +61,7 @@ impl Reader {
     }
 }
 
-/// Burn has one of these, which tells the error; this one tells the accuracy.
+/// Burn's `ClassificationOutput` reports the error; this output reports the accuracy.
 struct Answers {
     loss: Tensor<1>,
     logits: Tensor<2>,
@@ -72,16 +74,16 @@ impl ItemLazy for Answers {
     }
 }
 
-impl Measured for Answers {
-    fn measures() -> Vec<Measure> {
+impl ModelOutput for Answers {
+    fn metrics() -> Vec<Measure> {
         vec![Measure::named("accuracy").higher().points()]
     }
 
-    fn measure(&self) -> Measurement {
+    fn measure(&self) -> BatchMetrics {
         let words = self.answers.dims()[0];
         let said = self.logits.clone().argmax(1).reshape([words]);
         let right = said.equal(self.answers.clone()).int().sum();
-        Measurement::new(words, self.loss.clone()).count("accuracy", right)
+        BatchMetrics::new(words, self.loss.clone()).count("accuracy", right)
     }
 }
 
@@ -144,20 +146,22 @@ fn words(count: usize, stream: u64) -> InMemDataset<Word> {
 
 fn training(run: &Run) -> Result<Training<Reader>> {
     let reader = Reader::new(&run.activation("activation")?, run.device());
-    let adam = burn::optim::AdamConfig::new().init();
-    Ok(Training::of(reader, adam, run.get("rate")?)
-        .train(Loader::new(words(2048, 0), Smudged { share: run.get("smudged")? }).batch_size(64))
+    let (share, epochs) = (run.get("smudged")?, run.get("epochs")?);
+    let train = Loader::new(words(2048, 0), Smudged { share }).batch_size(64);
+    let steps = epochs * train.num_batches();
+    let cosine = CosineAnnealingLrSchedulerConfig::new(run.get("learning_rate")?, steps).init();
+    Ok(Training::new(reader, AdamConfig::new().init(), cosine.map_err(Error::Usage)?)
+        .train(train)
         .valid(Loader::new(words(512, 1), Smudged { share: 0.0 }))
         .test(Loader::new(words(512, 2), Smudged { share: 0.0 }))
-        .epochs(run.get("epochs")?)
-        .schedule(Schedule::Cosine)
+        .num_epochs(epochs)
         .probes())
 }
 
 fn main() -> std::process::ExitCode {
     Program::new("words", training)
         .compare("activation", ["relu", "gelu"])
-        .set("rate", 3e-3)
+        .set("learning_rate", 3e-3)
         .set("smudged", 0.02)
         .set("epochs", 8)
         .main()

@@ -29,14 +29,23 @@ const BEST: &str = "best.bpk";
 /// What the network of the reported epoch makes of each test example, where that is kept.
 const OUTCOMES: &str = "outcomes.bin";
 
+/// The key in a network's file of the value that the program attached to it, as JSON.
+pub(crate) const ATTACHED: &str = "attached";
+
 /// Where Burn's background savers put their records, and the training loop picks them up.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
+    /// What is saved with the network, as JSON.
+    attached: Option<String>,
     arrived: Mutex<[Option<Result<Bytes, String>>; 3]>,
     more: Condvar,
 }
 
 impl Parts {
+    pub(crate) fn attaching(value: Option<serde_json::Value>) -> Self {
+        Self { attached: value.map(|value| value.to_string()), ..Self::default() }
+    }
+
     /// Waits for all three records, and takes them.
     fn take(&self) -> Result<[Bytes; 3]> {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,13 +84,20 @@ impl Parts {
 /// A network's record without the identities that Burn draws at random for what a network keeps beside
 /// its parameters, as a batch norm's running mean: the files of two equal runs would differ by them, and
 /// nothing asks for them. Parameters are numbered (see [`numbered`]).
-fn without_random_identities(record: Bytes) -> Result<Bytes, burn_pack::Error> {
+fn without_random_identities(
+    record: Bytes,
+    attached: Option<&str>,
+) -> Result<Bytes, burn_pack::Error> {
     let mut tensors = burn_pack::Reader::from_bytes(record)?.into_tensors()?;
     let count = tensors.len() as u64;
     for tensor in &mut tensors {
         tensor.param_id = tensor.param_id.filter(|&id| id <= count);
     }
-    burn_pack::Writer::new(tensors).into_bytes()
+    let writer = burn_pack::Writer::new(tensors);
+    match attached {
+        Some(attached) => writer.with_metadata(ATTACHED, attached).into_bytes(),
+        None => writer.into_bytes(),
+    }
 }
 
 /// Gives parameters numbers as identity, in their order. Burn draws identities at random, which would
@@ -138,7 +154,8 @@ impl<R: Record> Checkpointer<R> for PartCheckpointer {
             self.part,
             match bytes {
                 Ok(Ok(bytes)) if self.part == 0 => {
-                    without_random_identities(bytes).map_err(|error| error.to_string())
+                    let attached = self.parts.attached.as_deref();
+                    without_random_identities(bytes, attached).map_err(|error| error.to_string())
                 }
                 Ok(bytes) => bytes.map_err(|error| error.to_string()),
                 Err(_) => Err(format!("saving {} panicked", PARTS[self.part])),
@@ -182,10 +199,11 @@ pub(crate) fn verify(checkpoint: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of the network to keep in a checkpoint: the best epoch's where there is one, else
-/// that of the checkpoint's own.
-pub(crate) fn model_bytes(checkpoint: &Path, of_best: bool) -> Result<Vec<u8>> {
-    let path = checkpoint.join(if of_best { BEST } else { PARTS[0] });
+/// The bytes of the network that a checkpoint's run saves: the best epoch's where it has one, else the
+/// checkpoint's own.
+pub(crate) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
+    let best = checkpoint.join(BEST);
+    let path = if best.exists() { best } else { checkpoint.join(PARTS[0]) };
     fs::read(&path).map_err(Error::io("read", path))
 }
 
@@ -210,18 +228,23 @@ pub(crate) fn keep_best(
     copy(&from, &checkpoint.join(BEST))
 }
 
-/// The same of the outcomes of the reported epoch, which are written where it is this one.
+/// The same of the outcomes of the reported epoch, which are written where it is this one; `None` after an epoch
+/// without any.
 pub(crate) fn keep_outcomes(
     run: &RunFolder,
     checkpoint: &Path,
-    outcomes: &[u8],
+    outcomes: Option<&[u8]>,
     epoch: usize,
     reported: usize,
 ) -> Result<()> {
     let path = checkpoint.join(OUTCOMES);
-    match reported == epoch {
-        true => fs::write(&path, outcomes).map_err(Error::io("write", path)),
-        false => copy(&run.checkpoint_path(epoch - 1).join(OUTCOMES), &path),
+    let before = || run.checkpoint_path(epoch - 1).join(OUTCOMES);
+    match outcomes {
+        Some(outcomes) if reported == epoch => {
+            fs::write(&path, outcomes).map_err(Error::io("write", path))
+        }
+        None if reported == epoch || !before().exists() => Ok(()),
+        _ => copy(&before(), &path),
     }
 }
 
@@ -276,7 +299,7 @@ mod tests {
         let bytes = || norm().into_record().into_bytes().unwrap();
         let [first, second] = [bytes(), bytes()];
         assert_ne!(first[..], second[..], "Burn draws identities");
-        let [first, second] = [first, second].map(|b| without_random_identities(b).unwrap());
+        let [first, second] = [first, second].map(|b| without_random_identities(b, None).unwrap());
         assert_eq!(first[..], second[..]);
         // Parameters are numbered, and what is kept beside them has no number.
         let tensors = burn_pack::Reader::from_bytes(first.clone()).unwrap().into_tensors().unwrap();
@@ -323,11 +346,12 @@ mod tests {
             fs::write(checkpoint.join(PARTS[0]), format!("network {epoch}")).unwrap();
             keep_best(&run, &checkpoint, epoch, best).unwrap();
             let outcomes = format!("outcomes {epoch}");
-            keep_outcomes(&run, &checkpoint, outcomes.as_bytes(), epoch, best).unwrap();
+            keep_outcomes(&run, &checkpoint, Some(outcomes.as_bytes()), epoch, best).unwrap();
         }
         let last = run.checkpoint_path(3);
-        assert_eq!(model_bytes(&last, true).unwrap(), b"network 2");
-        assert_eq!(model_bytes(&last, false).unwrap(), b"network 3");
+        assert_eq!(model_bytes(&last).unwrap(), b"network 2");
+        fs::remove_file(last.join(BEST)).unwrap();
+        assert_eq!(model_bytes(&last).unwrap(), b"network 3");
         assert_eq!(outcomes_bytes(&last).unwrap().unwrap(), b"outcomes 2");
     }
 

@@ -6,50 +6,54 @@
 //! program that compares settings over seeds: with verdicts, a dashboard, exact resume, workers on a
 //! cluster and a report.
 //!
-//! A [`Program`] is made around a function that says, for a [`Run`], what is trained and how: a
-//! [`Training`]. What is measured is what the network's outputs say, [`Measured`]; Burn's standard outputs
-//! do. [`learn()`] is the loop beneath, for programs with runs of another kind.
+//! You write a function that returns the [`Training`] of a [`Run`], and make a [`Program`] of it. What is measured
+//! is what the network's outputs report ([`ModelOutput`]); Burn's standard outputs do. Afterwards [`Trained`] gives
+//! the network of the best run back. [`train_run`] is the loop beneath, for programs with runs of another kind.
 
 #[cfg(test)]
 extern crate self as gelu_learner;
 
 pub mod activation;
+mod batch_metrics;
 mod checkpoint;
 pub mod device;
+mod early_stopping;
 pub mod environment;
 mod epochs;
 mod flags;
 mod learn;
 mod loader;
-mod measurement;
+pub mod metrics;
 mod outputs;
 mod probe;
 mod program;
 pub mod randomness;
 mod run;
-mod schedule;
 mod session;
 mod silent;
-mod tally;
+mod split_metrics;
 #[cfg(test)]
 mod testing;
 mod trainable;
+mod trained;
 mod training;
 
+pub use batch_metrics::{BatchMetrics, ModelOutput};
 pub use checkpoint::numbered;
-pub use epochs::{Apart, Clock, Measuring, bits, evaluate};
+pub use early_stopping::EarlyStopping;
+pub use epochs::{bits, evaluate};
 pub use gelu_compare::measure::{Direction, Measure, Unit};
+pub use gelu_compare::setting::Setting;
 pub use gelu_compare::{Error, Result};
-pub use learn::{Class, Learned, Lesson, Shown, ShownMetrics, learn, log};
-pub use loader::Order;
-pub use measurement::{Measured, Measurement};
-pub use program::{Learning, Program};
+pub use learn::{FinishedRun, RunContext, log, train_run};
+pub use loader::{BatchSource, Loader, Order};
+pub use program::{BurnTraining, Program};
 pub use run::Run;
-pub use schedule::{Rates, Schedule};
-pub use session::Plan;
-pub use tally::{Score, Tally, unreadable};
+pub use session::RunOptions;
+pub use split_metrics::{SplitMetrics, unreadable};
 pub use trainable::Trainable;
-pub use training::{Loader, Training};
+pub use trained::Trained;
+pub use training::Training;
 
 /// The code of the README, compiled with the documentation's tests.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! What is measured of Burn's standard outputs.
 
-use crate::{Measured, Measurement};
+use crate::{BatchMetrics, ModelOutput};
 use burn::tensor::{Bool, DType, FloatDType, Tensor};
 use burn::train::{
     ClassificationOutput, MultiLabelClassificationOutput, RegressionOutput, SequenceOutput,
@@ -16,26 +16,26 @@ fn error() -> Vec<Measure> {
 
 /// The share of all that is wrong, where an example is several. Both are f32, whatever the device's own type: f16
 /// counts to 2,048.
-fn share(loss: Measurement, wrong: Tensor<2, Bool>) -> Measurement {
+fn share(loss: BatchMetrics, wrong: Tensor<2, Bool>) -> BatchMetrics {
     let all = [wrong.shape().num_elements() as f32];
     let all = Tensor::from_data(all, (&wrong.device(), DType::F32));
     loss.ratio(ERROR, wrong.int().sum().cast(FloatDType::F32), all)
 }
 
 /// The loss, and `error`: the share of examples whose largest output is not that of their class.
-impl Measured for ClassificationOutput {
-    fn measures() -> Vec<Measure> {
+impl ModelOutput for ClassificationOutput {
+    fn metrics() -> Vec<Measure> {
         error()
     }
 
-    fn measure(&self) -> Measurement {
+    fn measure(&self) -> BatchMetrics {
         let wrong = self.wrong().map(|wrong| wrong.int().sum());
         let loss = self.measure_loss();
         wrong.map_or(loss.clone(), |wrong| loss.count(ERROR, wrong))
     }
 
-    fn measure_loss(&self) -> Measurement {
-        Measurement::new(self.targets.dims()[0], self.loss.clone())
+    fn measure_loss(&self) -> BatchMetrics {
+        BatchMetrics::new(self.targets.dims()[0], self.loss.clone())
     }
 
     fn wrong(&self) -> Option<Tensor<1, Bool>> {
@@ -46,38 +46,38 @@ impl Measured for ClassificationOutput {
 }
 
 /// The loss.
-impl Measured for RegressionOutput {
-    fn measure(&self) -> Measurement {
-        Measurement::new(self.targets.dims()[0], self.loss.clone())
+impl ModelOutput for RegressionOutput {
+    fn measure(&self) -> BatchMetrics {
+        BatchMetrics::new(self.targets.dims()[0], self.loss.clone())
     }
 }
 
 /// The loss, and `error`: the share of labels that are wrong, outputs above 0.5 being a yes, as Burn's
 /// `HammingScore` counts them. Outputs that are logits want an output of one's own.
-impl Measured for MultiLabelClassificationOutput {
-    fn measures() -> Vec<Measure> {
+impl ModelOutput for MultiLabelClassificationOutput {
+    fn metrics() -> Vec<Measure> {
         error()
     }
 
-    fn measure(&self) -> Measurement {
+    fn measure(&self) -> BatchMetrics {
         let targets = self.targets.clone().without_autodiff();
         let said = self.output.clone().without_autodiff().greater_elem(0.5).int();
         share(self.measure_loss(), said.not_equal(targets))
     }
 
-    fn measure_loss(&self) -> Measurement {
-        Measurement::new(self.targets.dims()[0], self.loss.clone())
+    fn measure_loss(&self) -> BatchMetrics {
+        BatchMetrics::new(self.targets.dims()[0], self.loss.clone())
     }
 }
 
 /// The loss, and `error`: the share of tokens that are wrong, of predictions where there are some, else of
 /// the largest logits.
-impl Measured for SequenceOutput {
-    fn measures() -> Vec<Measure> {
+impl ModelOutput for SequenceOutput {
+    fn metrics() -> Vec<Measure> {
         error()
     }
 
-    fn measure(&self) -> Measurement {
+    fn measure(&self) -> BatchMetrics {
         let targets = self.targets.clone().without_autodiff();
         let dims = targets.dims();
         let predicted = match &self.predictions {
@@ -87,21 +87,21 @@ impl Measured for SequenceOutput {
         share(self.measure_loss(), predicted.not_equal(targets))
     }
 
-    fn measure_loss(&self) -> Measurement {
-        Measurement::new(self.targets.dims()[0], self.loss.clone())
+    fn measure_loss(&self) -> BatchMetrics {
+        BatchMetrics::new(self.targets.dims()[0], self.loss.clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::{Score, Tally};
+    use crate::split_metrics::{MetricSums, SplitMetrics};
     use burn::tensor::{Device, Int};
 
-    fn scored(output: &impl Measured) -> Score {
-        let mut tally = Tally::default();
-        tally.push(output.measure());
-        tally.score().unwrap()
+    fn scored(output: &impl ModelOutput) -> SplitMetrics {
+        let mut sums = MetricSums::default();
+        sums.push(output.measure());
+        sums.finish().unwrap()
     }
 
     fn loss() -> Tensor<1> {
@@ -148,6 +148,6 @@ mod tests {
         let zeros = Tensor::<2>::zeros([4, 1], &device);
         let score = scored(&RegressionOutput::new(loss(), zeros.clone(), zeros));
         assert_eq!((score.loss(), score.get("error")), (0.25, None));
-        assert!(RegressionOutput::measures().is_empty());
+        assert!(RegressionOutput::metrics().is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! What the layers of a network do: measured on one batch after every epoch.
 
-use crate::tally::unreadable;
-use crate::{Error, Measured, Result, Trainable};
+use crate::split_metrics::unreadable;
+use crate::{Error, ModelOutput, Result, Trainable};
 use burn::data::dataloader::DataLoader;
 use burn::tensor::{DType, Device, FloatDType, Tensor};
 use burn::train::InferenceStep;

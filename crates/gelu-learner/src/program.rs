@@ -1,9 +1,9 @@
 use crate::Trainable;
+use crate::batch_metrics::LOSS;
 use crate::flags::Flags;
-use crate::learn::{Class, Learned, learn, log};
-use crate::measurement::LOSS;
-use crate::session::Plan;
-use crate::{Error, Measured, Result, Run, Training, environment};
+use crate::learn::{FinishedRun, RunContext, log, train_run};
+use crate::session::RunOptions;
+use crate::{Error, ModelOutput, Result, Run, Training, environment};
 use burn::tensor::Device;
 use burn::train::InferenceStep;
 use gelu_compare::measure::{Measure, Split, check_outcomes};
@@ -16,36 +16,36 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A program that compares settings of a network of one's own.
-pub type Program = ProgramOf<Learning>;
+/// A program that compares settings of your own network.
+pub type Program = ProgramOf<BurnTraining>;
 
-/// A function of a program that says, for a run, what is trained and how.
-pub struct Learning {
-    /// What the outputs of its network measure beside the loss.
+/// The function of a program that returns the [`Training`] of a [`Run`].
+pub struct BurnTraining {
+    /// The metrics that the outputs of its network report next to the loss.
     measures: Vec<Measure>,
-    teach: Arc<dyn Teach>,
+    train: Arc<dyn TrainRun>,
 }
 
-impl std::fmt::Debug for Learning {
+impl std::fmt::Debug for BurnTraining {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Learning").field("measures", &self.measures).finish_non_exhaustive()
+        f.debug_struct("BurnTraining").field("measures", &self.measures).finish_non_exhaustive()
     }
 }
 
-impl<F, M> Holds<F, M> for Learning
+impl<F, M> Holds<F, M> for BurnTraining
 where
     F: Fn(&Run) -> Result<Training<M>> + Send + Sync + 'static,
     M: Trainable,
 {
     fn holding(function: F) -> Self {
         probe();
-        let measures = <M as InferenceStep>::Output::measures();
-        let teach = Arc::new(Teacher { function: Arc::new(function) });
-        Self { measures, teach }
+        let measures = <M as InferenceStep>::Output::metrics();
+        let train = Arc::new(TrainingFunction { function: Arc::new(function) });
+        Self { measures, train }
     }
 }
 
-impl Learning {
+impl BurnTraining {
     /// What is measured of every split.
     fn measures(&self) -> Vec<Measure> {
         let all = || std::iter::once(Measure::named(LOSS)).chain(self.measures.iter().cloned());
@@ -56,7 +56,7 @@ impl Learning {
     }
 }
 
-impl Body for Learning {
+impl Body for BurnTraining {
     type Flags = Flags;
     type Trainer<'a> = Learner<'a>;
 
@@ -100,7 +100,7 @@ impl Body for Learning {
             )));
         }
         let (program, device) = (program.to_owned(), flags.open()?);
-        Ok(Learner { learning: self, program, device, device_name: name, cores, display })
+        Ok(Learner { body: self, program, device, device_name: name, cores, display })
     }
 }
 
@@ -122,7 +122,7 @@ fn probe() {
 /// Trains the runs of a program.
 #[derive(Debug)]
 pub struct Learner<'a> {
-    learning: &'a Learning,
+    body: &'a BurnTraining,
     program: String,
     device: Device,
     device_name: String,
@@ -149,66 +149,69 @@ impl Trainer for Learner<'_> {
         control: &Control,
     ) -> Result<RunStatus> {
         let study = &comparison.recipe;
-        let plan = Plan {
+        let options = RunOptions {
             epochs: None,
             required: study.required().map(str::to_owned).collect(),
             outcomes: study.primary == "test_error",
         };
-        let class = Class { run, plan, device: &self.device, environment, control };
-        self.learning.teach.teach(class, self.display.clone())
+        let context = RunContext { run, options, device: &self.device, environment, control };
+        self.body.train.train_run(context, self.display.clone())
     }
 }
 
 /// Trains a run by a function, whatever its network.
-trait Teach: Send + Sync {
-    fn teach(
+trait TrainRun: Send + Sync {
+    fn train_run(
         &self,
-        class: Class<'_, StudyRun>,
+        context: RunContext<'_, StudyRun>,
         display: Option<Arc<AtomicBool>>,
     ) -> Result<RunStatus>;
 }
 
-struct Teacher<F> {
+struct TrainingFunction<F> {
     function: Arc<F>,
 }
 
-impl<F, M> Teach for Teacher<F>
+impl<F, M> TrainRun for TrainingFunction<F>
 where
     F: Fn(&Run) -> Result<Training<M>> + Send + Sync + 'static,
     M: Trainable,
 {
-    fn teach(
+    fn train_run(
         &self,
-        class: Class<'_, StudyRun>,
+        context: RunContext<'_, StudyRun>,
         display: Option<Arc<AtomicBool>>,
     ) -> Result<RunStatus> {
-        let (function, device) = (self.function.clone(), class.device.clone());
-        let asked = Run::new(class.run.spec().clone(), device.clone());
-        let lesson = move |done: usize| {
-            let mut lesson = function(&asked)?.lesson(asked.seed(), done, &device)?;
-            match display {
-                Some(taken) => taken.store(lesson.shown.is_some(), Ordering::SeqCst),
-                None => lesson.shown = None,
-            }
-            Ok(lesson)
+        let spec = context.run.spec();
+        let run = Run::new(spec.setting.clone(), spec.seed, context.device.clone());
+        let function = self.function.clone();
+        let training = move |_| {
+            let training = function(&run)?;
+            Ok(match display {
+                Some(taken) => {
+                    taken.store(training.has_display(), Ordering::SeqCst);
+                    training
+                }
+                None => training.without_display(),
+            })
         };
-        learn(class, lesson, keep)
+        train_run(context, training, keep)
     }
 }
 
-/// Keeps the network of the reported epoch, and what it makes of each test example.
-fn keep(learned: Learned<'_, StudyRun>) -> Result<()> {
-    learned.keep_model()?;
-    let Some(bytes) = learned.outcomes()? else { return Ok(()) };
-    let Some(reported) = learned.run.spec().reported_epoch(&learned.last.metrics) else {
+/// Saves the network of the reported epoch, and what it makes of each test example.
+fn keep(finished: FinishedRun<'_, StudyRun>) -> Result<()> {
+    finished.save_model()?;
+    let Some(bytes) = finished.outcomes()? else { return Ok(()) };
+    let Some(reported) = finished.run.spec().reported_epoch(&finished.last.metrics) else {
         return Ok(());
     };
-    let outcomes = parse_outcomes(&learned.last.path, &bytes)?;
+    let outcomes = parse_outcomes(&finished.last.path, &bytes)?;
     match check_outcomes(&outcomes, reported, &[]) {
-        Ok(()) => learned.run.set_outcomes(&outcomes),
+        Ok(()) => finished.run.set_outcomes(&outcomes),
         Err(problem) => {
             log::<StudyRun>(&format!(
-                "the outcomes of the test examples are not kept: the file {problem}"
+                "the outcomes of the test examples are not saved: the file {problem}"
             ));
             Ok(())
         }

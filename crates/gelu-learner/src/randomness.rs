@@ -29,6 +29,13 @@ pub enum Purpose {
         /// Which part: 0 is the training set, 1 validation, 2 the test set, and further ones follow.
         part: usize,
     },
+    /// What varies an item of the data set in an epoch, on the host.
+    Augmentation {
+        /// From 1; 0 while measuring.
+        epoch: usize,
+        /// The item's index in the data set.
+        item: usize,
+    },
     /// Anything else, by the number of a stream that nothing else has: 2⁶² and above.
     Other {
         /// The stream.
@@ -44,6 +51,7 @@ pub fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
         Purpose::BatchOrder { epoch } => 2 * epoch as u64 + 1,
         Purpose::Training { epoch } => 2 * epoch as u64,
         Purpose::Measuring { epoch, part } => 1 << 61 | (epoch as u64) << 8 | part as u64,
+        Purpose::Augmentation { epoch, item } => 1 << 60 | (epoch as u64) << 36 | item as u64,
         Purpose::Other { stream } => stream,
     });
     generator
@@ -70,10 +78,13 @@ mod tests {
                 for part in 0..4 {
                     drawn.insert(device_seed(seed, Purpose::Measuring { epoch, part }));
                 }
+                for item in 0..3 {
+                    drawn.insert(device_seed(seed, Purpose::Augmentation { epoch, item }));
+                }
                 let stream = 1 << 62 | epoch as u64;
                 drawn.insert(device_seed(seed, Purpose::Other { stream }));
             }
         }
-        assert_eq!(drawn.len(), 20 * (1 + 20 * 7));
+        assert_eq!(drawn.len(), 20 * (1 + 20 * 10));
     }
 }

@@ -1,39 +1,40 @@
 use crate::Result;
 use crate::activation::NamedActivation;
 use burn::tensor::Device;
-use gelu_compare::program::StudyRun;
+use gelu_compare::setting::Setting;
 use gelu_core::Activation;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// A run that is to be trained: its setting, its seed, and what it is trained on.
+/// A run to train: its setting, its seed and its device.
 #[derive(Clone, Debug)]
 pub struct Run {
-    spec: StudyRun,
+    setting: Setting,
+    seed: u64,
     device: Device,
 }
 
 impl Run {
-    pub(crate) fn new(spec: StudyRun, device: Device) -> Self {
-        Self { spec, device }
+    pub(crate) fn new(setting: Setting, seed: u64, device: Device) -> Self {
+        Self { setting, seed, device }
     }
 
-    /// The seed. The device's generator is seeded by it before the network is built and before every epoch,
-    /// and the order of an epoch follows from it; a program needs it for what it draws itself.
+    /// Returns the seed. The device's generator is seeded by it before the network is built and before every epoch,
+    /// and the order of an epoch follows from it; you need it for what your program draws itself.
     pub fn seed(&self) -> u64 {
-        self.spec.seed
+        self.seed
     }
 
-    /// The value of an axis, as whatever it can be read as.
+    /// Returns the value of an axis, parsed as any type.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) where there is no such axis, or its value is no such thing.
+    /// [`Error::Usage`](crate::Error::Usage) where there is no such axis, or its value cannot be parsed.
     pub fn get<T: FromStr<Err: Display>>(&self, axis: &str) -> Result<T> {
-        self.spec.setting.read(axis)
+        self.setting.read(axis)
     }
 
-    /// The activation that an axis names: a built-in one (`gelu`), one that the program has registered
+    /// Returns the activation that an axis names: a built-in one (`gelu`), one that the program has registered
     /// ([`register`](crate::activation::register)), or a formula with a name (`mine=x*tanh(x)`).
     ///
     /// # Errors
@@ -45,7 +46,7 @@ impl Run {
         text.parse::<NamedActivation>()?.activation().cloned()
     }
 
-    /// What it is trained on: where the network is to be built.
+    /// Returns the device to build the network on.
     pub fn device(&self) -> &Device {
         &self.device
     }

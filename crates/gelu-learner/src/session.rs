@@ -18,20 +18,20 @@ pub(crate) struct Session<S> {
     /// Burn's own way to stop, by a key in its display or by an error.
     pub(crate) interrupter: Interrupter,
     pub(crate) progress: Arc<ProgressSink<S>>,
-    plan: Plan,
+    options: RunOptions,
     /// How many epochs it is to have, once that is known.
     epochs: AtomicUsize,
     state: Mutex<State>,
 }
 
-/// What a run is to have.
+/// What a run has to have.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// So many epochs, where that is known before its lesson.
+pub struct RunOptions {
+    /// The number of epochs, where it is known before the training is put together.
     pub epochs: Option<usize>,
-    /// Measures that every epoch has to have, and that are finite numbers unless the run diverges.
+    /// Metrics that every measured epoch has to have. A run in which one is no finite number has diverged.
     pub required: Vec<String>,
-    /// Whether what each test example was made of is kept, where outputs say it.
+    /// Whether to save what the network makes of each test example, where outputs report it.
     pub outcomes: bool,
 }
 
@@ -48,20 +48,20 @@ impl<S: Spec> Session<S> {
         control: Control,
         metrics: Vec<EpochMetrics>,
         seconds: f64,
-        plan: Plan,
+        options: RunOptions,
     ) -> Self {
         let state = State { metrics, seconds, epoch_started: Instant::now(), outcome: None };
         let progress = Arc::new(ProgressSink::new(run.clone()));
         let interrupter = Interrupter::new();
-        let epochs = AtomicUsize::new(plan.epochs.unwrap_or(usize::MAX));
-        Self { run, control, interrupter, progress, plan, epochs, state: Mutex::new(state) }
+        let epochs = AtomicUsize::new(options.epochs.unwrap_or(usize::MAX));
+        Self { run, control, interrupter, progress, options, epochs, state: Mutex::new(state) }
     }
 
     pub(crate) fn spec(&self) -> &S {
         self.run.spec()
     }
 
-    /// How many epochs the run is to have, as its lesson says.
+    /// How many epochs the run is to have, as its training says.
     pub(crate) fn set_epochs(&self, epochs: usize) {
         self.epochs.store(epochs, Ordering::SeqCst);
     }
@@ -70,8 +70,8 @@ impl<S: Spec> Session<S> {
         self.epochs.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
-        &self.plan
+    pub(crate) fn options(&self) -> &RunOptions {
+        &self.options
     }
 
     /// Begins an epoch: whatever the network draws in it depends on seed and epoch alone.
@@ -86,23 +86,31 @@ impl<S: Spec> Session<S> {
         device.seed(device_seed(self.spec().key().seed, Purpose::Measuring { epoch, part }));
     }
 
-    /// Whether a measure of an epoch that has to be a number is none.
+    /// A metric of an epoch that has to be a number and is none.
     ///
     /// # Errors
     ///
-    /// When a measure that has to be there is not.
-    pub(crate) fn is_lost(&self, metrics: &EpochMetrics) -> Result<bool> {
-        let has_to = |name: &str| self.plan.required.iter().any(|required| required == name);
-        let lost = |(name, value): (&str, f64)| {
+    /// When a metric that has to be there is not, in an epoch in which the splits were measured.
+    pub(crate) fn lost(&self, metrics: &EpochMetrics, is_measured: bool) -> Result<Option<String>> {
+        let required = &self.options.required;
+        let has_to = |name: &str| required.iter().any(|required| required == name);
+        let is_lost = |(name, value): &(&str, f64)| {
             (name.ends_with("_loss") || has_to(name)) && !value.is_finite()
         };
-        if metrics.measured().any(lost) {
-            return Ok(true);
+        if let Some((name, _)) = metrics.measured().find(is_lost) {
+            return Ok(Some(name.to_owned()));
         }
-        let missing = |name: &&String| metrics.get(name).is_none();
-        match self.plan.required.iter().find(missing) {
-            None => Ok(false),
-            Some(name) => Err(Error::Failed(never_measured(name, metrics))),
+        if is_measured {
+            required.iter().try_for_each(|name| self.check_reported(name, metrics))?;
+        }
+        Ok(None)
+    }
+
+    /// Checks that a metric is there.
+    pub(crate) fn check_reported(&self, name: &str, metrics: &EpochMetrics) -> Result<()> {
+        match metrics.get(name) {
+            Some(_) => Ok(()),
+            None => Err(Error::Failed(never_measured(name, metrics))),
         }
     }
 
@@ -120,13 +128,16 @@ impl<S: Spec> Session<S> {
         let reported = spec.reported_epoch(&state.metrics).map_or(number, |epoch| epoch.epoch);
         self.run.commit_checkpoint(number, &state.metrics, |scratch| {
             write_parts(scratch)?;
-            if spec.reports_best_epoch() {
+            // Early stopping restores an epoch whatever the comparison reports.
+            let restores = state.metrics.last().is_some_and(|last| last.restored().is_some());
+            if spec.reports_best_epoch() || restores {
                 keep_best(folder, scratch, number, reported)?;
             }
-            let Some(wrong) = wrong else { return Ok(()) };
-            let groups = TestGroups::singles(wrong.len());
-            let outcomes = outcomes_to_bytes(&Outcomes::of_errors(number, groups, wrong));
-            keep_outcomes(folder, scratch, &outcomes, number, reported)
+            let outcomes = wrong.map(|wrong| {
+                let groups = TestGroups::singles(wrong.len());
+                outcomes_to_bytes(&Outcomes::of_errors(number, groups, wrong))
+            });
+            keep_outcomes(folder, scratch, outcomes.as_deref(), number, reported)
         })?;
         self.run.publish_metrics(&state.metrics)?;
         state.seconds += state.epoch_started.elapsed().as_secs_f64();
@@ -184,9 +195,10 @@ fn never_measured(name: &str, metrics: &EpochMetrics) -> String {
     let there: Vec<&str> = metrics.measured().map(|(name, _)| name).collect();
     let advice = match name.split('_').next() {
         Some(split @ ("test" | "valid")) if !there.iter().any(|name| name.starts_with(split)) => {
-            format!("; give it data to measure it on, .{split}(…), or decide by another measure")
+            format!("; give it data with .{split}(…), or decide by another metric")
         }
-        _ => "; decide by one of these, or declare and measure it (Measured)".to_owned(),
+        _ => "; decide by one of these, or report it (ModelOutput::measure, Training::record)"
+            .to_owned(),
     };
-    format!("{name} is never measured; measured are: {}{advice}", there.join(", "))
+    format!("{name} is never reported; reported are: {}{advice}", there.join(", "))
 }

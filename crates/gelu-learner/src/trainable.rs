@@ -1,18 +1,18 @@
-use crate::Measured;
+use crate::ModelOutput;
 use burn::train::{InferenceStep, LearnerModel, TrainStep};
 
-/// What a model has to be to be trained here: the same batches for training and measuring, and
-/// outputs that say what is measured of them.
+/// A model that can be trained here: the same batches for training and measuring, and
+/// outputs that report their metrics.
 pub trait Trainable:
     LearnerModel
-    + TrainStep<Input = <Self as InferenceStep>::Input, Output: Measured>
-    + InferenceStep<Output: Measured>
+    + TrainStep<Input = <Self as InferenceStep>::Input, Output: ModelOutput>
+    + InferenceStep<Output: ModelOutput>
 {
 }
 
 impl<M> Trainable for M where
     M: LearnerModel
-        + TrainStep<Input = <M as InferenceStep>::Input, Output: Measured>
-        + InferenceStep<Output: Measured>
+        + TrainStep<Input = <M as InferenceStep>::Input, Output: ModelOutput>
+        + InferenceStep<Output: ModelOutput>
 {
 }

@@ -1,4 +1,4 @@
-//! A small classifier with which something is wrong, as its axis `fault` says: for the tests.
+//! A small classifier with which something is wrong or special, as its axis `fault` says: for the tests.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataset::InMemDataset;
@@ -9,9 +9,10 @@ use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLearningRate;
 use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
-use burn::train::metric::{AccuracyMetric, LossMetric};
-use burn::train::{ClassificationOutput, InferenceStep, TrainOutput, TrainStep};
-use gelu_learner::{Error, Loader, Program, Result, Run, Schedule, Training};
+use burn::train::metric::{AccuracyMetric, AurocMetric, ClassReduction, LossMetric};
+use burn::train::{ClassificationOutput, InferenceStep, StoppingCondition, TrainOutput, TrainStep};
+use gelu_learner::{EarlyStopping, Error, Loader, Program, Result, Run, Training};
+use rand::RngExt;
 
 #[derive(Module, Debug)]
 struct Odd {
@@ -123,28 +124,45 @@ fn training(run: &Run) -> Result<Training<Odd>> {
     let adam = AdamConfig::new().init();
     let training = match fault.as_str() {
         // 13 batches an epoch.
-        "scheduled" | "scheduled-twice" => {
+        "scheduled" => {
             let falling = CosineAnnealingLrSchedulerConfig::new(rate, 13 * epochs);
-            Training::scheduled(net, adam, falling.init().map_err(Error::Failed)?)
+            Training::new(net, adam, falling.init().map_err(Error::Failed)?)
         }
-        _ => Training::of(net, adam, rate),
+        _ => Training::new(net, adam, rate),
     };
-    let training =
-        if fault == "scheduled-twice" { training.schedule(Schedule::Cosine) } else { training };
     let load = |examples| Loader::new(points(examples), Classes);
-    let drop_last =
-        |of: &str, loader: Loader<Batch>| if fault == of { loader.drop_last() } else { loader };
-    let train = load(count("train", if fault == "drop-all" { 15 } else { 200 }));
-    let train = if fault == "no-batch" { train } else { train.batch_size(count("batch", 16)) };
-    let training = training.train(drop_last("drop-all", train)).valid(drop_last(
-        "drop-valid",
-        load(count("valid", if fault == "draws-more" { 100 } else { 50 })),
-    ));
-    let training =
-        if fault == "no-test" { training } else { training.test(load(count("test", 40))) };
-    Ok(training
-        .epochs(count("epochs", epochs))
-        .shown(|burn| burn.metrics((LossMetric::new(), AccuracyMetric::new()))))
+    let train = load(count("train", 200));
+    let train = match fault.as_str() {
+        "no-batch" => train,
+        "large-batch" => train.batch_size(201),
+        "augmented" => train.batch_size(16).num_workers(2).augment(|[x, y], epoch, random| {
+            let reach = 0.5 / epoch as f32;
+            [x + random.random_range(-reach..reach), y]
+        }),
+        _ => train.batch_size(count("batch", 16)),
+    };
+    let valid = load(count("valid", if fault == "draws-more" { 100 } else { 50 }));
+    let mut training = training.train(train).valid(valid).num_epochs(count("epochs", epochs));
+    if fault != "no-test" {
+        training = training.test(load(count("test", 40)));
+    }
+    // The features that change what a run becomes, one by one, for the tests of their resumption.
+    Ok(match fault.as_str() {
+        "stops" => {
+            let patient = StoppingCondition::NoImprovementSince { n_epochs: 4 };
+            training.early_stopping(EarlyStopping::new("valid_error", patient))
+        }
+        "stops-unreported" => {
+            let patient = StoppingCondition::NoImprovementSince { n_epochs: 4 };
+            training.early_stopping(EarlyStopping::new("valid_f1", patient))
+        }
+        "accumulates" => training.grads_accumulation(4).clip_norm(0.01),
+        "seldom" => training.measure_every(7),
+        "recorded" => training
+            .record((AccuracyMetric::new(), AurocMetric::multiclass(ClassReduction::Macro)))
+            .attach(&["below", "above"]),
+        _ => training.metrics((LossMetric::new(), AccuracyMetric::new())),
+    })
 }
 
 fn main() -> std::process::ExitCode {

@@ -9,14 +9,21 @@ mod outcome;
 #[path = "../../gelu-compare/tests/support/sandbox.rs"]
 mod sandbox;
 
+use gelu_learner::{Setting, Trained};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use sandbox::{Sandbox, results};
 use serde_json::Value;
 use std::fs;
 use std::io::Read;
 
-const POINTS: [&str; 6] =
-    ["--compare", "activation=gelu,mine=max(x,0)*tanh(x)", "--tune", "rate=0.01", "--seeds", "1"];
+const POINTS: [&str; 6] = [
+    "--compare",
+    "activation=gelu,mine=max(x,0)*tanh(x)",
+    "--tune",
+    "learning_rate=0.01",
+    "--seeds",
+    "1",
+];
 
 fn with<'a>(command: &'a str, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&[command, "--out", out], more].concat()
@@ -83,14 +90,14 @@ fn several_workers_and_jobs_come_to_the_same_bits_as_one() {
 fn one_run_by_hand_is_that_of_the_comparison() {
     let sandbox = Sandbox::of_example("own_network");
     sandbox.run(&with("compare", "all", &POINTS)).success();
-    let set = ["--set", "activation=mine=max(x,0)*tanh(x)", "--set", "rate=0.01"];
+    let set = ["--set", "activation=mine=max(x,0)*tanh(x)", "--set", "learning_rate=0.01"];
     let said = sandbox.run(&with("train", "one", &set)).success();
     assert!(said.contains("epoch 10  ") && said.contains("finished"), "{said}");
     let one = &sandbox.runs("one")[0];
     let same = sandbox.path("all/runs").join(one.file_name().unwrap());
     assert!(results(one) == results(&same));
     sandbox.run(&["train", "--set", "depth=3"]).refused(2, "no axis depth; there are: activation");
-    sandbox.run(&["train", "--set", "rate=1e-2,1e-3"]).refused(2, "given several values");
+    sandbox.run(&["train", "--set", "learning_rate=1e-2,1e-3"]).refused(2, "given several values");
     sandbox.run(&["compare", "--device", "abacus"]).refused(2, "there are: flex");
 }
 
@@ -175,25 +182,21 @@ fn what_test_examples_were_made_of_is_kept() {
 fn what_cannot_be_trained_is_said_in_words() {
     let sandbox = Sandbox::of_example("odd_network");
     for (fault, said) in [
-        ("batch", "a batch is to have 0 examples"),
+        ("batch", "the batch size is 0; it has to be at least 1"),
         ("no-batch", "the batch size is missing; write .train(Loader::new(…).batch_size(64))"),
-        (
-            "drop-all",
-            "the 15 examples for .train(…) are less than a batch of 16, and .drop_last() leaves out",
-        ),
-        ("drop-valid", ".valid(…) measures all examples"),
-        ("scheduled-twice", "Training::scheduled(…) takes its learning rate from Burn's scheduler"),
-        ("train", "the data set for .train(…) is empty"),
-        ("valid", "the data set for .valid(…) is empty"),
-        ("test", "the data set for .test(…) is empty"),
-        ("epochs", "0 epochs are to be trained"),
-        ("rate", "the learning rate is -1; it has to be above 0"),
+        ("large-batch", "a batch of 201 is larger than the data set for .train(…)"),
+        ("train", "the data set for .train(…) has no examples"),
+        ("valid", "the data set for .valid(…) has no examples"),
+        ("test", "the data set for .test(…) has no examples"),
+        ("epochs", "num_epochs is 0"),
+        ("rate", "the learning rate is -1; it has to be a number above 0"),
+        ("stops-unreported", "valid_f1 is never reported; reported are: learning_rate"),
         (
             "asks",
             "this program asks for depth, and there is no such axis; there are: fault, epochs",
         ),
         ("many-losses", "the loss of a batch has 3 numbers"),
-        ("no-test", "test_error is never measured"),
+        ("no-test", "test_error is never reported"),
     ] {
         let set = format!("fault={fault}");
         let said_then = sandbox.run(&["train", "--set", &set, "--out", fault]);
@@ -209,10 +212,8 @@ fn what_cannot_be_trained_is_said_in_words() {
 #[test]
 fn a_measure_and_a_value_that_are_not_there_are_named() {
     let odd = Sandbox::of_example("odd_network");
-    odd.run(&["compare", "--primary", "test_f1", "--seeds", "1", "--out", "a"]).refused(
-        1,
-        "test_f1 is never measured; measured are: learning_rate, batch_loss, train_loss",
-    );
+    odd.run(&["compare", "--primary", "test_f1", "--seeds", "1", "--out", "a"])
+        .refused(1, "test_f1 is never reported; reported are: learning_rate, train_loss");
     odd.run(&["compare", "--each", "epochs=many", "--seeds", "1", "--out", "b"])
         .refused(1, "epochs is many, which is no usize");
     let points = Sandbox::of_example("own_network");
@@ -224,7 +225,11 @@ fn a_measure_and_a_value_that_are_not_there_are_named() {
 #[test]
 fn a_loss_that_is_no_number_from_the_first_step_is_a_run_that_diverged() {
     let sandbox = Sandbox::of_example("odd_network");
-    let said = sandbox.run(&["train", "--set", "fault=nan"]).success();
+    let trained = sandbox.run(&["train", "--set", "fault=nan"]);
+    let why = trained.stderr();
+    assert!(why.contains("train_loss is no finite number in epoch 1"), "{why}");
+    assert!(why.contains("lower the learning rate"), "{why}");
+    let said = trained.success();
     assert!(said.contains("diverged in epoch 1"), "{said}");
 }
 
@@ -242,7 +247,7 @@ fn draws_differ_by_epoch_and_part_and_by_nothing_else() {
             let cell = |line: &str| line.split(',').nth(place).unwrap().to_owned();
             table.lines().skip(1).map(cell).collect::<Vec<String>>()
         };
-        ["batch_loss", "valid_loss", "test_loss"].map(column)
+        ["train_loss", "valid_loss", "test_loss"].map(column)
     };
     let [trained, valid, test] = drawn("draws");
     for drawn in [&trained, &valid, &test] {
@@ -276,4 +281,102 @@ fn a_network_that_changes_its_shape_is_not_gone_on_from() {
     sandbox
         .run(&["train", "--set", "fault=grows", "--set", "epochs=2000", "--out", "grown"])
         .refused(1, "the network that is built now is not the one that was saved after epoch");
+}
+
+/// Whatever a training has, a run that is killed at some epochs ends with the bits of one that was not.
+#[test]
+fn each_feature_resumes_exactly() {
+    let sandbox = Sandbox::of_example("odd_network");
+    let features = "fault=stops,accumulates,seldom,recorded,augmented";
+    let more = ["--compare", features, "--each", "epochs=100", "--seeds", "1"];
+    sandbox.run(&with("compare", "whole", &more)).success();
+    sandbox.run(&with("submit", "pieces", &more)).success();
+    sandbox.killed_workers("pieces", 8);
+    sandbox.run(&["work", "pieces"]).success();
+    sandbox.are_equal("whole", "pieces");
+    let report = sandbox.run(&["report", "pieces", "--json"]).success();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    for run in report["runs"].as_array().unwrap() {
+        let epochs = run["epochs"].as_array().unwrap();
+        let number = |epoch: &Value, column: &str| epoch[column].as_f64();
+        let folder = sandbox.path("pieces").join(run["folder"].as_str().unwrap());
+        assert!(folder.join("model.bpk").exists(), "results.json names each run's folder");
+        match run["fault"].as_str().unwrap() {
+            // Four epochs after the best one, which is what the run reports.
+            "stops" => {
+                let errors: Vec<f64> =
+                    epochs.iter().map(|epoch| number(epoch, "valid_error").unwrap()).collect();
+                let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
+                let first = errors.iter().position(|error| *error == best).unwrap() + 1;
+                assert!(epochs.len() < 100, "it has all its epochs");
+                assert_eq!(epochs.len(), first + 4);
+                assert_eq!(run["reported_epoch"], first);
+            }
+            "seldom" => {
+                let measured: Vec<usize> = (1..=epochs.len())
+                    .filter(|epoch| number(&epochs[epoch - 1], "valid_error").is_some())
+                    .collect();
+                let expected: Vec<usize> = (1..=100).filter(|e| e % 7 == 0 || *e == 100).collect();
+                assert_eq!(measured, expected);
+            }
+            "recorded" => {
+                let last = epochs.last().unwrap();
+                let accuracy = number(last, "test_accuracy").unwrap();
+                let error = number(last, "test_error").unwrap();
+                // Burn's, of this one batch, in percent.
+                assert!((accuracy - 100.0 * (1.0 - error)).abs() < 1e-9, "{accuracy} {error}");
+                let area = number(last, "test_auroc_macro").unwrap();
+                assert!((50.0..=100.0).contains(&area), "{area}");
+            }
+            _ => assert_eq!(epochs.len(), 100),
+        }
+    }
+}
+
+#[test]
+fn a_line_per_epoch_fits_and_begins_with_what_decides() {
+    let sandbox = Sandbox::of_example("own_sequences");
+    let said = sandbox.run(&["train", "--set", "epochs=2", "--plain"]).success();
+    let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("epoch ")).collect();
+    assert_eq!(lines.len(), 2);
+    for line in lines {
+        assert!(line.chars().count() <= 100, "{line}");
+        assert!(line.split("  ").nth(1).unwrap().starts_with("test accuracy "), "{line}");
+    }
+}
+
+#[test]
+fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
+    let sandbox = Sandbox::of_example("predict");
+    sandbox.run(&["predict", "3", "0"]).refused(1, "results/predict");
+    sandbox.run(&["compare", "--seeds", "2"]).success();
+    let said = sandbox.run(&["predict", "3", "0"]).success();
+    let lines: Vec<&str> = said.lines().collect();
+    let [run, class, error] = lines.as_slice() else { panic!("{said}") };
+    // The middle of the ellipse.
+    assert_eq!(*class, "inside");
+    assert!(sandbox.run(&["predict", "3.9", "4"]).success().contains("outside"));
+    let (found, recorded) = error.split_once(", recorded ").unwrap();
+    assert_eq!(found.strip_prefix("test error "), Some(recorded));
+    // The run is the one of the lowest validation error in results.json.
+    let report = fs::read_to_string(sandbox.path("results/predict/results.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let last = |run: &Value| run["epochs"].as_array().unwrap().last().unwrap().clone();
+    let error = |run: &Value, column: &str| last(run)[column].as_f64().unwrap();
+    let runs = report["runs"].as_array().unwrap();
+    let lowest = runs.iter().map(|run| error(run, "valid_error")).fold(f64::INFINITY, f64::min);
+    let best = runs.iter().find(|r| run.ends_with(r["folder"].as_str().unwrap())).unwrap();
+    assert_eq!(error(best, "valid_error"), lowest);
+    assert_eq!(recorded.parse::<f64>().unwrap(), error(best, "test_error"));
+
+    // The same run by its values and its seed.
+    let folder = sandbox.path("results/predict");
+    let best = Trained::best(&folder).unwrap();
+    let same = Trained::of(&folder, best.setting(), best.seed()).unwrap();
+    assert_eq!(same.folder(), best.folder());
+    let gelu = Setting::new([("activation", "gelu")]);
+    let several = Trained::of(&folder, &gelu, 1).unwrap_err().to_string();
+    assert!(several.contains("2 finished runs have gelu, seed 1"), "{several}");
+    let none = Trained::of(&folder, &gelu, 9).unwrap_err().to_string();
+    assert!(none.contains("no finished run has gelu, seed 9"), "{none}");
 }

@@ -52,7 +52,7 @@ pub use gpt::{Gpt, GptConfig, GptMlp, GptNorm};
 pub use init::unit_norm_linear;
 pub use mlp::{Mlp, MlpConfig};
 pub use residual_block::BlockOrder;
-pub use state_dict::{StateDict, StateDictError};
+pub use state_dict::{StateDict, StateDictError, save_state_dict};
 pub use wide_resnet::{WideResNet, WideResNetConfig};
 pub use zca::Zca;
 #[cfg(feature = "zca-fit")]

@@ -54,7 +54,7 @@ pub struct StateDict {
     tensors: BTreeMap<String, Tensor>,
 }
 
-/// Why weights cannot be loaded. Every message names the file and what to do.
+/// Why weights cannot be loaded or saved. Every message names the file and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StateDictError {
     /// The file cannot be read at all.
@@ -64,6 +64,14 @@ pub enum StateDictError {
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the weights {}: {reason}; choose another path", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
     },
     /// The file is no safetensors file, or a damaged one.
     #[error(
@@ -266,6 +274,22 @@ impl StateDict {
             }
         }
     }
+}
+
+/// Writes the weights of a model as a new safetensors file with PyTorch's names and layouts, which the twin loads by
+/// `model.load_state_dict(safetensors.torch.load_file(path), strict=False)`: a batch norm's counter is left out.
+///
+/// # Errors
+///
+/// [`Write`](StateDictError::Write).
+pub fn save_state_dict<M: Module>(model: &M, path: impl AsRef<Path>) -> Result<(), StateDictError> {
+    let path = path.as_ref();
+    let store = SafetensorsStore::from_file(path).skip_enum_variants(true);
+    let saved = model.save_into(&mut store.with_to_adapter(BurnToPyTorchAdapter));
+    saved.map_err(|error| StateDictError::Write {
+        path: path.to_path_buf(),
+        reason: error.to_string(),
+    })
 }
 
 impl fmt::Debug for StateDict {

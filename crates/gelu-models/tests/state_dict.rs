@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use burn::module::{Module, Param};
-use burn::store::{BurnToPyTorchAdapter, ModuleSnapshot, SafetensorsStore, bridge};
+use burn::store::{ModuleSnapshot, ModuleStore, SafetensorsStore, bridge};
 use burn::tensor::{DType, Device, Tensor};
-use gelu_models::{Mlp, MlpConfig, StateDict, StateDictError};
+use gelu_models::{Mlp, MlpConfig, StateDict, StateDictError, save_state_dict};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -19,8 +19,7 @@ fn model() -> Mlp {
 }
 
 fn save<M: Module>(model: &M, path: &Path) {
-    let store = SafetensorsStore::from_file(path).skip_enum_variants(true);
-    model.save_into(&mut store.with_to_adapter(BurnToPyTorchAdapter)).unwrap();
+    save_state_dict(model, path).unwrap();
 }
 
 /// A folder with the weights of [`model`] as PyTorch would have saved them.
@@ -57,6 +56,31 @@ fn saved_weights_load_again() {
     assert_ne!(values(&twin), values(&other));
     StateDict::open(&path).unwrap().load_into(&mut other).unwrap();
     assert_eq!(values(&twin), values(&other));
+}
+
+/// PyTorch's names and layouts of the twin's `nn.Linear(4, 2)` and `nn.Linear(2, 3)`; a file that is there is not
+/// overwritten.
+#[test]
+fn a_saved_file_has_pytorchs_names_and_layouts() {
+    let (_folder, path) = saved();
+    let mut store = SafetensorsStore::from_file(&path);
+    let tensors = store.get_all_tensors().unwrap();
+    let found: Vec<(&str, Vec<usize>)> =
+        tensors.iter().map(|(name, tensor)| (name.as_str(), tensor.shape.to_vec())).collect();
+    assert_eq!(
+        found,
+        [
+            ("hidden.0.linear.bias", vec![2]),
+            ("hidden.0.linear.weight", vec![2, 4]),
+            ("output.bias", vec![3]),
+            ("output.weight", vec![3, 2]),
+        ]
+    );
+    let error = save_state_dict(&model(), &path).unwrap_err().to_string();
+    assert!(
+        error.contains("weights.safetensors") && error.contains("choose another path"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -66,8 +66,9 @@ impl PlainReporter {
             }
             for epoch in run.epochs.iter().skip(told.epochs) {
                 let planned = snapshot.epochs_of(run).filter(|&planned| planned >= epoch.epoch);
-                let line =
-                    epoch_line(&snapshot.measures, &snapshot.criterion.primary, epoch, planned);
+                let width = WIDTH.saturating_sub(head.chars().count() + 2);
+                let (measures, primary) = (&snapshot.measures, &snapshot.criterion.primary);
+                let line = epoch_line_within(width, measures, primary, epoch, planned);
                 writeln!(lines, "{head}  {line}").expect("writing to memory cannot fail");
             }
             told.epochs = told.epochs.max(run.epochs.len());
@@ -112,10 +113,23 @@ impl PlainReporter {
     }
 }
 
+/// Columns of a line.
+const WIDTH: usize = 100;
+
 /// One finished epoch in words: `epoch  3/10  test error 4.10 %  train loss 0.1234  …`, or `epoch 3  …` where
-/// the number of epochs is unknown. The measure that decides, by its name, comes first; what layers do comes
-/// last.
+/// the number of epochs is unknown. The measure that decides, by its name, comes first; the learning rate and what
+/// layers do come last. What goes beyond 100 columns is left out: `metrics.csv` has it.
 pub fn epoch_line(
+    measures: &[Measure],
+    primary: &str,
+    epoch: &EpochMetrics,
+    planned: Option<usize>,
+) -> String {
+    epoch_line_within(WIDTH, measures, primary, epoch, planned)
+}
+
+fn epoch_line_within(
+    width: usize,
     measures: &[Measure],
     primary: &str,
     epoch: &EpochMetrics,
@@ -130,7 +144,8 @@ pub fn epoch_line(
     let trained = |measure: &Measure| measure.split == Some(Split::Train);
     let rank = |measure: &Measure| match measure.unit.factor != 1.0 {
         _ if measure.name == primary => Some(0),
-        _ if LayerMeasure::of_column(&measure.column).is_some() => Some(3),
+        _ if LayerMeasure::of_column(&measure.column).is_some() => Some(4),
+        _ if measure.name == "learning_rate" => Some(3),
         false => Some(1),
         // How well training examples are classified says little that their loss does not.
         true => (!trained(measure)).then_some(2),
@@ -138,11 +153,14 @@ pub fn epoch_line(
     let mut ranked: Vec<(u8, &Measure)> =
         measures.iter().filter_map(|measure| Some((rank(measure)?, measure))).collect();
     ranked.sort_by_key(|(rank, _)| *rank);
-    for (_, measure) in ranked {
-        if let Some(value) = epoch.get(&measure.column) {
-            let name = measure.column.replace('_', " ");
-            line.push_str(&format!("  {name} {}", measure.unit.shown(value)));
+    for (index, (_, measure)) in ranked.into_iter().enumerate() {
+        let Some(value) = epoch.get(&measure.column) else { continue };
+        let name = measure.column.replace('_', " ");
+        let shown = format!("  {name} {}", measure.unit.shown(value));
+        if index > 0 && line.chars().count() + shown.chars().count() > width {
+            break;
         }
+        line.push_str(&shown);
     }
     line
 }
@@ -182,15 +200,15 @@ mod tests {
             .collect();
         assert_eq!(
             epoch_line(&measures, "test_loss", &epoch, None),
-            format!(
-                "epoch 1  test loss 0.5000  learning rate 0.5000  valid loss 0.5000  test error 50.00 %  {} \
-                 0.5000",
-                dead.replace('_', " ")
-            )
+            "epoch 1  test loss 0.5000  valid loss 0.5000  test error 50.00 %  learning rate 0.5000"
         );
+        // What layers do goes beyond 100 columns here, and has room behind less.
+        let layers = format!("  {} 0.5000", dead.replace('_', " "));
+        epoch.set("valid_loss", None);
+        assert!(epoch_line(&measures, "test_loss", &epoch, None).ends_with(&layers));
         // It is shown even where it is one of those that are left out.
         let line = epoch_line(&measures, "train_error", &epoch, None);
-        assert!(line.starts_with("epoch 1  train error 50.00 %  learning rate"), "{line}");
+        assert!(line.starts_with("epoch 1  train error 50.00 %  test loss"), "{line}");
     }
 
     #[test]

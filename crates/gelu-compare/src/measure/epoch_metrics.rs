@@ -16,6 +16,14 @@ pub struct EpochMetrics {
 }
 
 impl EpochMetrics {
+    /// The column with the number of the epoch that a run restores if it ends here: early stopping.
+    pub const RESTORED: &str = "restored_epoch";
+
+    /// The epoch that the run restores, where it would restore one.
+    pub fn restored(&self) -> Option<usize> {
+        self.get(Self::RESTORED).filter(|epoch| *epoch >= 1.0).map(|epoch| epoch as usize)
+    }
+
     /// An epoch that has measured nothing yet.
     pub fn new(epoch: usize) -> Self {
         Self { epoch, values: Vec::new() }

@@ -22,15 +22,18 @@ impl Reported {
         }
     }
 
-    /// Of a run's finished epochs, that which its results are those of: the last, or the first
-    /// that was best by `selection`. `None` before there is any.
+    /// Of a run's finished epochs, that which its results are those of: the last, or the one that it
+    /// restores, or the first that was best by `selection`. `None` before there is any.
     pub fn epoch_of<'a>(
         self,
         selection: &Measure,
         epochs: &'a [EpochMetrics],
     ) -> Option<&'a EpochMetrics> {
         match self {
-            Self::LastEpoch => epochs.last(),
+            Self::LastEpoch => {
+                let last = epochs.last()?;
+                last.restored().and_then(|epoch| epochs.get(epoch - 1)).or(Some(last))
+            }
             Self::BestEpoch => {
                 let cost =
                     |e: &'a EpochMetrics| Some((selection.cost(e.get(&selection.column)?), e));
@@ -38,5 +41,28 @@ impl Reported {
                 scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, epoch)| epoch)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_restores_an_epoch_reports_that_one() {
+        let metric = Measure::named("valid_loss");
+        let epoch = |(index, restored): (usize, f64)| {
+            EpochMetrics::new(index + 1).with(EpochMetrics::RESTORED, restored)
+        };
+        let reported = |restored: &[f64]| {
+            let epochs: Vec<_> = restored.iter().copied().enumerate().map(epoch).collect();
+            Reported::LastEpoch.epoch_of(&metric, &epochs).map(|epoch| epoch.epoch)
+        };
+        assert_eq!(reported(&[1.0, 2.0, 2.0]), Some(2));
+        assert_eq!(reported(&[1.0]), Some(1));
+        // What no run writes changes nothing.
+        assert_eq!(reported(&[f64::NAN, 9.0]), Some(2));
+        assert_eq!(reported(&[1.0, -3.0]), Some(2));
+        assert_eq!(reported(&[]), None);
     }
 }

@@ -83,12 +83,10 @@ impl Spec for StudyRun {
     }
 
     fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
+        let measure = |by: &BestBy| Measure::named(&by.measure).towards(by.direction);
         match &self.best_by {
-            Some(by) => {
-                let measure = Measure::named(&by.measure).towards(by.direction);
-                Reported::BestEpoch.epoch_of(&measure, epochs)
-            }
-            None => epochs.last(),
+            Some(by) => Reported::BestEpoch.epoch_of(&measure(by), epochs),
+            None => Reported::LastEpoch.epoch_of(&Measure::named(""), epochs),
         }
     }
 

@@ -150,7 +150,7 @@ impl Spec for ForeignRun {
     fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
         match &self.best_by {
             Some(measure) => Reported::BestEpoch.epoch_of(measure, epochs),
-            None => epochs.last(),
+            None => Reported::LastEpoch.epoch_of(&Measure::named(""), epochs),
         }
     }
 

@@ -6,6 +6,8 @@ mod data;
 mod devices;
 mod dry_run;
 mod eval;
+mod export;
+mod predict;
 mod program;
 #[cfg(test)]
 mod quoted;
@@ -47,6 +49,10 @@ enum Command {
     Train(train::Train),
     /// Measure trained networks on every split of their data
     Eval(eval::Eval),
+    /// Predict for a picture, a row of a table or a text, with the best network of a comparison
+    Predict(predict::Predict),
+    /// Write a trained network as a safetensors file with PyTorch's names
+    Export(export::Export),
     Watch(Watch),
     Verdict(Verdict),
     Report(Report),
@@ -85,6 +91,8 @@ fn run() -> ExitCode {
         Command::Compare(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Eval(command) => command.run(),
+        Command::Predict(command) => command.run(),
+        Command::Export(command) => command.run(),
         Command::Watch(command) => command.run::<Recipe>(),
         Command::Verdict(command) => command.run(label),
         Command::Report(command) => command.run::<Recipe>(own_figures),

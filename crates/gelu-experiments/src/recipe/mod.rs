@@ -7,8 +7,10 @@ mod command;
 mod data;
 mod design;
 mod figure;
+mod kebab;
 pub(crate) mod limits;
 mod network;
+mod schedule;
 mod training;
 mod validate;
 
@@ -16,10 +18,9 @@ pub use crate::data::{Augmentation, Normalisation, Pixels};
 pub use data::DataRecipe;
 pub(crate) use design::{ACTIVATION, At, measures, setting};
 pub use figure::{FigureSpec, Panels, SecondSplit};
-pub use network::{NetworkRecipe, Norm, Order};
-pub use training::{
-    BatchUnit, BetaChange, EpsilonPlace, OptimizerRecipe, TrainLoss, TrainingRecipe,
-};
+pub use network::NetworkRecipe;
+pub use schedule::Schedule;
+pub use training::{BatchUnit, BetaChange, OptimizerRecipe, TrainLoss, TrainingRecipe};
 
 use crate::activation::{NamedActivation, TargetFormula};
 use crate::error::Place;

@@ -1,4 +1,4 @@
-use super::limits;
+use super::{kebab, limits};
 use crate::activation::{NamedActivation, Nonlinearity};
 use crate::{Error, Result};
 use gelu_models::{BlockOrder, GptNorm};
@@ -50,7 +50,8 @@ pub enum NetworkRecipe {
         /// Widening factor.
         width: usize,
         /// What stands in a block, and in which order.
-        order: Order,
+        #[serde(with = "kebab")]
+        order: BlockOrder,
     },
     /// The network of the shape of airbench94, [`gelu_models::Airbench`], behind a whitening of the patches of
     /// the first 5,000 training pictures.
@@ -70,54 +71,17 @@ pub enum NetworkRecipe {
         /// Characters that it sees at once.
         context: usize,
         /// What is normalised.
-        #[serde(default, skip_serializing_if = "Norm::is_layer")]
-        norm: Norm,
+        #[serde(with = "kebab", default = "layer_norm", skip_serializing_if = "is_layer_norm")]
+        norm: GptNorm,
     },
 }
 
-/// The normalisation of a transformer; see [`GptNorm`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Norm {
-    /// Layer norm.
-    #[default]
-    Layer,
-    /// Root mean square norm.
-    Rms,
+fn layer_norm() -> GptNorm {
+    GptNorm::Layer
 }
 
-impl Norm {
-    fn is_layer(&self) -> bool {
-        *self == Self::Layer
-    }
-}
-
-impl From<Norm> for GptNorm {
-    fn from(norm: Norm) -> Self {
-        match norm {
-            Norm::Layer => Self::Layer,
-            Norm::Rms => Self::Rms,
-        }
-    }
-}
-
-/// The order of a residual block; see [`BlockOrder`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// The GELU paper's.
-    Paper,
-    /// The original one: norm and activation before each convolution.
-    PreActivation,
-}
-
-impl From<Order> for BlockOrder {
-    fn from(order: Order) -> Self {
-        match order {
-            Order::Paper => Self::Paper,
-            Order::PreActivation => Self::PreActivation,
-        }
-    }
+fn is_layer_norm(norm: &GptNorm) -> bool {
+    *norm == GptNorm::Layer
 }
 
 impl NetworkRecipe {
@@ -262,10 +226,10 @@ mod tests {
 
     #[test]
     fn a_norm_survives_being_written_and_read() {
-        for norm in [Norm::Layer, Norm::Rms] {
+        for norm in [GptNorm::Layer, GptNorm::Rms] {
             let gpt = NetworkRecipe::Gpt { layers: 1, heads: 1, width: 8, context: 4, norm };
             let text = toml::to_string(&gpt).unwrap();
-            assert_eq!(text.contains("norm = \"rms\""), norm == Norm::Rms, "{text}");
+            assert_eq!(text.contains("norm = \"rms\""), norm == GptNorm::Rms, "{text}");
             assert_eq!(toml::from_str::<NetworkRecipe>(&text).unwrap(), gpt);
         }
     }

@@ -1,6 +1,7 @@
 use super::limits::{self, MOST_EPOCHS, MOST_EXAMPLES};
+use super::{Schedule, kebab};
 use crate::Result;
-use gelu_learner::Schedule;
+use gelu_training::EpsilonPlace;
 use serde::{Deserialize, Serialize};
 
 /// How a network is trained.
@@ -88,8 +89,8 @@ pub enum OptimizerRecipe {
         beta_2: f64,
         /// What keeps the divisor, the root of the second moment, from 0.
         epsilon: f64,
-        /// Where ε is added.
-        #[serde(default, skip_serializing_if = "EpsilonPlace::is_outside")]
+        /// Where ε is added: inside of the root it bounds the divisor by √ε, as the authors' code for CIFAR-10 has it.
+        #[serde(with = "kebab", default = "outside", skip_serializing_if = "is_outside")]
         epsilon_place: EpsilonPlace,
         /// Another decay of the first moment later on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,21 +158,12 @@ impl OptimizerRecipe {
     }
 }
 
-/// Where Adam adds its ε.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EpsilonPlace {
-    /// `m̂ / (√v̂ + ε)`, as the paper of Adam and all frameworks have it.
-    #[default]
-    Outside,
-    /// `m̂ / √(v̂ + ε)`, which bounds the divisor by √ε, as the authors' code for CIFAR-10 has it.
-    Inside,
+fn outside() -> EpsilonPlace {
+    EpsilonPlace::Outside
 }
 
-impl EpsilonPlace {
-    fn is_outside(&self) -> bool {
-        *self == Self::Outside
-    }
+fn is_outside(place: &EpsilonPlace) -> bool {
+    *place == EpsilonPlace::Outside
 }
 
 /// A change of Adam's β₁ in the middle of training.

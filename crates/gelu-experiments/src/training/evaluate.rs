@@ -19,8 +19,8 @@ pub struct Score {
     pub rmse: Option<f64>,
 }
 
-impl From<gelu_learner::Score> for Score {
-    fn from(score: gelu_learner::Score) -> Self {
+impl From<gelu_learner::SplitMetrics> for Score {
+    fn from(score: gelu_learner::SplitMetrics) -> Self {
         Self {
             loss: score.loss(),
             error: score.get(BatchOutput::ERROR),

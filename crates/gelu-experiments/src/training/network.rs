@@ -6,6 +6,7 @@ use crate::measure::LossKind;
 use crate::randomness::device_seed;
 use crate::recipe::NetworkRecipe;
 use crate::runs::RunSpec;
+use crate::{Error, Result};
 use burn::module::Module;
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::tensor::activation::log_softmax;
@@ -15,9 +16,9 @@ use gelu_learner::numbered;
 use gelu_learner::randomness::Purpose;
 use gelu_models::{
     Airbench, AirbenchConfig, Autoencoder, AutoencoderConfig, Cnn, CnnConfig, Gpt, GptConfig,
-    GptMlp, Mlp, MlpConfig, PatchWhitening, WideResNet, WideResNetConfig,
+    GptMlp, Mlp, MlpConfig, PatchWhitening, WideResNet, WideResNetConfig, save_state_dict,
 };
-use gelu_training::clip_by_global_norm;
+use std::path::Path;
 
 /// Any of the networks, with what it is trained to do: to name the class of its input, or the character
 /// that follows, by the log loss; an autoencoder to return its input, and a regression to find a number, by the
@@ -28,9 +29,6 @@ pub struct Network {
     /// Channels, height and width, for networks of pictures.
     #[module(skip)]
     picture: [usize; 3],
-    /// The largest norm of its gradients together.
-    #[module(skip)]
-    clip_norm: Option<f64>,
     /// What the targets that it is trained for leave to all classes alike.
     #[module(skip)]
     label_smoothing: f64,
@@ -104,7 +102,7 @@ impl Network {
                     .with_width(width)
                     .with_channels(channels)
                     .with_dropout(spec.dropout)
-                    .with_order(order.into())
+                    .with_order(order)
                     .with_activation(activation())
                     .init(device),
             ),
@@ -120,7 +118,7 @@ impl Network {
                     .with_heads(heads)
                     .with_width(width)
                     .with_context(context)
-                    .with_norm(norm.into())
+                    .with_norm(norm)
                     .with_mlp(match nonlinearity {
                         Nonlinearity::Function(activation) => GptMlp::Plain(activation.clone()),
                         Nonlinearity::Gate(activation) => GptMlp::Gated(activation.clone()),
@@ -129,10 +127,9 @@ impl Network {
                     .init(device),
             ),
         };
-        let clip_norm = spec.training.optimizer.clip_norm();
         let picture = splits.picture.unwrap_or([1, 1, features]);
         let label_smoothing = spec.training.label_smoothing;
-        numbered(Self { architecture, picture, clip_norm, label_smoothing })
+        numbered(Self { architecture, picture, label_smoothing })
     }
 
     /// Outputs, targets and loss of a batch.
@@ -177,6 +174,26 @@ impl Network {
             .init(&logits.device())
             .forward(logits.clone(), labels.clone());
         BatchOutput { loss, output: logits, labels, kind: LossKind::LogLoss }
+    }
+
+    /// Writes the parameters as a safetensors file with PyTorch's names and layouts: the `state_dict` of the twin
+    /// that [`gelu_models::StateDict`] describes.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn save_state_dict(&self, path: &Path) -> Result<()> {
+        let saved = match &self.architecture {
+            Architecture::Mlp(network) | Architecture::Regression(network) => {
+                save_state_dict(network, path)
+            }
+            Architecture::Autoencoder(network) => save_state_dict(network, path),
+            Architecture::Cnn(network) => save_state_dict(network, path),
+            Architecture::WideResNet(network) => save_state_dict(network, path),
+            Architecture::Airbench(network) => save_state_dict(network, path),
+            Architecture::Gpt(network) => save_state_dict(network, path),
+        };
+        saved.map_err(|error| Error::Failed(error.to_string()))
     }
 
     /// The transformer, where it is one.
@@ -228,11 +245,7 @@ impl TrainStep for Network {
 
     fn step(&self, batch: Examples) -> TrainOutput<BatchOutput> {
         let output = self.scored(batch, self.label_smoothing);
-        let mut output = TrainOutput::new(self, output.loss.backward(), output);
-        if let Some(largest) = self.clip_norm {
-            output.grads = clip_by_global_norm(output.grads, self, largest);
-        }
-        output
+        TrainOutput::new(self, output.loss.backward(), output)
     }
 }
 

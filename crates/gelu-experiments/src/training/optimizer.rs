@@ -1,25 +1,18 @@
 use super::decayed::{matrices, matrices_and_scales};
-use crate::recipe::{BetaChange, EpsilonPlace, OptimizerRecipe};
+use crate::recipe::{BetaChange, OptimizerRecipe};
 use burn::module::Module;
 use burn::optim::{ModuleOptimizer, Optimizer};
 use burn::tensor::{Device, Tensor};
-use gelu_learner::Clock;
 use gelu_training::{Adam, AdamConfig, AdamState, AdamWConfig, SgdConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Which epoch an optimiser is in, told by the training loop.
+/// The epoch that an optimiser is in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EpochClock {
     late: Arc<AtomicBool>,
     /// Epochs before the change.
     change_after: Option<usize>,
-}
-
-impl From<EpochClock> for Clock {
-    fn from(clock: EpochClock) -> Self {
-        Box::new(move |epoch| clock.begin(epoch))
-    }
 }
 
 impl EpochClock {
@@ -68,10 +61,7 @@ pub(super) fn optimizer(
             let config = AdamConfig::new()
                 .with_beta_2(beta_2)
                 .with_epsilon(epsilon)
-                .with_epsilon_place(match epsilon_place {
-                    EpsilonPlace::Outside => gelu_training::EpsilonPlace::Outside,
-                    EpsilonPlace::Inside => gelu_training::EpsilonPlace::Inside,
-                });
+                .with_epsilon_place(epsilon_place);
             let early = config.clone().with_beta_1(beta_1);
             let Some(BetaChange { to, after }) = beta_1_change else {
                 return (early.init(), EpochClock::default());
@@ -111,6 +101,7 @@ mod tests {
     use super::*;
     use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig};
     use burn::optim::GradientsParams;
+    use gelu_training::EpsilonPlace;
 
     #[derive(Module, Debug)]
     struct Both {

@@ -2,7 +2,7 @@ use crate::measure::LossKind;
 use burn::tensor::{Bool, ExecutionError, Int, Tensor};
 use burn::train::ItemLazy;
 use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
-use gelu_learner::{Measure, Measured, Measurement};
+use gelu_learner::{BatchMetrics, Measure, ModelOutput};
 
 /// What a network made of a batch.
 #[derive(Debug)]
@@ -59,12 +59,12 @@ impl Adaptor<AccuracyInput> for BatchOutput {
     }
 }
 
-impl Measured for BatchOutput {
-    fn measures() -> Vec<Measure> {
+impl ModelOutput for BatchOutput {
+    fn metrics() -> Vec<Measure> {
         vec![Measure::named(Self::ERROR).points()]
     }
 
-    fn measure(&self) -> Measurement {
+    fn measure(&self) -> BatchMetrics {
         let loss = self.measure_loss();
         if self.kind == LossKind::ScaledSquaredError {
             return loss.root_of_mean(Self::RMSE, self.loss.clone());
@@ -75,7 +75,7 @@ impl Measured for BatchOutput {
         }
     }
 
-    fn measure_loss(&self) -> Measurement {
-        Measurement::new(self.labels.dims()[0], self.loss.clone())
+    fn measure_loss(&self) -> BatchMetrics {
+        BatchMetrics::new(self.labels.dims()[0], self.loss.clone())
     }
 }

@@ -4,18 +4,19 @@ use super::optimizer::optimizer;
 use super::outcomes::examine;
 use super::output::BatchOutput;
 use super::splits::Splits;
-use crate::data::{BatchLoader, Order};
+use crate::data::{BatchLoader, Examples, Order};
 use crate::error::Place;
 use crate::measure::{Criterion, LossKind, check_outcomes};
 use crate::recipe::TrainLoss;
 use crate::runs::{ClaimedRun, Environment, RunFolder, RunSpec, RunStatus, Spec};
 use crate::worker::Control;
 use crate::{Error, Result};
+use burn::data::dataloader::DataLoader;
 use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::Device;
 use burn::train::metric::{AccuracyMetric, LossMetric};
-use gelu_learner::{Apart, Class, Learned, Lesson, Measuring, Plan, Shown, learn, log};
+use gelu_learner::{BatchSource, FinishedRun, RunContext, RunOptions, Training, log, train_run};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,58 +55,58 @@ pub fn train(
     let epochs = Some(run.spec().training.epochs);
     // No number there is as much of a loss as none of a loss.
     let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
-    let plan = Plan { epochs, required, ..Plan::default() };
-    let class = Class { run, plan, device, environment, control };
-    let (spec, taught, on) = (run.spec().clone(), splits.clone(), device.clone());
-    let lesson = move |done| Ok(lesson(&spec, &taught, &on, done, display));
-    learn(class, lesson, |learned| keep_results(&learned, splits, criterion, device))
+    let options = RunOptions { epochs, required, ..RunOptions::default() };
+    let context = RunContext { run, options, device, environment, control };
+    let (spec, of_run, on) = (run.spec().clone(), splits.clone(), device.clone());
+    let training = move |done| Ok(training(&spec, &of_run, &on, done, display));
+    train_run(context, training, |finished| keep_results(&finished, splits, criterion, device))
 }
 
-/// What is trained after so many epochs that are done.
-fn lesson(
+/// The training of a run, `done` of whose epochs are over.
+fn training(
     spec: &RunSpec,
     splits: &Splits,
     device: &Device,
     done: usize,
     display: Display,
-) -> Lesson<Network> {
+) -> Training<Network> {
     let recipe = &spec.training;
-    let train = training_loader(splits, spec, done);
-    let measured = |samples| measuring_loader(samples, &spec.network);
-    let outside = |samples| Apart {
-        column: OUTSIDE,
-        measure: BatchOutput::RMSE,
-        examples: measured(samples),
-    };
-    let shown: Option<Shown<Network>> = match (display, spec.network.loss()) {
-        (Display::Folder, _) => None,
-        (Display::Burn, LossKind::LogLoss) => {
-            Some(Box::new(|training| training.metrics((LossMetric::new(), AccuracyMetric::new()))))
-        }
-        (Display::Burn, LossKind::SquaredError | LossKind::ScaledSquaredError) => {
-            Some(Box::new(|training| training.metrics((LossMetric::new(),))))
-        }
-    };
+    let batches = training_loader(splits, spec, done);
+    let measured = |samples| BatchSource::from(measuring_loader(samples, &spec.network));
     let model = Network::new(spec, splits, device);
     let (optimizer, clock) = optimizer(&recipe.optimizer, recipe.epochs, &model);
     let schedule = recipe.schedule.clone();
-    Lesson {
-        model,
-        optimizer,
-        rates: schedule.rates(spec.learning_rate, recipe.epochs, train.batches()).into(),
-        epochs: recipe.epochs,
-        train: Arc::new(train),
-        measuring: Measuring {
-            train: (recipe.train_loss == TrainLoss::DropoutOff).then(|| measured(&splits.train)),
-            valid: splits.valid.as_ref().map(measured),
-            test: Some(measured(&splits.test)),
-            probed: recipe.probes.then(|| {
-                probing_loader(splits.valid.as_ref().unwrap_or(&splits.test), &spec.network)
-            }),
-            apart: splits.outside.iter().map(outside).collect(),
-        },
-        clock: clock.into(),
-        shown,
+    let rate = schedule.scheduler(spec.learning_rate, recipe.epochs, batches.batches());
+    let batches: Arc<dyn DataLoader<Examples>> = Arc::new(batches);
+    let mut training = Training::new(model, optimizer, rate)
+        .train(batches)
+        .test(measured(&splits.test))
+        .num_epochs(recipe.epochs)
+        .on_epoch(move |epoch| clock.begin(epoch));
+    if let Some(largest) = recipe.optimizer.clip_norm() {
+        training = training.clip_norm(largest);
+    }
+    if recipe.train_loss == TrainLoss::DropoutOff {
+        training = training.measure_train(measured(&splits.train));
+    }
+    if let Some(valid) = &splits.valid {
+        training = training.valid(measured(valid));
+    }
+    if let Some(outside) = &splits.outside {
+        training = training.measure_on(OUTSIDE, BatchOutput::RMSE, measured(outside));
+    }
+    if recipe.probes {
+        let probed = splits.valid.as_ref().unwrap_or(&splits.test);
+        training = training.probes_on(probing_loader(probed, &spec.network));
+    }
+    match (display, spec.network.loss()) {
+        (Display::Folder, _) => training,
+        (Display::Burn, LossKind::LogLoss) => {
+            training.metrics((LossMetric::new(), AccuracyMetric::new()))
+        }
+        (Display::Burn, LossKind::SquaredError | LossKind::ScaledSquaredError) => {
+            training.metrics((LossMetric::new(),))
+        }
     }
 }
 
@@ -124,13 +125,13 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
 
 /// The trained network, what it achieves under noise, and what it makes of each test example.
 fn keep_results(
-    learned: &Learned<'_, RunSpec>,
+    finished: &FinishedRun<'_, RunSpec>,
     splits: &Splits,
     criterion: &Criterion,
     device: &Device,
 ) -> Result<()> {
-    learned.keep_model()?;
-    let (run, last) = (learned.run, &learned.last);
+    finished.save_model()?;
+    let (run, last) = (finished.run, &finished.last);
     let spec = run.spec();
     let Some(reported) = spec.reported_epoch(&last.metrics) else { return Ok(()) };
     let model = load_model(run.folder(), splits, device)?;
@@ -144,7 +145,7 @@ fn keep_results(
         // On a device that computes the same thing twice in two ways.
         Err(problem) => {
             log::<RunSpec>(&format!(
-                "the outcomes of the test examples are not kept: the file {problem}"
+                "the outcomes of the test examples are not saved: the file {problem}"
             ));
             Ok(())
         }

@@ -6,7 +6,7 @@ use super::optimizer::optimizer;
 use super::splits::Splits;
 use crate::data::{BatchInputs, Examples, Samples};
 use crate::measure::TestGroups;
-use crate::recipe::{NetworkRecipe, Norm, OptimizerRecipe, Order, Recipe};
+use crate::recipe::{NetworkRecipe, OptimizerRecipe, Recipe, Schedule};
 use crate::runs::RunSpec;
 use burn::module::Module;
 use burn::optim::lr_scheduler::LrScheduler;
@@ -14,8 +14,8 @@ use burn::store::{ModuleStore, SafetensorsStore, bridge};
 use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use burn::train::{InferenceStep, TrainStep};
 use gelu_core::Activation;
-use gelu_learner::Schedule;
-use gelu_models::StateDict;
+use gelu_models::{BlockOrder, GptNorm, StateDict};
+use gelu_training::clip_by_global_norm;
 use std::path::PathBuf;
 
 const EPOCHS: usize = 4;
@@ -126,7 +126,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
     weights.load_into(&mut network).unwrap();
 
     let (mut optimizer, clock) = optimizer(&spec.training.optimizer, EPOCHS, &network);
-    let mut schedule = spec.training.schedule.clone().rates(rate, EPOCHS, BATCHES);
+    let mut schedule = spec.training.schedule.clone().scheduler(rate, EPOCHS, BATCHES);
     let (rates, losses) = (reference.numbers("rates"), reference.numbers("losses"));
     let mut found = Vec::new();
     for (step, batch) in batches.iter().enumerate() {
@@ -146,7 +146,11 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
             (rate as f32 - rates[step]).abs() <= 1e-6 * rates[0],
             "rate of step {step}: {rate}"
         );
-        network = optimizer.step(rate, network, output.grads);
+        let gradients = match spec.training.optimizer.clip_norm() {
+            Some(largest) => clip_by_global_norm(output.grads, &network, largest),
+            None => output.grads,
+        };
+        network = optimizer.step(rate, network, gradients);
     }
     if losses.len() > batches.len() {
         let evaluated = InferenceStep::step(&network.valid(), batches[0].clone());
@@ -179,14 +183,14 @@ fn cnn_trains_as_pytorchs_through_the_change_of_beta_1() {
 
 #[test]
 fn wide_resnet_trains_as_pytorchs_with_momentum_penalty_and_cosine() {
-    let network = NetworkRecipe::WideResNet { depth: 10, width: 1, order: Order::Paper };
+    let network = NetworkRecipe::WideResNet { depth: 10, width: 1, order: BlockOrder::Paper };
     assert_trains_as_the_twin("wide-resnet", &small("cifar100-wrn", network), 0.1, Some([3, 8, 8]));
 }
 
 #[test]
 fn transformer_trains_as_pytorchs_with_decay_clipping_and_warm_up() {
     let (layers, heads, width, context) = (2, 2, 8, 6);
-    let network = NetworkRecipe::Gpt { layers, heads, width, context, norm: Norm::Layer };
+    let network = NetworkRecipe::Gpt { layers, heads, width, context, norm: GptNorm::Layer };
     let mut recipe = small("char-gpt", network);
     let Schedule::WarmupCosine { warmup, .. } = &mut recipe.training.schedule else {
         panic!("the recipe warms up");

@@ -3,6 +3,7 @@
 
 use crate::support::document::Document;
 use crate::support::{Sandbox, results_of};
+use burn::store::{ModuleStore, SafetensorsStore};
 use gelu_experiments::comparison::ComparisonReader;
 use gelu_experiments::measure::{LossKind, Reported};
 use gelu_experiments::recipe::Recipe;
@@ -224,6 +225,25 @@ fn a_text_of_ones_own_and_gated_units() {
         let ratio = loss.unwrap() / bits.unwrap() / std::f64::consts::LN_2;
         assert!((1.05..1.1).contains(&ratio), "{ratio} bytes a character");
     }
+    // The likeliest characters, every time the same; `eval` writes the same at temperature 0.
+    let predict = |text: &str| {
+        let out = "results/char-gpt";
+        let more = ["--characters", "7", "--data", "own.txt", "--json"];
+        sandbox.run(&[&["predict", out, text][..], &more].concat())
+    };
+    let predicted: serde_json::Value = serde_json::from_str(&predict("Größe").success()).unwrap();
+    let text = predicted["text"].as_str().unwrap();
+    assert_eq!(text.chars().count(), 7, "{predicted}");
+    let likeliest = eval(&["--write", "7", "--prompt", "Größe", "--temperature", "0", "--json"]);
+    let likeliest: serde_json::Value = serde_json::from_str(&likeliest.success()).unwrap();
+    let same = likeliest
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|run| predicted["run"].as_str().unwrap().ends_with(run["run"].as_str().unwrap()));
+    assert_eq!(same.unwrap()["written"], format!("Größe{text}"));
+    predict("日").refused(2, "does not occur in own.txt");
+    predict("").refused(2, "give at least one character");
     for (more, said) in [
         (["--write", "5", "--prompt", "日"], "does not occur in own.txt"),
         (["--write", "5", "--temperature", "-1"], "it is 0 or more"),
@@ -413,6 +433,7 @@ fn data_of_ones_own_are_compared_on_as_the_guide_says() {
         let found = first["test_loss"].as_f64().unwrap();
         assert!((found - measured).abs() <= 1e-5 * measured, "{first}");
 
+        assert_predicts(&sandbox, &out, name);
         let place = sandbox.path(name);
         std::fs::rename(&place, sandbox.path("moved")).unwrap();
         sandbox
@@ -421,6 +442,48 @@ fn data_of_ones_own_are_compared_on_as_the_guide_says() {
         sandbox.run(&["eval", &out, "--data", "moved"]).success();
         std::fs::rename(sandbox.path("moved"), place).unwrap();
     }
+}
+
+/// The best network names the class of an input that anyone can tell, by the class's name.
+#[track_caller]
+fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {
+    let inputs: &[(&str, &str)] = match name {
+        "flowers" => &[("flowers/rose/3.jpg", "rose"), ("flowers/tulip/3.jpg", "tulip")],
+        // Without the class and what is ignored, and with all.
+        "irises.csv" => &[("0.95,red", "setosa"), ("7,0.05,blue,setosa", "virginica")],
+        _ => &[],
+    };
+    for (input, class) in inputs {
+        let said = sandbox.run(&["predict", out, input, "--json"]).success();
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(said["classes"][0]["class"], *class, "{input}: {said}");
+        let probabilities = said["classes"].as_array().unwrap().iter();
+        let sum: f64 = probabilities.map(|class| class["probability"].as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-5, "{said}");
+    }
+    let Some((input, _)) = inputs.first() else { return };
+    let lines = sandbox.run(&["predict", out, input]).success();
+    assert!(lines.contains("by the network in ") && lines.contains("/runs/"), "{lines}");
+    let wrong: &[(&str, &str)] = match name {
+        "irises.csv" => &[
+            ("0.95,green", "no row that was trained on has that text"),
+            ("0.95", "the row has 1 cells; it needs 2: `length`, `colour`"),
+            ("long,red", "it is no finite number"),
+        ],
+        _ => &[("flowers/rose/none.jpg", "none.jpg"), ("own.toml", "own.toml")],
+    };
+    for (input, said) in wrong {
+        let refused = sandbox.run(&["predict", out, input]);
+        let code = refused.code();
+        assert!(code == 1 || code == 2, "{input}: {code}");
+        refused.refused(code, said);
+    }
+    let file = format!("{name}.safetensors");
+    sandbox.run(&["export", out, &file]).success();
+    let mut store = SafetensorsStore::from_file(sandbox.path(&file));
+    let names: Vec<String> = store.get_all_tensors().unwrap().keys().cloned().collect();
+    assert!(names.contains(&"hidden.0.linear.weight".to_owned()), "{names:?}");
+    sandbox.run(&["export", out, &file]).refused(1, "choose another path");
 }
 
 /// What there is to see of each row is the same, so that the commoner class, of four in five rows, is all that

@@ -33,7 +33,7 @@ fn write_run(folder: &Path, spec: &RunSpec, activation: usize) {
         let value = EpochMetrics {
             epoch,
             learning_rate: spec.learning_rate,
-            batch_loss: 3.0 * error,
+            batch_loss: Some(3.0 * error),
             train_loss: 2.0 * error,
             train_error: Some(0.5 * error),
             valid_loss: Some(3.0 * error),

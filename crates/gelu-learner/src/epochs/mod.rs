@@ -1,23 +1,26 @@
 //! The training loop, as a learning strategy for Burn's learner.
 //!
-//! Beside Burn's own single-device strategy it measures every split as the recipe says, ends the
-//! run where the loss is no number any more, stops after an epoch when asked to, and commits each
-//! epoch to the run's folder before it counts.
+//! Unlike Burn's own single-device strategy it measures every split as the training says, ends the run where the
+//! loss is no number any more, stops after an epoch when asked to, and commits each epoch to the run's folder
+//! before it counts.
 
 mod display;
-mod measuring;
+mod measure;
 mod train;
 
-pub use measuring::{Apart, Measuring, bits, evaluate};
+pub use measure::{bits, evaluate};
 
 use crate::checkpoint::Parts;
+use crate::learn::log;
 use crate::session::Session;
-use crate::{Result, Trainable};
+use crate::training::{MeasuredSplits, Steps};
+use crate::{EarlyStopping, Result, Trainable};
 use burn::tensor::Device;
 use burn::train::{
     Learner, LearnerEvent, SupervisedLearningStrategy, SupervisedTrainingEventProcessor,
     TrainLoader, TrainingComponents, ValidLoader,
 };
+use gelu_compare::measure::{Bits, EpochMetrics};
 use gelu_compare::runs::{RunStatus, Spec};
 use std::sync::Arc;
 
@@ -25,16 +28,15 @@ use std::sync::Arc;
 pub(crate) struct EpochByEpoch<M: Trainable, S> {
     pub(crate) session: Arc<Session<S>>,
     pub(crate) parts: Arc<Parts>,
-    pub(crate) measuring: Measuring<M>,
-    /// Hears which epoch begins, from 1.
-    pub(crate) clock: Clock,
+    pub(crate) steps: Steps,
+    pub(crate) measured: MeasuredSplits<M>,
+    pub(crate) early_stopping: Option<EarlyStopping>,
+    /// Called with the number of each epoch that begins, from 1.
+    pub(crate) on_epoch: Box<dyn Fn(usize) + Send + Sync>,
     pub(crate) device: Device,
     /// Whether Burn's display shows the training.
     pub(crate) shown: bool,
 }
-
-/// Hears which epoch begins, from 1.
-pub type Clock = Box<dyn Fn(usize) + Send + Sync>;
 
 type Events<M> = SupervisedTrainingEventProcessor<M>;
 
@@ -78,24 +80,51 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         train: &TrainLoader<M>,
     ) -> Result<Next> {
         self.session.begin_epoch(epoch, &self.device);
-        (self.clock)(epoch);
+        (self.on_epoch)(epoch);
         let events = &mut components.event_processor;
         let trained = self.train(epoch, events, learner, train)?;
         if self.session.stops_now() {
             return Ok(Next::End(RunStatus::Interrupted));
         }
-        let (metrics, wrong) = self.measure(epoch, trained, events, learner)?;
-        if self.session.is_lost(&metrics)? {
+        let is_measured =
+            epoch.is_multiple_of(self.measured.every) || epoch == components.num_epochs;
+        let (mut metrics, wrong) = match is_measured {
+            true => self.measure(epoch, trained, events, learner)?,
+            false => (self.trained_alone(epoch, &trained, learner), None),
+        };
+        if let Some(name) = self.session.lost(&metrics, is_measured)? {
+            log::<S>(&format!(
+                "{name} is no finite number in epoch {epoch}, so the run has diverged; lower the learning rate, limit \
+                 gradients with .clip_norm(1.0), or look for such numbers in the data"
+            ));
             return Ok(Next::End(RunStatus::Diverged { epoch }));
         }
+        let stops = self.stops_early(&mut metrics, is_measured)?;
         self.show_train(events, LearnerEvent::EndEpoch(epoch))?;
         let checkpointer = components.checkpointer.as_mut();
         let checkpointer = checkpointer.expect("a run is always given its checkpointers");
         checkpointer.checkpoint(learner, epoch, &components.event_store);
         self.session.end_epoch(metrics, wrong, |folder| self.parts.write_to(folder))?;
-        match self.session.stops_after_epoch() && epoch < components.num_epochs {
-            true => Ok(Next::End(RunStatus::Interrupted)),
-            false => Ok(Next::Epoch),
+        Ok(match self.session.stops_after_epoch() && epoch < components.num_epochs {
+            _ if stops => Next::End(RunStatus::Finished),
+            true => Next::End(RunStatus::Interrupted),
+            false => Next::Epoch,
+        })
+    }
+
+    /// Whether the run is over with this epoch, and which epoch is restored then, as a column of it.
+    fn stops_early(&self, metrics: &mut EpochMetrics, is_measured: bool) -> Result<bool> {
+        let Some(strategy) = &self.early_stopping else { return Ok(false) };
+        if is_measured {
+            self.session.check_reported(strategy.metric(), metrics)?;
         }
+        let mut all = self.session.metrics();
+        all.push(metrics.clone());
+        let best = strategy.best(&all).unwrap_or(metrics.epoch);
+        metrics.set(EpochMetrics::RESTORED, best as f64);
+        Ok(strategy.should_stop(&all))
     }
 }
+
+/// What is measured after an epoch: its metrics, and which test examples are wrong where that is kept.
+type Measured = (EpochMetrics, Option<Bits>);

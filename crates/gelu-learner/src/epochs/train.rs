@@ -1,8 +1,11 @@
 use super::{EpochByEpoch, Events};
-use crate::tally::{Score, Tally};
-use crate::{Error, Measured, Result, Trainable};
+use crate::split_metrics::{MetricSums, SplitMetrics};
+use crate::training::check_rate;
+use crate::{Error, ModelOutput, Result, Trainable};
+use burn::optim::{GradientsAccumulator, GradientsParams};
 use burn::train::{Learner, LearnerEvent, TrainLoader, TrainingItem};
 use gelu_compare::runs::{Phase, Spec};
+use gelu_training::clip_by_global_norm;
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
     /// One pass over the training batches: the mean of their losses, and all else that they measure where
@@ -13,43 +16,67 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         events: &mut Events<M>,
         learner: &mut Learner<M>,
         loader: &TrainLoader<M>,
-    ) -> Result<Score> {
+    ) -> Result<SplitMetrics> {
         let total_items = loader.num_items();
         self.session.progress.update(|progress| {
             (progress.epoch, progress.phase) = (epoch, Phase::Train);
             (progress.done, progress.total) = (0, total_items);
         });
         self.show_train(events, LearnerEvent::StartSplit { epoch_number: epoch, total_items })?;
-        let by_batches = self.measuring.train.is_none();
-        let (mut tally, mut steps) = (Tally::default(), 0);
+        let by_batches = self.measured.train.is_none();
+        let (mut sums, mut iterations) = (MetricSums::default(), 0);
+        let (mut accumulator, mut accumulated) = (GradientsAccumulator::new(), 0);
         let mut batches = loader.iter();
         while let Some(batch) = batches.next() {
             let batch = batch.map_err(|error| Error::Failed(error.to_string()))?;
             let output = learner.train_step(batch);
-            learner.lr_step();
-            learner.optimizer_step(output.grads);
-            steps += 1;
-            tally.push(match by_batches {
+            iterations += 1;
+            match self.steps.grads_accumulation {
+                1 => self.step(learner, output.grads)?,
+                per_step => {
+                    accumulator.accumulate(&learner.model(), output.grads);
+                    accumulated += 1;
+                    if accumulated == per_step {
+                        self.step(learner, accumulator.grads())?;
+                        accumulated = 0;
+                    }
+                }
+            }
+            sums.push(match by_batches {
                 true => output.item.measure(),
                 false => output.item.measure_loss(),
             });
             // Reading a loss back waits for the device, so only as often as somebody looks.
             if self.session.progress.is_due() {
-                let (loss, done) = (tally.score()?.loss(), batches.progress().items_processed);
+                let (loss, done) = (sums.finish()?.loss(), batches.progress().items_processed);
                 self.session.progress.update(|progress| {
                     (progress.done, progress.batch_loss) = (done, Some(loss));
                 });
             }
             if self.shown {
                 let (progress, rate) = (batches.progress(), learner.lr_current());
-                let item = TrainingItem::new(output.item, progress, Some(steps), Some(rate));
+                let item = TrainingItem::new(output.item, progress, Some(iterations), Some(rate));
                 self.show_train(events, LearnerEvent::ProcessedItem(item))?;
             }
             if self.session.stops_now() {
                 break;
             }
         }
+        if accumulated > 0 {
+            self.step(learner, accumulator.grads())?;
+        }
         self.show_train(events, LearnerEvent::EndSplit(epoch))?;
-        tally.score()
+        sums.finish()
+    }
+
+    /// One step of the optimiser, and of the learning rate.
+    fn step(&self, learner: &mut Learner<M>, gradients: GradientsParams) -> Result<()> {
+        learner.lr_step();
+        check_rate(learner.lr_current().base())?;
+        learner.optimizer_step(match self.steps.clip_norm {
+            Some(largest) => clip_by_global_norm(gradients, &learner.model(), largest),
+            None => gradients,
+        });
+        Ok(())
     }
 }

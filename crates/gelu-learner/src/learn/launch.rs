@@ -1,19 +1,19 @@
 //! Training through Burn, in a thread of its own.
 
-use super::aside::Aside;
-use super::{Lesson, ShownMetrics};
+use super::redirected_stderr::RedirectedStderr;
 use crate::checkpoint::{EveryEpoch, PartCheckpointer, Parts, numbered};
 use crate::epochs::EpochByEpoch;
 use crate::randomness::{Purpose, device_seed};
 use crate::session::Session;
 use crate::silent::Silent;
-use crate::{Error, Result, Trainable};
+use crate::training::Prepared;
+use crate::{Error, Result, Trainable, Training};
 use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::Device;
 use burn::train::logger::InMemoryMetricLogger;
 use burn::train::{Learner, SupervisedTraining, TrainingStrategy};
-use gelu_compare::runs::{Checkpoint, Spec};
+use gelu_compare::runs::{Checkpoint, RunStatus, Spec};
 use rayon::ThreadPool;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -27,14 +27,14 @@ pub(super) fn carry_out<S: Spec, M: Trainable>(
     device: &Device,
     checkpoint: Option<Checkpoint>,
     kernels: ThreadPool,
-    lesson: impl FnOnce(usize) -> Result<Lesson<M>> + Send + 'static,
+    training: impl FnOnce(usize) -> Result<Training<M>> + Send + 'static,
 ) {
     let (device, of_thread) = (device.clone(), session.clone());
     let (ended, end) = channel::<()>();
     let thread = std::thread::Builder::new().name("training".to_owned()).spawn(move || {
         let _ended = ended;
         kernels.install(|| {
-            if let Err(error) = launch(&of_thread, &device, checkpoint.as_ref(), lesson) {
+            if let Err(error) = launch(&of_thread, &device, checkpoint.as_ref(), training) {
                 of_thread.end(Err(error));
             }
         });
@@ -60,14 +60,17 @@ fn launch<S: Spec, M: Trainable>(
     session: &Arc<Session<S>>,
     device: &Device,
     checkpoint: Option<&Checkpoint>,
-    lesson: impl FnOnce(usize) -> Result<Lesson<M>>,
+    training: impl FnOnce(usize) -> Result<Training<M>>,
 ) -> Result<()> {
     let done = checkpoint.map_or(0, |found| found.epoch);
     let seed = session.spec().key().seed;
     device.seed(device_seed(seed, Purpose::Weights));
-    let Lesson { model, optimizer, rates, epochs, train, measuring, clock, shown } = lesson(done)?;
+    let mut prepared = training(done)?.prepared(seed, done, device)?;
+    let epochs = prepared.num_epochs;
     session.set_epochs(epochs);
-    if done == epochs {
+    let stopped = prepared.early_stopping.as_ref();
+    if done == epochs || stopped.is_some_and(|strategy| strategy.should_stop(&session.metrics())) {
+        session.end(Ok(RunStatus::Finished));
         return Ok(());
     }
     if done > epochs {
@@ -76,17 +79,19 @@ fn launch<S: Spec, M: Trainable>(
              --out"
         )));
     }
-    let model = numbered(model);
+    let shown = prepared.has_display();
+    let model = numbered(prepared.model.clone());
     if let Some(checkpoint) = checkpoint {
         check_fit(&model, checkpoint)?;
     }
     // Burn wants one: that of its display, where there is one.
-    let beside = [&measuring.valid, &measuring.test].into_iter().flatten().next().cloned();
-    let beside = beside.unwrap_or_else(|| train.to_device(device));
-    let parts = Arc::new(Parts::default());
+    let valid = [&prepared.measured.valid, &prepared.measured.test].into_iter().flatten().next();
+    let valid = valid.cloned().unwrap_or_else(|| prepared.train.to_device(device));
+    let parts = Arc::new(Parts::attaching(prepared.attached.take()));
     let [model_part, optimizer_part, scheduler] =
         PartCheckpointer::all(&parts, checkpoint.map(|found| found.path.as_path()));
-    let mut training = SupervisedTraining::<M>::new(session.run.folder().path(), train, beside)
+    let folder = session.run.folder().path();
+    let mut training = SupervisedTraining::<M>::new(folder, prepared.train.clone(), valid)
         .num_epochs(epochs)
         .with_application_logger(None)
         .with_metric_logger(InMemoryMetricLogger::new())
@@ -94,26 +99,30 @@ fn launch<S: Spec, M: Trainable>(
         .with_checkpointing_strategy(EveryEpoch)
         .with_custom_checkpointers(model_part, optimizer_part, scheduler)
         .label(&session.spec().name());
+    training = match shown {
+        true => prepared.registered(training),
+        false => training.renderer(Box::new(Silent)),
+    };
+    let Prepared { optimizer, learning_rate, steps, measured, early_stopping, on_epoch, .. } =
+        prepared;
     let strategy = EpochByEpoch {
         session: session.clone(),
         parts,
-        measuring,
-        clock,
+        steps,
+        measured,
+        early_stopping,
+        on_epoch,
         device: device.clone(),
-        shown: shown.is_some(),
-    };
-    training = match shown {
-        Some(register) => ShownMetrics::registered(training, register),
-        None => training.renderer(Box::new(Silent)),
+        shown,
     };
     if done > 0 {
         training = training.checkpoint(done);
     }
-    let _aside = match strategy.shown && std::io::stderr().is_terminal() {
-        true => Some(Aside::of(session)?),
+    let _redirected = match shown && std::io::stderr().is_terminal() {
+        true => Some(RedirectedStderr::of(session)?),
         false => None,
     };
-    let learner = Learner::new(model.train(), optimizer, rates);
+    let learner = Learner::new(model.train(), optimizer, learning_rate);
     training.with_training_strategy(TrainingStrategy::Custom(Arc::new(strategy))).launch(learner);
     Ok(())
 }
@@ -126,7 +135,7 @@ fn check_fit<M: Module>(model: &M, checkpoint: &Checkpoint) -> Result<()> {
         Error::Failed(format!(
             "the network that is built now is not the one that was saved after epoch {}: {error}\nThe \
              program has changed since, or the network changes its parameters while it trains, which \
-             cannot be gone on from. Name another folder with --out, or delete {}",
+             cannot be resumed. Name another folder with --out, or delete {}",
             checkpoint.epoch,
             checkpoint.path.parent().unwrap_or(&path).display()
         ))

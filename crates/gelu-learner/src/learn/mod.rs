@@ -4,63 +4,59 @@
 //! [`SupervisedTraining`](burn::train::SupervisedTraining) with a learning strategy of its own (`epochs`), which
 //! measures every split after an epoch and ends the epoch with one atomic checkpoint.
 
-mod aside;
+mod finished;
 mod launch;
-mod learned;
-mod lesson;
-mod shown;
+mod redirected_stderr;
 
-pub use learned::Learned;
-pub use lesson::Lesson;
-pub use shown::{Shown, ShownMetrics};
+pub use finished::FinishedRun;
 
 use crate::checkpoint::verify;
-use crate::session::{Plan, Session};
-use crate::{Error, Result, Trainable};
+use crate::session::{RunOptions, Session};
+use crate::{Error, Result, Trainable, Training};
 use burn::tensor::Device;
+use finished::finish;
 use gelu_compare::output::complain;
 use gelu_compare::runs::{Checkpoint, ClaimedRun, Environment, RunStatus, Spec};
 use gelu_compare::worker::Control;
 use launch::carry_out;
-use learned::finish;
 use rayon::ThreadPool;
 use std::sync::Arc;
 
-/// A run, and what it is trained on and asked to do.
+/// A run to train, and where.
 #[derive(Debug)]
-pub struct Class<'a, S> {
+pub struct RunContext<'a, S> {
     /// The run.
     pub run: &'a Arc<ClaimedRun<S>>,
-    /// What it is to have.
-    pub plan: Plan,
-    /// What it is trained on.
+    /// What it has to have.
+    pub options: RunOptions,
+    /// The device to train on.
     pub device: &'a Device,
-    /// The same for its folder; the `threads` of it are those of the kernels.
+    /// What the run's folder says of device and machine; its `threads` are those of the kernels.
     pub environment: &'a Environment,
-    /// How it is stopped.
+    /// How the run is stopped.
     pub control: &'a Control,
 }
 
-/// Trains a run to its end, going on where an earlier session stopped; a complete run is left as it is.
-/// `lesson` makes what is trained, after so many epochs that are done: with the device's generator seeded
-/// for the initial weights, in the thread that trains. `keep` puts what is left of a run that has all its
+/// Trains a run to its end and resumes it where an earlier session stopped; a complete run is left as it is.
+/// `training` puts the training together, given the number of epochs that are done: in the thread that trains,
+/// with the device's generator seeded for the initial weights. `keep` puts what is left of a run that has all its
 /// epochs into its folder.
 ///
 /// # Errors
 ///
 /// When its results cannot be saved, the device fails, or another worker has taken the run over; those of
-/// `lesson` and `keep`. What an earlier epoch saved stays.
+/// `training` and `keep`. What an earlier epoch saved stays.
 ///
 /// # Panics
 ///
 /// When Burn does; the run is then as its last epoch left it.
-pub fn learn<S: Spec, M: Trainable>(
-    class: Class<'_, S>,
-    lesson: impl FnOnce(usize) -> Result<Lesson<M>> + Send + 'static,
-    keep: impl FnOnce(Learned<'_, S>) -> Result<()> + Send,
+pub fn train_run<S: Spec, M: Trainable>(
+    context: RunContext<'_, S>,
+    training: impl FnOnce(usize) -> Result<Training<M>> + Send + 'static,
+    keep: impl FnOnce(FinishedRun<'_, S>) -> Result<()> + Send,
 ) -> Result<RunStatus> {
     gelu_kernels::keep_memory();
-    let Class { run, plan, device, environment, control } = class;
+    let RunContext { run, options, device, environment, control } = context;
     let before = run.status();
     if before.status.is_complete() {
         return Ok(before.status);
@@ -71,19 +67,19 @@ pub fn learn<S: Spec, M: Trainable>(
     run.publish_metrics(&metrics)?;
     run.set_status(RunStatus::Running, before.seconds)?;
 
-    let epochs = plan.epochs;
+    let epochs = options.epochs;
     let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
-    let session = Session::new(run.clone(), control.clone(), metrics, before.seconds, plan);
+    let session = Session::new(run.clone(), control.clone(), metrics, before.seconds, options);
     let session = Arc::new(session);
     if epochs != Some(done) {
         let kernels = pool(threads(environment))?;
-        carry_out(&session, device, checkpoint, kernels, lesson);
+        carry_out(&session, device, checkpoint, kernels, training);
     }
     // Other threads than before: a display of Burn's that was left behind holds those.
     pool(threads(environment))?.install(|| finish(&session, keep))
 }
 
-/// The newest checkpoint that can be gone on from. Damaged ones that are newer are removed.
+/// The newest checkpoint that can be resumed from. Damaged ones that are newer are removed.
 fn sound_checkpoint<S: Spec>(run: &ClaimedRun<S>) -> Result<Option<Checkpoint>> {
     loop {
         let (checkpoint, damaged) = run.folder().checkpoint()?;
@@ -103,7 +99,7 @@ fn sound_checkpoint<S: Spec>(run: &ClaimedRun<S>) -> Result<Option<Checkpoint>> 
     }
 }
 
-/// Says something in a run's log.
+/// Writes a line into a run's log.
 pub fn log<S: Spec>(line: &str) {
     complain(&format!("{}: {line}\n", S::TOOL));
 }

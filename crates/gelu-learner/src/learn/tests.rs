@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{Net, Plus, below};
-use crate::{Loader, Training, environment};
+use crate::{Loader, environment};
 use burn::optim::SgdConfig;
 use burn::tensor::{Tensor, TensorReadError};
 use burn::train::metric::{Adaptor, Metric, MetricMetadata, MetricName, SerializedEntry};
@@ -37,17 +37,15 @@ impl Sandbox {
         hears: impl Fn(&[usize]) + Send + Sync + 'static,
     ) -> Result<RunStatus> {
         let (device, environment) = (Device::default(), environment::here("flex", 1));
-        let plan = Plan::default();
-        let class =
-            Class { run: &self.run, plan, device: &device, environment: &environment, control };
-        let on = device.clone();
-        let lesson = move |done| {
+        let options = RunOptions::default();
+        let (run, environment) = (&self.run, &environment);
+        let context = RunContext { run, options, device: &device, environment, control };
+        let training = move |_| {
             let load = |plus| Loader::new(below(6), Plus(plus)).batch_size(2);
-            let training_of = Training::of(Net::new(hears), SgdConfig::new().init(), 0.1);
-            let training_of = training_of.train(load(0)).valid(load(10)).epochs(2);
-            training(training_of).lesson(3, done, &on)
+            let net = Training::new(Net::new(hears), SgdConfig::new().init(), 0.1);
+            Ok(training(net.train(load(0)).valid(load(10)).num_epochs(2)))
         };
-        learn(class, lesson, |learned| learned.keep_model())
+        train_run(context, training, |finished| finished.save_model())
     }
 }
 
@@ -145,12 +143,11 @@ fn burns_display_is_told_of_every_batch() {
     let (trained, measured) = (counting(), counting());
     let (of_training, of_valid) = (trained.clone(), measured.clone());
     let sandbox = Sandbox::new(LONG);
-    let shown = move |training: Training<Net>| {
-        training.shown(|burn| burn.metric_train(of_training).metric_valid(of_valid))
-    };
+    let shown =
+        move |training: Training<Net>| training.metric_train(of_training).metric_valid(of_valid);
     let status = sandbox.train(&Control::default(), shown, |_| ()).unwrap();
     assert_eq!(status, RunStatus::Finished);
-    for (told, column) in [(trained, "batch_loss"), (measured, "valid_loss")] {
+    for (told, column) in [(trained, "train_loss"), (measured, "valid_loss")] {
         assert_eq!(told.batches.load(Ordering::SeqCst), 6, "{column}: two epochs of three batches");
         let losses = told.losses.lock().unwrap();
         for (losses, epoch) in losses.chunks(3).zip(sandbox.run.folder().metrics().unwrap()) {
@@ -158,4 +155,59 @@ fn burns_display_is_told_of_every_batch() {
             assert!((mean - epoch.get(column).unwrap()).abs() < 1e-6, "{column}: {losses:?}");
         }
     }
+}
+
+/// The numbers of the network that a run has saved.
+fn saved(sandbox: &Sandbox) -> Vec<f32> {
+    let path = sandbox.run.folder().file("model.bpk");
+    let tensors = burn_pack::Reader::from_file(path).unwrap().into_tensors().unwrap();
+    let bytes = tensors.iter().flat_map(|tensor| tensor.to_bytes().unwrap().to_vec());
+    let bytes: Vec<u8> = bytes.collect();
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// A run of one epoch over six examples by steepest descent.
+fn descended(batch: usize, rate: f64, per_step: usize, clip: Option<f64>) -> Vec<f32> {
+    let sandbox = Sandbox::new(LONG);
+    let training = move |_| {
+        let net = Training::new(Net::new(|_| ()), SgdConfig::new().init(), rate);
+        let net = net.train(Loader::new(below(6), Plus(0)).batch_size(batch));
+        let net = net.grads_accumulation(per_step).num_epochs(1);
+        match clip {
+            Some(largest) => net.clip_norm(largest),
+            None => net,
+        }
+    };
+    let status = sandbox.train(&Control::default(), training, |_| ()).unwrap();
+    assert_eq!(status, RunStatus::Finished);
+    saved(&sandbox)
+}
+
+/// The mean of six examples' gradients is a third of the sum of the means of three times two, and a fourth batch
+/// that is missing changes nothing.
+#[test]
+fn gradients_are_summed_over_the_batches_of_a_step() {
+    let whole = descended(6, 0.03, 1, None);
+    for per_step in [3, 4] {
+        let summed = descended(2, 0.01, per_step, None);
+        for (whole, summed) in whole.iter().zip(&summed) {
+            assert!((whole - summed).abs() < 1e-6, "{per_step}: {whole} {summed}");
+        }
+    }
+    assert_ne!(whole, descended(2, 0.01, 1, None), "three steps are not one");
+}
+
+/// A step of length η·c where the gradient's norm is above c, and a plain one where it is not.
+#[test]
+fn the_norm_of_all_gradients_together_is_clipped() {
+    let start = descended(6, 0.0, 1, None);
+    let step = |clip| {
+        let end = descended(6, 0.5, 1, clip);
+        let squares = start.iter().zip(&end).map(|(a, b)| f64::from(b - a).powi(2));
+        squares.sum::<f64>().sqrt()
+    };
+    let plain = step(None);
+    assert!(plain > 0.1, "{plain}");
+    assert!((step(Some(0.1)) - 0.05).abs() < 1e-6);
+    assert!((step(Some(1e6)) - plain).abs() < 1e-6);
 }

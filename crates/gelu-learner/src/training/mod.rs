@@ -1,25 +1,28 @@
 //! What a run trains, and how: put together step by step.
 
-mod lesson;
-mod loader;
+mod display;
+mod prepared;
 
-pub use loader::Loader;
+pub(crate) use prepared::{Further, MeasuredSplits, Prepared, Steps, check_rate};
 
-use crate::learn::{Shown, ShownMetrics};
-use crate::{Schedule, Trainable};
+use crate::loader::BatchSource;
+use crate::metrics::{RecordedMetrics, Recorder};
+use crate::{EarlyStopping, Trainable};
 use burn::optim::ModuleOptimizer;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
-use burn::train::InferenceStep;
+use burn::train::{InferenceStep, SupervisedTraining};
 
 type Input<M> = <M as InferenceStep>::Input;
 
-/// What a run trains, and how: a network, its optimiser and learning rate, its data, a number of epochs.
+/// What a run trains, and how: a network, its optimiser and learning rate, its data, a number of epochs. Its
+/// methods have the names of Burn's `SupervisedTraining` where that has them.
 ///
 /// ```
 /// # use burn::data::dataloader::batcher::Batcher;
 /// # use burn::data::dataset::Dataset;
 /// # use burn::optim::AdamConfig;
-/// # use gelu_learner::{Loader, Result, Run, Schedule, Trainable, Training};
+/// # use burn::train::StoppingCondition;
+/// # use gelu_learner::{EarlyStopping, Loader, Result, Run, Trainable, Training};
 /// # type Batch<N> = <N as burn::train::TrainStep>::Input;
 /// fn training<N: Trainable, I: Send + 'static>(
 ///     run: &Run,
@@ -28,119 +31,175 @@ type Input<M> = <M as InferenceStep>::Input;
 ///     plain: impl Batcher<I, Batch<N>> + Clone + 'static,
 ///     [train, valid, test]: [impl Dataset<I> + 'static; 3],
 /// ) -> Result<Training<N>> {
-///     Ok(Training::of(net, AdamConfig::new().init(), run.get("rate")?)
-///         .train(Loader::new(train, augmenting).batch_size(64))
+///     let learning_rate: f64 = run.get("learning_rate")?;
+///     let patient = StoppingCondition::NoImprovementSince { n_epochs: 3 };
+///     Ok(Training::new(net, AdamConfig::new().init(), learning_rate)
+///         .train(Loader::new(train, augmenting).batch_size(64).drop_last())
 ///         .valid(Loader::new(valid, plain.clone()))
 ///         .test(Loader::new(test, plain))
-///         .epochs(10)
-///         .schedule(Schedule::Cosine))
+///         .num_epochs(10)
+///         .grads_accumulation(4)
+///         .early_stopping(EarlyStopping::new("valid_loss", patient))
+///         .clip_norm(1.0))
 /// }
 /// ```
 #[must_use = "a training does nothing until a program carries it out"]
 pub struct Training<M: Trainable> {
-    model: M,
+    pub(crate) model: M,
     optimizer: ModuleOptimizer,
-    course: Course,
-    epochs: usize,
-    train: Option<Loader<Input<M>>>,
-    valid: Option<Loader<Input<M>>>,
-    test: Option<Loader<Input<M>>>,
-    measure_train: Option<Loader<Input<M>>>,
-    probes: bool,
-    shown: Option<Shown<M>>,
+    learning_rate: ModuleLrScheduler,
+    train: Option<BatchSource<Input<M>>>,
+    valid: Option<BatchSource<Input<M>>>,
+    test: Option<BatchSource<Input<M>>>,
+    measure_train: Option<BatchSource<Input<M>>>,
+    num_epochs: usize,
+    measure_every: usize,
+    grads_accumulation: usize,
+    clip_norm: Option<f64>,
+    early_stopping: Option<EarlyStopping>,
+    probes: Probes<M>,
+    further: Vec<(String, &'static str, BatchSource<Input<M>>)>,
+    recorders: Vec<Box<dyn Recorder<M>>>,
+    display: Vec<Register<M>>,
+    on_epoch: OnEpoch,
+    attached: Option<serde_json::Value>,
 }
 
-/// How the learning rate goes on.
-enum Course {
-    Schedule {
-        rate: f64,
-        schedule: Schedule,
-    },
-    Burn(ModuleLrScheduler),
-    /// A scheduler of Burn's was given, and then a schedule.
-    Refused,
+/// What layers are probed on.
+enum Probes<M: Trainable> {
+    None,
+    /// The first split that is measured.
+    Measured,
+    On(BatchSource<Input<M>>),
 }
+
+/// Registers metrics with Burn's builder.
+type Register<M> = Box<dyn FnOnce(SupervisedTraining<M>) -> SupervisedTraining<M> + Send>;
+
+/// Called with the number of each epoch that begins, from 1.
+type OnEpoch = Box<dyn Fn(usize) + Send + Sync>;
 
 impl<M: Trainable> std::fmt::Debug for Training<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Training").field("epochs", &self.epochs).finish_non_exhaustive()
+        f.debug_struct("Training").field("num_epochs", &self.num_epochs).finish_non_exhaustive()
     }
 }
 
 impl<M: Trainable> Training<M> {
-    /// Trains a network, as it was built for a run, by an optimiser of Burn's or of gelu-training's at this
-    /// learning rate. Gradients are clipped by what the optimiser's config says
-    /// (`AdamConfig::with_grad_clipping`).
-    pub fn of(model: M, optimizer: impl Into<ModuleOptimizer>, rate: f64) -> Self {
-        let course = Course::Schedule { rate, schedule: Schedule::Constant };
-        Self::with_course(model, optimizer.into(), course)
-    }
-
-    /// The same at the learning rates of one of Burn's schedulers, which is asked once per batch. Build it from
-    /// the value of the run: there is no other learning rate, so none that was tuned can go unused.
-    pub fn scheduled(
+    /// Trains a network, as it was built for a run, with an optimiser of Burn's or of gelu-training's, at a
+    /// learning rate: a number, or one of Burn's schedulers, as Burn's `Learner::new` takes them. A scheduler
+    /// makes a step per step of the optimiser and goes on exactly where it was after a kill.
+    ///
+    /// ```
+    /// # use burn::optim::AdamConfig;
+    /// # use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
+    /// # use gelu_learner::{Error, Loader, Result, Trainable, Training};
+    /// # type Batch<N> = <N as burn::train::TrainStep>::Input;
+    /// # fn training<N: Trainable>(net: N, train: Loader<u8, Batch<N>>) -> Result<Training<N>> {
+    /// let steps = 10 * train.num_batches();
+    /// let cosine = CosineAnnealingLrSchedulerConfig::new(1e-2, steps).init().map_err(Error::Usage)?;
+    /// Ok(Training::new(net, AdamConfig::new().init(), cosine).train(train).num_epochs(10))
+    /// # }
+    /// ```
+    pub fn new(
         model: M,
         optimizer: impl Into<ModuleOptimizer>,
-        scheduler: impl Into<ModuleLrScheduler>,
+        learning_rate: impl Into<ModuleLrScheduler>,
     ) -> Self {
-        Self::with_course(model, optimizer.into(), Course::Burn(scheduler.into()))
-    }
-
-    fn with_course(model: M, optimizer: ModuleOptimizer, course: Course) -> Self {
         Self {
             model,
-            optimizer,
-            course,
-            epochs: 0,
+            optimizer: optimizer.into(),
+            learning_rate: learning_rate.into(),
             train: None,
             valid: None,
             test: None,
             measure_train: None,
-            probes: false,
-            shown: None,
+            num_epochs: 1,
+            measure_every: 1,
+            grads_accumulation: 1,
+            clip_norm: None,
+            early_stopping: None,
+            probes: Probes::None,
+            further: Vec::new(),
+            recorders: Vec::new(),
+            display: Vec::new(),
+            on_epoch: Box::new(|_| ()),
+            attached: None,
         }
     }
 
     /// Trains on this, shuffled anew every epoch. The last batch of an epoch holds what is left, unless the
     /// loader drops it.
-    pub fn train(mut self, loader: Loader<Input<M>>) -> Self {
-        self.train = Some(loader);
+    pub fn train(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
+        self.train = Some(loader.into());
         self
     }
 
     /// Chooses settings, and best epochs, on this: `valid_loss` and the like.
-    pub fn valid(mut self, loader: Loader<Input<M>>) -> Self {
-        self.valid = Some(loader);
+    pub fn valid(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
+        self.valid = Some(loader.into());
         self
     }
 
     /// Reports on this, which nothing is chosen on: `test_loss` and the like.
-    pub fn test(mut self, loader: Loader<Input<M>>) -> Self {
-        self.test = Some(loader);
+    pub fn test(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
+        self.test = Some(loader.into());
         self
     }
 
-    /// Trains for this number of epochs.
-    pub fn epochs(mut self, epochs: usize) -> Self {
-        self.epochs = epochs;
+    /// Sets the number of epochs, 1 by default.
+    pub fn num_epochs(mut self, num_epochs: usize) -> Self {
+        self.num_epochs = num_epochs;
         self
     }
 
-    /// The course of the learning rate, from the given one on. Without it the learning rate stays as it is. Not
-    /// with [`scheduled`](Self::scheduled).
-    pub fn schedule(mut self, schedule: Schedule) -> Self {
-        self.course = match self.course {
-            Course::Schedule { rate, .. } => Course::Schedule { rate, schedule },
-            Course::Burn(_) | Course::Refused => Course::Refused,
-        };
+    /// Makes a step of the optimiser, and of the learning rate's scheduler, per this number of batches, with the
+    /// sum of their gradients, as Burn's does; the last step of an epoch takes the batches that are left.
+    pub fn grads_accumulation(mut self, batches: usize) -> Self {
+        self.grads_accumulation = batches;
+        self
+    }
+
+    /// Scales the gradients of a step down where the norm of all of them together is above this, as
+    /// `clip_grad_norm_` of PyTorch ([`gelu_training::clip_by_global_norm`]). The configs of optimisers
+    /// (`AdamConfig::with_grad_clipping`) clip each parameter by itself.
+    pub fn clip_norm(mut self, largest: f64) -> Self {
+        self.clip_norm = Some(largest);
+        self
+    }
+
+    /// Ends the run where a metric has stopped improving, and restores the best epoch: its network is what the
+    /// run saves and its metrics are what the run reports.
+    pub fn early_stopping(mut self, strategy: EarlyStopping) -> Self {
+        self.early_stopping = Some(strategy);
+        self
+    }
+
+    /// Measures the splits after every `epochs`-th epoch and after the last. In the others only `train_…`, of
+    /// the batches as they were trained on, has values.
+    pub fn measure_every(mut self, epochs: usize) -> Self {
+        self.measure_every = epochs;
         self
     }
 
     /// Measures `train_…` on this after every epoch, dropout off: the training set as its batcher makes it
     /// for measuring. Without it `train_…` is the mean over the batches as they were trained on, which costs
-    /// nothing.
-    pub fn measure_train(mut self, loader: Loader<Input<M>>) -> Self {
-        self.measure_train = Some(loader);
+    /// nothing; with it, that mean of the loss is `batch_loss`.
+    pub fn measure_train(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
+        self.measure_train = Some(loader.into());
+        self
+    }
+
+    /// Measures one metric on further examples, next to the splits: under other noise, or from another region.
+    /// `column` is what files call the result, `test_outside`; `metric` is `loss` or a metric of the network's
+    /// output.
+    pub fn measure_on(
+        mut self,
+        column: &str,
+        metric: &'static str,
+        loader: impl Into<BatchSource<Input<M>>>,
+    ) -> Self {
+        self.further.push((column.to_owned(), metric, loader.into()));
         self
     }
 
@@ -150,41 +209,54 @@ impl<M: Trainable> Training<M> {
     /// batcher makes it. Without a validation set it is that of `.test(…)`, else of `.measure_train(…)`, else
     /// of `.train(…)`.
     pub fn probes(mut self) -> Self {
-        self.probes = true;
+        self.probes = Probes::Measured;
         self
     }
 
-    /// Shows the training in Burn's own terminal display, with the metrics that this registers, where `train`
-    /// has a terminal. The network's outputs have to have what these metrics are made of (Burn's `Adaptor`),
-    /// as Burn's `ClassificationOutput` and `RegressionOutput` have.
+    /// Measures what the layers do, as [`probes`](Self::probes), on the first batch of this.
+    pub fn probes_on(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
+        self.probes = Probes::On(loader.into());
+        self
+    }
+
+    /// Records numeric metrics of Burn's, or of your own that implement Burn's `Metric` and `Numeric`, of every
+    /// split that is measured: `AurocMetric` becomes the columns `valid_auroc_…` and `test_auroc_…`, with the
+    /// values that Burn computes at the end of a split. The network's outputs have to have what the metrics are
+    /// made of (Burn's `Adaptor`).
     ///
     /// ```
-    /// # use burn::train::metric::{Adaptor, LossInput, LossMetric, ItemLazy};
+    /// # use burn::train::metric::{AccuracyMetric, ClassReduction, ConfusionStatsInput, AccuracyInput};
+    /// # use burn::train::metric::{Adaptor, AurocMetric};
     /// # use burn::train::{InferenceStep, TrainStep};
     /// # use gelu_learner::{Trainable, Training};
-    /// # fn shown<N: Trainable>(training: Training<N>) -> Training<N>
+    /// # fn recorded<N>(training: Training<N>) -> Training<N>
     /// # where
-    /// #     <N as TrainStep>::Output: Adaptor<LossInput>,
-    /// #     <N as InferenceStep>::Output: Adaptor<LossInput>,
+    /// #     N: Trainable,
+    /// #     <N as InferenceStep>::Output: Adaptor<AccuracyInput> + Adaptor<ConfusionStatsInput>,
     /// # {
-    /// training.shown(|burn| burn.metrics((LossMetric::new(),)))
+    /// training.record((AccuracyMetric::new(), AurocMetric::multiclass(ClassReduction::Macro)))
     /// # }
     /// ```
+    pub fn record(mut self, metrics: impl RecordedMetrics<M>) -> Self {
+        metrics.add_to(&mut self.recorders);
+        self
+    }
+
+    /// Calls a function with the number of each epoch that begins, from 1, before its first batch.
+    pub fn on_epoch(mut self, function: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        self.on_epoch = Box::new(function);
+        self
+    }
+
+    /// Saves a value with the network: what predicting needs beside its parameters, such as the mean and the
+    /// deviation of inputs, a vocabulary, the names of classes. [`Trained::attached`](crate::Trained::attached)
+    /// gives it back.
     ///
-    /// Metrics are all that it takes: epochs, checkpoints and the end of a training are the run's, so
-    /// Burn's builder is not handed out.
+    /// # Panics
     ///
-    /// ```compile_fail,E0599
-    /// # use gelu_learner::{Trainable, Training};
-    /// # fn shown<N: Trainable>(training: Training<N>) -> Training<N> {
-    /// training.shown(|burn| burn.num_epochs(2))
-    /// # }
-    /// ```
-    pub fn shown(
-        mut self,
-        register: impl FnOnce(ShownMetrics<M>) -> ShownMetrics<M> + Send + 'static,
-    ) -> Self {
-        self.shown = Some(Box::new(register));
+    /// If the value cannot be written as JSON.
+    pub fn attach(mut self, value: &impl serde::Serialize) -> Self {
+        self.attached = Some(serde_json::to_value(value).expect("the value is written as JSON"));
         self
     }
 }

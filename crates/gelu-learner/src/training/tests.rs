@@ -1,42 +1,30 @@
 use super::*;
-use crate::learn::Lesson;
-use crate::testing::{Net, Plus, below, pass};
-use crate::{Error, Result};
+use crate::testing::{Batch, Net, Plus, below, pass};
+use crate::{Error, Loader, Result};
 use burn::optim::SgdConfig;
 use burn::tensor::Device;
 
 const RATE: f64 = 0.1;
 
 fn training() -> Training<Net> {
-    Training::of(Net::new(|_| ()), SgdConfig::new().init(), RATE).epochs(2)
+    Training::new(Net::new(|_| ()), SgdConfig::new().init(), RATE).num_epochs(2)
 }
 
 /// A loader whose batcher adds a number that tells it from others.
-fn load(examples: usize, plus: usize) -> Loader<crate::testing::Batch> {
+fn load(examples: usize, plus: usize) -> Loader<usize, Batch> {
     Loader::new(below(examples), Plus(plus))
 }
 
-fn lesson(training: Training<Net>, done: usize) -> Result<Lesson<Net>> {
-    training.lesson(3, done, &Device::default())
+fn prepared(training: Training<Net>, done: usize) -> Result<Prepared<Net>> {
+    training.prepared(3, done, &Device::default())
 }
 
 #[test]
-fn a_schedule_counts_a_last_batch_that_is_not_full() {
-    // 5 examples in batches of 2 are 3 batches: of 6 in all, the fourth is half a cosine through.
-    let rates = |loader: Loader<_>| {
-        let training = training().train(loader).schedule(Schedule::Cosine);
-        let mut rates = lesson(training, 0).unwrap().rates;
-        (0..6).map(|_| rates.step().base()).collect::<Vec<f64>>()
-    };
-    let all = rates(load(5, 0).batch_size(2));
-    for (rate, batch) in all.iter().zip(0..) {
-        let share = f64::from(batch) / 6.0;
-        let expected = RATE * 0.5 * (1.0 + (std::f64::consts::PI * share).cos());
-        assert!((rate - expected).abs() < 1e-15, "{all:?}");
-    }
-    // One that is dropped does not count: 4 batches in all.
-    let dropped = rates(load(5, 0).batch_size(2).drop_last());
-    assert!((dropped[2] - RATE / 2.0).abs() < 1e-15, "{dropped:?}");
+fn a_loader_counts_a_last_batch_that_is_not_full_unless_it_is_dropped() {
+    let loader = load(5, 0).batch_size(2);
+    assert_eq!(loader.num_batches(), 3);
+    assert_eq!(loader.drop_last().num_batches(), 2);
+    assert_eq!(load(5, 0).num_batches(), 0);
 }
 
 /// The orders are those of `numpy`-free Python: ChaCha8 from D. J. Bernstein's description (checked by the vector
@@ -44,7 +32,7 @@ fn a_schedule_counts_a_last_batch_that_is_not_full() {
 /// a Fisher–Yates shuffle whose indices come from one draw below 12! as rand documents it.
 #[test]
 fn an_epoch_has_the_order_of_its_number_also_after_others() {
-    let train = |done| lesson(training().train(load(10, 0).batch_size(10)), done).unwrap().train;
+    let train = |done| prepared(training().train(load(10, 0).batch_size(10)), done).unwrap().train;
     let through = train(0);
     assert_eq!(pass(through.as_ref()), [[1, 8, 0, 9, 7, 3, 4, 6, 2, 5]]);
     assert_eq!(pass(through.as_ref()), [[5, 9, 1, 8, 3, 6, 2, 4, 7, 0]]);
@@ -61,18 +49,18 @@ fn every_part_has_its_own_batcher_and_probes_are_of_validation() {
             .measure_train(load(3, 400))
             .probes()
     };
-    let measuring = lesson(all(), 0).unwrap().measuring;
+    let measured = prepared(all(), 0).unwrap().measured;
     let batches =
         |loader: &Option<burn::train::ValidLoader<Net>>| pass(loader.as_ref().unwrap().as_ref());
     // Without a batch size of its own it is that of the training's.
-    assert_eq!(batches(&measuring.valid), [vec![200, 201], vec![202]]);
-    assert_eq!(batches(&measuring.test), [[300, 301, 302]]);
-    assert_eq!(batches(&measuring.train), [vec![400, 401], vec![402]]);
-    assert_eq!(batches(&measuring.probed), batches(&measuring.valid));
+    assert_eq!(batches(&measured.valid), [vec![200, 201], vec![202]]);
+    assert_eq!(batches(&measured.test), [[300, 301, 302]]);
+    assert_eq!(batches(&measured.train), [vec![400, 401], vec![402]]);
+    assert_eq!(batches(&measured.probed), batches(&measured.valid));
     let probed = |without: fn(&mut Training<Net>)| {
         let mut training = all();
         without(&mut training);
-        batches(&lesson(training, 0).unwrap().measuring.probed)[0][0]
+        batches(&prepared(training, 0).unwrap().measured.probed)[0][0]
     };
     assert_eq!(probed(|training| training.valid = None), 300);
     assert_eq!(probed(|training| (training.valid, training.test) = (None, None)), 400);
@@ -83,17 +71,50 @@ fn every_part_has_its_own_batcher_and_probes_are_of_validation() {
 }
 
 #[test]
-fn what_cannot_be_trained_is_refused() {
-    let refused = |training: Training<Net>| match lesson(training, 0) {
+fn what_cannot_be_trained_is_refused_with_what_to_do() {
+    let refused = |training: Training<Net>| match prepared(training, 0) {
         Err(Error::Usage(problem)) => problem,
         other => panic!("{other:?}"),
     };
-    let said = refused(training());
-    assert!(said.starts_with("there is no data to train on"), "{said}");
-    let said = refused(training().train(load(3, 0)));
-    assert!(said.contains(".train(Loader::new(…).batch_size(64))"), "{said}");
-    let said = refused(training().train(load(3, 0).batch_size(4).drop_last()));
-    assert!(said.contains("the 3 examples for .train(…) are less than a batch of 4"), "{said}");
-    let said = refused(training().train(load(3, 0).batch_size(2)).test(load(3, 0).drop_last()));
-    assert!(said.starts_with(".test(…) measures all examples"), "{said}");
+    let of = |train: Loader<usize, Batch>| training().train(train);
+    let sound = || of(load(3, 0).batch_size(2));
+    for (training, said) in [
+        (training(), "there is no data to train on; give some with .train(Loader::new(…))"),
+        (of(load(3, 0)), "the batch size is missing; write .train(Loader::new(…).batch_size(64))"),
+        (of(load(3, 0).batch_size(0)), "the batch size is 0; it has to be at least 1"),
+        (
+            of(load(0, 0).batch_size(2)),
+            "the data set for .train(…) has no examples; give it at least one",
+        ),
+        (
+            of(load(3, 0).batch_size(4)),
+            "a batch of 4 is larger than the data set for .train(…), which has 3 examples; use .batch_size(3) or \
+             a smaller one",
+        ),
+        (
+            sound().test(load(0, 0)),
+            "the data set for .test(…) has no examples; give it at least one",
+        ),
+        (
+            sound().test(load(3, 0).drop_last()),
+            ".test(…) measures all examples, and .drop_last() would leave some out; use it for .train(…) alone",
+        ),
+        (sound().num_epochs(0), "num_epochs is 0; it has to be at least 1, as in .num_epochs(10)"),
+        (
+            sound().grads_accumulation(0),
+            "grads_accumulation is 0; it has to be at least 1, as in .grads_accumulation(4)",
+        ),
+        (
+            sound().measure_every(0),
+            "measure_every is 0; it has to be at least 1, as in .measure_every(5)",
+        ),
+        (
+            sound().clip_norm(0.0),
+            "clip_norm is 0; it has to be a number above 0, as in .clip_norm(1.0)",
+        ),
+    ] {
+        assert_eq!(refused(training), said);
+    }
+    // What is measured may be less than a batch of the training's.
+    assert!(prepared(sound().valid(load(1, 0)), 0).is_ok());
 }

@@ -19,6 +19,9 @@ pub struct RunDocument {
     pub seed: u64,
     /// What it is for.
     pub stage: Stage,
+    /// Its folder in the comparison's, `runs/gelu-seed1-0123abcd`: metrics, log and, once it is finished, the
+    /// trained network `model.bpk`.
+    pub folder: String,
     /// Whether the plan has it; one that was trained beside it changes no verdict and no choice.
     pub planned: bool,
     /// `waiting`, `running`, `interrupted`, `finished`, `diverged` or `failed`.
@@ -55,6 +58,7 @@ impl RunDocument {
             setting: run.key.setting.in_columns(&snapshot.axes),
             seed: run.key.seed,
             stage: run.key.stage,
+            folder: format!("runs/{}", run.folder),
             planned: run.planned,
             status: run.status.word().to_owned(),
             reason,

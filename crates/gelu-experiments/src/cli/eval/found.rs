@@ -1,11 +1,12 @@
 //! What a folder holds: finished runs, where their data were, what decides.
 
 use crate::comparison::ComparisonReader;
-use crate::data;
+use crate::data::{self, DataSet};
 use crate::measure::Criterion;
 use crate::output::complain;
-use crate::runs::{ComparisonFolder, Experiment, RunFolder, RunSnapshot, RunStatus};
+use crate::runs::{ComparisonFolder, Experiment, RunFolder, RunSnapshot, RunSpec, RunStatus};
 use crate::{Error, Result};
+use gelu_learner::Trained;
 use std::path::{Path, PathBuf};
 
 /// The finished runs of a comparison, or the one run that a folder is.
@@ -34,6 +35,25 @@ pub(super) fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
         }),
         false => Ok(finished),
     }
+}
+
+/// The run of a folder: its own, or the best of the comparison.
+pub(in crate::cli) fn run_of(folder: &Path) -> Result<RunFolder> {
+    match folder.join("run.toml").exists() {
+        true => Ok(RunFolder::at(folder)),
+        false => Ok(RunFolder::at(Trained::best(folder)?.folder())),
+    }
+}
+
+/// The data that a run was trained on, and where they were read from.
+pub(in crate::cli) fn data_of(
+    folder: &Path,
+    run: &RunFolder,
+    place: Option<PathBuf>,
+) -> Result<(DataSet, Option<PathBuf>)> {
+    let spec: RunSpec = run.spec_of_any_version()?;
+    let place = place.or_else(|| location(folder, &spec.data.set));
+    Ok((data::load(&spec.data.asked(), place.as_deref())?, place))
 }
 
 /// Where the comparison's data were read from, if they are still there or have no customary place.

@@ -13,6 +13,7 @@ use crate::{Error, Result, data};
 use clap::Args;
 use evaluation::{Evaluation, table};
 use found::{criterion, finished_runs, location};
+pub(super) use found::{data_of, run_of};
 use kept::{keep_noise, keep_outcomes};
 use std::f64::consts::LN_2;
 use std::path::PathBuf;

@@ -164,6 +164,20 @@ fn class_folders(folder: &Path) -> Result<Vec<ClassFolder>> {
     Ok(folders.map(|name| (name.clone(), folder.join(name))).collect())
 }
 
+/// Reads one picture, of class 0: grey if it is, else red, green and blue; with `size` scaled as [`Folders::read`]
+/// does.
+///
+/// # Errors
+///
+/// When the file cannot be read or decoded.
+pub fn read_one(path: &Path, size: Option<usize>) -> Result<Images> {
+    check_file(path)?;
+    let mut pixels = Pixels::new(size);
+    pixels.push(path, &read_bytes(path)?)?;
+    let (channels, height, width) = (pixels.channels(), pixels.height, pixels.width);
+    Ok(Images { pixels: pixels.planes(), channels, height, width, labels: vec![0] })
+}
+
 /// The files of each class, by name; none for a class that has no folder in this part.
 fn labelled(folders: Vec<ClassFolder>, classes: &[String]) -> Result<Vec<Vec<Labelled>>> {
     let mut files = vec![Vec::new(); classes.len()];

@@ -63,7 +63,7 @@ pub struct Run {
 pub struct EpochMetrics {
     pub epoch: usize,
     pub learning_rate: f64,
-    pub batch_loss: f64,
+    pub batch_loss: Option<f64>,
     pub train_loss: f64,
     pub train_error: Option<f64>,
     pub valid_loss: Option<f64>,

@@ -53,6 +53,35 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Adds a row, written as its cells between commas; without those of the columns that are left out, or with
+    /// all.
+    pub(super) fn push(&mut self, row: &str, left_out: &[usize]) -> Result<()> {
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .has_headers(false)
+            .from_reader(row.as_bytes());
+        let record = reader.records().next().and_then(std::result::Result::ok).unwrap_or_default();
+        let (found, all) = (record.len(), self.header.len());
+        let mut cells = record.iter();
+        let inputs = (0..all).filter(|column| !left_out.contains(column)).count();
+        if found != all && found != inputs {
+            let wanted: Vec<&str> = (0..all)
+                .filter(|column| !left_out.contains(column))
+                .map(|column| self.header[column].as_str())
+                .collect();
+            return Err(Error::Usage(format!(
+                "the row has {found} cells; it needs {inputs}: {}",
+                excerpts(wanted.into_iter())
+            )));
+        }
+        let cell = |column: usize| match found == all || !left_out.contains(&column) {
+            true => cells.next().unwrap_or_default(),
+            false => "",
+        };
+        self.rows.push((0..all).map(cell).collect());
+        Ok(())
+    }
+
     /// The columns there are, a few of many.
     pub(super) fn names(&self) -> String {
         excerpts(self.header.iter().map(String::as_str))

@@ -82,6 +82,35 @@ fn in_words(labels: &[u8]) -> String {
 /// As [`read`].
 pub fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<WindowSet> {
     let table = Table::parse(path, from_utf8(path, bytes)?)?;
+    let Layout { left_out, labels, parts, .. } = layout(asked, &table)?;
+    let inputs = table.inputs(&left_out, &parts[0])?;
+    let classes = labels.iter().max().map_or(0, |&label| usize::from(label) + 1);
+    let part = |rows: &[usize]| part(&inputs, rows, &labels);
+    let [train, validation, test] = [part(&parts[0])?, part(&parts[1])?, part(&parts[2])?];
+    let content = [&train, &validation, &test].map(|part| {
+        let numbers = part.table().iter().flat_map(|number| number.to_le_bytes());
+        (part.len() as u64)
+            .to_le_bytes()
+            .into_iter()
+            .chain(numbers)
+            .chain(part.labels().iter().copied())
+            .collect::<Vec<u8>>()
+    });
+    let source = DataSource::new(&name_of(path), Some(path.to_path_buf()), false, content);
+    Ok(WindowSet { train, validation, test, classes, source })
+}
+
+/// What the columns of a table are for, and the rows of its parts.
+struct Layout {
+    target: usize,
+    /// Columns that are no inputs.
+    left_out: Vec<usize>,
+    labels: Vec<u8>,
+    parts: [Vec<usize>; 3],
+}
+
+fn layout(asked: &Asked, table: &Table<'_>) -> Result<Layout> {
+    let path = table.path;
     let Some(target) = &asked.target else {
         return Err(Error::Usage(format!(
             "which column of {} is the class? `target = COLUMN` says it (--target COLUMN of `gelu data info`); \
@@ -112,21 +141,47 @@ pub fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<WindowSet> {
     if let Some(row) = (0..labels.len()).find(|&row| !trained.contains_key(&labels[row])) {
         return table.refuse(row, target, "no row of that class is trained on");
     }
-    let inputs = table.inputs(&left_out, &parts[0])?;
+    Ok(Layout { target, left_out, labels, parts })
+}
+
+/// A row that no one has classified, as the inputs of a network.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// One example, of class 0.
+    pub inputs: Windows,
+    /// The names of the classes.
+    pub classes: Vec<String>,
+}
+
+/// Reads a row as those of a table: its cells between commas, for all columns or for those that are inputs. Numbers
+/// are scaled by the table's rows that are trained on.
+///
+/// # Errors
+///
+/// As [`read`]; when the row has more or fewer cells, or a text that is in no row of the table.
+pub fn row(asked: &Asked, path: &Path, row: &str) -> Result<Row> {
+    check_file(path)?;
+    let bytes = read_bytes(path)?;
+    let mut table = Table::parse(path, from_utf8(path, &bytes)?)?;
+    let Layout { target, left_out, labels, parts } = layout(asked, &table)?;
+    let last = table.rows.len();
+    table.push(row, &left_out)?;
+    for column in (0..table.header.len()).filter(|column| !left_out.contains(column)) {
+        let cell = table.cell(last, column);
+        let is_known = (0..last).any(|row| table.cell(row, column) == cell);
+        if cell.parse::<f64>().is_err() && !is_known {
+            return table.refuse(last, column, "no row that was trained on has that text");
+        }
+    }
+    let Inputs { numbers, width } = table.inputs(&left_out, &parts[0])?;
+    let mut inputs = Windows::new(numbers[last * width..].into(), width, 1)?;
+    inputs.push_group(&[0], &[0]);
     let classes = labels.iter().max().map_or(0, |&label| usize::from(label) + 1);
-    let part = |rows: &[usize]| part(&inputs, rows, &labels);
-    let [train, validation, test] = [part(&parts[0])?, part(&parts[1])?, part(&parts[2])?];
-    let content = [&train, &validation, &test].map(|part| {
-        let numbers = part.table().iter().flat_map(|number| number.to_le_bytes());
-        (part.len() as u64)
-            .to_le_bytes()
-            .into_iter()
-            .chain(numbers)
-            .chain(part.labels().iter().copied())
-            .collect::<Vec<u8>>()
-    });
-    let source = DataSource::new(&name_of(path), Some(path.to_path_buf()), false, content);
-    Ok(WindowSet { train, validation, test, classes, source })
+    let name = |class: usize| {
+        let row = labels.iter().position(|&label| usize::from(label) == class);
+        row.map_or_else(String::new, |row| table.cell(row, target).to_owned())
+    };
+    Ok(Row { inputs, classes: (0..classes).map(name).collect() })
 }
 
 /// Some rows, each an example by itself.

@@ -3,7 +3,8 @@ use burn::optim::lr_scheduler::{LrScheduler, LrSchedulerRecord};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// How the learning rate goes on. Shares are of all epochs, so that a shorter training has the
+/// How the learning rate goes on in a recipe, by epochs and shares of them where Burn's schedulers count
+/// iterations alone (and refuse rates above 1). Shares are of all epochs, so that a shorter training has the
 /// same course.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -91,15 +92,20 @@ impl Schedule {
     }
 
     /// The rates of a training of so many epochs and batches.
-    pub fn rates(self, initial: f64, epochs: usize, batches_per_epoch: usize) -> Rates {
-        Rates { schedule: self, initial, epochs, batches_per_epoch, done: 0 }
+    pub fn scheduler(
+        self,
+        initial: f64,
+        epochs: usize,
+        batches_per_epoch: usize,
+    ) -> impl LrScheduler + 'static {
+        Scheduled { schedule: self, initial, epochs, batches_per_epoch, done: 0 }
     }
 }
 
 /// The learning rate as a function of the number of the batch, counted from the beginning of
-/// training. (Burn's own schedulers refuse rates above 1, and none knows epochs.)
+/// training.
 #[derive(Clone, Debug)]
-pub struct Rates {
+struct Scheduled {
     schedule: Schedule,
     initial: f64,
     epochs: usize,
@@ -111,7 +117,7 @@ pub struct Rates {
 /// What the number of batches is saved as.
 const DONE: &str = "done";
 
-impl Rates {
+impl Scheduled {
     fn rate(&self) -> f64 {
         let epochs = self.epochs as f64;
         match &self.schedule {
@@ -150,7 +156,7 @@ impl Rates {
     }
 }
 
-impl LrScheduler for Rates {
+impl LrScheduler for Scheduled {
     fn step(&mut self) -> f64 {
         let rate = self.rate();
         self.done += 1;
@@ -172,7 +178,7 @@ mod tests {
 
     /// The rates of the first batch of some epochs, from 0.
     fn rates(schedule: Schedule, wanted: &[usize]) -> Vec<f64> {
-        let mut rates = schedule.rates(0.1, 200, 3);
+        let mut rates = schedule.scheduler(0.1, 200, 3);
         let all: Vec<f64> = (0..600).map(|_| rates.step()).collect();
         wanted.iter().map(|epoch| all[epoch * 3]).collect()
     }
@@ -204,14 +210,14 @@ mod tests {
         assert_eq!(found[0], 0.1);
         assert!((found[1] - 0.05).abs() < 1e-15);
         assert!(found[2] > 0.0 && found[2] < 1e-4 * 0.1, "{}", found[2]);
-        let mut schedule = Schedule::Cosine.rates(0.1, 2, 5);
+        let mut schedule = Schedule::Cosine.scheduler(0.1, 2, 5);
         let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
         assert!(all.windows(2).all(|pair| pair[1] < pair[0]), "{all:?}");
     }
 
     #[test]
     fn warm_up_rises_to_the_rate_and_the_cosine_falls_to_its_floor() {
-        let mut schedule = Schedule::WarmupCosine { warmup: 3, floor: 0.1 }.rates(1e-3, 2, 5);
+        let mut schedule = Schedule::WarmupCosine { warmup: 3, floor: 0.1 }.scheduler(1e-3, 2, 5);
         let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
         // nanoGPT's `get_lr` with warmup_iters 3, lr_decay_iters 10, min_lr 1e-4.
         let expected = [2.5e-4, 5e-4, 7.5e-4, 1e-3, 9.554359905560886e-4, 8.305704108364302e-4];
@@ -224,7 +230,7 @@ mod tests {
     #[test]
     fn a_triangle_rises_to_its_peak_and_falls_to_its_end() {
         let triangle = Schedule::Triangular { start: 0.2, peak: 0.23, end: 0.07 };
-        let mut schedule = triangle.rates(0.5, 2, 5);
+        let mut schedule = triangle.scheduler(0.5, 2, 5);
         let all: Vec<f64> = (0..10).map(|_| schedule.step()).collect();
         // 0.5 * numpy.interp([t / 10 for t in range(10)], [0, 0.23, 1], [0.2, 1, 0.07])
         for (place, expected) in [
@@ -240,12 +246,12 @@ mod tests {
 
     #[test]
     fn restored_schedule_goes_on_where_it_was() {
-        let mut whole = Schedule::Cosine.rates(0.1, 2, 5);
+        let mut whole = Schedule::Cosine.scheduler(0.1, 2, 5);
         let all: Vec<f64> = (0..10).map(|_| whole.step()).collect();
-        let mut first = Schedule::Cosine.rates(0.1, 2, 5);
+        let mut first = Schedule::Cosine.scheduler(0.1, 2, 5);
         assert_eq!((0..4).map(|_| first.step()).collect::<Vec<_>>(), all[..4]);
         let bytes = first.to_record().into_bytes().unwrap();
-        let mut second = Schedule::Cosine.rates(0.1, 2, 5);
+        let mut second = Schedule::Cosine.scheduler(0.1, 2, 5);
         second.load_record(LrSchedulerRecord::from_bytes(bytes).unwrap());
         assert_eq!((4..10).map(|_| second.step()).collect::<Vec<_>>(), all[4..]);
     }

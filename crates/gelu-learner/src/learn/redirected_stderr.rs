@@ -5,19 +5,19 @@ use gelu_compare::worker::{Control, Redirected};
 
 /// Standard error while Burn's display fills the terminal: it goes into the run's log, or what libraries say
 /// there once the terminal is gone would be a panic within a panic.
-pub(super) struct Aside {
+pub(super) struct RedirectedStderr {
     log: Option<Redirected>,
     control: Control,
 }
 
-impl Aside {
+impl RedirectedStderr {
     pub(super) fn of<S: Spec>(session: &Session<S>) -> Result<Self> {
         let log = Redirected::to(&session.run.log_file())?;
         Ok(Self { log: Some(log), control: session.control.clone() })
     }
 }
 
-impl Drop for Aside {
+impl Drop for RedirectedStderr {
     fn drop(&mut self) {
         if self.control.has_no_terminal()
             && let Some(log) = self.log.take()

@@ -1,12 +1,12 @@
 use burn::tensor::{Bool, Int, Tensor};
 use gelu_compare::measure::Measure;
 
-/// An output of a network that says what is measured of it. Burn's standard outputs do; an output of one's
-/// own gets it in a few lines:
+/// The output of a network, which reports what is measured of a batch. Burn's standard outputs do; an output of
+/// your own does in a few lines:
 ///
 /// ```
 /// use burn::tensor::{Int, Tensor};
-/// use gelu_learner::{Measure, Measured, Measurement};
+/// use gelu_learner::{BatchMetrics, Measure, ModelOutput};
 ///
 /// struct Tags {
 ///     loss: Tensor<1>,
@@ -14,42 +14,43 @@ use gelu_compare::measure::Measure;
 ///     sentences: usize,
 /// }
 ///
-/// impl Measured for Tags {
-///     fn measures() -> Vec<Measure> {
+/// impl ModelOutput for Tags {
+///     fn metrics() -> Vec<Measure> {
 ///         vec![Measure::named("accuracy").higher().points()]
 ///     }
-///     fn measure(&self) -> Measurement {
-///         Measurement::new(self.sentences, self.loss.clone()).count("accuracy", self.right.clone())
+///     fn measure(&self) -> BatchMetrics {
+///         BatchMetrics::new(self.sentences, self.loss.clone()).count("accuracy", self.right.clone())
 ///     }
 /// }
 /// ```
-pub trait Measured {
-    /// What is measured beside the loss: name, direction and unit. The first decides where nothing else is
-    /// said, and without any the loss does.
-    fn measures() -> Vec<Measure> {
+pub trait ModelOutput {
+    /// Declares the metrics next to the loss: name, direction and unit. The first one decides unless the program
+    /// names another; without any the loss decides.
+    fn metrics() -> Vec<Measure> {
         Vec::new()
     }
 
-    /// What a batch measures: everything that [`measures`](Self::measures) declares.
-    fn measure(&self) -> Measurement;
+    /// Returns the metrics of a batch: all that [`metrics`](Self::metrics) declares.
+    fn measure(&self) -> BatchMetrics;
 
-    /// The loss alone.
-    fn measure_loss(&self) -> Measurement {
+    /// Returns the loss alone.
+    fn measure_loss(&self) -> BatchMetrics {
         self.measure().loss_alone()
     }
 
-    /// Which examples were classified wrongly, `[examples]`, where something is classified: what is kept of
-    /// every test example when the measure `error` decides.
+    /// Returns which examples were classified wrongly, `[examples]`, where something is classified. The run saves
+    /// that of every test example when the metric `error` decides.
     fn wrong(&self) -> Option<Tensor<1, Bool>> {
         None
     }
 }
 
-/// What one batch measured. Tensors stay on the device until somebody looks.
+/// The metrics of one batch. Tensors stay on the device until a value is needed.
 ///
-/// A measure is a ratio of two sums over all batches, so that batches weigh by what is in them.
+/// A metric is a ratio of two sums over all batches, so that batches weigh by what is in them, or a function of
+/// numbers that are [gathered](Self::gather) of every example.
 #[derive(Clone, Debug)]
-pub struct Measurement {
+pub struct BatchMetrics {
     pub(crate) examples: usize,
     /// As it was given.
     loss: Option<Tensor<1>>,
@@ -57,7 +58,7 @@ pub struct Measurement {
     pub(crate) parts: Vec<Part>,
 }
 
-/// A measure of a batch.
+/// A metric of a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) name: &'static str,
@@ -68,18 +69,20 @@ pub(crate) struct Part {
 pub(crate) enum Amount {
     /// The mean over the examples.
     Mean(Tensor<1>),
-    /// The same, of which the measure is the square root.
+    /// The same, of which the metric is the square root.
     RootOfMean(Tensor<1>),
     /// How many of the examples.
     Count(Tensor<1, Int>),
     /// Two sums, of which it is the ratio.
     Ratio(Box<[Tensor<1>; 2]>),
+    /// Numbers of each example, `[examples, numbers]`, and what they come to over a split.
+    Rows(Tensor<2>, fn(&[Vec<f64>]) -> f64),
 }
 
 /// What the loss is called, behind the name of a split.
 pub(crate) const LOSS: &str = "loss";
 
-impl Measurement {
+impl BatchMetrics {
     /// Of so many examples, with their mean loss of shape `[1]`.
     pub fn new(examples: usize, loss: Tensor<1>) -> Self {
         let value = Amount::Mean(loss.clone().without_autodiff());
@@ -109,7 +112,7 @@ impl Measurement {
         self.with(name, Amount::RootOfMean(mean.without_autodiff()))
     }
 
-    /// Of how many examples something is so, of shape `[1]`: the measure is their share.
+    /// Of how many examples something is so, of shape `[1]`: the metric is their share.
     #[must_use]
     pub fn count(self, name: &'static str, count: Tensor<1, Int>) -> Self {
         self.with(name, Amount::Count(count.without_autodiff()))
@@ -121,6 +124,29 @@ impl Measurement {
     pub fn ratio(self, name: &'static str, of: Tensor<1>, over: Tensor<1>) -> Self {
         let sums = [of, over].map(Tensor::without_autodiff);
         self.with(name, Amount::Ratio(Box::new(sums)))
+    }
+
+    /// Numbers of each example, `[examples, numbers]`, from which `finish` computes the metric once it has those of
+    /// all examples, one row each: what is no ratio of sums. [`metrics::auroc`](crate::metrics::auroc) takes a
+    /// score and a class.
+    ///
+    /// ```
+    /// # use burn::tensor::{Device, Tensor};
+    /// # use gelu_learner::{BatchMetrics, metrics};
+    /// # let device = Device::default();
+    /// # let loss = Tensor::zeros([1], &device);
+    /// let (scores, classes) = (Tensor::<2>::zeros([4, 1], &device), Tensor::zeros([4, 1], &device));
+    /// let rows = Tensor::cat(vec![scores, classes], 1);
+    /// let batch = BatchMetrics::new(4, loss).gather("auroc", rows, metrics::auroc);
+    /// ```
+    #[must_use]
+    pub fn gather(
+        self,
+        name: &'static str,
+        rows: Tensor<2>,
+        finish: fn(&[Vec<f64>]) -> f64,
+    ) -> Self {
+        self.with(name, Amount::Rows(rows.without_autodiff(), finish))
     }
 
     fn loss_alone(mut self) -> Self {

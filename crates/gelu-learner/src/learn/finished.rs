@@ -6,27 +6,27 @@ use crate::{Error, Result};
 use gelu_compare::runs::{Checkpoint, ClaimedRun, RunStatus, Spec};
 use gelu_compare::worker::conclude;
 
-/// Where the results of a run are once it has all its epochs.
+/// A run that has all its epochs, before its end is recorded.
 #[derive(Debug)]
-pub struct Learned<'a, S> {
+pub struct FinishedRun<'a, S> {
     /// The run.
     pub run: &'a ClaimedRun<S>,
     /// The checkpoint of its last epoch.
     pub last: Checkpoint,
 }
 
-impl<S: Spec> Learned<'_, S> {
-    /// Keeps the network of the reported epoch in the run's folder.
+impl<S: Spec> FinishedRun<'_, S> {
+    /// Saves the network of the reported epoch in the run's folder.
     ///
     /// # Errors
     ///
     /// When it cannot be read or written.
-    pub fn keep_model(&self) -> Result<()> {
-        let of_best = self.run.spec().reports_best_epoch();
-        self.run.set_model(&model_bytes(&self.last.path, of_best)?)
+    pub fn save_model(&self) -> Result<()> {
+        self.run.set_model(&model_bytes(&self.last.path)?)
     }
 
-    /// What was made of each test example in the reported epoch, as the bytes of a file, where that was kept.
+    /// Returns what the network made of each test example in the reported epoch, as the bytes of a file, where
+    /// the run saved that.
     ///
     /// # Errors
     ///
@@ -39,19 +39,19 @@ impl<S: Spec> Learned<'_, S> {
 /// Records the end of a session in the run's folder.
 pub(super) fn finish<S: Spec>(
     session: &Session<S>,
-    keep: impl FnOnce(Learned<'_, S>) -> Result<()>,
+    keep: impl FnOnce(FinishedRun<'_, S>) -> Result<()>,
 ) -> Result<RunStatus> {
     let (outcome, seconds) = session.outcome();
     let outcome = outcome.and_then(|status| {
         if status == RunStatus::Finished {
             let run = &session.run;
             let (last, _) = run.folder().checkpoint()?;
-            let last = last.filter(|last| last.epoch == session.epochs());
+            let last = last.filter(|last| last.epoch == session.metrics().len());
             let last = last.ok_or_else(|| Error::Run {
                 run: run.folder().path().to_path_buf(),
                 problem: "the checkpoint of its last epoch is gone".to_owned(),
             })?;
-            keep(Learned { run, last })?;
+            keep(FinishedRun { run, last })?;
         }
         Ok(status)
     });

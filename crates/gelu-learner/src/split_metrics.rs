@@ -1,80 +1,91 @@
-use crate::measurement::{Amount, LOSS};
-use crate::{Error, Measurement, Result};
+use crate::batch_metrics::{Amount, LOSS};
+use crate::{BatchMetrics, Error, Result};
 use burn::tensor::{Int, Tensor};
 
-/// What a network achieves on a split.
+/// The metrics of a network over a split.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Score {
-    /// The measures of all batches, in their order; the loss is the first.
+pub struct SplitMetrics {
+    /// Those that every batch had, in their order; the loss is the first.
     values: Vec<(&'static str, f64)>,
 }
 
-impl Score {
-    /// Mean loss over its examples.
+impl SplitMetrics {
+    /// Returns the mean loss over the examples.
     pub fn loss(&self) -> f64 {
         self.get(LOSS).unwrap_or(f64::NAN)
     }
 
-    /// All measures that every batch had, with their names.
-    pub fn measures(&self) -> impl Iterator<Item = (&'static str, f64)> {
+    /// Iterates over all metrics that every batch had, with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> {
         self.values.iter().copied()
     }
 
-    /// A measure, where every batch had it.
+    /// Returns a metric, where every batch had it.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
 
-/// Adds up what batches measured. Results stay on the device until they are asked for, and then come
-/// back in one transfer a measure; sums are in f64, in the order of the batches, so that they do not
+/// Adds up the metrics of batches. Results stay on the device until they are asked for, and then come
+/// back in one transfer per metric; sums are in f64, in the order of the batches, so that they do not
 /// depend on when somebody asked.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct MetricSums {
     /// Not read back yet.
-    pending: Vec<Measurement>,
+    pending: Vec<BatchMetrics>,
     batches: usize,
     sums: Vec<Sum>,
 }
 
-/// A measure so far.
+/// A metric so far.
 #[derive(Debug)]
 struct Sum {
     name: &'static str,
     batches: usize,
     of: f64,
     over: f64,
-    /// Whether the measure is the root of their ratio.
+    /// Whether the metric is the root of their ratio.
     root: bool,
+    /// The numbers of every example, and what they come to, where that is the metric.
+    rows: Vec<Vec<f64>>,
+    finish: Option<fn(&[Vec<f64>]) -> f64>,
 }
 
 impl Sum {
-    fn ratio(&self) -> f64 {
+    fn new(name: &'static str) -> Self {
+        let (rows, finish) = (Vec::new(), None);
+        Self { name, batches: 0, of: 0.0, over: 0.0, root: false, rows, finish }
+    }
+
+    fn value(&self) -> f64 {
+        if let Some(finish) = self.finish {
+            return finish(&self.rows);
+        }
         let ratio = self.of / self.over;
         if self.root { ratio.sqrt() } else { ratio }
     }
 }
 
-impl Tally {
+impl MetricSums {
     /// Takes in a batch, without waiting for the device.
-    pub fn push(&mut self, mut measurement: Measurement) {
-        measurement.take_loss();
-        self.pending.push(measurement);
+    pub(crate) fn push(&mut self, mut batch: BatchMetrics) {
+        batch.take_loss();
+        self.pending.push(batch);
     }
 
-    /// The measures so far that every batch had.
+    /// Returns the metrics so far that every batch had.
     ///
     /// # Errors
     ///
-    /// When there was no batch, a measure is more than one number a batch, or a result cannot be read back
+    /// When there was no batch, a metric is more than one number per batch, or a result cannot be read back
     /// from the device.
-    pub fn score(&mut self) -> Result<Score> {
+    pub(crate) fn finish(&mut self) -> Result<SplitMetrics> {
         self.read_back()?;
         if self.batches == 0 {
             return Err(Error::Failed("there is no batch to measure".to_owned()));
         }
         let of_all = self.sums.iter().filter(|sum| sum.batches == self.batches);
-        Ok(Score { values: of_all.map(|sum| (sum.name, sum.ratio())).collect() })
+        Ok(SplitMetrics { values: of_all.map(|sum| (sum.name, sum.value())).collect() })
     }
 
     fn read_back(&mut self) -> Result<()> {
@@ -86,7 +97,7 @@ impl Tally {
             }
         }
         for name in names {
-            let of_name = |batch: &Measurement| {
+            let of_name = |batch: &BatchMetrics| {
                 let part = batch.parts.iter().find(|part| part.name == name)?;
                 Some((batch.examples as f64, part.value.clone()))
             };
@@ -103,12 +114,13 @@ impl Tally {
                 Amount::Mean(mean) | Amount::RootOfMean(mean) => floats.push(mean.clone()),
                 Amount::Count(count) => counts.push(count.clone()),
                 Amount::Ratio(sums) => floats.extend(sums.iter().cloned()),
+                Amount::Rows(..) => {}
             }
         }
         let mut floats = read(name, floats)?.into_iter();
         let mut counts = read_counts(name, counts)?.into_iter();
         let index = self.sums.iter().position(|sum| sum.name == name).unwrap_or_else(|| {
-            self.sums.push(Sum { name, batches: 0, of: 0.0, over: 0.0, root: false });
+            self.sums.push(Sum::new(name));
             self.sums.len() - 1
         });
         let sum = &mut self.sums[index];
@@ -128,6 +140,13 @@ impl Tally {
                 Amount::Ratio(..) => {
                     sum.of += next();
                     sum.over += next();
+                }
+                Amount::Rows(rows, finish) => {
+                    let width = rows.dims()[1].max(1);
+                    let data = rows.try_into_data().map_err(unreadable)?;
+                    let numbers: Vec<f64> = data.iter::<f64>().collect();
+                    sum.rows.extend(numbers.chunks(width).map(<[f64]>::to_vec));
+                    sum.finish = Some(finish);
                 }
             }
         }
@@ -163,7 +182,7 @@ fn check(name: &str, mut sizes: impl Iterator<Item = usize>) -> Result<()> {
     }
 }
 
-/// That a device does not give something back.
+/// Returns the error of a device that does not give a result back.
 pub fn unreadable(error: impl std::fmt::Display) -> Error {
     Error::Failed(format!("cannot read a result back from the device: {error}"))
 }
@@ -173,9 +192,9 @@ mod tests {
     use super::*;
     use burn::tensor::Device;
 
-    fn batch(examples: usize, loss: f32, wrong: Option<i32>) -> Measurement {
+    fn batch(examples: usize, loss: f32, wrong: Option<i32>) -> BatchMetrics {
         let device = Device::default();
-        let loss = Measurement::new(examples, Tensor::from_data([loss], &device));
+        let loss = BatchMetrics::new(examples, Tensor::from_data([loss], &device));
         match wrong {
             Some(wrong) => loss.count("error", Tensor::from_data([wrong], &device)),
             None => loss,
@@ -184,73 +203,86 @@ mod tests {
 
     #[test]
     fn batches_weigh_by_their_examples() {
-        let mut tally = Tally::default();
-        tally.push(batch(3, 1.0, Some(3)));
-        tally.push(batch(1, 5.0, Some(0)));
-        let score = tally.score().unwrap();
+        let mut sums = MetricSums::default();
+        sums.push(batch(3, 1.0, Some(3)));
+        sums.push(batch(1, 5.0, Some(0)));
+        let score = sums.finish().unwrap();
         assert_eq!((score.loss(), score.get("error")), (2.0, Some(0.75)));
     }
 
     #[test]
     fn a_ratio_is_one_of_sums_not_a_mean_of_ratios() {
         let device = Device::default();
-        let mut tally = Tally::default();
+        let mut sums = MetricSums::default();
         for (of, over) in [(1.0, 1.0), (1.0, 9.0)] {
             let tensor = |value: f32| Tensor::from_data([value], &device);
-            tally.push(batch(5, 1.0, None).ratio("f1", tensor(of), tensor(over)));
+            sums.push(batch(5, 1.0, None).ratio("f1", tensor(of), tensor(over)));
         }
-        assert_eq!(tally.score().unwrap().get("f1"), Some(0.2));
+        assert_eq!(sums.finish().unwrap().get("f1"), Some(0.2));
     }
 
     #[test]
     fn a_root_is_taken_of_the_mean_over_all_batches() {
         let device = Device::default();
-        let mut tally = Tally::default();
+        let mut sums = MetricSums::default();
         // Errors of 3, 3, 3 and 1: √((9 + 9 + 9 + 1)/4), no mean of 3 and 1.
         for (examples, square) in [(3, 9.0_f32), (1, 1.0)] {
             let mean = Tensor::from_data([square], &device);
-            tally.push(batch(examples, 1.0, None).root_of_mean("rmse", mean));
+            sums.push(batch(examples, 1.0, None).root_of_mean("rmse", mean));
         }
-        assert_eq!(tally.score().unwrap().get("rmse"), Some(7.0_f64.sqrt()));
+        assert_eq!(sums.finish().unwrap().get("rmse"), Some(7.0_f64.sqrt()));
     }
 
     #[test]
     fn asking_in_between_changes_nothing() {
         let losses = [0.1, 0.7, 1e-3, 3.3, 0.2];
-        let (mut asked, mut left_alone) = (Tally::default(), Tally::default());
+        let (mut asked, mut left_alone) = (MetricSums::default(), MetricSums::default());
         for (index, loss) in losses.into_iter().enumerate() {
             asked.push(batch(index + 1, loss, Some(1)));
             left_alone.push(batch(index + 1, loss, Some(1)));
-            asked.score().unwrap();
+            asked.finish().unwrap();
         }
-        assert_eq!(asked.score().unwrap(), left_alone.score().unwrap());
+        assert_eq!(asked.finish().unwrap(), left_alone.finish().unwrap());
         let mean =
             losses.iter().zip(1..).map(|(loss, n)| f64::from(*loss) * f64::from(n)).sum::<f64>()
                 / 15.0;
-        let score = asked.score().unwrap();
+        let score = asked.finish().unwrap();
         assert_eq!((score.loss(), score.get("error")), (mean, Some(5.0 / 15.0)));
     }
 
     #[test]
     fn an_error_over_some_of_the_batches_is_none() {
-        let mut tally = Tally::default();
-        tally.push(batch(2, 1.0, None));
-        assert_eq!(tally.score().unwrap().get("error"), None);
-        tally.push(batch(2, 1.0, Some(1)));
-        assert_eq!(tally.score().unwrap().get("error"), None);
+        let mut sums = MetricSums::default();
+        sums.push(batch(2, 1.0, None));
+        assert_eq!(sums.finish().unwrap().get("error"), None);
+        sums.push(batch(2, 1.0, Some(1)));
+        assert_eq!(sums.finish().unwrap().get("error"), None);
     }
 
     #[test]
     fn a_loss_of_many_numbers_is_refused() {
         let device = Device::default();
-        let mut tally = Tally::default();
-        tally.push(Measurement::new(3, Tensor::from_data([1.0, 2.0, 3.0], &device)));
-        let error = tally.score().unwrap_err().to_string();
+        let mut sums = MetricSums::default();
+        sums.push(BatchMetrics::new(3, Tensor::from_data([1.0, 2.0, 3.0], &device)));
+        let error = sums.finish().unwrap_err().to_string();
         assert!(error.contains("the loss of a batch has 3 numbers"), "{error}");
     }
 
     #[test]
     fn nothing_to_measure_is_an_error() {
-        assert!(Tally::default().score().is_err());
+        assert!(MetricSums::default().finish().is_err());
+    }
+
+    #[test]
+    fn gathered_numbers_are_finished_over_all_batches_and_not_batch_by_batch() {
+        let device = Device::default();
+        let mut sums = MetricSums::default();
+        // In each batch the example of the class is the first; over both it is the first and the last of three.
+        for rows in [[[0.9, 1.0], [0.6, 0.0]], [[0.5, 1.0], [0.1, 0.0]]] {
+            let rows = Tensor::<2>::from_floats(rows, &device);
+            sums.push(batch(2, 1.0, None).gather("auroc", rows, crate::metrics::auroc));
+            sums.finish().unwrap();
+        }
+        assert_eq!(sums.finish().unwrap().get("auroc"), Some(0.75));
     }
 }

@@ -1,0 +1,31 @@
+use super::eval::{data_of, run_of};
+use super::print;
+use crate::Result;
+use crate::training::{Splits, load_model};
+use burn::tensor::Device;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Debug, Args)]
+pub(super) struct Export {
+    /// A comparison's folder, whose best run's network is written, or the folder of one run
+    folder: PathBuf,
+    /// The file to write, with PyTorch's names and layouts: `weights.safetensors`
+    file: PathBuf,
+    /// Folder that holds the data set's files, which say how large the network is
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl Export {
+    pub(super) fn run(self) -> Result<ExitCode> {
+        let run = run_of(&self.folder)?;
+        let (data, _) = data_of(&self.folder, &run, self.data)?;
+        let device = Device::default();
+        let splits = Splits::new(&data, &run.spec_of_any_version()?, &device)?;
+        load_model(&run, &splits, &device)?.save_state_dict(&self.file)?;
+        print(&format!("{} is the network in {}\n", self.file.display(), run.path().display()))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,242 @@
+//! The networks that a comparison has trained, to predict with.
+
+use crate::checkpoint::ATTACHED;
+use crate::{Error, Result, Run, Trainable, Training};
+use burn::module::Module;
+use burn::store::ModuleRecord;
+use burn::tensor::Device;
+use gelu_compare::comparison::{ComparisonReader, reported_epoch};
+use gelu_compare::error::Place;
+use gelu_compare::measure::{EpochMetrics, Measure, Split};
+use gelu_compare::runs::{ComparisonSnapshot, Foreign, RunSnapshot, RunStatus, Stage};
+use gelu_compare::setting::Setting;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// A finished run of a comparison, with the network that it trained.
+///
+/// ```no_run
+/// # use burn::tensor::Device;
+/// # use gelu_learner::{Result, Run, Trainable, Trained, Training};
+/// # fn predict<N: Trainable>(training: fn(&Run) -> Result<Training<N>>) -> Result<()> {
+/// let best = Trained::best("results/points")?;
+/// println!("{}, seed {}, in {}", best.setting(), best.seed(), best.folder().display());
+/// // `training` is the function that the program trains by.
+/// let network = best.model(training, &Device::default())?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trained {
+    folder: PathBuf,
+    setting: Setting,
+    seed: u64,
+    metrics: EpochMetrics,
+}
+
+impl Trained {
+    /// Returns the best finished run of the comparison in that folder: by the metric that tuning chooses by if that
+    /// is one of validation, else by the deciding metric on validation, else on the test set. Of equally good runs
+    /// it is the first. A network that was chosen on the test set has a test error that flatters it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no comparison, or no run is finished.
+    pub fn best(comparison: impl AsRef<Path>) -> Result<Self> {
+        let (snapshot, runs) = finished(comparison.as_ref())?;
+        let metric = chosen_by(&snapshot);
+        let value = |run: &Self| run.metrics.get(&metric.column).filter(|value| !value.is_nan());
+        let scored = runs.into_iter().filter_map(|run| Some((metric.cost(value(&run)?), run)));
+        let best = scored.min_by(|(a, _), (b, _)| a.total_cmp(b));
+        best.map(|(_, run)| run).ok_or_else(|| {
+            refusal(comparison.as_ref(), &format!("no finished run has reported {}", metric.name))
+        })
+    }
+
+    /// Returns the finished run with these values and this seed. Axes that the setting leaves out may have any
+    /// value, as long as one run is meant.
+    ///
+    /// # Errors
+    ///
+    /// When there is no comparison, or not exactly one finished run is meant.
+    pub fn of(comparison: impl AsRef<Path>, setting: &Setting, seed: u64) -> Result<Self> {
+        let (_, mut runs) = finished(comparison.as_ref())?;
+        let meant = |run: &Self| {
+            run.seed == seed
+                && setting.iter().all(|(axis, value)| run.setting.get(axis) == Some(value))
+        };
+        runs.retain(meant);
+        match (runs.len(), runs.pop()) {
+            (1, Some(run)) => Ok(run),
+            (count, _) => {
+                let problem = match count {
+                    0 => "no finished run has".to_owned(),
+                    _ => format!("{count} finished runs have"),
+                };
+                let advice = "`runs` of the program lists them with their folders";
+                let asked = format!("{problem} {setting}, seed {seed}; {advice}");
+                Err(refusal(comparison.as_ref(), &asked))
+            }
+        }
+    }
+
+    /// Returns the run's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the value that each axis had.
+    pub fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
+    /// Returns the run's seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Returns what was measured after the epoch whose network this is.
+    pub fn metrics(&self) -> &EpochMetrics {
+        &self.metrics
+    }
+
+    /// Returns the run as the program's function gets it, to build its network on a device.
+    pub fn run(&self, device: &Device) -> Run {
+        Run::new(self.setting.clone(), self.seed, device.clone())
+    }
+
+    /// Builds the network with the function that the program trains by, on any device, and gives it the trained
+    /// parameters. `InferenceStep::step` and the network's own methods predict with it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the function; when the file cannot be read, or the function builds another network.
+    pub fn model<M: Trainable>(
+        &self,
+        training: impl Fn(&Run) -> Result<Training<M>>,
+        device: &Device,
+    ) -> Result<M> {
+        self.load_into(training(&self.run(device))?.model)
+    }
+
+    /// Gives a network the trained parameters; it stays on its device.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or is one of another network.
+    pub fn load_into<M: Module>(&self, model: M) -> Result<M> {
+        let path = self.file();
+        let advice = format!(
+            "build the network with the same program and the values of its run: {}",
+            self.setting
+        );
+        let loaded = ModuleRecord::load(&path).and_then(|record| model.try_load_record(record));
+        loaded.map_err(|error| {
+            let problem = format!("does not fit the network that is built here: {error}");
+            Error::data(&path, Place::File, problem, advice)
+        })
+    }
+
+    /// Returns the value that the program attached to the network ([`Training::attach`]).
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or has no such value.
+    pub fn attached<T: DeserializeOwned>(&self) -> Result<T> {
+        let path = self.file();
+        let refuse = |problem: String| {
+            let advice = "attach it with Training::attach, and read it as the same type";
+            Error::data(&path, Place::File, problem, advice)
+        };
+        let reader =
+            burn_pack::Reader::from_file(&path).map_err(|error| refuse(error.to_string()))?;
+        let text = reader.metadata().get(ATTACHED);
+        let text = text.ok_or_else(|| refuse("nothing is attached to the network".to_owned()))?;
+        serde_json::from_str(text).map_err(|error| refuse(error.to_string()))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("model.bpk")
+    }
+}
+
+/// What a comparison's folder says, and its finished runs, but for those that tune alone.
+fn finished(path: &Path) -> Result<(ComparisonSnapshot, Vec<Trained>)> {
+    let mut reader = ComparisonReader::<Foreign>::open_any_version(path)?;
+    let snapshot = reader.snapshot();
+    let runs = reader.folder().runs();
+    let trained = |run: &RunSnapshot| {
+        let is_finished = run.status == RunStatus::Finished && run.key.stage != Stage::Tuning;
+        let metrics = reported_epoch(&snapshot, run).filter(|_| is_finished)?.clone();
+        let (setting, seed) = (run.key.setting.clone(), run.key.seed);
+        Some(Trained { folder: runs.join(&run.folder), setting, seed, metrics })
+    };
+    let trained: Vec<Trained> = snapshot.runs.iter().filter_map(trained).collect();
+    match trained.is_empty() {
+        true => Err(refusal(path, "no run is finished; the same `compare` command finishes them")),
+        false => Ok((snapshot, trained)),
+    }
+}
+
+/// The metric that the best run is chosen by.
+fn chosen_by(snapshot: &ComparisonSnapshot) -> Measure {
+    let (selection, primary) = (snapshot.selection(), snapshot.primary_by_epoch());
+    let on_validation = primary.on(Split::Valid);
+    let is_there = |metric: &&Measure| snapshot.has(&metric.column);
+    let first = [selection.clone(), on_validation]
+        .iter()
+        .filter(is_there)
+        .find(|metric| metric.split == Some(Split::Valid))
+        .cloned();
+    first.unwrap_or(if snapshot.has(&primary.column) { primary } else { selection })
+}
+
+fn refusal(path: &Path, problem: &str) -> Error {
+    Error::Usage(format!("{}: {problem}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::nn::{BatchNormConfig, LinearConfig};
+
+    /// A run with the file of a linear layer of three inputs.
+    fn trained() -> (tempfile::TempDir, Trained) {
+        let folder = tempfile::tempdir().unwrap();
+        let layer = LinearConfig::new(3, 2).init(&Device::default());
+        let bytes = layer.into_record().into_bytes().unwrap();
+        std::fs::write(folder.path().join("model.bpk"), &bytes[..]).unwrap();
+        let trained = Trained {
+            folder: folder.path().to_path_buf(),
+            setting: Setting::new([("width", 3)]),
+            seed: 1,
+            metrics: EpochMetrics::new(1),
+        };
+        (folder, trained)
+    }
+
+    #[test]
+    fn a_network_of_another_architecture_is_refused_with_what_to_do() {
+        let (_folder, trained) = trained();
+        let device = Device::default();
+        trained.load_into(LinearConfig::new(3, 2).init(&device)).unwrap();
+        let wider = trained.load_into(LinearConfig::new(4, 2).init(&device)).unwrap_err();
+        let other = trained.load_into(BatchNormConfig::new(3).init(&device)).unwrap_err();
+        for error in [wider, other] {
+            let said = error.to_string();
+            assert!(said.contains("model.bpk"), "{said}");
+            assert!(said.contains("does not fit the network that is built here"), "{said}");
+            assert!(said.contains("the values of its run: width 3"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_attached_is_said_to_be_missing() {
+        let (_folder, trained) = trained();
+        let said = trained.attached::<Vec<String>>().unwrap_err().to_string();
+        assert!(
+            said.contains("nothing is attached") && said.contains("Training::attach"),
+            "{said}"
+        );
+    }
+}
