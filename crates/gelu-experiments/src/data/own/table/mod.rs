@@ -169,7 +169,8 @@ pub fn row(asked: &Asked, path: &Path, row: &str) -> Result<Row> {
     for column in (0..table.header.len()).filter(|column| !left_out.contains(column)) {
         let cell = table.cell(last, column);
         let is_known = (0..last).any(|row| table.cell(row, column) == cell);
-        if cell.parse::<f64>().is_err() && !is_known {
+        let is_text = table.cell(0, column).parse::<f64>().is_err();
+        if is_text && !is_known {
             return table.refuse(last, column, "no row that was trained on has that text");
         }
     }
