@@ -166,7 +166,7 @@ fn let_through(
     key: IntTensor<CubeBackend>,
 ) -> FloatTensor<CubeBackend> {
     if !has_kernel(&x) {
-        return composed::stochastic_gate::<CubeBackend>(x, y, draw_of::<CubeBackend>(key));
+        return composed::stochastic_map::<CubeBackend>(x, y, draw_of::<CubeBackend>(key));
     }
     launch::let_through(x, y, key)
 }
