@@ -37,6 +37,9 @@ pub(crate) struct MetricSums {
     sums: Vec<Sum>,
 }
 
+/// What the numbers of all examples come to.
+type Finish = fn(&[Vec<f64>]) -> f64;
+
 /// A metric so far.
 #[derive(Debug)]
 struct Sum {
@@ -48,7 +51,7 @@ struct Sum {
     root: bool,
     /// The numbers of every example, and what they come to, where that is the metric.
     rows: Vec<Vec<f64>>,
-    finish: Option<fn(&[Vec<f64>]) -> f64>,
+    finish: Option<Finish>,
 }
 
 impl Sum {

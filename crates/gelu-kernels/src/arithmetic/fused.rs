@@ -5,7 +5,7 @@
 
 /// `e^−u` as `(1 + s)·scale·2^−BIAS`: a factor near 1 and a power of two.
 ///
-/// The power is kept `BIAS` too large, so that a single multiplication by [`unbias`], fused into
+/// The power is kept `BIAS` too large, so that a single multiplication by `unbias`, fused into
 /// the last addition, is the only rounding into subnormals.
 #[derive(Clone, Copy, Debug)]
 pub struct FusedExponential {
