@@ -163,10 +163,15 @@ impl<E: Experiment> ComparisonFolder<E> {
                 &self.path,
                 Place::File,
                 "holds no comparison (no comparison.toml)",
-                format!(
-                    "name the folder that `{} compare` wrote, by default results/<experiment>",
-                    E::Spec::TOOL
-                ),
+                match E::Spec::TOOL == <Foreign as Experiment>::Spec::TOOL {
+                    true => {
+                        "name the folder that `compare` wrote, by default in results/".to_owned()
+                    }
+                    false => format!(
+                        "name the folder that `{} compare` wrote, by default results/<experiment>",
+                        E::Spec::TOOL
+                    ),
+                },
             ));
         };
         let refuse = |problem: String, advice: &str| {
