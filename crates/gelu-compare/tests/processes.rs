@@ -646,7 +646,7 @@ fn a_mistyped_measure_is_put_right_in_the_same_folder() {
     assert!(!said.contains("unplanned"), "{said}");
     let before = fs::read_to_string(sandbox.path("one/runs.csv")).unwrap();
     let later = judge("valid_loss");
-    // Both have the same losses, and nobody said what difference is negligible.
+    // Both have the same losses, and `--negligible` is not given.
     assert_eq!(later.code(), 12, "{}{}", later.stdout(), later.stderr());
     let said = later.stdout().replace("\n  ", " ");
     assert!(said.contains("valid_loss was chosen in place of error once runs were"), "{said}");

@@ -128,8 +128,8 @@ impl<I> Pass<I> {
     }
 }
 
-/// Reads the items of a pass on several threads. Thread `t` of `n` reads the batches `t`, `t + n`, … and waits
-/// where two of them have not been taken yet; it ends when nobody takes them any more.
+/// Reads the items of a pass on several threads. Thread `t` of `n` reads the batches `t`, `t + n`, …, keeps at most
+/// two of them ready, and ends once the receiver is dropped.
 fn ahead<I: Send + 'static>(pass: Arc<Pass<I>>, threads: usize) -> Vec<Read<I>> {
     let reader = |thread: usize| {
         let (send, receive) = sync_channel(2);
