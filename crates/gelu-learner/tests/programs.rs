@@ -191,10 +191,7 @@ fn what_cannot_be_trained_is_said_in_words() {
         ("epochs", "num_epochs is 0"),
         ("rate", "the learning rate is -1; it has to be a number above 0"),
         ("stops-unreported", "valid_f1 is never reported; reported are: learning_rate"),
-        (
-            "asks",
-            "this program asks for depth, and there is no such axis; there are: fault, epochs",
-        ),
+        ("asks", "this program asks for an unknown axis `depth`; there are: fault, epochs"),
         ("many-losses", "the loss of a batch has 3 numbers"),
         ("no-test", "test_error is never reported"),
     ] {
