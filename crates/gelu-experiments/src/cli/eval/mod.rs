@@ -79,7 +79,7 @@ impl Eval {
         for run in &runs {
             let spec = spec_of(run)?;
             let splits = prepared.of(&spec, &device, || Ok(&data))?;
-            let model = load_model(run, &splits, &device)?;
+            let model = load_model(run, &splits.shape(), &device)?;
             let measure = |samples| evaluate_split(&model, &spec.network, samples);
             let train = measure(&splits.train)?;
             let valid = splits.valid.as_ref().map(measure).transpose()?;
