@@ -31,6 +31,7 @@ pub mod runs;
 pub mod scores;
 pub mod setting;
 pub mod signals;
+pub mod suggestion;
 pub mod worker;
 
 pub use error::{Error, Result};

@@ -53,9 +53,10 @@ fn an_axis_that_the_program_does_not_have_is_refused_before_anything_is_made() {
     let sandbox = own_loop();
     for flag in ["--compare", "--tune", "--each"] {
         for command in ["compare", "submit"] {
-            sandbox
-                .run(&[command, flag, "stpe=0.1,0.2"])
-                .refused(2, "there is no axis stpe; there are: step. What else the program reads");
+            sandbox.run(&[command, flag, "stpe=0.1,0.2"]).refused(
+                2,
+                "there is no axis stpe; did you mean `step`? There are: step. What else",
+            );
         }
     }
     assert!(!sandbox.path("results").exists());

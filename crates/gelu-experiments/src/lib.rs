@@ -13,7 +13,6 @@ pub mod randomness;
 pub mod recipe;
 pub mod report;
 pub mod runs;
-mod suggestion;
 pub mod training;
 pub mod worker;
 

@@ -52,7 +52,7 @@ pub use run::Run;
 pub use session::RunOptions;
 pub use split_metrics::{SplitMetrics, unreadable};
 pub use trainable::Trainable;
-pub use trained::Trained;
+pub use trained::{Trained, attached};
 pub use training::Training;
 
 /// The code of the README, compiled with the documentation's tests.

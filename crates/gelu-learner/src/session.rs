@@ -5,6 +5,7 @@ use burn::tensor::Device;
 use burn::train::Interrupter;
 use gelu_compare::measure::{Bits, EpochMetrics, Outcomes, TestGroups};
 use gelu_compare::runs::{ClaimedRun, ProgressSink, RunStatus, Spec, outcomes_to_bytes};
+use gelu_compare::suggestion::did_you_mean;
 use gelu_compare::worker::Control;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -200,5 +201,11 @@ fn never_measured(name: &str, metrics: &EpochMetrics) -> String {
         _ => "; decide by one of these, or report it (ModelOutput::measure, Training::record)"
             .to_owned(),
     };
-    format!("{name} is never reported; reported are: {}{advice}", there.join(", "))
+    let reported = there.join(", ");
+    match did_you_mean(name, &there) {
+        Some(question) => {
+            format!("{name} is never reported; {question} Reported are: {reported}{advice}")
+        }
+        None => format!("{name} is never reported; reported are: {reported}{advice}"),
+    }
 }

@@ -144,20 +144,31 @@ impl Trained {
     /// When the file cannot be read, or has no such value.
     pub fn attached<T: DeserializeOwned>(&self) -> Result<T> {
         let path = self.file();
-        let refuse = |problem: String| {
+        attached(&path)?.ok_or_else(|| {
             let advice = "attach it with Training::attach, and read it as the same type";
-            Error::data(&path, Place::File, problem, advice)
-        };
-        let reader =
-            burn_pack::Reader::from_file(&path).map_err(|error| refuse(error.to_string()))?;
-        let text = reader.metadata().get(ATTACHED);
-        let text = text.ok_or_else(|| refuse("nothing is attached to the network".to_owned()))?;
-        serde_json::from_str(text).map_err(|error| refuse(error.to_string()))
+            Error::data(&path, Place::File, "nothing is attached to the network", advice)
+        })
     }
 
     fn file(&self) -> PathBuf {
         self.folder.join("model.bpk")
     }
+}
+
+/// Returns the value that is attached to the network in a file ([`Training::attach`]); `None` where there is none.
+///
+/// # Errors
+///
+/// When the file cannot be read, or has a value of another type.
+pub fn attached<T: DeserializeOwned>(file: &Path) -> Result<Option<T>> {
+    let refuse = |problem: String| {
+        let advice = "attach it with Training::attach, and read it as the same type";
+        Error::data(file, Place::File, problem, advice)
+    };
+    let reader = burn_pack::Reader::from_file(file).map_err(|error| refuse(error.to_string()))?;
+    let text = reader.metadata().get(ATTACHED);
+    let value = text.map(|text| serde_json::from_str(text)).transpose();
+    value.map_err(|error| refuse(error.to_string()))
 }
 
 /// What a comparison's folder says, and its finished runs, but for those that tune alone.

@@ -39,6 +39,18 @@ fn a_run_that_was_killed_ends_with_the_same_bits() {
     sandbox.are_equal("whole", "pieces");
 }
 
+/// The program of the page *From PyTorch* learns sin(3a)·b, whose mean square over its test points is near 1/4.
+#[test]
+fn the_program_of_from_pytorch_trains() {
+    let sandbox = Sandbox::of_example("from_pytorch");
+    sandbox.run(&with("train", "one", &["--set", "activation=tanh"])).success();
+    let report = sandbox.run(&["report", "one", "--json"]).success();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let epochs = report["runs"][0]["epochs"].as_array().unwrap();
+    assert_eq!(epochs.len(), 10);
+    assert!(epochs[9]["test_loss"].as_f64().unwrap() < 0.05, "{}", epochs[9]);
+}
+
 #[test]
 fn so_does_one_whose_batcher_draws_on_the_device_and_whose_best_epoch_counts() {
     let sandbox = Sandbox::of_example("own_sequences");
@@ -191,10 +203,7 @@ fn what_cannot_be_trained_is_said_in_words() {
         ("epochs", "num_epochs is 0"),
         ("rate", "the learning rate is -1; it has to be a number above 0"),
         ("stops-unreported", "valid_f1 is never reported; reported are: learning_rate"),
-        (
-            "asks",
-            "this program asks for depth, and there is no such axis; there are: fault, epochs",
-        ),
+        ("asks", "this program asks for an unknown axis `depth`; there are: fault, epochs"),
         ("many-losses", "the loss of a batch has 3 numbers"),
         ("no-test", "test_error is never reported"),
     ] {

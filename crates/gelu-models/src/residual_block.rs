@@ -1,7 +1,6 @@
 //! The two residual blocks of [`WideResNet`](crate::WideResNet): the paper's and the original one.
 
 use crate::init::{HE_NORMAL, HE_NORMAL_LINEAR, convolution};
-use burn::config::Config;
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, PaddingConfig2d};
@@ -10,7 +9,8 @@ use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d, dropout};
 
 /// What stands in a residual block, and in which order.
-#[derive(Config, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BlockOrder {
     /// The GELU paper's, "to be charitable to ELUs" (§3.5):
     ///

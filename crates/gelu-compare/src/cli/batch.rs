@@ -1,3 +1,4 @@
+use super::numbers::whole;
 use crate::cluster::{SlurmJob, TimeLimit};
 use crate::{Error, Result};
 use clap::Args;
@@ -9,11 +10,11 @@ use std::path::{Path, PathBuf};
 pub struct Batch {
     /// Workers: jobs of the array
     #[arg(long, value_name = "N", default_value_t = 4,
-          value_parser = clap::value_parser!(u16).range(1..))]
+          value_parser = whole::<u16>(1..=65535))]
     workers: u16,
     /// Processor cores of each worker
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..))]
+          value_parser = whole::<u16>(1..=65535))]
     cpus: u16,
     /// Time limit of a job, as Slurm writes it: 30, 1:00:00, 2-12; before it, a job queues itself again
     #[arg(long, value_name = "TIME")]
@@ -32,7 +33,7 @@ pub struct Batch {
     account: Option<String>,
     /// Seconds before the time limit at which a worker finishes its epoch: more than one takes
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
-          value_parser = clap::value_parser!(u16).range(1..))]
+          value_parser = whole::<u16>(1..=65535))]
     notice: u16,
 }
 

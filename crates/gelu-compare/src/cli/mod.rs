@@ -7,6 +7,7 @@ mod carry_out;
 mod completions;
 mod export;
 mod listing;
+mod numbers;
 mod report;
 mod runs;
 mod seeds;
@@ -21,6 +22,9 @@ pub use by_hand::{ByHand, Telling, Trained};
 pub use carry_out::{CarriedOut, Shown};
 pub use completions::{Completions, Man};
 pub use listing::listing;
+#[cfg(test)]
+pub(crate) use numbers::raw_refusals;
+pub use numbers::{count, number, whole};
 pub use report::Report;
 pub use runs::Runs;
 pub use seeds::Seeds;

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::comparison::AnyReader;
 use crate::measure::seconds;
 use crate::output::{complain, print};
-use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec};
+use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec, comparisons_in};
 use crate::setting::{Axis, Role};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -45,17 +45,6 @@ impl Runs {
         }
         Ok(ended)
     }
-}
-
-/// The comparisons in the folders of a folder.
-fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.join("comparison.toml").exists())
-        .collect();
-    found.sort();
-    found
 }
 
 fn list(tool: &str, folder: &Path, snapshot: &ComparisonSnapshot) -> String {

@@ -1,3 +1,4 @@
+use super::numbers::{count, whole};
 use crate::measure::UntilDecided;
 use crate::runs::{Comparison, ComparisonFolder, Experiment};
 use crate::{Error, Result};
@@ -8,17 +9,17 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, Args)]
 pub struct Seeds {
     /// Runs of each setting, with the seeds 1 to N [default: 8, or what the recipe says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<u64>)]
     seeds: Option<u64>,
     /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
     #[arg(long, conflicts_with = "seeds")]
     until_decided: bool,
     /// Give up deciding after N seeds [default: 20]
-    #[arg(long, value_name = "N", conflicts_with = "seeds")]
+    #[arg(long, value_name = "N", conflicts_with = "seeds", value_parser = count::<u64>)]
     max_seeds: Option<u64>,
     /// Seconds after which another host's worker that shows no sign of life has lost its run
     /// [default: 60, and 120 on a network file system]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=crate::runs::LONGEST_LEASE))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(1..=crate::runs::LONGEST_LEASE))]
     lease: Option<u64>,
 }
 

@@ -1,3 +1,4 @@
+use super::numbers::{count, number};
 use crate::comparison::sentence;
 use crate::measure::Direction;
 use crate::output::print;
@@ -39,10 +40,10 @@ pub struct Verdict {
     baseline: Option<String>,
     /// A difference that nobody would care about, in the measure's unit; without it nothing is called
     /// the same
-    #[arg(long, value_name = "DIFFERENCE")]
+    #[arg(long, value_name = "DIFFERENCE", value_parser = number)]
     negligible: Option<f64>,
     /// Numbers of seeds after which these results were looked at before: every look has its price
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<u64>)]
     looked_at: Vec<u64>,
     /// Draw the forest plot into FILE, which ends in .svg or .png
     #[arg(long, value_name = "FILE")]

@@ -1,5 +1,6 @@
 //! What a worker's process does beside its runs.
 
+use super::numbers::count;
 use crate::comparison::ComparisonReader;
 use crate::runs::Spec;
 use crate::signals::Signals;
@@ -17,7 +18,7 @@ pub struct Workforce {
     /// A comparison's folder, as `compare` or `submit` makes it
     pub folder: PathBuf,
     /// Workers that share this processor's cores, this one among them
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<usize>)]
     pub slots: usize,
     /// Start all runs, even where the first of every setting fail alike
     #[arg(long)]

@@ -1,9 +1,13 @@
 use super::{mlflow, tensorboard};
 use crate::runs::ComparisonSnapshot;
+use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+/// How they are written.
+const EXPORTS: &str = "There are: tensorboard, tensorboard=DIR, mlflow=URL";
 
 /// Where results go beside the comparison's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,9 +61,10 @@ impl FromStr for Target {
                 "mlflow needs the address of its server, as in mlflow=http://127.0.0.1:5000"
                     .to_owned(),
             )),
-            _ => Err(Error::Usage(format!(
-                "unknown export `{text}`; there are: tensorboard, tensorboard=DIR, mlflow=URL"
-            ))),
+            _ => Err(Error::Usage(match did_you_mean(kind, &["tensorboard", "mlflow"]) {
+                Some(question) => format!("unknown export `{text}`; {question} {EXPORTS}"),
+                None => format!("unknown export `{text}`. {EXPORTS}"),
+            })),
         }
     }
 }

@@ -1,6 +1,7 @@
 use crate::names::printable;
 use crate::output::complain;
 use crate::setting::{Axis, Setting};
+use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 
 /// A command with placeholders, `python train.py --lr {lr} --seed {seed}`. It is split into words as a
@@ -49,9 +50,12 @@ impl Template {
         let names = self.placeholders();
         let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
         if let Some(name) = names.iter().find(|name| **name != SEED && !known.contains(name)) {
+            let known = [known.as_slice(), &[SEED]].concat();
+            let question = did_you_mean(name, &known).map(|question| format!("; {question}"));
             return Err(Error::Usage(format!(
-                "the command has {{{name}}}, and no axis of that name; there are: {}",
-                [known.as_slice(), &[SEED]].concat().join(", ")
+                "the command has {{{name}}}, and no axis of that name; there are: {}{}",
+                known.join(", "),
+                question.unwrap_or_default()
             )));
         }
         match known.iter().find(|name| !names.contains(name)) {

@@ -2,6 +2,7 @@ use super::dry_run::dry_run;
 use super::flags::Decided;
 use super::{On, Study};
 use crate::Result;
+use crate::cli::whole;
 use crate::cli::{CarriedOut, Shown};
 use clap::Args;
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ pub(super) struct Execution {
     pub(super) shown: Shown,
     /// Runs at the same time [default: 1 of a command; of a loop of the program's own, one a processor
     /// core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
     jobs: Option<u16>,
     /// Say what would be run, and run nothing
     #[arg(long)]

@@ -1,5 +1,6 @@
 use super::{On, Pattern, Study};
 use crate::cli::Seeds;
+use crate::cli::{number, whole};
 use crate::comparison::ComparisonReader;
 use crate::measure::{Reported, Unit};
 use crate::names::check_line;
@@ -107,7 +108,7 @@ pub(super) struct Decided {
     select: Option<String>,
     /// A difference that nobody would care about, in the measure's unit; without it nothing is called the
     /// same
-    #[arg(long, value_name = "DIFFERENCE")]
+    #[arg(long, value_name = "DIFFERENCE", value_parser = number)]
     negligible: Option<f64>,
     #[command(flatten)]
     seeds: Seeds,
@@ -127,7 +128,7 @@ pub(super) struct Told {
     #[arg(long)]
     stderr: bool,
     /// Seconds after which a run has failed that is not done
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(1..=u64::MAX))]
     timeout: Option<u64>,
 }
 

@@ -128,4 +128,9 @@ mod tests {
     fn command_line_is_consistent() {
         Arguments::command().debug_assert();
     }
+
+    #[test]
+    fn no_argument_answers_with_a_parsers_own_error() {
+        assert_eq!(crate::cli::raw_refusals(&Arguments::command()), [""; 0]);
+    }
 }

@@ -1,6 +1,7 @@
 use super::{Study, StudyRun};
 use crate::measure::EpochMetrics;
 use crate::runs::{ClaimedRun, Phase, Progress, RunStatus};
+use crate::suggestion::did_you_mean;
 use crate::worker::Control;
 use crate::{Error, Result};
 use std::path::Path;
@@ -183,17 +184,21 @@ impl Run {
             (None, Ok(())) if self.stopped.load(Ordering::SeqCst) => Ok(RunStatus::Interrupted),
             (None, Ok(())) => match self.required.iter().find(missing) {
                 None => Ok(RunStatus::Finished),
-                Some(name) => Err(Error::Failed(format!(
-                    "it never reported {name}; it reported {}",
-                    match crate::runs::columns(metrics.iter()) {
-                        none if none.is_empty() => "nothing".to_owned(),
-                        some => some.join(", "),
-                    }
-                ))),
+                Some(name) => Err(Error::Failed(never_reported(name, &metrics))),
             },
         };
         (status, metrics, seconds)
     }
+}
+
+fn never_reported(name: &str, metrics: &[EpochMetrics]) -> String {
+    let there = crate::runs::columns(metrics.iter());
+    let reported = match there.is_empty() {
+        true => "nothing".to_owned(),
+        false => there.join(", "),
+    };
+    let question = did_you_mean(name, &there).map(|question| format!("; {question}"));
+    format!("it never reported {name}; it reported {reported}{}", question.unwrap_or_default())
 }
 
 /// The epochs that are left of a run.

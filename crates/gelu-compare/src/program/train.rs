@@ -1,5 +1,6 @@
 use super::flags::Values;
 use super::{Body, Study, Work};
+use crate::cli::count;
 use crate::cli::{ByHand, Telling};
 use crate::dashboard::epoch_line;
 use crate::measure::{EpochMetrics, Measure};
@@ -21,7 +22,7 @@ pub(super) struct Train<F: Args> {
     #[arg(long, value_name = "AXIS=VALUE")]
     set: Vec<Values>,
     /// The seed
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<u64>)]
     seed: u64,
     /// Folder for results [default: results/NAME]
     #[arg(long, value_name = "DIR")]

@@ -2,7 +2,8 @@ use super::widened::History;
 use super::{Comparison, Description, Experiment, Foreign, RunFolder, RunStatus, Spec, StatusFile};
 use crate::error::Place;
 use crate::files::{from_toml, problem, read_text, sync_folder};
-use crate::names::printable;
+use crate::names::{excerpts, printable};
+use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use serde::Deserialize;
 use std::fs;
@@ -159,20 +160,7 @@ impl<E: Experiment> ComparisonFolder<E> {
     pub fn comparison(&self) -> Result<Comparison<E>> {
         let path = self.file();
         let Some(text) = read_text(&path)? else {
-            return Err(Error::data(
-                &self.path,
-                Place::File,
-                "holds no comparison (no comparison.toml)",
-                match E::Spec::TOOL == <Foreign as Experiment>::Spec::TOOL {
-                    true => {
-                        "name the folder that `compare` wrote, by default in results/".to_owned()
-                    }
-                    false => format!(
-                        "name the folder that `{} compare` wrote, by default results/<experiment>",
-                        E::Spec::TOOL
-                    ),
-                },
-            ));
+            return Err(no_comparison(&self.path, E::Spec::TOOL));
         };
         let refuse = |problem: String, advice: &str| {
             Err(Error::data(&path, Place::File, problem, advice.to_owned()))
@@ -282,6 +270,57 @@ impl Maker {
         let any = <Foreign as Experiment>::Spec::TOOL;
         E::Spec::TOOL != any && E::Spec::TOOL != self.tool
     }
+}
+
+/// The comparisons in the folders of a folder, by name.
+pub(crate) fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.join("comparison.toml").exists())
+        .collect();
+    found.sort();
+    found
+}
+
+/// That a folder holds no comparison, and which ones are in it or next to it.
+fn no_comparison(path: &Path, tool: &str) -> Error {
+    let problem = match path.exists() {
+        true => "holds no comparison (no comparison.toml)",
+        false => "holds no comparison: there is no such folder",
+    };
+    let parent = path.parent().map(|parent| match parent.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => parent,
+    });
+    let inner = comparisons_in(path);
+    let beside = parent.filter(|_| inner.is_empty()).map(comparisons_in).unwrap_or_default();
+    let advice = match (inner.is_empty(), beside.is_empty()) {
+        (false, _) => format!("name one of those in it: {}", listed(&inner)),
+        (true, false) => {
+            let name =
+                |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let names: Vec<String> = beside.iter().map(|path| name(path)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            match did_you_mean(&name(path), &names) {
+                Some(question) => format!("{question} Next to it there are: {}", listed(&beside)),
+                None => format!("next to it there are: {}", listed(&beside)),
+            }
+        }
+        (true, true) if tool == <Foreign as Experiment>::Spec::TOOL => {
+            "name the folder that `compare` wrote, by default in results/".to_owned()
+        }
+        (true, true) => {
+            format!("name the folder that `{tool} compare` wrote, by default results/<experiment>")
+        }
+    };
+    Error::data(path, Place::File, problem, advice)
+}
+
+/// Folders as an error lists them, a few of many.
+fn listed(folders: &[PathBuf]) -> String {
+    let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    excerpts(names.iter().map(String::as_str))
 }
 
 pub(super) fn to_toml<E: Experiment>(comparison: &Comparison<E>) -> String {

@@ -34,6 +34,7 @@ pub use claimed_run::ClaimedRun;
 #[cfg(test)]
 pub(crate) use claimed_run::examples;
 pub use comparison::{AddedLook, Comparison, LONGEST_LEASE, LaterMeasure};
+pub(crate) use comparison_folder::comparisons_in;
 pub use comparison_folder::{ComparisonFolder, LookedAt};
 pub use data_source::DataSource;
 pub use description::Description;

@@ -1,4 +1,5 @@
 use super::Value;
+use crate::suggestion::unknown;
 use crate::{Error, Result as OurResult};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -50,10 +51,8 @@ impl Setting {
     pub fn read<T: FromStr<Err: fmt::Display>>(&self, axis: &str) -> OurResult<T> {
         let Some(value) = self.get(axis) else {
             let names: Vec<&str> = self.iter().map(|(name, _)| name).collect();
-            return Err(Error::Usage(format!(
-                "this program asks for {axis}, and there is no such axis; there are: {}",
-                names.join(", ")
-            )));
+            let unknown = unknown("axis", axis, &names);
+            return Err(Error::Usage(format!("this program asks for an {unknown}")));
         };
         value.content().parse().map_err(|error| {
             let wanted = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();

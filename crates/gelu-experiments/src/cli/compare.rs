@@ -11,6 +11,7 @@ use crate::runs::{Comparison, Experiment};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{Seeds, Shown};
+use gelu_compare::cli::{number, whole};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -21,7 +22,7 @@ pub(super) struct Compare {
     #[command(flatten)]
     pub(super) varied: Varied,
     /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
     jobs: Option<u16>,
     /// Say what would be trained, how long that would take (one epoch is trained and timed) and how
     /// much it would leave on disk, and end
@@ -43,10 +44,10 @@ pub(super) struct Varied {
     #[arg(long, value_name = "NAME", value_parser = Suggested::activations())]
     baseline: Option<String>,
     /// Initial learning rates to try
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number)]
     learning_rates: Option<Vec<f64>>,
     /// Dropout rates to try
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number)]
     dropout: Option<Vec<f64>>,
     /// Formulas to learn: names of the experiment's, and your own as in 'runge,wave=sin(3*x)*y'
     #[arg(long, value_name = "LIST")]

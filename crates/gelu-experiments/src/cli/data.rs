@@ -5,6 +5,7 @@ use crate::data::synthetic::files;
 use crate::data::{self, Asked, Availability, mnist, prepared};
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
+use gelu_compare::cli::{count, whole};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -57,10 +58,10 @@ enum Command {
         out: PathBuf,
         /// Training examples: pictures or tweets; speakers of timit; recordings of each digit by
         /// each of three voices [default: a small set]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = count::<usize>)]
         train: Option<usize>,
         /// Test examples of the same kind (spoken digits have five)
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = count::<usize>)]
         test: Option<usize>,
     },
     /// List what is saved of prepared data: drawn digits, decoded images, whitenings
@@ -84,7 +85,7 @@ struct Own {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     ignore: Vec<String>,
     /// Of pictures in folders, the side that they are scaled to
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     size: Option<u16>,
 }
 

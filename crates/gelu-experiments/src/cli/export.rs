@@ -1,7 +1,7 @@
 use super::eval::{data_of, run_of};
 use super::print;
 use crate::Result;
-use crate::training::{Splits, load_model};
+use crate::training::{interface_of, load_model};
 use burn::tensor::Device;
 use clap::Args;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub(super) struct Export {
     folder: PathBuf,
     /// The file to write, with PyTorch's names and layouts: `weights.safetensors`
     file: PathBuf,
-    /// Folder that holds the data set's files, which say how large the network is
+    /// Folder that holds the data set's files, which say how large the network of an older version is
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }
@@ -21,10 +21,9 @@ pub(super) struct Export {
 impl Export {
     pub(super) fn run(self) -> Result<ExitCode> {
         let run = run_of(&self.folder)?;
-        let (data, _) = data_of(&self.folder, &run, self.data)?;
         let device = Device::default();
-        let splits = Splits::new(&data, &run.spec_of_any_version()?, &device)?;
-        load_model(&run, &splits, &device)?.save_state_dict(&self.file)?;
+        let interface = interface_of(&run, || data_of(&self.folder, &run, self.data), &device)?;
+        load_model(&run, &interface.shape, &device)?.save_state_dict(&self.file)?;
         print(&format!("{} is the network in {}\n", self.file.display(), run.path().display()))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -49,7 +49,7 @@ enum Command {
     Train(train::Train),
     /// Measure trained networks on every split of their data
     Eval(eval::Eval),
-    /// Predict for a picture, a row of a table or a text, with the best network of a comparison
+    /// Predict with the best network of a comparison: for a picture, a row of a table, a recording, words, a text or a point
     Predict(predict::Predict),
     /// Write a trained network as a safetensors file with PyTorch's names
     Export(export::Export),

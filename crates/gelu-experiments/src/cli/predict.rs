@@ -1,32 +1,38 @@
 use super::eval::{data_of, run_of};
 use super::print;
 use crate::device::DeviceName;
-use crate::training::{Continuation, Prediction, predict};
+use crate::training::{OfText, Prediction, Word, predict};
 use crate::{Error, Result};
 use clap::Args;
+use gelu_compare::cli::{number, whole};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct Predict {
     /// A comparison's folder, whose best run predicts, or the folder of one run
     folder: PathBuf,
-    /// A PNG or JPEG file, a row of the table as its cells between commas (with or without the class), or a text
-    /// to go on from
+    /// A PNG or JPEG file, a row of the table as its cells between commas (with or without the class), the WAV file of
+    /// a recording, the words of a tweet, a text to go on from, or the coordinates of a point between commas
+    #[arg(allow_negative_numbers = true)]
     input: String,
-    /// Folder that holds the data set's files, which say how inputs are scaled
+    /// Folder that holds the data set's files; only word vectors and whitened pictures need them, and runs of an older
+    /// version
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Device to predict on
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
     /// Characters to write behind a text
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<u32>(1..=1_000_000))]
     characters: u32,
     /// Of a text: 0 always takes the likeliest character, 1 draws as the network has it
-    #[arg(long, value_name = "T", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 0.0, allow_negative_numbers = true, value_parser = number)]
     temperature: f64,
+    /// Of a text: print its log loss in place of going on
+    #[arg(long, conflicts_with_all = ["characters", "temperature"])]
+    loss: bool,
     /// Print one JSON document on standard output
     #[arg(long)]
     json: bool,
@@ -41,34 +47,64 @@ impl Predict {
             )));
         }
         let run = run_of(&self.folder)?;
-        let (data, place) = data_of(&self.folder, &run, self.data)?;
         let device = self.device.map_or_else(DeviceName::default_device, Ok)?;
         device.check()?;
-        let continuation =
-            Continuation { length: self.characters as usize, temperature: self.temperature };
-        let predicted =
-            predict(&run, data, place.as_deref(), &self.input, continuation, &device.open())?;
-        let folder = run.path().display();
-        print(&match (self.json, predicted) {
-            (true, Prediction::Classes(classes)) => {
-                let of = |(class, p): (String, f64)| json!({ "class": class, "probability": p });
-                let classes: Vec<_> = classes.into_iter().map(of).collect();
-                format!("{}\n", json!({ "run": run.path(), "classes": classes }))
-            }
-            (true, Prediction::Text(text)) => {
-                format!("{}\n", json!({ "run": run.path(), "text": text }))
-            }
-            (false, Prediction::Text(text)) => format!("{}{text}\n", self.input),
-            (false, Prediction::Classes(classes)) => {
-                let width = classes.iter().map(|(class, _)| class.chars().count()).max();
-                let (width, count) = (width.unwrap_or(0), classes.len());
-                let line = |(class, p): (String, f64)| format!("{class:width$}  {p:.4}\n");
-                let shown: String = classes.into_iter().take(5).map(line).collect();
-                let more =
-                    if count > 5 { format!("and {} more; ", count - 5) } else { String::new() };
-                format!("{shown}{more}by the network in {folder}\n")
-            }
+        let of_text = match self.loss {
+            true => OfText::LogLoss,
+            false => OfText::Continuation {
+                length: self.characters as usize,
+                temperature: self.temperature,
+            },
+        };
+        let data = || data_of(&self.folder, &run, self.data);
+        let predicted = predict(&run, data, &self.input, of_text, &device.open())?;
+        print(&match self.json {
+            true => json_of(predicted, run.path()),
+            false => lines_of(predicted, &self.input, run.path()),
         })?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn json_of(predicted: Prediction, run: &Path) -> String {
+    let document = match predicted {
+        Prediction::Classes(classes) => {
+            let of = |(class, p): (String, f64)| json!({ "class": class, "probability": p });
+            let classes: Vec<_> = classes.into_iter().map(of).collect();
+            json!({ "run": run, "classes": classes })
+        }
+        Prediction::Words(words) => json!({ "run": run, "words": words }),
+        Prediction::Text(text) => json!({ "run": run, "text": text }),
+        Prediction::LogLoss { loss, characters } => {
+            json!({ "run": run, "loss": loss, "characters": characters })
+        }
+        Prediction::Value(value) => json!({ "run": run, "value": value }),
+    };
+    format!("{document}\n")
+}
+
+fn lines_of(predicted: Prediction, input: &str, run: &Path) -> String {
+    let by = format!("by the network in {}\n", run.display());
+    match predicted {
+        Prediction::Text(text) => format!("{input}{text}\n"),
+        Prediction::LogLoss { loss, characters } => {
+            format!("{loss:.4} nats per character over {characters} characters\n{by}")
+        }
+        Prediction::Value(value) => format!("{value:.6}\n{by}"),
+        Prediction::Words(words) => {
+            let width = words.iter().map(|word| word.word.chars().count()).max().unwrap_or(0);
+            let line = |Word { word, class, probability }: Word| {
+                format!("{word:width$}  {class}  {probability:.4}\n")
+            };
+            words.into_iter().map(line).collect::<String>() + &by
+        }
+        Prediction::Classes(classes) => {
+            let width = classes.iter().map(|(class, _)| class.chars().count()).max();
+            let (width, count) = (width.unwrap_or(0), classes.len());
+            let line = |(class, p): (String, f64)| format!("{class:width$}  {p:.4}\n");
+            let shown: String = classes.into_iter().take(5).map(line).collect();
+            let more = if count > 5 { format!("and {} more; ", count - 5) } else { String::new() };
+            format!("{shown}{more}{by}")
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
+use gelu_compare::cli::count;
 use std::path::PathBuf;
 
 /// The experiment that is run when none is named.
@@ -24,23 +25,23 @@ pub(super) struct Selection {
     #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
     recipe: Option<PathBuf>,
     /// Passes over the training set
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     epochs: Option<usize>,
     /// Examples in a batch
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     batch_size: Option<usize>,
     /// Batches in an epoch of what is drawn at random, the windows of a text
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     batches: Option<usize>,
     /// Train on N training examples only (of tweets, sentences, recordings: N of those;
     /// of a text: N characters)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     train_limit: Option<usize>,
     /// Measure on N validation and N test examples only
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     test_limit: Option<usize>,
     /// Set N training examples aside for validation
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     validation: Option<usize>,
     /// Choose learning rates (and the epoch, where the best is reported) by this measure
     #[arg(long, value_name = "MEASURE", value_enum)]

@@ -10,6 +10,7 @@ use crate::worker::Cores;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{ByHand, Telling, Trained};
+use gelu_compare::cli::{number, whole};
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
@@ -21,13 +22,13 @@ pub(super) struct Train {
     activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u64).range(..=crate::runs::RunSpec::LARGEST_SEED))]
+          value_parser = whole::<u64>(0..=crate::runs::RunSpec::LARGEST_SEED))]
     seed: u64,
     /// Initial learning rate [default: the experiment's first]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = number)]
     learning_rate: Option<f64>,
     /// Dropout rate [default: the experiment's first]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = number)]
     dropout: Option<f64>,
     /// The formula to learn, by its name in the experiment or as in wave=sin(3*x)*y [default: the
     /// experiment's first]

@@ -1,6 +1,7 @@
 use crate::data::TextSet;
 use crate::training::Network;
 use clap::Args;
+use gelu_compare::cli::{count, number};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -8,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Debug, Args)]
 pub(super) struct Writing {
     /// Let each network of a text write so many characters, and print them
-    #[arg(long, value_name = "CHARACTERS", default_value_t = 0)]
+    #[arg(long, value_name = "CHARACTERS", default_value_t = 0, value_parser = count::<usize>)]
     write: usize,
     /// What the written text goes on from [default: a line break]
     #[arg(long, value_name = "TEXT", requires = "write")]
@@ -20,7 +21,8 @@ pub(super) struct Writing {
         value_name = "T",
         default_value_t = 0.8,
         requires = "write",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = number
     )]
     temperature: f64,
 }

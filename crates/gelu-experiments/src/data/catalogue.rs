@@ -5,8 +5,8 @@ use super::{
     Asked, DataKind, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits, mnist,
     own, points, spoken_digits, timit, tweets,
 };
-use crate::suggestion::unknown;
 use crate::{Error, Result};
+use gelu_compare::suggestion::unknown;
 use std::path::{Path, PathBuf};
 
 /// Where a data set is found.

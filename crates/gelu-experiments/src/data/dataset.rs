@@ -115,6 +115,9 @@ pub struct ImageSet {
     /// Where it is from.
     #[serde(serialize_with = "without_location")]
     pub source: DataSource,
+    /// The names of the classes, by their numbers, where folders are called so.
+    #[serde(skip)]
+    pub names: Vec<String>,
 }
 
 impl ImageSet {
@@ -145,7 +148,7 @@ impl ImageSet {
         let content: [&[u8]; 6] =
             [&counts[0], &train.pixels, &train.labels, &counts[1], &test.pixels, &test.labels];
         let source = DataSource::new(name, location, synthetic, content);
-        Ok(Self { train, test, classes, source })
+        Ok(Self { train, test, classes, source, names: Vec::new() })
     }
 }
 

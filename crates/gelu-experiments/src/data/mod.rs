@@ -27,6 +27,7 @@ pub mod synthetic;
 mod text;
 pub mod timit;
 pub mod tweets;
+mod window_reader;
 mod windows;
 
 pub use catalogue::{Availability, catalogue, load};
@@ -43,4 +44,5 @@ pub use own::Asked;
 pub use points::{PointSet, Points};
 pub use samples::Samples;
 pub use set::DataSet;
+pub use window_reader::WindowReader;
 pub use windows::{WindowSet, Windows};

@@ -8,6 +8,7 @@ use crate::activation::TargetFormula;
 use crate::randomness::{generator, points};
 use crate::{Error, Result};
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 /// Name of the set.
 pub const NAME: &str = "points";
@@ -58,6 +59,27 @@ impl Points {
             }
         }
         Self { variables, coordinates }
+    }
+
+    /// One point, from its coordinates between commas.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] where there are more or fewer than `variables`, or one is no finite number.
+    pub fn parse(text: &str, variables: usize) -> Result<Self> {
+        let number = |text: &str| text.trim().parse().ok().filter(|x: &f32| x.is_finite());
+        let coordinates: Option<Vec<f32>> = text.split(',').map(number).collect();
+        match coordinates.filter(|coordinates| coordinates.len() == variables) {
+            Some(coordinates) => Ok(Self { variables, coordinates }),
+            None => {
+                let example = ["0.5", "-0.25", "1"][..variables.min(3)].join(",");
+                let numbers = if variables == 1 { "number" } else { "numbers between commas" };
+                Err(Error::Usage(format!(
+                    "the point `{}` is not {variables} {numbers}; the network was trained on such, as in {example}",
+                    text.escape_debug()
+                )))
+            }
+        }
     }
 
     /// How many.
@@ -117,13 +139,18 @@ impl Points {
 }
 
 /// What a formula's values are measured in: their mean over [−1, 1]ᵈ is 0 and their standard deviation 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     mean: f64,
     deviation: f64,
 }
 
 impl Scale {
+    /// The formula's value that a target stands for.
+    pub fn value(&self, target: f64) -> f64 {
+        target * self.deviation + self.mean
+    }
+
     /// The formula's values at some points, in its unit.
     ///
     /// # Errors

@@ -44,6 +44,18 @@ impl DataSet {
         }
     }
 
+    /// The names of the classes, by their numbers; none of a text and of points.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Pictures(set) if set.names.is_empty() => {
+                (0..set.classes).map(|class| class.to_string()).collect()
+            }
+            Self::Pictures(set) => set.names.clone(),
+            Self::Windows(set) => set.names.clone(),
+            Self::Text(_) | Self::Points(_) => Vec::new(),
+        }
+    }
+
     /// Channels, height and width of a picture; `None` where there are none.
     pub fn picture(&self) -> Option<[usize; 3]> {
         match self {

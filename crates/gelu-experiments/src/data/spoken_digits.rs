@@ -93,7 +93,8 @@ pub fn read(folder: &Path) -> Result<WindowSet> {
     };
     let synthetic = synthetic::is_marked(&root(folder));
     let location = Some(folder.to_path_buf());
-    parts.into_set(CLASSES, DataSource::new("spoken-digits", location, synthetic, fingerprints))
+    let names = (0..CLASSES).map(|digit| digit.to_string()).collect();
+    parts.into_set(names, RATE, DataSource::new("spoken-digits", location, synthetic, fingerprints))
 }
 
 /// The folder that holds the recordings: `folder`, or `recordings` below it.

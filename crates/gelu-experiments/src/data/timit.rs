@@ -124,7 +124,8 @@ pub fn read(folder: &Path) -> Result<WindowSet> {
     };
     let parts = Parts { train: part(&train)?, validation: part(&validation)?, test: part(&test)? };
     let location = Some(folder.to_path_buf());
-    parts.into_set(CLASSES, DataSource::new("timit", location, synthetic, fingerprints))
+    let names = phones::FOLDED.map(str::to_owned).to_vec();
+    parts.into_set(names, RATE, DataSource::new("timit", location, synthetic, fingerprints))
 }
 
 /// The folder that holds `TRAIN` and `TEST`: `folder`, or one below it.

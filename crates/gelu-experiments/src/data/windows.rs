@@ -1,5 +1,5 @@
-use super::DataSource;
 use super::dataset::without_location;
+use super::{DataSource, WindowReader};
 use crate::measure::TestGroups;
 use crate::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -186,6 +186,10 @@ pub struct WindowSet {
     /// Where it is from.
     #[serde(serialize_with = "without_location")]
     pub source: DataSource,
+    /// The names of the classes, by their numbers.
+    pub names: Vec<String>,
+    /// How an input that is not in the set is read; `None` where that needs the set's files.
+    pub reader: Option<WindowReader>,
 }
 
 #[cfg(test)]

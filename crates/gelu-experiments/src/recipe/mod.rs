@@ -7,7 +7,6 @@ mod command;
 mod data;
 mod design;
 mod figure;
-mod kebab;
 pub(crate) mod limits;
 mod network;
 mod schedule;
@@ -26,8 +25,8 @@ use crate::activation::{NamedActivation, TargetFormula};
 use crate::error::Place;
 use crate::files::read_text;
 use crate::measure::{Looks, Primary, Reported, Selection, UntilDecided};
-use crate::suggestion::unknown;
 use crate::{Error, Result};
+use gelu_compare::suggestion::unknown;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

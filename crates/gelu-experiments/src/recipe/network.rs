@@ -1,4 +1,4 @@
-use super::{kebab, limits};
+use super::limits;
 use crate::activation::{NamedActivation, Nonlinearity};
 use crate::{Error, Result};
 use gelu_models::{BlockOrder, GptNorm};
@@ -50,7 +50,6 @@ pub enum NetworkRecipe {
         /// Widening factor.
         width: usize,
         /// What stands in a block, and in which order.
-        #[serde(with = "kebab")]
         order: BlockOrder,
     },
     /// The network of the shape of airbench94, [`gelu_models::Airbench`], behind a whitening of the patches of
@@ -71,7 +70,7 @@ pub enum NetworkRecipe {
         /// Characters that it sees at once.
         context: usize,
         /// What is normalised.
-        #[serde(with = "kebab", default = "layer_norm", skip_serializing_if = "is_layer_norm")]
+        #[serde(default = "layer_norm", skip_serializing_if = "is_layer_norm")]
         norm: GptNorm,
     },
 }
@@ -223,6 +222,28 @@ impl NetworkRecipe {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_order_has_small_letters_and_others_are_refused_by_name() {
+        let of = |order: &str| {
+            let text =
+                format!("kind = \"wide-res-net\"\ndepth = 10\nwidth = 1\norder = \"{order}\"");
+            toml::from_str::<NetworkRecipe>(&text)
+        };
+        for (order, text) in
+            [(BlockOrder::Paper, "paper"), (BlockOrder::PreActivation, "pre-activation")]
+        {
+            let read = of(text).unwrap();
+            assert_eq!(read, NetworkRecipe::WideResNet { depth: 10, width: 1, order });
+            assert!(toml::to_string(&read).unwrap().contains(&format!("order = \"{text}\"")));
+        }
+        for wrong in ["post", "Paper", "preactivation", ""] {
+            let said = of(wrong).unwrap_err().to_string();
+            let expected =
+                format!("unknown variant `{wrong}`, expected `paper` or `pre-activation`");
+            assert!(said.contains(&expected), "{said}");
+        }
+    }
 
     #[test]
     fn a_norm_survives_being_written_and_read() {

@@ -1,5 +1,5 @@
+use super::Schedule;
 use super::limits::{self, MOST_EPOCHS, MOST_EXAMPLES};
-use super::{Schedule, kebab};
 use crate::Result;
 use gelu_training::EpsilonPlace;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub enum OptimizerRecipe {
         /// What keeps the divisor, the root of the second moment, from 0.
         epsilon: f64,
         /// Where ε is added: inside of the root it bounds the divisor by √ε, as the authors' code for CIFAR-10 has it.
-        #[serde(with = "kebab", default = "outside", skip_serializing_if = "is_outside")]
+        #[serde(default = "outside", skip_serializing_if = "is_outside")]
         epsilon_place: EpsilonPlace,
         /// Another decay of the first moment later on.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use crate::data::{DataKind, DataSetInfo};
 use crate::measure::{Looks, Metric, Primary, Reported, Split};
 use crate::names::{check_file_name, check_line};
 use crate::{Error, Result};
+use gelu_compare::suggestion::did_you_mean;
 
 impl Recipe {
     /// Checks every value that a type cannot.
@@ -150,9 +151,12 @@ impl Recipe {
             && varied.named(baseline).is_none()
         {
             let names: Vec<String> = varied.activations.iter().map(ToString::to_string).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let question = did_you_mean(baseline, &names).map(|question| format!("; {question}"));
             return refuse(format!(
-                "the baseline {baseline} is not among the activations that are compared: {}",
-                names.join(", ")
+                "the baseline {baseline} is not among the activations that are compared: {}{}",
+                names.join(", "),
+                question.unwrap_or_default()
             ));
         }
         match varied.until_decided {

@@ -6,6 +6,7 @@
 mod checks;
 mod decayed;
 mod evaluate;
+mod interface;
 mod learned;
 mod network;
 mod noise;
@@ -21,12 +22,13 @@ mod splits;
 mod twins;
 
 pub use evaluate::{Score, evaluate_split};
+pub use interface::{InputReader, Interface, Shape};
 pub use learned::{LearnedGelu, Spread, learned_gelus};
 pub use network::Network;
 pub use noise::{UnderNoise, measure_noise};
 pub use outcomes::{Examined, examine};
 pub use output::BatchOutput;
-pub use predict::{Continuation, Prediction, predict};
+pub use predict::{OfText, Prediction, Word, interface_of, predict};
 pub use prepared::PreparedSplits;
 pub use run::{Display, load_model, train};
 pub use splits::Splits;

@@ -1,3 +1,4 @@
+use super::interface::Shape;
 use super::output::BatchOutput;
 use super::splits::Splits;
 use crate::activation::Nonlinearity;
@@ -53,6 +54,25 @@ impl Network {
     ///
     /// If the specification is not valid ([`Recipe::validate`](crate::recipe::Recipe::validate)).
     pub fn new(spec: &RunSpec, splits: &Splits, device: &Device) -> Self {
+        Self::of_shape(spec, &splits.shape(), || whitening(splits), device)
+    }
+
+    /// The network of a run, whose parameters are to be loaded.
+    ///
+    /// # Panics
+    ///
+    /// As [`new`](Self::new).
+    pub(super) fn to_load(spec: &RunSpec, shape: &Shape, device: &Device) -> Self {
+        let channels = shape.picture.map_or(1, |[channels, ..]| channels);
+        Self::of_shape(spec, shape, || PatchWhitening::identity(channels, device), device)
+    }
+
+    fn of_shape(
+        spec: &RunSpec,
+        shape: &Shape,
+        whitening: impl FnOnce() -> PatchWhitening,
+        device: &Device,
+    ) -> Self {
         device.seed(device_seed(spec.seed, Purpose::Weights));
         let nonlinearity = spec.activation.nonlinearity();
         let nonlinearity = nonlinearity.expect("an unknown activation is refused before");
@@ -62,8 +82,8 @@ impl Network {
                 unreachable!("a recipe refuses {} for this network", spec.activation)
             }
         };
-        let (features, classes) = (splits.features(), splits.classes);
-        let channels = splits.picture.map_or(1, |[channels, ..]| channels);
+        let Shape { features, classes, picture } = *shape;
+        let channels = picture.map_or(1, |[channels, ..]| channels);
         let architecture = match &spec.network {
             &NetworkRecipe::Classifier { depth, width } => Architecture::Mlp(
                 MlpConfig::new(features, classes)
@@ -107,7 +127,7 @@ impl Network {
                     .init(device),
             ),
             &NetworkRecipe::Airbench { widths } => {
-                let whitening = whitening(splits).to_device(device);
+                let whitening = whitening().to_device(device);
                 let config = AirbenchConfig::new().with_classes(classes).with_channels(channels);
                 let config = config.with_widths(widths).with_activation(activation());
                 Architecture::Airbench(config.init(whitening, device))
@@ -127,7 +147,7 @@ impl Network {
                     .init(device),
             ),
         };
-        let picture = splits.picture.unwrap_or([1, 1, features]);
+        let picture = picture.unwrap_or([1, 1, features]);
         let label_smoothing = spec.training.label_smoothing;
         numbered(Self { architecture, picture, label_smoothing })
     }
@@ -285,6 +305,8 @@ mod tests {
             outside: None,
             classes: 4,
             picture: None,
+            names: Vec::new(),
+            reader: None,
         };
         let network = Network::new(&spec, &splits, &device);
         let measured = network.score(batch.clone());

@@ -77,6 +77,8 @@ mod tests {
             outside: None,
             classes: 2,
             picture: None,
+            names: Vec::new(),
+            reader: None,
         };
         let network = Network::new(&spec, &splits, &device);
         for measured in measure_noise(&network, &spec, &splits, &[0.0, 0.5], &device).unwrap() {

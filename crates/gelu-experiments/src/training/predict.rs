@@ -1,146 +1,253 @@
 //! Predicting with a trained network.
 
-use super::evaluate::measuring_loader;
+use super::evaluate::{evaluate_split, measuring_loader};
+use super::interface::{InputReader, Interface, numbered};
 use super::network::Network;
+use super::presentation::Presentation;
 use super::run::load_model;
 use super::splits::Splits;
-use crate::data::own::table;
-use crate::data::pictures;
-use crate::data::{DataSet, Images, TextSet};
+use crate::data::tweets::{self, Tweet};
+use crate::data::{DataSet, Samples};
 use crate::runs::{RunFolder, RunSpec};
 use crate::{Error, Result};
 use burn::tensor::Device;
 use burn::tensor::activation::softmax;
-use gelu_learner::unreadable;
+use gelu_learner::{attached, unreadable};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::path::Path;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 
 /// What a network predicts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prediction {
-    /// The classes with their probabilities, the likeliest first.
+    /// The classes with their probabilities, the likeliest first; of a recording, the means over its frames.
     Classes(Vec<(String, f64)>),
+    /// The likeliest class of each word.
+    Words(Vec<Word>),
     /// How a text goes on.
     Text(String),
+    /// How well the network predicts each character of a text from those before it.
+    LogLoss {
+        /// The mean over the characters, in nats.
+        loss: f64,
+        /// How many were predicted: all but the first, in whole windows of the network's context.
+        characters: usize,
+    },
+    /// The value of a formula at a point.
+    Value(f64),
 }
 
-/// How much of a text is predicted, and how.
+/// A word with its likeliest class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Word {
+    /// As written.
+    pub word: String,
+    /// The class's name.
+    pub class: String,
+    /// The class's probability.
+    pub probability: f64,
+}
+
+/// What is asked of a network of texts.
 #[derive(Clone, Copy, Debug)]
-pub struct Continuation {
-    /// Characters.
-    pub length: usize,
-    /// 0 always takes the likeliest character, 1 draws as the network has it.
-    pub temperature: f64,
+pub enum OfText {
+    /// To go on.
+    Continuation {
+        /// Characters.
+        length: usize,
+        /// 0 always takes the likeliest character, 1 draws as the network has it.
+        temperature: f64,
+    },
+    /// The loss of the text itself.
+    LogLoss,
 }
 
-/// Predicts for an input with the network of a run: a picture's file, a row of the table as its cells between
-/// commas, or a text to go on from. `data` is what the run was trained on, read from `place`: the input is scaled,
-/// normalised or whitened by what was fitted to its training part, as every test example was.
+/// Predicts for an input with the network of a run: a picture's file, a row of a table as its cells between commas, the
+/// file of a recording, words between spaces, a text, or a point's coordinates between commas. The input is read as every
+/// test example was, by what is saved with the network. `data` reads what the run was trained on, and where from; it is
+/// called for runs that whiten pictures or look up word vectors, and for those of an older version, which saved nothing.
 ///
 /// # Errors
 ///
-/// When the input is none of the kind that the network was trained on, or the network cannot be read.
+/// When the input is none of the kind that the network was trained on, or the network cannot be read; those of `data`.
 pub fn predict(
     run: &RunFolder,
-    mut data: DataSet,
-    place: Option<&Path>,
+    data: impl FnOnce() -> Result<(DataSet, Option<PathBuf>)>,
     input: &str,
-    continuation: Continuation,
+    of_text: OfText,
     device: &Device,
 ) -> Result<Prediction> {
     let spec: RunSpec = run.spec_of_any_version()?;
-    if let DataSet::Text(text) = &data {
-        let model = load_model(run, &Splits::new(&data, &spec, device)?, device)?;
-        return continued(&model, text, input, continuation, spec.seed).map(Prediction::Text);
-    }
-    if !spec.network.classifies() {
+    if !spec.network.classifies()
+        && !spec.network.is_regression()
+        && spec.network.context().is_none()
+    {
         return Err(Error::Usage(
-            "this network names no class and continues no text; predict with one of pictures, a table or a text"
+            "this network is an autoencoder: it names no class, continues no text and finds no number; predict with \
+             another"
                 .to_owned(),
         ));
     }
-    let asked = spec.data.asked();
-    let mut names: Vec<String> = (0..data.classes()).map(|class| class.to_string()).collect();
-    // The input takes the place of the test part, which is presented by what was fitted to the training part.
-    match (&mut data, place) {
-        (DataSet::Pictures(set), place) => {
-            set.test = picture(Path::new(input), asked.size, &set.train)?;
-            if let Some(place) = place.filter(|_| asked.set == "pictures") {
-                names = pictures::Folders::find(place)?.classes;
-            }
+    let (interface, samples) = match saved(run)?.filter(|saved| saved.reader.is_some()) {
+        Some(saved) => (saved, None),
+        None => {
+            let (data, place) = data()?;
+            with_data(&data, place.as_deref(), &spec, input, device)?
         }
-        (DataSet::Windows(set), Some(place)) if asked.set == "csv" => {
-            let row = table::row(&asked, place, input)?;
-            (set.test, names) = (row.inputs, row.classes);
+    };
+    let model = load_model(run, &interface.shape, device)?;
+    let context = spec.network.context();
+    match (&interface.reader, of_text) {
+        (Some(InputReader::Text(vocabulary)), OfText::Continuation { length, temperature }) => {
+            let mut random = ChaCha8Rng::seed_from_u64(spec.seed);
+            let draw = || random.random();
+            continued(&model, vocabulary, input, length, temperature, draw).map(Prediction::Text)
         }
-        _ => {
-            return Err(Error::Usage(format!(
-                "an input of {} cannot be given by hand; predict with a network of pictures, a table or a text",
-                asked.set
-            )));
+        (Some(InputReader::Text(_)), OfText::LogLoss) => {
+            let samples = interface.read(input, context, device)?;
+            let loss = evaluate_split(&model, &spec.network, &samples)?.loss;
+            Ok(Prediction::LogLoss { loss, characters: samples.len() })
+        }
+        (_, OfText::LogLoss) => Err(Error::Usage(
+            "--loss is the loss of a text, and this network was not trained on one; leave it out"
+                .to_owned(),
+        )),
+        (Some(InputReader::Point { scale, .. }), _) => {
+            let samples = interface.read(input, None, device)?;
+            let outputs = outputs(&model, &spec, &samples, false)?;
+            Ok(Prediction::Value(scale.value(outputs[0][0])))
+        }
+        (Some(_), _) => {
+            let samples = interface.read(input, None, device)?;
+            Ok(of_all(&interface.names, &outputs(&model, &spec, &samples, true)?))
+        }
+        (None, _) => {
+            let samples = samples.expect("what no reader reads was read with the data");
+            let outputs = outputs(&model, &spec, &samples, true)?;
+            Ok(match interface.shape.picture {
+                Some(_) => of_all(&interface.names, &outputs),
+                None => of_words(&interface.names, input, &outputs),
+            })
         }
     }
-    let splits = Splits::new(&data, &spec, device)?;
-    let model = load_model(run, &splits, device)?;
-    let loader = measuring_loader(&splits.test, &spec.network);
-    let batch = loader.iter().next().expect("the test part is the input");
-    let output = model.score(batch.map_err(unreadable)?).output;
-    let probabilities = softmax(output, 1).try_into_data().map_err(unreadable)?;
-    let mut classes: Vec<(String, f64)> =
-        names.into_iter().zip(probabilities.iter::<f64>()).collect();
-    classes.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok(Prediction::Classes(classes))
 }
 
-/// The picture of a file, of the size and the colours of those that were trained on.
-fn picture(path: &Path, size: Option<usize>, trained: &Images) -> Result<Images> {
-    let read = pictures::read_one(path, size)?;
-    if (read.height, read.width) != (trained.height, trained.width) {
-        return Err(Error::Usage(format!(
-            "{} has {}×{} pixels, and the network was trained on {}×{}; scale the picture to that size",
-            path.display(),
-            read.width,
-            read.height,
-            trained.width,
-            trained.height
-        )));
+/// Returns what stands before and behind the network of a run: as saved with it, or for runs of an older version by
+/// the data.
+///
+/// # Errors
+///
+/// When the file cannot be read; those of `data`.
+pub fn interface_of(
+    run: &RunFolder,
+    data: impl FnOnce() -> Result<(DataSet, Option<PathBuf>)>,
+    device: &Device,
+) -> Result<Interface> {
+    match saved(run)? {
+        Some(saved) => Ok(saved),
+        None => Ok(Splits::new(&data()?.0, &run.spec_of_any_version()?, device)?.interface()),
     }
-    match (read.channels, trained.channels) {
-        (found, wanted) if found == wanted => Ok(read),
-        (1, wanted) => Ok(Images { pixels: read.pixels.repeat(wanted), channels: wanted, ..read }),
-        _ => Err(Error::Usage(format!(
-            "{} has colours, and the network was trained on grey pictures; convert it, for example with \
-             `magick PICTURE -colorspace gray GREY`",
-            path.display()
-        ))),
+}
+
+fn saved(run: &RunFolder) -> Result<Option<Interface>> {
+    match run.file("model.bpk") {
+        path if path.exists() => attached(&path),
+        _ => Ok(None),
     }
+}
+
+/// What stands before and behind the network, from the data; and the examples that the input is, where a reader
+/// that is saved cannot read it.
+fn with_data(
+    data: &DataSet,
+    place: Option<&Path>,
+    spec: &RunSpec,
+    input: &str,
+    device: &Device,
+) -> Result<(Interface, Option<Samples>)> {
+    let splits = Splits::new(data, spec, device)?;
+    let interface = splits.interface();
+    let samples = match (&interface.reader, data, spec.data.pixels) {
+        (Some(_), ..) => None,
+        (None, DataSet::Pictures(set), Some(pixels)) => {
+            let picture = interface.picture(Path::new(input), spec.data.asked().size)?;
+            let fitted_to = set.train.part(0..set.train.len() - spec.data.validation);
+            let normalisation = spec.data.normalisation;
+            let presentation = Presentation::fit(pixels, normalisation, &fitted_to, device)?;
+            Some(presentation.present(&picture, device))
+        }
+        _ => {
+            let place = place.map(Path::to_path_buf);
+            let place = place.unwrap_or_else(|| crate::data::data_home().join(&spec.data.set));
+            let words: Vec<&str> = input.split_whitespace().collect();
+            if words.is_empty() {
+                let problem = "there is no word to classify; give the words of a tweet";
+                return Err(Error::Usage(problem.to_owned()));
+            }
+            let tags = vec![0; words.len()];
+            let windows = tweets::read_vectors(&place)?.windows(&[Tweet { words, tags }])?;
+            Some(Samples::of_windows(&windows, false, device))
+        }
+    };
+    Ok((interface, samples))
+}
+
+/// The outputs of each example; of a classifier, probabilities.
+fn outputs(
+    model: &Network,
+    spec: &RunSpec,
+    samples: &Samples,
+    classifies: bool,
+) -> Result<Vec<Vec<f64>>> {
+    let mut outputs = Vec::new();
+    for batch in measuring_loader(samples, &spec.network).iter() {
+        let output = model.score(batch.map_err(unreadable)?).output;
+        let [_, width] = output.dims();
+        let output = if classifies { softmax(output, 1) } else { output };
+        let numbers: Vec<f64> = output.try_into_data().map_err(unreadable)?.iter().collect();
+        outputs.extend(numbers.chunks(width).map(<[f64]>::to_vec));
+    }
+    Ok(outputs)
+}
+
+/// The means over the examples.
+fn of_all(names: &[String], probabilities: &[Vec<f64>]) -> Prediction {
+    let mean = |class: usize| {
+        let sum: f64 = probabilities.iter().map(|example| example[class]).sum();
+        sum / probabilities.len() as f64
+    };
+    let named = names.iter().cloned().enumerate();
+    let mut classes: Vec<(String, f64)> = named.map(|(class, name)| (name, mean(class))).collect();
+    classes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Prediction::Classes(classes)
+}
+
+fn of_words(names: &[String], input: &str, probabilities: &[Vec<f64>]) -> Prediction {
+    let word = |(word, of_classes): (&str, &Vec<f64>)| {
+        let likeliest = of_classes.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        let (class, &probability) = likeliest.expect("there are classes");
+        Word { word: word.to_owned(), class: names[class].clone(), probability }
+    };
+    Prediction::Words(input.split_whitespace().zip(probabilities).map(word).collect())
 }
 
 fn continued(
     network: &Network,
-    text: &TextSet,
+    vocabulary: &str,
     prompt: &str,
-    continuation: Continuation,
-    seed: u64,
+    length: usize,
+    temperature: f64,
+    draw: impl FnMut() -> f64,
 ) -> Result<String> {
-    let number = |c: char| {
-        text.vocabulary.binary_search(&c).map_err(|_| {
-            Error::Usage(format!(
-                "the text has {c:?}, which does not occur in {}; leave it out",
-                text.source.name
-            ))
-        })
-    };
-    let numbers: Vec<usize> = prompt.chars().map(number).collect::<Result<_>>()?;
+    let numbers: Vec<usize> =
+        numbered(vocabulary, prompt)?.into_iter().map(|number| number as usize).collect();
     let gpt = network.gpt().filter(|_| !numbers.is_empty()).ok_or_else(|| {
         Error::Usage(
             "an empty text has nothing to go on from; give at least one character".to_owned(),
         )
     })?;
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let Continuation { length, temperature } = continuation;
-    let written = gpt.continued(&numbers, length, temperature, || random.random());
-    let written: Vec<u32> = written.into_iter().map(|number| number as u32).collect();
-    Ok(text.spelled(&written))
+    let known: Vec<char> = vocabulary.chars().collect();
+    let written = gpt.continued(&numbers, length, temperature, draw);
+    Ok(written.into_iter().map(|number| known[number]).collect())
 }

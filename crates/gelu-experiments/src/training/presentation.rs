@@ -1,3 +1,4 @@
+use super::interface::InputReader;
 use crate::data::prepared::{Key, prepared};
 use crate::data::{Images, Samples};
 use crate::recipe::{Normalisation, Pixels};
@@ -47,6 +48,21 @@ impl Presentation {
             }
         };
         Ok(Self { pixels, fitted })
+    }
+
+    /// Takes a mean, `[1, features]`, out of scaled pictures.
+    pub(super) fn with_mean(pixels: Pixels, mean: Option<Tensor<2>>) -> Self {
+        Self { pixels, fitted: mean.map_or(Fitted::Nothing, Fitted::Mean) }
+    }
+
+    /// What reads a picture's file so, where that is no larger than a picture: a whitening is.
+    pub(super) fn reader(&self, size: Option<usize>) -> Option<InputReader> {
+        let mean = match &self.fitted {
+            Fitted::Nothing => None,
+            Fitted::Mean(mean) => Some(mean.to_data().iter::<f32>().collect()),
+            Fitted::Whitening(_) => return None,
+        };
+        Some(InputReader::Picture { size, pixels: self.pixels, mean })
     }
 
     /// Pictures as inputs on the device.

@@ -1,4 +1,5 @@
 use super::evaluate::{measuring_loader, probing_loader};
+use super::interface::Shape;
 use super::network::Network;
 use super::optimizer::optimizer;
 use super::outcomes::examine;
@@ -82,6 +83,7 @@ fn training(
         .train(batches)
         .test(measured(&splits.test))
         .num_epochs(recipe.epochs)
+        .attach(&splits.interface())
         .on_epoch(move |epoch| clock.begin(epoch));
     if let Some(largest) = recipe.optimizer.clip_norm() {
         training = training.clip_norm(largest);
@@ -134,7 +136,7 @@ fn keep_results(
     let (run, last) = (finished.run, &finished.last);
     let spec = run.spec();
     let Some(reported) = spec.reported_epoch(&last.metrics) else { return Ok(()) };
-    let model = load_model(run.folder(), splits, device)?;
+    let model = load_model(run.folder(), &splits.shape(), device)?;
     let examined = examine(&model, spec, splits, criterion, reported, device)?;
     if spec.noise.is_some() {
         run.set_noise(&examined.noise)?;
@@ -157,7 +159,7 @@ fn keep_results(
 /// # Errors
 ///
 /// When the run is not finished, or its model cannot be read.
-pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Result<Network> {
+pub fn load_model(folder: &RunFolder, shape: &Shape, device: &Device) -> Result<Network> {
     let spec: RunSpec = folder.spec_of_any_version()?;
     let path = folder.file("model.bpk");
     if !path.exists() {
@@ -170,7 +172,11 @@ pub fn load_model(folder: &RunFolder, splits: &Splits, device: &Device) -> Resul
         return Err(Error::Run { run: folder.path().to_path_buf(), problem });
     }
     let record = load_record(&path)?;
-    Ok(Network::new(&spec, splits, device).load_record(record))
+    let network = Network::to_load(&spec, shape, device);
+    network.try_load_record(record).map_err(|error| {
+        let problem = format!("does not fit the network of its run: {error}");
+        Error::data(&path, Place::File, problem, "train the run anew, or restore its folder")
+    })
 }
 
 fn load_record(path: &Path) -> Result<ModuleRecord> {

@@ -1,3 +1,4 @@
+use super::interface::{InputReader, Interface, Shape};
 use super::presentation::Presentation;
 use crate::activation::TargetFormula;
 use crate::data::{DataSet, Images, PointSet, Points, Samples, TextSet, WindowSet, points};
@@ -24,6 +25,10 @@ pub struct Splits {
     pub classes: usize,
     /// Channels, height and width of a picture; `None` where there are none.
     pub picture: Option<[usize; 3]>,
+    /// The names of the classes, by their numbers.
+    pub names: Vec<String>,
+    /// How an input that is not in the data is read; `None` where that needs the data set's files.
+    pub reader: Option<InputReader>,
 }
 
 impl Splits {
@@ -62,6 +67,8 @@ impl Splits {
                     test_groups: set.test.sampled(),
                     classes: set.classes,
                     picture: None,
+                    names: set.names,
+                    reader: set.reader.map(InputReader::Windows),
                 })
             }
             DataSet::Points(set) => Self::of_points(set, formula_of(spec)?, spec, device),
@@ -80,6 +87,8 @@ impl Splits {
                     outside: None,
                     classes: set.vocabulary.len(),
                     picture: None,
+                    names: Vec::new(),
+                    reader: Some(InputReader::Text(set.vocabulary.iter().collect())),
                 })
             }
         }
@@ -107,6 +116,8 @@ impl Splits {
             test_groups,
             classes: 1,
             picture: None,
+            names: Vec::new(),
+            reader: Some(InputReader::Point { variables: formula.variables(), scale }),
         })
     }
 
@@ -138,7 +149,20 @@ impl Splits {
             outside: None,
             classes: data.classes(),
             picture: data.picture(),
+            names: data.names(),
+            reader: presentation.reader(recipe.asked().size),
         })
+    }
+
+    /// The sizes of inputs and outputs.
+    pub fn shape(&self) -> Shape {
+        Shape { features: self.features(), classes: self.classes, picture: self.picture }
+    }
+
+    /// What is saved with a network, so that it predicts without the data.
+    pub fn interface(&self) -> Interface {
+        let (names, reader) = (self.names.clone(), self.reader.clone());
+        Interface { shape: self.shape(), names, reader }
     }
 
     /// Numbers of an input.
@@ -182,6 +206,8 @@ pub(super) fn limited(set: &WindowSet, spec: &RunSpec) -> WindowSet {
         test: set.test.spread(test),
         classes: set.classes,
         source: set.source.clone(),
+        names: set.names.clone(),
+        reader: set.reader.clone(),
     }
 }
 

@@ -118,6 +118,8 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
         outside: None,
         classes,
         picture,
+        names: Vec::new(),
+        reader: None,
     };
     let training = device.autodiff();
     let mut network = Network::new(&spec, &splits, &training);

@@ -59,7 +59,62 @@ fn compared(name: &str, generate: &[&str], more: &[&str]) -> Document {
         assert_is_svg(&folder.join(format!("{figure}.svg")));
         assert!(folder.join(format!("{figure}.png")).exists(), "{figure}.png");
     }
+    assert_predicts_without_data(&sandbox, name);
     document
+}
+
+/// That a network needs no data set to predict, but for word vectors.
+#[track_caller]
+fn assert_predicts_without_data(sandbox: &Sandbox, name: &str) {
+    let (data, moved) = (sandbox.path("data"), sandbox.path("moved"));
+    let predict = |input: &str, more: &[&str]| {
+        let folder = format!("results/{name}");
+        sandbox.run(&[&["predict", &folder, input, "--json"], more].concat())
+    };
+    let json = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    match name {
+        "char-gpt" => {
+            let text = std::fs::read_to_string(data.join("input.txt")).unwrap();
+            std::fs::rename(data, moved).unwrap();
+            let characters = text.chars().count();
+            let rest = characters - characters * 9 / 10;
+            let test: String =
+                text.chars().skip(characters * 9 / 10 + rest / 2).take(200).collect();
+            let said = json(predict(&test, &["--loss"]).success());
+            let snapshot =
+                ComparisonReader::open(&sandbox.path("results/char-gpt")).unwrap().snapshot();
+            let is_it = |folder: &str| said["run"].as_str().unwrap().ends_with(folder);
+            let run = snapshot.runs.iter().find(|run| is_it(&run.folder)).unwrap();
+            let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs).unwrap();
+            let measured = reported.get("test_loss").unwrap();
+            let found = said["loss"].as_f64().unwrap();
+            assert!((found / measured - 1.0).abs() < 1e-6, "{said}: {measured} was measured");
+            assert_eq!(said["characters"], snapshot.test_examples);
+            let one: String = test.chars().take(1).collect();
+            predict(&one, &["--loss"]).refused(2, "give at least two");
+        }
+        "spoken-digits" => {
+            std::fs::rename(data, &moved).unwrap();
+            let recording = moved.join("7_voice0_3.wav");
+            let said = json(predict(recording.to_str().unwrap(), &[]).success());
+            let classes = said["classes"].as_array().unwrap();
+            let sum: f64 = classes.iter().map(|c| c["probability"].as_f64().unwrap()).sum();
+            assert!(classes.len() == 10 && (sum - 1.0).abs() < 1e-5, "{said}");
+            predict("nowhere.wav", &[]).refused(1, "nowhere.wav");
+        }
+        "tweet-tagger" => {
+            let said = json(predict("lol  i won't", &["--data", "data"]).success());
+            let words = said["words"].as_array().unwrap();
+            let words: Vec<&str> =
+                words.iter().map(|word| word["word"].as_str().unwrap()).collect();
+            assert_eq!(words, ["lol", "i", "won't"]);
+            predict(" ", &[]).refused(2, "there is no word");
+        }
+        "mnist-autoencoder" => {
+            predict("x.png", &[]).refused(2, "this network is an autoencoder");
+        }
+        _ => {}
+    }
 }
 
 #[track_caller]
@@ -228,7 +283,7 @@ fn a_text_of_ones_own_and_gated_units() {
     // The likeliest characters, every time the same; `eval` writes the same at temperature 0.
     let predict = |text: &str| {
         let out = "results/char-gpt";
-        let more = ["--characters", "7", "--data", "own.txt", "--json"];
+        let more = ["--characters", "7", "--json"];
         sandbox.run(&[&["predict", out, text][..], &more].concat())
     };
     let predicted: serde_json::Value = serde_json::from_str(&predict("Größe").success()).unwrap();
@@ -242,7 +297,7 @@ fn a_text_of_ones_own_and_gated_units() {
         .iter()
         .find(|run| predicted["run"].as_str().unwrap().ends_with(run["run"].as_str().unwrap()));
     assert_eq!(same.unwrap()["written"], format!("Größe{text}"));
-    predict("日").refused(2, "does not occur in own.txt");
+    predict("日").refused(2, "does not occur in the text that the network was trained on");
     predict("").refused(2, "give at least one character");
     for (more, said) in [
         (["--write", "5", "--prompt", "日"], "does not occur in own.txt"),
@@ -448,11 +503,13 @@ fn data_of_ones_own_are_compared_on_as_the_guide_says() {
 #[track_caller]
 fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {
     let inputs: &[(&str, &str)] = match name {
-        "flowers" => &[("flowers/rose/3.jpg", "rose"), ("flowers/tulip/3.jpg", "tulip")],
+        "flowers" => &[("away/rose/3.jpg", "rose"), ("away/tulip/3.jpg", "tulip")],
         // Without the class and what is ignored, and with all.
         "irises.csv" => &[("0.95,red", "setosa"), ("7,0.05,blue,setosa", "virginica")],
         _ => &[],
     };
+    // The network has what it needs, wherever its data are.
+    std::fs::rename(sandbox.path(name), sandbox.path("away")).unwrap();
     for (input, class) in inputs {
         let said = sandbox.run(&["predict", out, input, "--json"]).success();
         let said: serde_json::Value = serde_json::from_str(&said).unwrap();
@@ -461,16 +518,19 @@ fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {
         let sum: f64 = probabilities.map(|class| class["probability"].as_f64().unwrap()).sum();
         assert!((sum - 1.0).abs() < 1e-5, "{said}");
     }
-    let Some((input, _)) = inputs.first() else { return };
+    let Some((input, _)) = inputs.first() else {
+        std::fs::rename(sandbox.path("away"), sandbox.path(name)).unwrap();
+        return;
+    };
     let lines = sandbox.run(&["predict", out, input]).success();
     assert!(lines.contains("by the network in ") && lines.contains("/runs/"), "{lines}");
     let wrong: &[(&str, &str)] = match name {
         "irises.csv" => &[
             ("0.95,green", "no row that was trained on has that text"),
             ("0.95", "the row has 1 cells; it needs 2: `length`, `colour`"),
-            ("long,red", "it is no finite number"),
+            ("long,red", "column `length` of the row is `long`: it has to be a finite number"),
         ],
-        _ => &[("flowers/rose/none.jpg", "none.jpg"), ("own.toml", "own.toml")],
+        _ => &[("away/rose/none.jpg", "none.jpg"), ("own.toml", "own.toml")],
     };
     for (input, said) in wrong {
         let refused = sandbox.run(&["predict", out, input]);
@@ -484,6 +544,7 @@ fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {
     let names: Vec<String> = store.get_all_tensors().unwrap().keys().cloned().collect();
     assert!(names.contains(&"hidden.0.linear.weight".to_owned()), "{names:?}");
     sandbox.run(&["export", out, &file]).refused(1, "choose another path");
+    std::fs::rename(sandbox.path("away"), sandbox.path(name)).unwrap();
 }
 
 /// What there is to see of each row is the same, so that the commoner class, of four in five rows, is all that

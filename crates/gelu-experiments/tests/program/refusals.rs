@@ -64,6 +64,45 @@ fn wrong_usage_says_what_there_is() {
     assert!(!sandbox.path("results").exists(), "nothing is made for what is refused");
 }
 
+/// Commands of the book, each with one word mistyped.
+#[test]
+fn a_mistyped_word_is_answered_with_what_was_meant() {
+    let sandbox = Sandbox::new();
+    for (name, version) in [("digits", 3), ("symbolic", 3)] {
+        let folder = sandbox.path(&format!("results/{name}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("comparison.toml"), format!("version = {version}\n")).unwrap();
+    }
+    let cases: &[(&[&str], &str)] = &[
+        (&["comapre", "mnist-classifier"], "compare"),
+        (&["compare", "mnist-classifer"], "did you mean `mnist-classifier`?"),
+        (&["compare", "--actviations", "gelu,relu"], "--activations"),
+        (&["compare", "--activations", "gelu,rleu"], "did you mean `relu`?"),
+        (
+            &["compare", "--activations", "gelu,relu", "--baseline", "rleu"],
+            "is not among the activations that are compared: gelu, relu; did you mean `relu`?",
+        ),
+        (&["compare", "--selection", "valid-eror"], "a similar value exists: 'valid-error'"),
+        (&["compare", "--device", "felx"], "did you mean `flex`?"),
+        (&["compare", "--seeds", "eight"], "--seeds <N>': it has to be a whole number, at least 0"),
+        (&["compare", "--epochs", "1O"], "--epochs <N>': it has to be a whole number, at least 0"),
+        (&["compare", "--jobs", "two"], "--jobs <N>': it has to be a whole number from 1 to 65535"),
+        (&["compare", "--learning-rates", "1e-3;1e-4"], "it has to be a number, as in 0.1 or 1e-3"),
+        (&["eval", "results/digits", "--noise", "x"], "--noise <LIST>': it has to be a number"),
+        (&["data", "fetch", "tweet"], "did you mean `tweets`?"),
+        (&["data", "info", "cvs"], "did you mean `csv`?"),
+        (&["recipe", "show", "symbloic"], "did you mean `symbolic`?"),
+    ];
+    for (arguments, expected) in cases {
+        sandbox.run(arguments).refused(2, expected);
+    }
+    let beside =
+        "did you mean `digits`? Next to it there are: `results/digits`, `results/symbolic`";
+    sandbox.run(&["report", "results/digit"]).refused(1, beside);
+    let inner = "name one of those in it: `results/digits`, `results/symbolic`";
+    sandbox.run(&["report", "results"]).refused(1, inner);
+}
+
 /// A number as large as the type that holds it.
 const HUGE: &str = "18446744073709551615";
 
@@ -97,13 +136,13 @@ fn numbers_that_nobody_can_mean_are_refused_before_anything_is_made() {
         (&["compare", "--learning-rates=-1"], "learning rate -1"),
         (&["compare", "--learning-rates", "inf"], "learning rate inf"),
         (&["compare", "--dropout", "0.9999999999"], "dropout rate 0.9999999999"),
-        (&["compare", "--lease", HUGE], "not in 1..=86400"),
+        (&["compare", "--lease", HUGE], "a whole number from 1 to 86400"),
         (&["submit", "--seeds", HUGE], "it has to be at most 100000"),
         (&["submit", "--learning-rates", "1e308"], "learning rate 1e308"),
         (&["train", "--learning-rate", "1e308"], "learning rate 1e308"),
         (&["train", "--dropout", "NaN"], "dropout rate NaN"),
         (&["train", "--epochs", HUGE], "it has to be at most 1000000"),
-        (&["train", "--seed", HUGE], "is not in"),
+        (&["train", "--seed", HUGE], "a whole number from 0 to"),
         (&["eval", ".", "--noise", "1e300"], "noise amplitude 1e300"),
         (&["eval", ".", "--noise", "NaN"], "noise amplitude NaN"),
         (&["data", "synth", "digits", "out", "--train", HUGE], "at most 1000000"),
@@ -296,7 +335,7 @@ fn what_slurm_cannot_be_told_is_refused_before_anything_is_made() {
         (&["--account", "$HOME"], "--account `$HOME`"),
         (&["--time", "1h"], "2-12:30:00"),
         (&["--time", "3"], "--time 3 leaves no time to train"),
-        (&["--notice", "0"], "not in 1..=65535"),
+        (&["--notice", "0"], "a whole number from 1 to 65535"),
         (&["--out", "a\"b"], "without quotes"),
     ];
     for (more, expected) in cases {

@@ -79,6 +79,13 @@ fn errors_are_those_of_the_best_line_where_the_network_is_one() {
         assert!((of("test_rmse") - 1.0).abs() < 0.04, "{last:?}");
         assert!((of("test_outside") - 7.314).abs() < 0.25, "{last:?}");
     }
+    // In the formula's own unit.
+    let value = document(&sandbox, &["predict", "line", "-0.7", "--json"])["value"].as_f64();
+    assert!((value.unwrap() - 1.0 / 3.0).abs() < 0.05, "{value:?}");
+    for input in ["0.7,0.1", "x", "inf", ""] {
+        sandbox.run(&["predict", "line", input]).refused(2, "is not 1 number");
+    }
+    sandbox.run(&["predict", "line", "0.7", "--loss"]).refused(2, "was not trained on one");
 }
 
 #[test]

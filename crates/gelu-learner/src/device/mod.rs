@@ -4,6 +4,7 @@ mod probe;
 
 use crate::{Error, Result};
 use burn::tensor::Device;
+use gelu_compare::suggestion::unknown;
 use std::fmt;
 use std::str::FromStr;
 
@@ -172,7 +173,7 @@ impl FromStr for DeviceName {
                      command that builds it (it has: {})",
                     COMPILED.join(", ")
                 ),
-                false => format!("unknown device `{text}`; there are: {}", COMPILED.join(", ")),
+                false => unknown("device", text, COMPILED),
             }));
         };
         let index = index.map(|digits| {

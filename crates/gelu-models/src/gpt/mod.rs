@@ -15,7 +15,8 @@ use gelu_core::Activation;
 const WRITES: f64 = 0.02;
 
 /// What is normalised before attention, before the position-wise network and before the logits.
-#[derive(Config, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GptNorm {
     /// Layer norm without a bias: `(x − mean)/√(variance + 1e-5)·γ`.
     Layer,

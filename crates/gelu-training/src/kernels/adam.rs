@@ -10,6 +10,7 @@ use gelu_kernels::{Level, Work};
 
 /// Where Adam adds ε.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EpsilonPlace {
     /// `m̂ / (√v̂ + ε)`, as the paper and all frameworks have it.
     Outside,

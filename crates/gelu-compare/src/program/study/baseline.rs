@@ -2,6 +2,7 @@
 
 use super::Study;
 use crate::setting::{Axis, Role, Setting, Value};
+use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 
 impl Study {
@@ -36,18 +37,64 @@ impl Study {
         let known = |axis: &&Axis| arm.get(&axis.name).is_some_and(|v| axis.values.contains(v));
         match compared.iter().all(known) {
             true => Ok(Some(arm)),
-            false => Err(Error::Usage(format!(
-                "the baseline {text} is not among what is compared: {}",
-                compared
-                    .iter()
-                    .map(|axis| format!("{} is one of {}", axis.name, listed(&axis.values)))
-                    .collect::<Vec<_>>()
-                    .join("; ")
-            ))),
+            false => {
+                let one_of =
+                    |axis: &&Axis| format!("{} is one of {}", axis.name, listed(&axis.values));
+                let listed: Vec<String> = compared.iter().map(one_of).collect();
+                Err(Error::Usage(format!(
+                    "the baseline {text} is not among what is compared: {}{}",
+                    listed.join("; "),
+                    meant(text, &compared)
+                )))
+            }
         }
     }
 }
 
+/// What was probably meant by a mistyped baseline, as the end of a sentence.
+fn meant(text: &str, compared: &[&Axis]) -> String {
+    let of_axis = |axis: &&Axis| -> Vec<String> {
+        let typed = |value: &Value| match compared {
+            [_] => value.to_string(),
+            _ => format!("{}={value}", axis.name),
+        };
+        axis.values.iter().map(typed).collect()
+    };
+    let arms: Vec<String> = compared.iter().flat_map(of_axis).collect();
+    let arms: Vec<&str> = arms.iter().map(String::as_str).collect();
+    let typed = match compared {
+        [_] => vec![text],
+        _ => text.split(',').filter(|pair| !arms.contains(pair)).collect(),
+    };
+    let questions = typed.into_iter().filter_map(|part| did_you_mean(part, &arms));
+    questions.map(|question| format!("; {question}")).collect()
+}
+
 fn listed(values: &[Value]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example;
+    use super::*;
+
+    #[test]
+    fn a_mistyped_baseline_is_answered_with_what_was_meant() {
+        let mut study = example();
+        study.axis(Axis::new("activation", Role::Compared, ["gelu", "relu"]));
+        let said = |study: &mut Study, baseline: &str| {
+            study.baseline = Some(baseline.to_owned());
+            study.baseline().unwrap_err().to_string()
+        };
+        let both = said(&mut study, "activation=rleu,width=16");
+        let expected = "width is one of 16, 32; activation is one of gelu, relu; \
+                        did you mean `activation=relu`?";
+        assert!(both.ends_with(expected), "{both}");
+        study.axes.retain(|axis| axis.name == "activation");
+        let one = said(&mut study, "rleu");
+        assert!(one.ends_with("activation is one of gelu, relu; did you mean `relu`?"), "{one}");
+        let far = said(&mut study, "softplus");
+        assert!(far.ends_with("activation is one of gelu, relu"), "{far}");
+    }
 }

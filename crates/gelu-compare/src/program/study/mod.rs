@@ -7,6 +7,7 @@ mod validate;
 use super::Pattern;
 use crate::measure::{Measure, Reported, UntilDecided};
 use crate::setting::Axis;
+use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +111,10 @@ impl Study {
         let there = match names.as_slice() {
             [] => "this program has none".to_owned(),
             _ => format!("there are: {}", names.join(", ")),
+        };
+        let there = match did_you_mean(axis, &names) {
+            Some(question) => format!("{question} {}", there.replacen('t', "T", 1)),
+            None => there,
         };
         Err(Error::Usage(format!(
             "there is no axis {axis}; {there}. What else the program reads it has to declare, as in \

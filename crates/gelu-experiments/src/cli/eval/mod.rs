@@ -14,6 +14,7 @@ use clap::Args;
 use evaluation::{Evaluation, table};
 use found::{criterion, finished_runs, location};
 pub(super) use found::{data_of, run_of};
+use gelu_compare::cli::number;
 use kept::{keep_noise, keep_outcomes};
 use std::f64::consts::LN_2;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub(super) struct Eval {
     device: Option<DeviceName>,
     /// Measure under noise from Unif[-a, a] too, for each of these a, and keep the results for
     /// `gelu report`; an a that was measured before keeps its own
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number)]
     noise: Vec<f64>,
     /// Keep what each network makes of each test example, for intervals over new examples, where its
     /// run has not kept it
@@ -78,7 +79,7 @@ impl Eval {
         for run in &runs {
             let spec = spec_of(run)?;
             let splits = prepared.of(&spec, &device, || Ok(&data))?;
-            let model = load_model(run, &splits, &device)?;
+            let model = load_model(run, &splits.shape(), &device)?;
             let measure = |samples| evaluate_split(&model, &spec.network, samples);
             let train = measure(&splits.train)?;
             let valid = splits.valid.as_ref().map(measure).transpose()?;

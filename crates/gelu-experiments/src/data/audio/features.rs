@@ -1,5 +1,6 @@
 use crate::{Error, Result};
 use realfft::{RealFftPlanner, RealToComplex};
+use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use std::fmt;
 use std::sync::Arc;
@@ -58,8 +59,9 @@ impl fmt::Debug for Analysis {
 }
 
 impl Analysis {
-    /// Raised when other coefficients are computed, or frames are made examples in another way.
-    pub const VERSION: u32 = 2;
+    /// Raised when other coefficients are computed, or frames are made examples in another way, and
+    /// when more is kept with them.
+    pub const VERSION: u32 = 3;
 
     /// The analysis of sound of `rate` samples a second.
     ///
@@ -200,7 +202,7 @@ fn with_derivatives(statics: &[[f64; STATIC]]) -> Vec<f32> {
 ///
 /// (The paper's code takes the mean out of its validation and test sets twice; that is a slip and
 /// not repeated here.)
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Normalisation {
     mean: [f64; COEFFICIENTS],
     deviation: [f64; COEFFICIENTS],

@@ -1,6 +1,6 @@
 //! Frames of recordings as examples: a frame with its neighbours, and what is heard at its centre.
 
-use super::super::{DataSource, WindowSet, Windows};
+use super::super::{DataSource, WindowReader, WindowSet, Windows};
 use super::{Analysis, COEFFICIENTS, Normalisation, Recording};
 use crate::error::Place;
 use crate::{Error, Result};
@@ -107,7 +107,10 @@ impl Frames {
 
     /// Labelled frames with their neighbours, a group a recording. Beyond the ends of a recording,
     /// its first and last frames are repeated.
-    fn into_windows(mut self, normalisation: &Normalisation) -> Result<Windows> {
+    pub(in crate::data) fn into_windows(
+        mut self,
+        normalisation: &Normalisation,
+    ) -> Result<Windows> {
         normalisation.apply(&mut self.coefficients);
         let mut windows = Windows::new(self.coefficients.into(), COEFFICIENTS, WINDOW)?;
         let mut start = 0;
@@ -138,12 +141,13 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The data set of these frames, normalised by the training frames.
+    /// The data set of these frames of recordings of `rate` samples per second, normalised by the training frames;
+    /// its classes have these names.
     ///
     /// # Errors
     ///
     /// When a part is empty, or has more frames than a tensor can index.
-    pub fn into_set(self, classes: usize, source: DataSource) -> Result<WindowSet> {
+    pub fn into_set(self, names: Vec<String>, rate: u32, source: DataSource) -> Result<WindowSet> {
         let parts =
             [("training", &self.train), ("validation", &self.validation), ("test", &self.test)];
         if let Some((part, _)) = parts.iter().find(|(_, frames)| frames.is_empty()) {
@@ -157,8 +161,10 @@ impl Parts {
             train: self.train.into_windows(&normalisation)?,
             validation: self.validation.into_windows(&normalisation)?,
             test: self.test.into_windows(&normalisation)?,
-            classes,
+            classes: names.len(),
             source,
+            names,
+            reader: Some(WindowReader::Recording { rate, normalisation }),
         })
     }
 }
@@ -190,7 +196,7 @@ mod tests {
 
     #[test]
     fn windows_repeat_the_edges_and_stay_in_their_recording() {
-        let set = parts(|_| Some(4)).into_set(10, source()).unwrap();
+        let set = parts(|_| Some(4)).into_set(vec!["x".to_owned(); 10], 8_000, source()).unwrap();
         let windows = &set.train;
         assert_eq!((windows.features(), windows.len(), windows.groups()), (286, 23, 2));
         assert_eq!(windows.rows()[..11], [0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2]);
@@ -202,7 +208,9 @@ mod tests {
     #[test]
     fn a_frame_without_a_label_is_a_neighbour_only() {
         // Frame 1 has its centre at sample 180.
-        let set = parts(|centre| (centre != 180).then_some(1)).into_set(2, source()).unwrap();
+        let set = parts(|centre| (centre != 180).then_some(1))
+            .into_set(vec!["x".to_owned(); 2], 8_000, source())
+            .unwrap();
         assert_eq!((set.train.group(0), set.train.group(1)), (0..2, 2..21));
         assert_eq!(set.train.rows()[11..22], [0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]);
         assert_eq!(set.test.len(), 4);
@@ -214,7 +222,7 @@ mod tests {
         let normalisation = Normalisation::fit(&parts.train.coefficients);
         let mut expected = parts.test.coefficients.clone();
         normalisation.apply(&mut expected);
-        let set = parts.into_set(1, source()).unwrap();
+        let set = parts.into_set(vec!["x".to_owned(); 1], 8_000, source()).unwrap();
         assert_eq!(set.test.table(), expected);
         let refit = Normalisation::fit(set.train.table());
         let mut twice = set.train.table().to_vec();
@@ -230,7 +238,11 @@ mod tests {
         let mut frames = Frames::default();
         let error = frames.push(Path::new("s.wav"), &short, &analysis, |_| None).unwrap_err();
         assert!(error.to_string().contains("s.wav: has 199 samples, less than the 200"), "{error}");
-        let error = Parts { validation: frames, ..parts(|_| None) }.into_set(1, source());
+        let error = Parts { validation: frames, ..parts(|_| None) }.into_set(
+            vec!["x".to_owned(); 1],
+            8_000,
+            source(),
+        );
         assert!(error.unwrap_err().to_string().contains("no validation recordings"));
     }
 

@@ -82,5 +82,6 @@ fn folder_of_pictures(size: Option<usize>, place: &Path) -> Result<DataSet> {
     // What was prepared from the same files may have been called otherwise, and has no place.
     set.source.name = name_of(place);
     set.source.location = Some(place.to_path_buf());
+    set.names = folders.classes;
     Ok(set.into())
 }

@@ -160,6 +160,8 @@ mod tests {
             test: part(f32::MIN_POSITIVE),
             classes: 9,
             source: DataSource::new("x", Some("somewhere".into()), true, ["content"]),
+            names: vec!["a class".to_owned(); 9],
+            reader: None,
         };
         let cache = tempfile::tempdir().unwrap();
         let key = Key::new("windows", 1);

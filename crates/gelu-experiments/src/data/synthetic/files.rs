@@ -3,8 +3,8 @@
 use super::super::cifar::{self, Cifar};
 use super::super::{DataSetInfo, corpus, digits, mnist, spoken_digits, timit, tweets};
 use super::{begin, pictures, tweets as words};
-use crate::suggestion::unknown;
 use crate::{Error, Result};
+use gelu_compare::suggestion::unknown;
 use std::path::Path;
 
 /// Examples of a part: twenty times as many as any of the real sets has.

@@ -48,10 +48,7 @@ pub fn read(folder: &Path, vectors: Option<&Path>) -> Result<WindowSet> {
         })?;
         contents.push((read_bytes(&path)?, path));
     }
-    let vectors = match vectors {
-        Some(path) => path.to_path_buf(),
-        None => find_vectors(folder)?,
-    };
+    let vectors = vectors.map_or_else(|| find_vectors(folder), |path| Ok(path.to_path_buf()))?;
     let vector_bytes = read_bytes(&vectors)?;
     let embedding = WordVectors::parse(&vectors, &vector_bytes)?;
     let part = |index: usize| -> Result<Windows> {
@@ -62,7 +59,18 @@ pub fn read(folder: &Path, vectors: Option<&Path>) -> Result<WindowSet> {
     let content = contents.iter().map(|(bytes, _)| bytes).chain([&vector_bytes]);
     let location = Some(folder.to_path_buf());
     let source = DataSource::new("tweets", location, synthetic::is_marked(folder), content);
-    Ok(WindowSet { train, validation, test, classes: TAGS.len(), source })
+    let names = TAGS.map(str::to_owned).to_vec();
+    Ok(WindowSet { train, validation, test, classes: TAGS.len(), source, names, reader: None })
+}
+
+/// Reads the word vectors in `folder`, or in `data/Tweets` below it.
+///
+/// # Errors
+///
+/// When they are missing or damaged.
+pub fn read_vectors(folder: &Path) -> Result<WordVectors> {
+    let path = find_vectors(&place(folder))?;
+    WordVectors::parse(&path, &read_bytes(&path)?)
 }
 
 fn find_vectors(folder: &Path) -> Result<PathBuf> {

@@ -1,5 +1,6 @@
 //! The cells of a file as they are written, and its classes and parts.
 
+use super::reader::{NamedColumn, RowReader};
 use super::{Error, Inputs, PARTS, Place, Result, check_classes, excerpts, shown};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -51,35 +52,6 @@ impl<'a> Table<'a> {
             true => Err(refuse("no row follows".to_owned())),
             false => Ok(Self { path, header, rows }),
         }
-    }
-
-    /// Adds a row, written as its cells between commas; without those of the columns that are left out, or with
-    /// all.
-    pub(super) fn push(&mut self, row: &str, left_out: &[usize]) -> Result<()> {
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .has_headers(false)
-            .from_reader(row.as_bytes());
-        let record = reader.records().next().and_then(std::result::Result::ok).unwrap_or_default();
-        let (found, all) = (record.len(), self.header.len());
-        let mut cells = record.iter();
-        let inputs = (0..all).filter(|column| !left_out.contains(column)).count();
-        if found != all && found != inputs {
-            let wanted: Vec<&str> = (0..all)
-                .filter(|column| !left_out.contains(column))
-                .map(|column| self.header[column].as_str())
-                .collect();
-            return Err(Error::Usage(format!(
-                "the row has {found} cells; it needs {inputs}: {}",
-                excerpts(wanted.into_iter())
-            )));
-        }
-        let cell = |column: usize| match found == all || !left_out.contains(&column) {
-            true => cells.next().unwrap_or_default(),
-            false => "",
-        };
-        self.rows.push((0..all).map(cell).collect());
-        Ok(())
     }
 
     /// The columns there are, a few of many.
@@ -163,27 +135,38 @@ impl<'a> Table<'a> {
         Ok(parts)
     }
 
-    /// All columns but those left out as numbers; numbers are scaled by the rows that are trained on.
-    pub(super) fn inputs(&self, left_out: &[usize], train: &[usize]) -> Result<Inputs> {
-        let mut columns = Vec::new();
-        for column in (0..self.header.len()).filter(|column| !left_out.contains(column)) {
-            columns.extend(self.inputs_of(column, train)?);
-            if columns.len().saturating_mul(self.rows.len()) > MOST_NUMBERS {
-                let problem = format!("more than {MOST_NUMBERS} numbers");
-                return Err(Error::data(
-                    self.path,
-                    Place::File,
-                    problem,
-                    "leave rows or columns out",
-                ));
-            }
+    /// How each column is read, by the rows that are trained on; those left out are no inputs.
+    pub(super) fn reader(&self, left_out: &[usize], train: &[usize]) -> Result<RowReader> {
+        let named = |(column, name): (usize, &String)| -> Result<NamedColumn> {
+            let is_input = !left_out.contains(&column);
+            let reader = is_input.then(|| self.column_reader(column, train)).transpose()?;
+            Ok(NamedColumn { name: name.clone(), reader })
+        };
+        let columns = self.header.iter().enumerate().map(named).collect::<Result<Vec<_>>>()?;
+        Ok(RowReader { columns })
+    }
+
+    /// All columns that are inputs, as numbers.
+    pub(super) fn inputs(&self, reader: &RowReader) -> Result<Inputs> {
+        let columns = || reader.columns.iter().map(|column| column.reader.as_ref()).enumerate();
+        let width: usize = columns().filter_map(|(_, reader)| Some(reader?.width())).sum();
+        if width.saturating_mul(self.rows.len()) > MOST_NUMBERS {
+            let problem = format!("more than {MOST_NUMBERS} numbers");
+            let advice = "leave rows or columns out";
+            return Err(Error::data(self.path, Place::File, problem, advice));
         }
-        if columns.is_empty() {
+        if width == 0 {
             let problem = "no column is left as an input";
             return Err(Error::data(self.path, Place::Line(1), problem, "leave fewer out"));
         }
-        let row = |row: usize| columns.iter().map(move |column: &Vec<f32>| column[row]);
-        let numbers = (0..self.rows.len()).flat_map(row).collect();
-        Ok(Inputs { numbers, width: columns.len() })
+        let mut numbers = Vec::with_capacity(width * self.rows.len());
+        for row in 0..self.rows.len() {
+            for (column, reader) in columns() {
+                let Some(reader) = reader else { continue };
+                let cell = self.cell(row, column);
+                reader.read(cell, &mut numbers).expect("readers are fitted to all rows");
+            }
+        }
+        Ok(Inputs { numbers, width })
     }
 }

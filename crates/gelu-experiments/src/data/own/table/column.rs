@@ -2,6 +2,7 @@
 
 use super::cells::Table;
 use super::{Result, excerpts};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Different texts that a column of texts may have: each becomes an input.
@@ -57,15 +58,13 @@ impl Table<'_> {
         Ok(Reading::Texts(texts))
     }
 
-    /// The inputs that a column becomes, each with a number a row.
-    pub(super) fn inputs_of(&self, column: usize, train: &[usize]) -> Result<Vec<Vec<f32>>> {
-        let is = |text: &str| {
-            let rows = 0..self.rows.len();
-            rows.map(|row| f32::from(u8::from(self.cell(row, column) == text))).collect()
-        };
+    /// How a column's cells become inputs, by the rows that are trained on.
+    pub(super) fn column_reader(&self, column: usize, train: &[usize]) -> Result<ColumnReader> {
         Ok(match self.reading(column)? {
-            Reading::Numbers(numbers) => vec![standardised(&numbers, train)],
-            Reading::Texts(texts) => texts.into_iter().map(is).collect(),
+            Reading::Numbers(numbers) => ColumnReader::of_numbers(&numbers, train),
+            Reading::Texts(texts) => {
+                ColumnReader::Texts(texts.into_iter().map(str::to_owned).collect())
+            }
         })
     }
 
@@ -124,21 +123,56 @@ fn disguise(text: &str) -> Option<&'static str> {
     }
 }
 
-/// `(x − mean)/deviation`, both those of some rows; 0 where these are all equal.
-fn standardised(numbers: &[f64], rows: &[usize]) -> Vec<f32> {
-    let count = rows.len() as f64;
-    // Scaled first, so that no sum overflows.
-    let largest = numbers.iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
-    let scaled = |number: f64| if largest > 0.0 { number / largest } else { 0.0 };
-    let mean = rows.iter().map(|&row| scaled(numbers[row])).sum::<f64>() / count;
-    let square = |&row: &usize| (scaled(numbers[row]) - mean).powi(2);
-    let deviation = (rows.iter().map(square).sum::<f64>() / count).sqrt();
-    // What is left of equal numbers is rounding.
-    let constant = deviation <= 1e-12;
-    numbers
-        .iter()
-        .map(|&number| if constant { 0.0 } else { ((scaled(number) - mean) / deviation) as f32 })
-        .collect()
+/// How the cells of a column become inputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ColumnReader {
+    /// `(x/largest − mean)/deviation`; 0 where the deviation is 0.
+    Number { largest: f64, mean: f64, deviation: f64 },
+    /// An input for each text: 1 for that text, else 0.
+    Texts(Vec<String>),
+}
+
+impl ColumnReader {
+    /// Mean and deviation are those of some rows.
+    fn of_numbers(numbers: &[f64], rows: &[usize]) -> Self {
+        let count = rows.len() as f64;
+        // Scaled first, so that no sum overflows.
+        let largest = numbers.iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
+        let scaled = |number: f64| if largest > 0.0 { number / largest } else { 0.0 };
+        let mean = rows.iter().map(|&row| scaled(numbers[row])).sum::<f64>() / count;
+        let square = |&row: &usize| (scaled(numbers[row]) - mean).powi(2);
+        let deviation = (rows.iter().map(square).sum::<f64>() / count).sqrt();
+        // What is left of equal numbers is rounding.
+        Self::Number { largest, mean, deviation: if deviation <= 1e-12 { 0.0 } else { deviation } }
+    }
+
+    /// How many inputs a cell becomes.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Self::Number { .. } => 1,
+            Self::Texts(texts) => texts.len(),
+        }
+    }
+
+    /// Adds the inputs of a cell; `None` for one that is no finite number, or none of the texts.
+    pub(super) fn read(&self, cell: &str, inputs: &mut Vec<f32>) -> Option<()> {
+        match self {
+            Self::Number { largest, mean, deviation } => {
+                let number = cell.parse::<f64>().ok().filter(|number| number.is_finite())?;
+                let scaled = if *largest > 0.0 { number / largest } else { 0.0 };
+                inputs.push(match *deviation == 0.0 {
+                    true => 0.0,
+                    false => ((scaled - mean) / deviation) as f32,
+                });
+            }
+            Self::Texts(texts) => {
+                let place = texts.iter().position(|text| text == cell)?;
+                inputs.extend((0..texts.len()).map(|at| f32::from(u8::from(at == place))));
+            }
+        }
+        Some(())
+    }
 }
 
 #[cfg(test)]

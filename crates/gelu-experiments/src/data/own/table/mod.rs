@@ -2,12 +2,13 @@
 
 mod cells;
 mod column;
+mod reader;
 
 use super::Asked;
 use super::checks::{ORDER_SEED, check_classes, check_file, name_of};
 use crate::data::files::read_bytes;
 use crate::data::text::{from_utf8, shown};
-use crate::data::{DataSource, WindowSet, Windows};
+use crate::data::{DataSource, WindowReader, WindowSet, Windows};
 use crate::error::Place;
 use crate::names::excerpts;
 use crate::{Error, Result};
@@ -17,6 +18,8 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+pub use reader::RowReader;
 
 /// What a split column says, in the order of the parts.
 const PARTS: [&str; 3] = ["train", "valid", "test"];
@@ -82,9 +85,17 @@ fn in_words(labels: &[u8]) -> String {
 /// As [`read`].
 pub fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<WindowSet> {
     let table = Table::parse(path, from_utf8(path, bytes)?)?;
-    let Layout { left_out, labels, parts, .. } = layout(asked, &table)?;
-    let inputs = table.inputs(&left_out, &parts[0])?;
+    let Layout { target, left_out, labels, parts } = layout(asked, &table)?;
+    let reader = table.reader(&left_out, &parts[0])?;
+    let inputs = table.inputs(&reader)?;
     let classes = labels.iter().max().map_or(0, |&label| usize::from(label) + 1);
+    let mut names = vec![String::new(); classes];
+    for (row, &label) in labels.iter().enumerate() {
+        let name = &mut names[usize::from(label)];
+        if name.is_empty() {
+            *name = table.cell(row, target).to_owned();
+        }
+    }
     let part = |rows: &[usize]| part(&inputs, rows, &labels);
     let [train, validation, test] = [part(&parts[0])?, part(&parts[1])?, part(&parts[2])?];
     let content = [&train, &validation, &test].map(|part| {
@@ -97,7 +108,8 @@ pub fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<WindowSet> {
             .collect::<Vec<u8>>()
     });
     let source = DataSource::new(&name_of(path), Some(path.to_path_buf()), false, content);
-    Ok(WindowSet { train, validation, test, classes, source })
+    let reader = Some(WindowReader::Row(reader));
+    Ok(WindowSet { train, validation, test, classes, source, names, reader })
 }
 
 /// What the columns of a table are for, and the rows of its parts.
@@ -142,47 +154,6 @@ fn layout(asked: &Asked, table: &Table<'_>) -> Result<Layout> {
         return table.refuse(row, target, "no row of that class is trained on");
     }
     Ok(Layout { target, left_out, labels, parts })
-}
-
-/// A row that no one has classified, as the inputs of a network.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// One example, of class 0.
-    pub inputs: Windows,
-    /// The names of the classes.
-    pub classes: Vec<String>,
-}
-
-/// Reads a row as those of a table: its cells between commas, for all columns or for those that are inputs. Numbers
-/// are scaled by the table's rows that are trained on.
-///
-/// # Errors
-///
-/// As [`read`]; when the row has more or fewer cells, or a text that is in no row of the table.
-pub fn row(asked: &Asked, path: &Path, row: &str) -> Result<Row> {
-    check_file(path)?;
-    let bytes = read_bytes(path)?;
-    let mut table = Table::parse(path, from_utf8(path, &bytes)?)?;
-    let Layout { target, left_out, labels, parts } = layout(asked, &table)?;
-    let last = table.rows.len();
-    table.push(row, &left_out)?;
-    for column in (0..table.header.len()).filter(|column| !left_out.contains(column)) {
-        let cell = table.cell(last, column);
-        let is_known = (0..last).any(|row| table.cell(row, column) == cell);
-        let is_text = table.cell(0, column).parse::<f64>().is_err();
-        if is_text && !is_known {
-            return table.refuse(last, column, "no row that was trained on has that text");
-        }
-    }
-    let Inputs { numbers, width } = table.inputs(&left_out, &parts[0])?;
-    let mut inputs = Windows::new(numbers[last * width..].into(), width, 1)?;
-    inputs.push_group(&[0], &[0]);
-    let classes = labels.iter().max().map_or(0, |&label| usize::from(label) + 1);
-    let name = |class: usize| {
-        let row = labels.iter().position(|&label| usize::from(label) == class);
-        row.map_or_else(String::new, |row| table.cell(row, target).to_owned())
-    };
-    Ok(Row { inputs, classes: (0..classes).map(name).collect() })
 }
 
 /// Some rows, each an example by itself.
