@@ -187,7 +187,7 @@ fn what_test_examples_were_made_of_is_kept() {
     let outcomes = fs::read(run.join("outcomes.bin")).unwrap();
     let head =
         String::from_utf8_lossy(&outcomes[..outcomes.iter().position(|b| *b == b'\n').unwrap()]);
-    assert!(head.contains(r#""measure":"test-error","epoch":3,"examples":40"#), "{head}");
+    assert!(head.contains(r#""measure":"test-error","epoch":3,"groups":[[1,40]]"#), "{head}");
 }
 
 #[test]

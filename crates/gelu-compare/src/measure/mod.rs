@@ -23,6 +23,6 @@ pub use epochs::Epochs;
 pub use groups::TestGroups;
 pub use layers::LayerMeasure;
 pub use looks::{Look, Looks, UntilDecided};
-pub use outcomes::{Bits, Made, Outcomes};
+pub use outcomes::{Bits, OutcomeKind, Outcomes};
 pub use reported::Reported;
 pub use split::Split;

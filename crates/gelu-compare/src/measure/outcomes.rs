@@ -1,26 +1,28 @@
 use super::{Criterion, TestGroups};
 
-/// What a run made of each test example at the epoch that is reported, as the measure that decides
-/// counts it: whether it was wrong, under each noise where the measure is one under noise, the
-/// example's loss, or its squared error. The mean over the examples is the measure, or its square.
+/// What a run made of the test examples at the epoch that is reported, as the measure that decides counts it:
+/// of each group of examples the sum of their outcomes, beside their count. An outcome is 1 where the example
+/// was classified wrongly, the share of noises under which it was, its loss, or its squared error. The mean over
+/// all examples is the measure, or its square.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcomes {
     epoch: usize,
     groups: TestGroups,
-    made: Made,
+    kind: OutcomeKind,
+    sums: Vec<f64>,
 }
 
-/// The kinds of [`Outcomes`].
+/// What an outcome of a test example is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Made {
-    /// A bit an example.
-    Wrong(Bits),
-    /// A bit an example and amplitude.
-    WrongUnderNoise(Vec<(f64, Bits)>),
-    /// One an example.
-    Loss(Vec<f32>),
-    /// One an example: of a measure that is the root of their mean.
-    Squared(Vec<f32>),
+pub enum OutcomeKind {
+    /// 1 where the example was classified wrongly, or else 0.
+    Error,
+    /// The share of these amplitudes of noise under which it was classified wrongly.
+    NoisyError(Vec<f64>),
+    /// Its loss.
+    Loss,
+    /// Its squared error, of a measure that is the root of their mean.
+    SquaredError,
 }
 
 /// Bits in bytes, the first one in the highest place, zeros behind the last.
@@ -54,11 +56,6 @@ impl Bits {
         self.len == 0
     }
 
-    /// How many are set.
-    fn ones(&self) -> u64 {
-        self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
-    }
-
     /// Adds 1 to the counts of the places that are set.
     fn add_to(&self, counts: &mut [u32]) {
         for (byte, counts) in self.bytes.iter().zip(counts.chunks_mut(8)) {
@@ -66,11 +63,6 @@ impl Bits {
                 *count += u32::from(byte >> (7 - place) & 1);
             }
         }
-    }
-
-    /// The share that is set, as errors are computed.
-    pub fn share(&self) -> f64 {
-        self.ones() as f64 / self.len as f64
     }
 }
 
@@ -91,16 +83,17 @@ impl FromIterator<bool> for Bits {
 }
 
 impl Outcomes {
-    /// Of a measure that counts errors: which examples were classified wrongly.
+    /// Of a measure that counts errors, from which examples were classified wrongly.
     ///
     /// # Panics
     ///
-    /// If there are more or fewer than the groups have, or none.
+    /// If there are more or fewer examples than the groups have, or none.
     pub fn of_errors(epoch: usize, groups: TestGroups, wrong: Bits) -> Self {
-        Self::new(epoch, groups, Made::Wrong(wrong))
+        let counts = counted(&groups, &[&wrong]);
+        Self::of_sums(epoch, summed(&groups, counts), groups, OutcomeKind::Error)
     }
 
-    /// Of a measure that counts errors under noise: which examples were classified wrongly at each
+    /// Of a measure that counts errors under noise, from which examples were classified wrongly at each
     /// amplitude.
     ///
     /// # Panics
@@ -108,41 +101,42 @@ impl Outcomes {
     /// As [`of_errors`](Self::of_errors), and if there is no amplitude.
     pub fn of_noise(epoch: usize, groups: TestGroups, wrong: Vec<(f64, Bits)>) -> Self {
         assert!(!wrong.is_empty(), "outcomes under noise are those of some noise");
-        Self::new(epoch, groups, Made::WrongUnderNoise(wrong))
+        let (amplitudes, levels): (Vec<f64>, Vec<Bits>) = wrong.into_iter().unzip();
+        let counts = counted(&groups, &levels.iter().collect::<Vec<_>>());
+        let mut sums = summed(&groups, counts);
+        sums.iter_mut().for_each(|sum| *sum /= levels.len() as f64);
+        Self::of_sums(epoch, sums, groups, OutcomeKind::NoisyError(amplitudes))
     }
 
-    /// Of a measure that is a mean of losses: that of each example.
+    /// Of a measure that is a mean of losses, from that of each example.
     ///
     /// # Panics
     ///
     /// As [`of_errors`](Self::of_errors).
     pub fn of_losses(epoch: usize, groups: TestGroups, losses: Vec<f32>) -> Self {
-        Self::new(epoch, groups, Made::Loss(losses))
+        let sums = summed(&groups, losses.into_iter().map(f64::from).collect());
+        Self::of_sums(epoch, sums, groups, OutcomeKind::Loss)
     }
 
-    /// Of a measure that is the root of a mean of squared errors: that of each example.
+    /// Of a measure that is the root of a mean of squared errors, from that of each example.
     ///
     /// # Panics
     ///
     /// As [`of_errors`](Self::of_errors).
     pub fn of_squared_errors(epoch: usize, groups: TestGroups, squares: Vec<f32>) -> Self {
-        Self::new(epoch, groups, Made::Squared(squares))
+        let sums = summed(&groups, squares.into_iter().map(f64::from).collect());
+        Self::of_sums(epoch, sums, groups, OutcomeKind::SquaredError)
     }
 
-    /// Of any kind.
+    /// Of any kind, from the sum of each group's outcomes.
     ///
     /// # Panics
     ///
-    /// As [`of_errors`](Self::of_errors).
-    pub fn new(epoch: usize, groups: TestGroups, made: Made) -> Self {
-        let examples = groups.examples();
-        let fits = match &made {
-            Made::Wrong(bits) => bits.len == examples,
-            Made::WrongUnderNoise(levels) => levels.iter().all(|(_, bits)| bits.len == examples),
-            Made::Loss(all) | Made::Squared(all) => all.len() == examples,
-        };
-        assert!(fits && examples > 0, "every one of the {examples} test examples has its outcome");
-        Self { epoch, groups, made }
+    /// If there are more or fewer sums than groups, or none.
+    pub fn of_sums(epoch: usize, sums: Vec<f64>, groups: TestGroups, kind: OutcomeKind) -> Self {
+        let fits = sums.len() == groups.len() && !sums.is_empty();
+        assert!(fits, "each of the {} groups of test examples has its sum", groups.len());
+        Self { epoch, groups, kind, sums }
     }
 
     /// The epoch, from 1.
@@ -155,18 +149,23 @@ impl Outcomes {
         &self.groups
     }
 
-    /// One by one.
-    pub fn made(&self) -> &Made {
-        &self.made
+    /// What is summed.
+    pub fn kind(&self) -> &OutcomeKind {
+        &self.kind
+    }
+
+    /// The sum of each group's outcomes.
+    pub fn sums(&self) -> &[f64] {
+        &self.sums
     }
 
     /// Name of the measure that they are of.
     pub fn measure(&self) -> &'static str {
-        match self.made {
-            Made::Wrong(_) => "test-error",
-            Made::WrongUnderNoise(_) => "noisy-test-error",
-            Made::Loss(_) => "test-loss",
-            Made::Squared(_) => "test-rmse",
+        match self.kind {
+            OutcomeKind::Error => "test-error",
+            OutcomeKind::NoisyError(_) => "noisy-test-error",
+            OutcomeKind::Loss => "test-loss",
+            OutcomeKind::SquaredError => "test-rmse",
         }
     }
 
@@ -179,15 +178,14 @@ impl Outcomes {
 
     /// Whether they are outcomes of one kind, under the same noises: those of one measure.
     pub fn is_like(&self, other: &Self) -> bool {
-        let of_one_kind = std::mem::discriminant(&self.made) == std::mem::discriminant(&other.made);
-        of_one_kind && self.amplitudes() == other.amplitudes()
+        self.kind == other.kind
     }
 
     /// The amplitudes of the noise; none where there was none.
-    pub fn amplitudes(&self) -> Vec<f64> {
-        match &self.made {
-            Made::WrongUnderNoise(levels) => levels.iter().map(|(a, _)| *a).collect(),
-            Made::Wrong(_) | Made::Loss(_) | Made::Squared(_) => Vec::new(),
+    pub fn amplitudes(&self) -> &[f64] {
+        match &self.kind {
+            OutcomeKind::NoisyError(amplitudes) => amplitudes,
+            OutcomeKind::Error | OutcomeKind::Loss | OutcomeKind::SquaredError => &[],
         }
     }
 
@@ -197,52 +195,44 @@ impl Outcomes {
     /// sizes these have r for their mean, and to first order they vary as r does when other groups are drawn:
     /// the delta method (van der Vaart, Asymptotic Statistics, 1998, chapter 3).
     pub fn by_group(&self) -> Vec<f64> {
-        match &self.made {
-            Made::Wrong(bits) => self.shares(&[bits]),
-            Made::WrongUnderNoise(levels) => {
-                self.shares(&levels.iter().map(|(_, bits)| bits).collect::<Vec<_>>())
-            }
-            Made::Loss(losses) => self.means(losses.iter().map(|&loss| f64::from(loss))),
-            Made::Squared(squares) => {
+        let means = self.sums.iter().zip(self.groups.sizes()).map(|(sum, size)| sum / size as f64);
+        match self.kind {
+            OutcomeKind::SquaredError => {
                 let root = self.mean();
                 // Nothing varies where every error is 0.
-                let part = |&square: &f32| match root > 0.0 {
-                    true => (root + f64::from(square) / root) / 2.0,
-                    false => 0.0,
-                };
-                self.means(squares.iter().map(part))
+                let part =
+                    |square: f64| if root > 0.0 { (root + square / root) / 2.0 } else { 0.0 };
+                means.map(part).collect()
             }
+            _ => means.collect(),
         }
-    }
-
-    /// The share of each group that is set, over all of these.
-    fn shares(&self, levels: &[&Bits]) -> Vec<f64> {
-        let mut counts = vec![0; self.groups.examples()];
-        levels.iter().for_each(|bits| bits.add_to(&mut counts));
-        let levels = levels.len() as f64;
-        self.means(counts.into_iter().map(|count| f64::from(count) / levels))
-    }
-
-    fn means(&self, mut values: impl Iterator<Item = f64>) -> Vec<f64> {
-        let mean = |size: usize| values.by_ref().take(size).sum::<f64>() / size as f64;
-        self.groups.sizes().map(mean).collect()
     }
 
     /// The measure: the mean over all examples, and over the amplitudes; of squared errors its root.
     pub fn mean(&self) -> f64 {
-        match &self.made {
-            Made::Wrong(bits) => bits.share(),
-            Made::WrongUnderNoise(levels) => {
-                levels.iter().map(|(_, bits)| bits.share()).sum::<f64>() / levels.len() as f64
-            }
-            Made::Loss(losses) => mean(losses),
-            Made::Squared(squares) => mean(squares).sqrt(),
-        }
+        let mean = self.sums.iter().sum::<f64>() / self.groups.examples() as f64;
+        if self.kind == OutcomeKind::SquaredError { mean.sqrt() } else { mean }
     }
 }
 
-fn mean(values: &[f32]) -> f64 {
-    values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64
+/// In how many of the levels each example is set.
+fn counted(groups: &TestGroups, levels: &[&Bits]) -> Vec<f64> {
+    let examples = groups.examples();
+    assert!(
+        levels.iter().all(|bits| bits.len == examples),
+        "every one of the {examples} test examples has its outcome"
+    );
+    let mut counts = vec![0; examples];
+    levels.iter().for_each(|bits| bits.add_to(&mut counts));
+    counts.into_iter().map(f64::from).collect()
+}
+
+/// The sum of each group's values.
+fn summed(groups: &TestGroups, values: Vec<f64>) -> Vec<f64> {
+    let examples = groups.examples();
+    assert!(values.len() == examples, "every one of the {examples} test examples has its outcome");
+    let mut values = values.into_iter();
+    groups.sizes().map(|size| values.by_ref().take(size).sum()).collect()
 }
 
 #[cfg(test)]
@@ -262,7 +252,7 @@ mod tests {
         };
         let all = root(&squares);
         let parts = outcomes.by_group();
-        assert_eq!(outcomes.mean(), all);
+        assert!((outcomes.mean() - all).abs() < 1e-12);
         assert!((parts.iter().sum::<f64>() / 200.0 - all).abs() < 1e-12);
         for group in [0, 17, 199] {
             let rest = [&squares[..3 * group], &squares[3 * group + 3..]].concat();
@@ -285,7 +275,7 @@ mod tests {
         assert_eq!(Bits::from_bytes(&[130, 112], 11), None, "a bit behind the last");
         assert_eq!(Bits::from_bytes(&[130], 11), None);
         assert_eq!(Bits::from_bytes(&[130, 96, 0], 11), None);
-        assert_eq!(Bits::from_bytes(&[255], 8).map(|bits| bits.ones()), Some(8));
+        assert_eq!(Bits::from_bytes(&[255], 8), Some(bits("11111111")));
     }
 
     #[test]

@@ -1,18 +1,21 @@
 //! The file of a run's outcomes:
 //!
 //! ```text
-//! {"format":1,"measure":"test-error","epoch":50,"examples":10000,"groups":[[1,10000]],"amplitudes":[]}
-//! a bit an example, 1 where it was classified wrongly, filled up with zeros to whole bytes: for
-//!   `noisy-test-error` as many bytes for every amplitude, one after the other; for `test-loss` instead
-//!   each example's loss as a little-endian f32, for `test-rmse` its squared error
+//! {"format":2,"measure":"test-error","epoch":50,"groups":[[1,10000]],"amplitudes":[]}
+//! for every group the sum of its examples' outcomes, as a little-endian f64
 //! 32 bytes: the SHA-256 of all before
 //! ```
 //!
-//! `groups` says what was sampled together, in the order of the test set: pairs of a size and how many
-//! groups in a row have it.
+//! `groups` says how many examples each group has, in the order of the test set: pairs of a size and how many
+//! groups in a row have it. An outcome is 1 where the example was classified wrongly, the share of `amplitudes`
+//! of noise under which it was (`noisy-test-error`), its loss (`test-loss`) or its squared error (`test-rmse`).
+//!
+//! Format 1, of earlier versions, has the examples one by one, and is read.
+
+mod examples;
 
 use crate::error::Place;
-use crate::measure::{Bits, Made, Outcomes, TestGroups};
+use crate::measure::{OutcomeKind, Outcomes, TestGroups};
 use crate::names::printable;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -22,7 +25,7 @@ use std::path::Path;
 /// Name of the file in a run's folder.
 pub(super) const FILE: &str = "outcomes.bin";
 /// Raised when the layout changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Bytes of a digest.
 const DIGEST: usize = 32;
 
@@ -32,7 +35,6 @@ struct Header {
     format: u32,
     measure: String,
     epoch: usize,
-    examples: usize,
     groups: TestGroups,
     amplitudes: Vec<f64>,
 }
@@ -49,21 +51,12 @@ pub fn outcomes_to_bytes(outcomes: &Outcomes) -> Vec<u8> {
         format: FORMAT,
         measure: outcomes.measure().to_owned(),
         epoch: outcomes.epoch(),
-        examples: outcomes.groups().examples(),
         groups: outcomes.groups().clone(),
-        amplitudes: outcomes.amplitudes(),
+        amplitudes: outcomes.amplitudes().to_vec(),
     };
     let mut bytes = serde_json::to_vec(&header).expect("a header holds plain values alone");
     bytes.push(b'\n');
-    match outcomes.made() {
-        Made::Wrong(bits) => bytes.extend(bits.bytes()),
-        Made::WrongUnderNoise(levels) => {
-            levels.iter().for_each(|(_, bits)| bytes.extend(bits.bytes()));
-        }
-        Made::Loss(all) | Made::Squared(all) => {
-            bytes.extend(all.iter().flat_map(|value| value.to_le_bytes()));
-        }
-    }
+    bytes.extend(outcomes.sums().iter().flat_map(|sum| sum.to_le_bytes()));
     let digest = Sha256::digest(&bytes);
     bytes.extend(digest);
     bytes
@@ -97,61 +90,52 @@ fn understand(bytes: &[u8]) -> std::result::Result<Outcomes, String> {
         format!("has a wrong first line: {said}")
     };
     let Formatted { format } = serde_json::from_slice(line).map_err(wrong_line)?;
+    if format == examples::FORMAT {
+        let header = serde_json::from_slice(line).map_err(wrong_line)?;
+        return examples::understand(header, rest);
+    }
     if format != FORMAT {
         return Err(format!("has format {format}, not {FORMAT}"));
     }
     let header: Header = serde_json::from_slice(line).map_err(wrong_line)?;
-    let Header { measure, epoch, examples, groups, amplitudes, .. } = header;
-    if groups.examples() != examples || examples == 0 {
-        let found = groups.examples();
-        return Err(format!("has {examples} examples, and {found} in its groups"));
+    let Header { measure, epoch, groups, amplitudes, .. } = header;
+    let length = || format!("has {} bytes for {} groups", rest.len(), groups.len());
+    let (sums, []) = rest.as_chunks::<8>() else { return Err(length()) };
+    if sums.len() != groups.len() || sums.is_empty() {
+        return Err(length());
     }
-    let length = || format!("has {} bytes for {examples} examples", rest.len());
-    let bits = |bytes: &[u8]| Bits::from_bytes(bytes, examples).ok_or_else(length);
-    let made = match (measure.as_str(), &amplitudes[..]) {
-        ("test-error", []) => Made::Wrong(bits(rest)?),
-        ("noisy-test-error", [_, ..]) => {
-            let levels = amplitudes.len();
-            if examples.div_ceil(8).checked_mul(levels) != Some(rest.len()) {
-                return Err(format!("{} and {levels} amplitudes", length()));
-            }
-            let each = rest.chunks_exact(examples.div_ceil(8)).map(bits);
-            let levels = amplitudes.iter().zip(each).map(|(&a, bits)| Ok((a, bits?)));
-            Made::WrongUnderNoise(levels.collect::<std::result::Result<_, String>>()?)
+    let sums: Vec<f64> = sums.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
+    let kind = kind(&measure, amplitudes)?;
+    for ((sum, size), group) in sums.iter().zip(groups.sizes()).zip(1..) {
+        let possible = match kind {
+            OutcomeKind::Error | OutcomeKind::NoisyError(_) => (0.0..=size as f64).contains(sum),
+            OutcomeKind::SquaredError => sum.is_finite() && *sum >= 0.0,
+            OutcomeKind::Loss => sum.is_finite(),
+        };
+        if !possible {
+            return Err(format!("has a sum of {sum} for group {group}, of {size} examples"));
         }
-        ("test-loss" | "test-rmse", []) => {
-            let (losses, []) = rest.as_chunks::<4>() else { return Err(length()) };
-            if losses.len() != examples {
-                return Err(length());
-            }
-            let losses: Vec<f32> = losses.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-            if let Some(index) = losses.iter().position(|loss| !loss.is_finite()) {
-                return Err(format!("has a loss of {} for example {index}", losses[index]));
-            }
-            if let Some(index) =
-                losses.iter().position(|loss| measure == "test-rmse" && *loss < 0.0)
-            {
-                return Err(format!(
-                    "has a squared error of {} for example {index}",
-                    losses[index]
-                ));
-            }
-            match measure == "test-loss" {
-                true => Made::Loss(losses),
-                false => Made::Squared(losses),
-            }
-        }
+    }
+    Ok(Outcomes::of_sums(epoch, sums, groups, kind))
+}
+
+fn kind(measure: &str, amplitudes: Vec<f64>) -> std::result::Result<OutcomeKind, String> {
+    match (measure, &amplitudes[..]) {
+        ("test-error", []) => Ok(OutcomeKind::Error),
+        ("noisy-test-error", [_, ..]) => Ok(OutcomeKind::NoisyError(amplitudes)),
+        ("test-loss", []) => Ok(OutcomeKind::Loss),
+        ("test-rmse", []) => Ok(OutcomeKind::SquaredError),
         _ => {
-            let (count, measure) = (amplitudes.len(), printable(&measure));
-            return Err(format!("has {count} amplitudes of noise, and its measure is {measure}"));
+            let (count, measure) = (amplitudes.len(), printable(measure));
+            Err(format!("has {count} amplitudes of noise, and its measure is {measure}"))
         }
-    };
-    Ok(Outcomes::new(epoch, groups, made))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Bits;
 
     fn all() -> [Outcomes; 4] {
         let groups = || TestGroups::of_sizes([3, 1, 1, 6]);
@@ -185,13 +169,13 @@ mod tests {
     /// The same rules in Python, run once:
     ///
     /// ```python
-    /// import hashlib, numpy
-    /// bits = numpy.packbits([i % 3 == 0 for i in range(11)]).tobytes()
-    /// head = b'{"format":1,"measure":"test-error","epoch":7,"examples":11,'
+    /// import hashlib, struct
+    /// head = b'{"format":2,"measure":"test-error","epoch":7,'
     /// head += b'"groups":[[3,1],[1,2],[6,1]],"amplitudes":[]}\n'
-    /// print(hashlib.sha256(head + bits).hexdigest()[:16])
+    /// # Every third of eleven is wrong, from the first on.
+    /// print(hashlib.sha256(head + struct.pack("<4d", 1, 1, 0, 2)).hexdigest()[:16])
     /// ```
-    const OF_PYTHON: &str = "1fe118f529526d69";
+    const OF_PYTHON: &str = "58a4d9e1fae548a7";
 
     #[test]
     fn the_file_is_that_of_another_program() {
@@ -199,14 +183,6 @@ mod tests {
         let digest: String =
             bytes[bytes.len() - 32..][..8].iter().map(|b| format!("{b:02x}")).collect();
         assert_eq!(digest, OF_PYTHON);
-    }
-
-    #[test]
-    fn ten_thousand_pictures_take_little_more_than_ten_thousand_bits() {
-        let wrong = (0..10_000).map(|i| usize::is_multiple_of(i, 7)).collect();
-        let outcomes = Outcomes::of_errors(50, TestGroups::singles(10_000), wrong);
-        let length = outcomes_to_bytes(&outcomes).len();
-        assert!((1_250..1_400).contains(&length), "{length}");
     }
 
     #[test]
@@ -226,27 +202,21 @@ mod tests {
     #[test]
     fn a_first_line_that_promises_something_else_is_refused_before_it_is_believed() {
         let whole = outcomes_to_bytes(&all()[0]);
-        let text = String::from_utf8_lossy(&whole[..whole.len() - 34]).into_owned();
+        let (text, sums) = whole[..whole.len() - DIGEST].split_at(whole.len() - DIGEST - 4 * 8);
+        let text = String::from_utf8(text.to_vec()).unwrap();
         let change = |from: &str, to: &str| {
             assert!(text.contains(from), "{text}");
             let head = text.replace(from, to);
-            parse(&sealed([head.as_bytes(), &whole[whole.len() - 34..][..2]].concat()))
-                .unwrap_err()
-                .to_string()
+            parse(&sealed([head.as_bytes(), sums].concat())).unwrap_err().to_string()
         };
-        assert!(change("\"format\":1", "\"format\":2").contains("has format 2, not 1"));
-        assert!(
-            change("\"examples\":11", "\"examples\":12").contains("12 examples, and 11 in its")
-        );
-        let huge = usize::MAX;
-        let too_many = text.replace("\"examples\":11", &format!("\"examples\":{huge}"));
-        let too_many = too_many.replace("[[3,1],[1,2],[6,1]]", &format!("[[1,{huge}]]"));
-        let error = parse(&sealed(too_many.into_bytes())).unwrap_err().to_string();
-        assert!(error.contains(&format!("has 0 bytes for {huge} examples")), "{error}");
+        assert!(change("\"format\":2", "\"format\":3").contains("has format 3, not 2"));
+        assert!(change("[1,2]", "[1,3]").contains("32 bytes for 5 groups"));
+        let huge = format!("[1,{}]", usize::MAX - 9);
+        assert!(change("[1,2]", &huge).contains("32 bytes for"));
         assert!(change("[3,1]", "[0,1]").contains("a group has no example"));
+        assert!(change("[6,1]", "[1,1]").contains("a sum of 2 for group 4, of 1 examples"));
         assert!(change("\"amplitudes\":[]", "\"amplitudes\":[0.5]").contains("1 amplitudes"));
         assert!(change("test-error", "train-loss").contains("its measure is train-loss"));
-        assert!(change("test-error", "test-loss").contains("2 bytes for 11 examples"));
         assert!(change("\"epoch\":7", "\"epoch\":-7").contains("wrong first line"));
         assert!(change("{\"format\"", "{\"more\":1,\"format\"").contains("unknown field `more`"));
         assert!(change("\n", "").contains("has no first line"));
@@ -255,10 +225,41 @@ mod tests {
     #[test]
     fn a_loss_that_is_no_number_is_refused() {
         let bytes = outcomes_to_bytes(&all()[2]);
-        let start = bytes.len() - DIGEST - 4;
+        let start = bytes.len() - DIGEST - 8;
         let mut bytes = bytes[..bytes.len() - DIGEST].to_vec();
-        bytes[start..].copy_from_slice(&f32::NAN.to_le_bytes());
+        bytes[start..].copy_from_slice(&f64::NAN.to_le_bytes());
         let error = parse(&sealed(bytes)).unwrap_err().to_string();
-        assert!(error.contains("a loss of NaN for example 10"), "{error}");
+        assert!(error.contains("a sum of NaN for group 4"), "{error}");
+    }
+
+    #[test]
+    fn what_earlier_versions_wrote_is_read_as_sums() {
+        let head = |measure: &str, amplitudes: &str| {
+            format!(
+                "{{\"format\":1,\"measure\":\"{measure}\",\"epoch\":7,\"examples\":11,\
+                 \"groups\":[[3,1],[1,2],[6,1]],\"amplitudes\":{amplitudes}}}\n"
+            )
+            .into_bytes()
+        };
+        // numpy.packbits([(i + shift) % 3 == 0 for i in range(11)]).tolist(), shifts 0, 1 and 2.
+        let packed: [[u8; 2]; 3] = [[146, 64], [36, 128], [73, 32]];
+        let floats = |by: f32| (0..11).flat_map(|i| (i as f32 / by).to_le_bytes()).collect();
+        let bodies: [(&str, &str, Vec<u8>); 4] = [
+            ("test-error", "[]", packed[0].to_vec()),
+            ("noisy-test-error", "[0.2,0.4]", packed[1..].concat()),
+            ("test-loss", "[]", floats(3.0)),
+            ("test-rmse", "[]", floats(7.0)),
+        ];
+        for ((measure, amplitudes, body), expected) in bodies.into_iter().zip(all()) {
+            let bytes = [head(measure, amplitudes), body].concat();
+            assert_eq!(parse(&sealed(bytes.clone())).unwrap(), expected);
+            let short = parse(&sealed(bytes[..bytes.len() - 1].to_vec())).unwrap_err().to_string();
+            assert!(short.contains("bytes for 11 examples"), "{short}");
+        }
+        let huge = String::from_utf8(head("test-error", "[]")).unwrap();
+        let huge = huge.replace("11", &usize::MAX.to_string());
+        let huge = huge.replace("[[3,1],[1,2],[6,1]]", &format!("[[1,{}]]", usize::MAX));
+        let error = parse(&sealed(huge.into_bytes())).unwrap_err().to_string();
+        assert!(error.contains("has 0 bytes for"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ mod primary;
 mod selection;
 
 pub use gelu_compare::measure::{
-    Bits, Criterion, Direction, EpochMetrics, Look, Looks, Made, Measure, NoiseMetrics, Outcomes,
+    Bits, Criterion, Direction, EpochMetrics, Look, Looks, Measure, NoiseMetrics, Outcomes,
     Reported, Split, TestGroups, Unit, UntilDecided, check_outcomes, duration, seconds,
 };
 pub use metric::{LossKind, Metric};

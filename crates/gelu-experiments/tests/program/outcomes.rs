@@ -32,7 +32,7 @@ fn decided_by(sandbox: &Sandbox, primary: &str) {
 }
 
 #[test]
-fn a_classifier_that_is_compared_by_its_loss_keeps_losses() {
+fn a_classifier_that_is_compared_by_its_loss_keeps_sums_of_losses() {
     let sandbox = Sandbox::new();
     decided_by(&sandbox, "test-loss");
     for run in snapshot(&sandbox).runs {
@@ -43,7 +43,7 @@ fn a_classifier_that_is_compared_by_its_loss_keeps_losses() {
         let each = outcomes.by_group();
         assert!(each.len() == 2000 && each.iter().any(|loss| *loss != each[0]));
     }
-    assert_eq!(fs::metadata(&kept(&sandbox)[0]).unwrap().len() / 1000, 8, "4 bytes a digit");
+    assert_eq!(fs::metadata(&kept(&sandbox)[0]).unwrap().len() / 1000, 16, "8 bytes a digit");
 }
 
 #[test]
