@@ -5,7 +5,7 @@
 
 use crate::names::printable_lines;
 use crate::{Error, Result};
-use std::io::{ErrorKind, Write, stderr, stdout};
+use std::io::{ErrorKind, IsTerminal, Write, stderr, stdout};
 
 /// Prints to standard output. A reader that has gone away (`gelu report … | head`, a terminal that
 /// was closed) is no error.
@@ -14,7 +14,23 @@ use std::io::{ErrorKind, Write, stderr, stdout};
 ///
 /// When it cannot be written to for another reason, a full disk for example.
 pub fn print(text: &str) -> Result<()> {
-    match stdout().lock().write_all(printable_lines(text).as_bytes()) {
+    write(printable_lines(text).as_bytes())
+}
+
+/// Prints what another program has printed: as it was, where no terminal would obey it.
+///
+/// # Errors
+///
+/// As [`print`].
+pub fn print_bytes(bytes: &[u8]) -> Result<()> {
+    match stdout().is_terminal() {
+        true => print(&String::from_utf8_lossy(bytes)),
+        false => write(bytes),
+    }
+}
+
+fn write(bytes: &[u8]) -> Result<()> {
+    match stdout().lock().write_all(bytes) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe && !is_hang_up(&error) => {
             Err(Error::io("write to", "standard output")(error))
         }

@@ -250,14 +250,18 @@ fn runs_that_fail_say_what_the_program_said_last() {
 }
 
 #[test]
-fn a_failed_run_is_tried_again_by_the_same_command() {
+fn a_failed_run_is_tried_again_where_that_is_asked_for() {
     let script = "echo x >> tries; [ $(wc -l < tries) -gt 1 ] || exit 1; echo '{\"error\": 1}'";
     let (sandbox, first) = compared(script, &[]);
     first.refused(1, "exit code 1");
     let command = "sh train.sh {x} {seed}";
     let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--primary", "error"];
-    sandbox.run(&[&again[..], &["--plain"]].concat()).success();
-    assert_eq!(fs::read_to_string(sandbox.path("tries")).unwrap().lines().count(), 3);
+    let tries = || fs::read_to_string(sandbox.path("tries")).unwrap().lines().count();
+    let said = sandbox.run(&[&again[..], &["--plain"]].concat()).refused(1, "exit code 1");
+    assert!(said.contains("--retry-failed tries failed runs again"), "{said}");
+    assert_eq!(tries(), 2);
+    sandbox.run(&[&again[..], &["--plain", "--retry-failed"]].concat()).success();
+    assert_eq!(tries(), 3);
 }
 
 #[test]
@@ -544,7 +548,7 @@ for epoch in 1 2 3; do echo "{\"epoch\": $epoch, \"error\": 0.$epoch}"; sleep 0.
     }
     let command = "sh train.sh {x} {seed}";
     let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--primary", "error"];
-    sandbox.run(&[&again[..], &["--plain"]].concat()).success();
+    sandbox.run(&[&again[..], &["--plain", "--retry-failed"]].concat()).success();
     assert_eq!(tables(&sandbox), ["epoch,error\n1,0.1\n2,0.2\n3,0.3\n"; 2]);
     assert_eq!(fs::read_to_string(sandbox.path("starts")).unwrap().lines().count(), 2);
     for run in sandbox.runs("results/train") {

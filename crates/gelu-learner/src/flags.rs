@@ -11,12 +11,20 @@ pub struct Flags {
     /// cuda:1, wgpu [default: Burn's default device]
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
+    /// Train on several devices of one backend at the same time, one run on each: cuda:0,cuda:1
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "device")]
+    devices: Vec<DeviceName>,
 }
 
 impl Flags {
+    /// The device that is named, or the first of several.
+    fn named(&self) -> Option<&DeviceName> {
+        self.device.as_ref().or(self.devices.first())
+    }
+
     /// The device's name, and its backend's.
     pub(crate) fn names(&self) -> (String, String) {
-        match &self.device {
+        match self.named() {
             Some(device) => (device.to_string(), device.backend().to_owned()),
             None => {
                 let name = default_name();
@@ -31,7 +39,7 @@ impl Flags {
     ///
     /// When it does not compute.
     pub(crate) fn open(&self) -> Result<Device> {
-        match &self.device {
+        match self.named() {
             Some(device) => device.check().map(|()| device.open()),
             None => Ok(Device::default()),
         }
@@ -39,9 +47,20 @@ impl Flags {
 
     /// The same flags, as they are typed.
     pub(crate) fn words(&self) -> Vec<OsString> {
-        let device = self.device.iter();
-        device.flat_map(|device| ["--device".into(), device.to_string().into()]).collect()
+        self.named().map_or_else(Vec::new, words)
     }
+
+    /// The same for each of several devices.
+    pub(crate) fn places(&self) -> Vec<Vec<OsString>> {
+        match self.devices.as_slice() {
+            [] => vec![self.words()],
+            devices => devices.iter().map(words).collect(),
+        }
+    }
+}
+
+fn words(device: &DeviceName) -> Vec<OsString> {
+    vec!["--device".into(), device.to_string().into()]
 }
 
 /// The backend of Burn's default device, as Burn calls it: `flex`.
@@ -60,9 +79,12 @@ mod tests {
 
     #[test]
     fn the_default_device_is_called_as_its_backend_is() {
-        assert_eq!(Flags { device: None }.names(), ("flex".to_owned(), "flex".to_owned()));
-        let named = Flags { device: Some("flex".parse().unwrap()) };
+        let of = |device, devices| Flags { device, devices };
+        assert_eq!(of(None, Vec::new()).names(), ("flex".to_owned(), "flex".to_owned()));
+        let named = of(Some("flex".parse().unwrap()), Vec::new());
         assert_eq!(named.names().0, "flex");
         assert_eq!(named.words(), ["--device", "flex"]);
+        let several = of(None, vec!["flex".parse().unwrap(); 2]);
+        assert_eq!(several.places(), [["--device", "flex"]; 2]);
     }
 }

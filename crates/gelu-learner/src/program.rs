@@ -8,7 +8,7 @@ use burn::tensor::Device;
 use burn::train::InferenceStep;
 use gelu_compare::measure::{Measure, Split, check_outcomes};
 use gelu_compare::output::complain;
-use gelu_compare::program::{Body, Holds, On, ProgramOf, Study, StudyRun, Work};
+use gelu_compare::program::{Body, Holds, On, ProgramOf, Study, StudyRun, Work, note_executable};
 use gelu_compare::runs::{ClaimedRun, Comparison, Environment, RunStatus, Spec, parse_outcomes};
 use gelu_compare::setting::Role;
 use gelu_compare::worker::{Control, Cores, Trainer};
@@ -89,6 +89,10 @@ impl Body for BurnTraining {
         flags.words()
     }
 
+    fn places(&self, flags: &Flags) -> Vec<Vec<OsString>> {
+        flags.places()
+    }
+
     fn trainer<'a>(&'a self, work: Work<'_, Flags>) -> Result<Learner<'a>> {
         let Work { program, comparison, flags, cores, display } = work;
         let (name, backend) = flags.names();
@@ -138,6 +142,7 @@ impl Trainer for Learner<'_> {
         let threads = self.cores.share(left, usize::MAX);
         let mut here = environment::here(&self.device_name, threads);
         here.0.insert("program".to_owned(), self.program.clone().into());
+        note_executable(&mut here);
         here
     }
 

@@ -35,9 +35,17 @@ pub struct Batch {
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
           value_parser = whole::<u16>(1..=65535))]
     notice: u16,
+    #[arg(skip)]
+    grace: u16,
 }
 
 impl Batch {
+    /// The same for runs that have so many seconds to end by themselves once they are given up.
+    #[must_use]
+    pub fn with_grace(self, seconds: u64) -> Self {
+        Self { grace: u16::try_from(seconds).unwrap_or(u16::MAX), ..self }
+    }
+
     /// The job of a comparison in that folder, whose workers are told these arguments.
     ///
     /// # Errors
@@ -50,7 +58,8 @@ impl Batch {
         out: &Path,
         arguments: Vec<OsString>,
     ) -> Result<SlurmJob> {
-        let Self { workers, cpus, time, mem: memory, gpus, partition, account, notice } = self;
+        let Self { workers, cpus, time, mem: memory, gpus, partition, account, notice, grace } =
+            self;
         Ok(SlurmJob {
             name: name.to_owned(),
             tool: tool.to_owned(),
@@ -65,6 +74,7 @@ impl Batch {
             partition,
             account,
             notice,
+            grace,
         })
     }
 }

@@ -3,13 +3,13 @@ use crate::comparison::{ComparisonReader, common_failure, plan};
 use crate::dashboard::{self, Mode, PlainReporter, Request};
 use crate::export::Target;
 use crate::output::{complain, print};
+use crate::program::has_output;
 use crate::report::{self, Document, Named, table};
-use crate::runs::{ComparisonSnapshot, Experiment, RunStatus, Spec};
+use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec};
 use crate::signals::Signals;
-use crate::worker::{PoolOptions, WorkerPool, take_up_failed};
+use crate::worker::{Place, PoolOptions, WorkerPool, take_up_failed};
 use crate::{Error, Result};
 use clap::Args;
-use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,6 +35,9 @@ pub struct Shown {
     /// setting fail alike
     #[arg(long)]
     keep_going: bool,
+    /// Try runs again that failed
+    #[arg(long)]
+    pub retry_failed: bool,
 }
 
 /// How a comparison was carried out.
@@ -69,8 +72,7 @@ impl CarriedOut {
 }
 
 impl Shown {
-    /// Carries out the comparison in a folder by workers of this machine, each told what stands in one of
-    /// `places`, shows it, and reports in the end, with the figures that the experiment draws itself.
+    /// Carries out the comparison in a folder by workers of this machine, one in each of `places`, shows it, and reports in the end, with the figures that the experiment draws itself.
     ///
     /// # Errors
     ///
@@ -78,12 +80,14 @@ impl Shown {
     pub fn carry_out<E: Experiment>(
         &self,
         folder: &Path,
-        places: impl Iterator<Item = Vec<OsString>>,
+        places: impl Iterator<Item = impl Into<Place>>,
         own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
     ) -> Result<CarriedOut> {
         let signals = Signals::listen()?;
         let mut reader = ComparisonReader::<E>::open(folder)?;
-        take_up_failed(&mut reader)?;
+        if self.retry_failed {
+            take_up_failed(&mut reader)?;
+        }
         let before = reader.snapshot();
         let most = plan::most_at_once(reader.comparison(), &before);
         let pool = WorkerPool::start(PoolOptions {
@@ -92,11 +96,13 @@ impl Shown {
             folder: folder.to_path_buf(),
             places: places
                 .take(most)
-                .map(|mut words| {
-                    words.extend(self.keep_going.then(|| "--keep-going".into()));
-                    words
+                .map(|place| {
+                    let mut place: Place = place.into();
+                    place.words.extend(self.keep_going.then(|| "--keep-going".into()));
+                    place
                 })
                 .collect(),
+            grace: reader.comparison().recipe.grace(),
         })?;
         let mut running = Running { reader, pool, signals, keep_going: self.keep_going };
         if !self.plain && !self.json && std::io::stdout().is_terminal() {
@@ -225,22 +231,38 @@ impl<E: Experiment> Running<E> {
             complain(&warnings(tool, snapshot));
             complain(&format!(
                 "{tool}: {} {}\n{tool}: the first run of every setting failed like this, so no other was \
-                 started; put it right and run the command again, or start them all with --keep-going\n",
-                run.name, run.status
+                 started; put it right and run the command again with --retry-failed, or start them all with --keep-going{}\n",
+                run.name,
+                run.status,
+                self.output_of(run)
             ));
             return 1;
         }
         for run in &snapshot.runs {
             if let RunStatus::Failed { reason } = &run.status {
-                failures.push(format!("{tool}: {} failed: {reason}\n", run.name));
+                let output = self.output_of(run);
+                failures.push(format!("{tool}: {} failed: {reason}{output}\n", run.name));
             }
         }
+        let advice = match failures.is_empty() {
+            true => String::new(),
+            false => format!("{tool}: --retry-failed tries failed runs again\n"),
+        };
         if failures.is_empty() {
             failures.extend(self.pool.failures().iter().map(|f| format!("{tool}: {}\n", f.0)));
         }
         complain(&warnings(tool, snapshot));
-        complain(&failures.concat());
+        complain(&(failures.concat() + &advice));
         failures.len()
+    }
+
+    /// Where all is that the program of a run has printed.
+    fn output_of(&self, run: &RunSnapshot) -> String {
+        let folder = self.reader.folder().runs().join(&run.folder);
+        match has_output(&folder) {
+            true => format!("\nIts whole output: {} log {}", E::Spec::TOOL, folder.display()),
+            false => String::new(),
+        }
     }
 }
 

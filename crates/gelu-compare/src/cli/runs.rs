@@ -93,12 +93,49 @@ fn summary(snapshot: &ComparisonSnapshot) -> String {
     let mark = if snapshot.synthetic { " (SYNTHETIC DATA)" } else { "" };
     let spent = snapshot.runs.iter().map(|run| run.seconds).sum();
     let failed = snapshot.runs.iter().any(|run| matches!(run.status, RunStatus::Failed { .. }));
-    let advice = if failed { "; the same command tries the failed ones again" } else { "" };
+    let advice = if failed { "; --retry-failed tries the failed ones again" } else { "" };
     format!(
-        "{}{mark}, {} runs: {}; {} of training{advice}",
+        "{}{mark}, {} runs: {}; {} of training{}{advice}",
         snapshot.experiment,
         snapshot.runs.len(),
         counts.join(", "),
-        seconds(spent)
+        seconds(spent),
+        time_left(&snapshot.runs)
+            .map_or_else(String::new, |left| format!(", about {} left", seconds(left)))
     )
+}
+
+/// The seconds until all runs are over, if those that are left take as long as the finished ones did, as many at a time as
+/// there are now; `None` where none is under way, or none has finished.
+fn time_left(runs: &[RunSnapshot]) -> Option<f64> {
+    let count = |of: &dyn Fn(&RunSnapshot) -> bool| runs.iter().filter(|run| of(run)).count();
+    let finished = count(&|run| run.status == RunStatus::Finished);
+    let under_way = count(&|run| run.status == RunStatus::Running);
+    let spent: f64 =
+        runs.iter().filter(|run| run.status == RunStatus::Finished).map(|run| run.seconds).sum();
+    let mean = spent / finished as f64;
+    let left = runs.iter().filter(|run| !run.status.is_over());
+    let left: f64 = left.map(|run| (mean - run.seconds).max(0.0)).sum();
+    (finished > 0 && under_way > 0).then(|| left / under_way as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::snapshot_example::example;
+
+    #[test]
+    fn runs_that_are_left_take_as_long_as_those_that_finished() {
+        let mut runs = example().runs;
+        runs.truncate(6);
+        for (index, run) in runs.iter_mut().enumerate() {
+            run.seconds = if index < 2 { 10.0 } else { 0.0 };
+            run.status = if index < 2 { RunStatus::Finished } else { RunStatus::Waiting };
+        }
+        assert_eq!(time_left(&runs), None, "nobody works on them");
+        for run in &mut runs[2..4] {
+            (run.status, run.seconds) = (RunStatus::Running, 4.0);
+        }
+        assert_eq!(time_left(&runs), Some((6.0 + 6.0 + 10.0 + 10.0) / 2.0));
+    }
 }

@@ -21,6 +21,12 @@ pub struct Submission {
 }
 
 impl Submission {
+    /// The same for runs that have so many seconds to end by themselves once they are given up.
+    #[must_use]
+    pub fn with_grace(self, seconds: u64) -> Self {
+        Self { batch: self.batch.with_grace(seconds), ..self }
+    }
+
     /// Hands the comparison of that name, whose folder `make` makes, to workers of the program `tool`, each
     /// of which is told `words`.
     ///

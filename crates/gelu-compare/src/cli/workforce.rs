@@ -25,7 +25,7 @@ pub struct Workforce {
     keep_going: bool,
     /// Started by `compare`, which says on standard input when to stop, and whose end is one
     #[arg(long, hide = true)]
-    supervised: bool,
+    pub supervised: bool,
 }
 
 impl Workforce {

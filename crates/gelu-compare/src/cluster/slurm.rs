@@ -47,6 +47,8 @@ pub struct SlurmJob {
     pub account: Option<String>,
     /// Seconds before the time limit at which a worker is told to finish its epoch.
     pub notice: u16,
+    /// Seconds that a run has to end by itself once it is given up.
+    pub grace: u16,
 }
 
 impl SlurmJob {
@@ -67,7 +69,7 @@ impl SlurmJob {
         for directive in self.directives()? {
             writeln!(script, "{directive}").expect("writing to memory");
         }
-        let patience = self.notice - MARGIN.min(self.notice / 2);
+        let patience = self.notice - self.grace - MARGIN.min((self.notice - self.grace) / 2);
         write!(
             script,
             "# Workers on a comparison; `{tool} watch` shows it. Made by `{tool} submit`.\n\
@@ -116,6 +118,13 @@ impl SlurmJob {
     /// nothing.
     fn check_notice(&self) -> Result<()> {
         let notice = u64::from(self.notice);
+        if self.grace >= self.notice {
+            return Err(Error::Usage(format!(
+                "--grace {} leaves no time before the time limit: the job is told of it {notice} seconds before \
+                 (--notice); give it a longer notice",
+                self.grace
+            )));
+        }
         match &self.time {
             Some(time) if time.seconds() <= notice + EARLY => Err(Error::Usage(format!(
                 "--time {time} leaves no time to train: the job is told to finish {notice} seconds before \

@@ -22,6 +22,12 @@ pub(super) struct Reading {
     pub(super) left: Option<Duration>,
 }
 
+impl Default for Clock {
+    fn default() -> Self {
+        Self::start()
+    }
+}
+
 impl Reading {
     /// Part done, 0 to 1.
     pub(super) fn fraction(&self) -> f64 {

@@ -1,5 +1,6 @@
+use super::clock::Clock;
 use crate::comparison::{Headings, Verdict, differences, sentence};
-use crate::measure::{EpochMetrics, LayerMeasure, Measure, Split};
+use crate::measure::{EpochMetrics, LayerMeasure, Measure, Split, duration};
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus};
 use crate::setting::Setting;
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,7 @@ pub struct PlainReporter {
     decided: HashSet<(Setting, Setting)>,
     /// Complete runs when verdicts were looked at.
     complete: usize,
+    clock: Clock,
 }
 
 /// What was told of a run.
@@ -39,12 +41,15 @@ impl PlainReporter {
         let told = snapshot.runs.iter().map(told).collect();
         let mut reporter = Self { told, ..Self::default() };
         reporter.verdicts(snapshot);
+        reporter.clock.read(snapshot);
         reporter
     }
 
     /// What is new since the last call, as whole lines.
     pub fn lines(&mut self, snapshot: &ComparisonSnapshot) -> String {
         let (mut lines, count) = (String::new(), snapshot.runs.len());
+        let left = self.clock.read(snapshot).left.filter(|left| left.as_secs() > 0);
+        let left = left.map_or_else(String::new, |left| format!(", about {} left", duration(left)));
         for (index, run) in snapshot.runs.iter().enumerate() {
             let told = self.told.entry(run.key.clone()).or_default();
             let head =
@@ -83,7 +88,7 @@ impl PlainReporter {
             // A run that failed before is taken up again.
             told.ended &= run.status.is_over();
             if let Some(ended) = ended.filter(|_| !told.ended) {
-                writeln!(lines, "{head}  {ended}").expect("writing to memory cannot fail");
+                writeln!(lines, "{head}  {ended}{left}").expect("writing to memory cannot fail");
                 told.ended = true;
             }
         }

@@ -32,6 +32,11 @@ pub trait Body: 'static {
     /// What a worker is told, so that it has the same flags.
     fn words(&self, flags: &Self::Flags) -> Vec<OsString>;
 
+    /// What each of several workers on this machine is told, where flags name several devices.
+    fn places(&self, flags: &Self::Flags) -> Vec<Vec<OsString>> {
+        vec![self.words(flags)]
+    }
+
     /// What trains the runs of a comparison.
     ///
     /// # Errors

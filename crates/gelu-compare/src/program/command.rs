@@ -1,3 +1,4 @@
+use super::Study;
 use crate::names::printable;
 use crate::output::complain;
 use crate::setting::{Axis, Setting};
@@ -25,6 +26,18 @@ impl Template {
         match words.is_empty() {
             true => Err(refuse("has no word")),
             false => Ok(Self { words }),
+        }
+    }
+
+    /// The command of a run: its own, or else the one that is compared.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub(super) fn of(command: Option<&str>, setting: &Setting) -> Result<Self> {
+        match command {
+            Some(command) => Self::parse(command),
+            None => Self::parse(&setting.text(Study::COMMAND)),
         }
     }
 

@@ -1,4 +1,4 @@
-use super::{On, Pattern, Study};
+use super::{Contents, On, Pattern, Study, contents};
 use crate::cli::Seeds;
 use crate::cli::{number, whole};
 use crate::comparison::ComparisonReader;
@@ -117,6 +117,26 @@ pub(super) struct Decided {
     out: Option<PathBuf>,
 }
 
+/// The most that `--grace` can be: an hour.
+const LONGEST_GRACE: u64 = 3600;
+
+/// A number of bytes, as typed: `64MB`, `1GB`, `500000`.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim().to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" => 1_000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        _ => 0,
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    bytes
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "a size is written as in 200MB or 1GB".to_owned())
+}
+
 /// What is told of a command, as flags.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Told {
@@ -130,13 +150,42 @@ pub(super) struct Told {
     /// Seconds after which a run has failed that is not done
     #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(1..=u64::MAX))]
     timeout: Option<u64>,
+    /// Seconds that a run gets to end by itself, from SIGTERM to SIGKILL, when it is stopped, out of time (--timeout), or
+    /// before Slurm's time limit [default: 2]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=LONGEST_GRACE))]
+    grace: Option<u64>,
+    /// Keep so much of each run's output, as in 200MB; beyond it, the middle is cut [default: 64MB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    keep_output: Option<u64>,
+    /// Files that runs depend on beside those that the command names, as in 'conf/*.toml': where one changes, they are
+    /// other runs; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    depends: Vec<String>,
 }
 
 impl Told {
-    pub(super) fn change(self, study: &mut Study) {
-        study.read = self.read;
+    pub(super) fn change(&self, study: &mut Study) {
+        study.read.clone_from(&self.read);
         study.stderr = self.stderr;
         study.timeout = self.timeout;
+        study.grace = self.grace;
+        study.keep_output = self.keep_output;
+    }
+
+    /// Records what the files hold that the commands name, once it is known which commands these are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Contents::read`]; a time to end where the system has no way to ask for it.
+    pub(super) fn read_contents(&self, study: &mut Study) -> Result<()> {
+        if cfg!(windows) && self.grace.is_some() {
+            return Err(Error::Usage(
+                "--grace is the time between SIGTERM and SIGKILL; Windows has no such signals, and ends a program at once"
+                    .to_owned(),
+            ));
+        }
+        study.contents = Some(Contents::read(study, &self.depends)?);
+        Ok(())
     }
 }
 
@@ -230,11 +279,12 @@ impl Decided {
     /// Makes the comparison's folder, or joins the one that is there.
     pub(super) fn make_folder(&self, study: &Study, on: &On) -> Result<ComparisonFolder<Study>> {
         let out = self.out(study);
-        let (folder, _) = ComparisonFolder::create(
-            &out,
-            &self.comparison(study, on, &out)?,
-            ComparisonReader::has_looked,
-        )?;
+        let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison()).ok();
+        let asked = self.comparison(study, on, &out)?;
+        let (folder, now) = ComparisonFolder::create(&out, &asked, ComparisonReader::has_looked)?;
+        if let Some(before) = before {
+            contents::announce_change(&folder, &before, &now);
+        }
         crate::cli::warn_of_open_folder(&folder);
         Ok(folder)
     }
@@ -249,8 +299,9 @@ impl Decided {
         on: &On,
         out: &Path,
     ) -> Result<Comparison<Study>> {
-        let data = crate::runs::DataSource::default();
-        let mut comparison = Comparison::new(study.clone(), data, &on.device, &on.backend);
+        let (mut study, data) = (study.clone(), crate::runs::DataSource::default());
+        contents::settle(&mut study, out);
+        let mut comparison = Comparison::new(study, data, &on.device, &on.backend);
         comparison.lease_seconds = self.seeds.lease::<Study>(out)?;
         Ok(comparison)
     }
@@ -259,6 +310,14 @@ impl Decided {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let sizes = ["500", "64MB", "1 GB", "2k", "0MB", "MB", "3 PB", "99999999999GB"].map(size);
+        let expected =
+            [Some(500), Some(64_000_000), Some(1_000_000_000), Some(2_000), None, None, None, None];
+        assert_eq!(sizes.map(Result::ok), expected);
+    }
 
     #[test]
     fn commas_in_brackets_belong_to_a_value() {

@@ -1,4 +1,4 @@
-use super::execution::Execution;
+use super::execution::{Execution, Workers};
 use super::flags::{Decided, Told};
 use super::{On, Study, Template};
 use crate::comparison::{Verdict, differences, sentence};
@@ -54,8 +54,9 @@ impl Judge {
         decided.change(&mut study);
         decided.say_units(&mut study);
         decided.check(&study)?;
+        told.read_contents(&mut study)?;
         let json = execution.shown.json;
-        let done = execution.carry_out(&study, &decided, &On::default(), Vec::new(), 1)?;
+        let done = execution.carry_out(&study, &decided, &On::default(), Workers::of_commands())?;
         let Some(done) = done else { return Ok(ExitCode::SUCCESS) };
         // Failed runs and interruptions come before verdicts, and what was not exported does not.
         let code = done.exit_code()?;

@@ -1,3 +1,4 @@
+use super::executable::note_executable;
 use super::{Body, BoxError, Holds, Run, Study, StudyRun, Work};
 use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
@@ -58,6 +59,7 @@ impl Trainer for Loops<'_> {
     fn environment(&self, _: &Comparison<Study>, left: usize) -> Environment {
         let mut here = Environment::of_this_machine();
         here.0.insert("program".to_owned(), self.program.clone().into());
+        note_executable(&mut here);
         here.0.insert("threads".to_owned(), self.cores.share(left, usize::MAX).into());
         here
     }

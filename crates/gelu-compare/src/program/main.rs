@@ -1,4 +1,4 @@
-use super::execution::Execution;
+use super::execution::{Execution, Workers};
 use super::flags::{Decided, Told, Varied};
 use super::shared::{Shared, goes_on_with, said};
 use super::{On, Processes, Study, Template};
@@ -60,6 +60,7 @@ impl Varying {
         varied.change(&mut study);
         decided.say_units(&mut study);
         decided.check(&study)?;
+        told.read_contents(&mut study)?;
         template.warn_of_shell();
         Ok((study, decided))
     }
@@ -88,12 +89,17 @@ impl Command {
         match self {
             Self::Compare(Compare { varying, execution }) => {
                 let (study, decided) = varying.study()?;
-                let done = execution.carry_out(&study, &decided, &On::default(), Vec::new(), 1)?;
+                let done = execution.carry_out(
+                    &study,
+                    &decided,
+                    &On::default(),
+                    Workers::of_commands(),
+                )?;
                 done.map_or(Ok(ExitCode::SUCCESS), |done| done.exit_code())
             }
             Self::Submit(Submit { varying, submission }) => {
                 let (study, decided) = varying.study()?;
-                submission.run(
+                submission.with_grace(study.grace.unwrap_or(0)).run(
                     "gelu-compare",
                     &study.name,
                     &decided.out(&study),

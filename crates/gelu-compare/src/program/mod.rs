@@ -3,12 +3,15 @@
 
 mod body;
 mod command;
+mod contents;
 mod dry_run;
+mod executable;
 mod execution;
 mod flags;
 mod journal;
 mod json;
 mod judge;
+mod log;
 mod loops;
 mod main;
 mod number;
@@ -24,9 +27,12 @@ mod study;
 mod study_run;
 mod told;
 mod train;
+mod transcript;
 
 pub use body::{Body, Holds, On, Work};
 pub use command::Template;
+pub use contents::{Contents, Files};
+pub use executable::note_executable;
 pub use judge::Judge;
 pub use loops::{Loop, Loops, NoFlags};
 pub use main::compare_processes;
@@ -39,6 +45,8 @@ pub use study_run::StudyRun;
 
 /// A program around a loop of one's own; see [`Run`] for what that has.
 pub type Program = ProgramOf<Loop>;
+
+pub(crate) use transcript::has_output;
 
 #[cfg(test)]
 pub(crate) use main::command;

@@ -1,8 +1,8 @@
-use super::execution::Execution;
+use super::execution::{Execution, Workers};
 use super::flags::{Decided, Varied};
 use super::shared::{Shared, goes_on_with, said};
 use super::train::Train;
-use super::{Body, Holds, Processes, Study, Work};
+use super::{Body, Holds, Processes, Study, Work, executable};
 use crate::Result;
 use crate::cli::{Submission, Workforce};
 use crate::measure::Measure;
@@ -190,7 +190,8 @@ impl<F: Args> OwnCompare<F> {
         let on = body.on(&flags)?;
         let (study, decided) = asked(study, varied, body)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let done = execution.carry_out(&study, &decided, &on, body.words(&flags), cores)?;
+        let workers = Workers { words: body.places(&flags), jobs: cores };
+        let done = execution.carry_out(&study, &decided, &on, workers)?;
         done.map_or(Ok(ExitCode::SUCCESS), |done| done.exit_code())
     }
 }
@@ -233,9 +234,12 @@ impl<F: Args> OwnWork<F> {
         if has_commands(&workforce) {
             return workforce.work::<Processes>(|_| Ok(Processes));
         }
-        let cores = Cores::here(workforce.slots);
+        let (cores, is_supervised) = (Cores::here(workforce.slots), workforce.supervised);
         workforce.work(|reader| {
             goes_on_with(reader, name)?;
+            if !is_supervised {
+                executable::announce_change(reader.folder().path());
+            }
             let comparison = reader.comparison();
             let flags = &flags;
             body.trainer(Work { program: name, comparison, flags, cores, display: None })

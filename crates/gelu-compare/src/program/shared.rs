@@ -1,5 +1,6 @@
 //! The commands that every program has.
 
+use super::log::Log;
 use super::process::BecomeProgram;
 use super::{Judge, Study};
 use crate::cli::{Completions, Man, Report, Runs, Verdict, Watch};
@@ -36,6 +37,7 @@ pub(super) enum Shared {
     Watch(Watch),
     Report(Report),
     Runs(Runs),
+    Log(Log),
     Judge(Judge),
     Verdict(Verdict),
     Completions(Completions),
@@ -50,6 +52,7 @@ impl Shared {
             Self::Watch(watch) => watch.run::<Study>(),
             Self::Report(report) => report.run::<Study>(|_| Vec::new()),
             Self::Runs(runs) => runs.run::<Study>(),
+            Self::Log(log) => log.run(),
             Self::Judge(judge) => judge.run(),
             Self::Verdict(verdict) => verdict.run(str::to_owned),
             Self::Completions(completions) => completions.run(command),

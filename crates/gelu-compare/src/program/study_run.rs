@@ -1,4 +1,5 @@
-use super::Pattern;
+use super::contents::Files;
+use super::{Pattern, Template};
 use crate::Result;
 use crate::measure::{Direction, EpochMetrics, Measure, Reported};
 use crate::runs::{RunKey, Spec, Stage};
@@ -29,6 +30,22 @@ pub struct StudyRun {
     pub(super) best_by: Option<BestBy>,
     /// A value for each axis.
     pub setting: Setting,
+    /// The files that its command names, and those that these import, each with the SHA-256 of its content; nothing where
+    /// the program has the loop itself, and in folders that earlier versions made.
+    #[serde(default, skip_serializing_if = "Files::is_empty")]
+    pub files: Files,
+}
+
+impl StudyRun {
+    /// The words of its command.
+    ///
+    /// # Errors
+    ///
+    /// A command that cannot be split into words.
+    pub(super) fn words(&self) -> Result<Vec<String>> {
+        let template = Template::of(self.command.as_deref(), &self.setting)?;
+        Ok(template.words(&self.setting, self.seed))
+    }
 }
 
 /// What the best epoch is chosen by, where that is the one that is reported.

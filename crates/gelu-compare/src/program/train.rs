@@ -54,6 +54,7 @@ impl<F: Args> Train<F> {
         let spec = asked
             .spec(&key)
             .ok_or_else(|| Error::Usage(format!("this program cannot train a run of {key}")))?;
+        super::executable::announce_change(&out);
         let taken = Arc::new(AtomicBool::new(false));
         let display = (!plain && std::io::stdout().is_terminal()).then(|| taken.clone());
         let cores = Cores::here(1);

@@ -3,6 +3,7 @@ use crate::Result;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
+use std::time::Duration;
 
 /// What a comparison's folder keeps of what is compared: enough to repeat it.
 pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
@@ -47,6 +48,17 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     #[must_use]
     fn with_measures_of(&self, _: &Self) -> Self {
         self.clone()
+    }
+
+    /// How long a run may take to end that is to end at once.
+    fn grace(&self) -> Duration {
+        Duration::from_secs(2)
+    }
+
+    /// Whether no comparison in it is one of those there, since programs have changed that both have: what was planned, and
+    /// what was looked at, says nothing of it.
+    fn begins_anew(&self, _there: &Self) -> bool {
+        false
     }
 
     /// The command that carries it out; `None` where one line cannot say it.

@@ -68,6 +68,11 @@ impl<E: Experiment> Comparison<E> {
                     return missing(axis.name.as_str(), value.to_string());
                 }
             }
+            if asked.recipe.begins_anew(&self.recipe) {
+                widened.added_looks.clear();
+                widened.later_measures.clear();
+                return Ok(widened);
+            }
             let further = self.further_look(&here, &there, history.looked_at)?;
             if further != Further::NewPlan {
                 widened.recipe = asked.recipe.with_seeds_of(&self.recipe);

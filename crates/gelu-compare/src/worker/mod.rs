@@ -16,7 +16,7 @@ pub use complaint::last_complaint;
 pub use control::{Control, STOP_AFTER_EPOCH, STOP_NOW};
 pub use ending::{conclude, fail};
 pub use log::Redirected;
-pub use pool::{PoolOptions, WorkerFailure, WorkerPool};
+pub use pool::{Place, PoolOptions, WorkerFailure, WorkerPool};
 pub use threads::Cores;
 pub use trainer::{SpecOf, Trainer};
 pub use work::{Outcome, Worker, panic_message, take_up_failed};

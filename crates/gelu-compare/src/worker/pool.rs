@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a worker that is to end at once may take over its batch.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long a worker that is to end at once may take over its batch, or over the end of its program beyond the time that
+/// this has.
+const GRACE: Duration = Duration::from_secs(3);
 /// Bytes of what a worker says that are kept: its last message is among them.
 const SAID: usize = 1 << 18;
 /// How often a worker that crashed is replaced, for each of the pool's places.
@@ -23,8 +24,25 @@ pub struct PoolOptions {
     pub tool: String,
     /// The comparison's folder.
     pub folder: PathBuf,
-    /// What each worker is told beside the folder: its device, for example.
-    pub places: Vec<Vec<OsString>>,
+    /// Where each worker is.
+    pub places: Vec<Place>,
+    /// How long a run may take to end that is to end at once.
+    pub grace: Duration,
+}
+
+/// What a worker has of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// What it is told beside the folder: its device, for example.
+    pub words: Vec<OsString>,
+    /// Variables of its environment, which the programs that it starts have, too.
+    pub variables: Vec<(String, String)>,
+}
+
+impl From<Vec<OsString>> for Place {
+    fn from(words: Vec<OsString>) -> Self {
+        Self { words, variables: Vec::new() }
+    }
 }
 
 /// A worker that ended with an error: what it said.
@@ -44,7 +62,7 @@ pub struct WorkerPool {
 
 #[derive(Debug)]
 struct Member {
-    place: Vec<OsString>,
+    place: Place,
     process: Child,
     errors: Pipe,
     /// What it said last on standard error.
@@ -132,7 +150,7 @@ impl WorkerPool {
     /// Ends every worker after the batch it is at; the epochs under way are lost.
     pub fn stop_now(&mut self) {
         self.tell(STOP_NOW);
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + self.options.grace + GRACE;
         while !self.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -159,10 +177,11 @@ impl WorkerPool {
         }
     }
 
-    fn spawn(&self, place: Vec<OsString>) -> Result<Member> {
+    fn spawn(&self, place: Place) -> Result<Member> {
         let PoolOptions { program, folder, places, .. } = &self.options;
         let mut command = Command::new(program);
-        command.arg("work").args(&place).arg("--supervised");
+        command.arg("work").args(&place.words).arg("--supervised");
+        command.envs(place.variables.iter().map(|(name, value)| (name, value)));
         command.args(["--slots", &places.len().to_string()]);
         // Its name may begin like a flag.
         command.arg("--").arg(folder);

@@ -315,8 +315,8 @@ fn a_run_that_crashes_its_workers_is_given_up_with_their_last_words() {
     assert!(watched.contains(expected), "{watched}");
     let log = sandbox.runs("shared").remove(0).join("worker.log");
     assert_eq!(fs::read_to_string(log).unwrap(), "memory allocation of 8 bytes failed\n");
-    // Who asks for it again, gets it tried again.
-    let text = sandbox.run(&[&arguments[..], &["--plain"]].concat()).success();
+    let again = [&arguments[..], &["--plain", "--retry-failed"]].concat();
+    let text = sandbox.run(&again).success();
     assert!(text.contains("gelu lr 0.001 dropout 0.3 seed 1  finished"), "{text}");
 }
 

@@ -18,6 +18,7 @@ fn job() -> SlurmJob {
         partition: None,
         account: None,
         notice: 90,
+        grace: 0,
     }
 }
 

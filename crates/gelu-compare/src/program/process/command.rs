@@ -1,8 +1,8 @@
 //! The command of a run, and what its program is told beside its words.
 
 use super::step;
+use crate::program::StudyRun;
 use crate::program::orphan::Left;
-use crate::program::{Study, StudyRun, Template};
 use crate::runs::ClaimedRun;
 use crate::setting::Value;
 use crate::{Error, Result};
@@ -22,19 +22,11 @@ pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String], kept: &Path)
         .env("GELU_RUN", kept)
         .env("GELU_SEED", run.spec().seed.to_string())
         .env("GELU_SETTING", setting(run.spec()))
+        .env("GELU_SLOT", std::env::var_os("GELU_SLOT").unwrap_or_else(|| "0".into()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command
-}
-
-/// The words of a run's command.
-pub(super) fn words(spec: &StudyRun) -> Result<Vec<String>> {
-    let command = match &spec.command {
-        Some(command) => command.clone(),
-        None => spec.setting.text(Study::COMMAND),
-    };
-    Ok(Template::parse(&command)?.words(&spec.setting, spec.seed))
 }
 
 /// The folder in which the program of a run may keep what it likes: the same in every session, but where a program of

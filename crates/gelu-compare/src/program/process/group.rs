@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 
 /// How often a process is looked at while it says nothing.
 pub(super) const LOOK: Duration = Duration::from_millis(10);
-/// How long a process that is to end may take over it.
-pub(super) const GRACE: Duration = Duration::from_secs(2);
+/// How long a process may take to be gone once it is killed.
+const KILLED: Duration = Duration::from_secs(2);
 
 /// A process, and what it starts: a group of processes on Unix, a job on Windows, which the system ends when nobody has
 /// it open any more, however that came about.
 pub(super) struct Group {
     process: Child,
+    /// How long it may take to end once it is asked to.
+    grace: Duration,
+    asked: bool,
     /// Whether what it started was ended.
     over: bool,
     #[cfg(windows)]
@@ -23,15 +26,15 @@ pub(super) struct Group {
 impl Group {
     /// Starts a process as the first of a group of its own.
     #[cfg(not(windows))]
-    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+    pub(super) fn spawn(command: &mut Command, grace: Duration) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
-        Ok(Self { process: command.spawn()?, over: false })
+        Ok(Self { process: command.spawn()?, grace, asked: false, over: false })
     }
 
     /// Starts a process in a job of its own.
     #[cfg(windows)]
-    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+    pub(super) fn spawn(command: &mut Command, grace: Duration) -> io::Result<Self> {
         use std::os::windows::io::AsRawHandle;
         let mut limits = win32job::ExtendedLimitInfo::new();
         let job = win32job::Job::create_with_limit_info(limits.limit_kill_on_job_close());
@@ -41,7 +44,7 @@ impl Group {
             let _ = process.kill();
             return Err(io::Error::other(error));
         }
-        Ok(Self { process, over: false, job: Some(job) })
+        Ok(Self { process, grace, asked: false, over: false, job: Some(job) })
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -59,19 +62,27 @@ impl Group {
         self.process.try_wait().map_err(Error::io("wait for", "a program"))
     }
 
+    /// Asks it and all that it started to end, where the system has a way to ask; until when it may take its time.
+    pub(super) fn ask_to_end(&mut self) -> Instant {
+        if !cfg!(unix) || std::mem::replace(&mut self.asked, true) {
+            return Instant::now();
+        }
+        self.signal_group(false);
+        Instant::now() + self.grace
+    }
+
     /// Ends it and all that it started: asked first. Whether it has ended: one that hangs in the system, on a disk that
     /// does not answer for example, ends when that lets it.
     pub(super) fn kill(&mut self) -> bool {
-        if !self.ends_within(Duration::ZERO) {
-            self.signal_group(false);
-            self.ends_within(GRACE);
+        if !self.ends_until(Instant::now()) {
+            let until = self.ask_to_end();
+            self.ends_until(until);
         }
         self.kill_group();
-        self.ends_within(GRACE)
+        self.ends_until(Instant::now() + KILLED)
     }
 
-    fn ends_within(&mut self, limit: Duration) -> bool {
-        let until = Instant::now() + limit;
+    fn ends_until(&mut self, until: Instant) -> bool {
         loop {
             if !matches!(self.process.try_wait(), Ok(None)) {
                 return true;
@@ -115,6 +126,21 @@ pub(super) fn is_told_to_end(status: ExitStatus) -> bool {
         use std::os::unix::process::ExitStatusExt;
         let signal = status.signal().or_else(|| status.code().map(|code| code - 128));
         matches!(signal, Some(1 | 2 | 15))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        false
+    }
+}
+
+/// Whether it was SIGKILL, or a shell that says so of what it ran: the system ends a process like that where memory has run
+/// out.
+pub(super) fn is_killed(status: ExitStatus) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        status.signal() == Some(9) || status.code() == Some(128 + 9)
     }
     #[cfg(not(unix))]
     {

@@ -2,11 +2,12 @@
 
 mod command;
 mod group;
+mod memory;
 mod running;
 mod step;
 
 use super::journal::Journal;
-use super::{Study, StudyRun};
+use super::{Study, StudyRun, contents};
 use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
 use crate::worker::{Control, Trainer, conclude, fail};
@@ -21,6 +22,10 @@ pub struct Processes;
 
 impl Trainer for Processes {
     type Experiment = Study;
+
+    fn check(&self, spec: &StudyRun) -> Result<()> {
+        contents::check(spec)
+    }
 
     fn environment(&self, _: &Comparison<Study>, _: usize) -> Environment {
         Environment::of_this_machine()

@@ -1,7 +1,8 @@
 //! The life of a process: from its start to what it came to.
 
-use super::command::{command, kept, words};
-use super::group::{GRACE, Group, LOOK, is_told_to_end, said};
+use super::command::{command, kept};
+use super::group::{Group, LOOK, is_told_to_end};
+use super::memory::MemoryKills;
 use super::step;
 use crate::measure::EpochMetrics;
 use crate::pipe::{Pipe, Reading, wait};
@@ -9,8 +10,9 @@ use crate::program::journal::Journal;
 use crate::program::output::{Heard, Lines};
 use crate::program::reports::Reports;
 use crate::program::told::Told;
+use crate::program::transcript::{self, Transcript};
 use crate::program::{Study, StudyRun, orphan};
-use crate::runs::{ClaimedRun, RunStatus, Spec};
+use crate::runs::{ClaimedRun, Experiment, RunStatus, Spec};
 use crate::worker::Control;
 use crate::{Error, Result};
 use std::process::ExitStatus;
@@ -26,6 +28,8 @@ const PUBLISHED: Duration = Duration::from_millis(100);
 const SHARE: u32 = 10;
 /// A worker that did nothing for so long may have been frozen, and asks at once whether the run is still its own.
 const FROZEN: Duration = Duration::from_secs(1);
+/// How long a worker waits for its own request to end where its program was sent one.
+const REQUEST: Duration = Duration::from_secs(2);
 
 /// How a process ended.
 pub(super) enum Ended {
@@ -42,6 +46,8 @@ pub(super) struct Running<'a> {
     errors: Pipe,
     text: Text,
     began: Instant,
+    /// What the system had killed for memory before.
+    killed_before: MemoryKills,
     /// When it was looked after last.
     looked: Instant,
     /// Whether epochs have ended that nobody sees yet, and when they may be seen.
@@ -57,6 +63,7 @@ struct Text {
     told: Told,
     reports: Reports,
     heard: Heard<std::io::Stderr>,
+    transcript: Transcript,
 }
 
 /// The process of a run, which is ended when this is dropped; it is noted for as long as it may live.
@@ -79,12 +86,13 @@ pub(super) fn carry_out(
     study: &Study,
     control: &Control,
 ) -> Result<Ended> {
-    let words = words(run.spec())?;
+    let words = run.spec().words()?;
     let left = orphan::end(run)?;
     let kept = kept(run, &left)?;
     orphan::forget_all(run)?;
     let mut told = Told::of(study.required());
     let journal = Journal::open(run, study, &mut told)?;
+    let transcript = Transcript::begin(run, study.keep_output.unwrap_or(transcript::LIMIT))?;
     if journal.has_ended() {
         return Ok(Ended::With(RunStatus::Finished, told.kept()));
     }
@@ -96,9 +104,11 @@ pub(super) fn carry_out(
         told,
         reports: Reports::of(study),
         heard: Heard::new(std::io::stderr()),
+        transcript,
     };
     orphan::announce(run)?;
-    let group = Group::spawn(&mut command(run, &words, &kept)).map_err(|error| {
+    let killed_before = MemoryKills::now();
+    let group = Group::spawn(&mut command(run, &words, &kept), study.grace()).map_err(|error| {
         orphan::forget(run);
         let program = crate::names::printable(&words[0]);
         Error::Failed(format!("{}{program}`: {error}", step::CANNOT_START))
@@ -115,6 +125,7 @@ pub(super) fn carry_out(
         errors: pipe(Pipe::of(errors))?,
         text,
         began: now,
+        killed_before,
         looked: now,
         // What earlier sessions told is the record, and their table a copy that may be behind.
         unseen: has_told,
@@ -132,7 +143,7 @@ impl Running<'_> {
             }
             self.text.journal.write();
             if let Some(epoch) = self.text.told.lost() {
-                self.process.group.kill();
+                self.kill()?;
                 return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.told.kept()));
             }
             if self.unseen && Instant::now() >= self.publish_at {
@@ -143,11 +154,11 @@ impl Running<'_> {
                 return Err(Error::LeaseLost { run: self.run().folder().path().to_path_buf() });
             }
             if control.wants_stop_now() {
-                self.process.group.kill();
+                self.kill()?;
                 return self.interrupted();
             }
             if limit.is_some_and(|limit| self.began.elapsed() > limit) {
-                self.process.group.kill();
+                self.kill()?;
                 self.read_the_rest()?;
                 let seconds = self.study.timeout.unwrap_or_default();
                 let problem = format!("it was not done after {seconds} s (--timeout)");
@@ -157,10 +168,26 @@ impl Running<'_> {
                 return self.conclude(status, control);
             }
             if let Some(problem) = self.text.reports.unreadable() {
-                self.process.group.kill();
+                self.kill()?;
                 return self.failed(&problem);
             }
         }
+    }
+
+    /// Asks the program to end, hears on while it may take its time, and ends it.
+    fn kill(&mut self) -> Result<()> {
+        let until = self.process.group.ask_to_end();
+        while Instant::now() < until && self.process.group.ended()?.is_none() {
+            if self.read()? == Reading::Nothing {
+                wait(&[&self.output, &self.errors], LOOK);
+            }
+            self.text.journal.write();
+            if self.is_lost() {
+                break;
+            }
+        }
+        self.process.group.kill();
+        Ok(())
     }
 
     fn run(&self) -> &ClaimedRun<StudyRun> {
@@ -243,7 +270,7 @@ impl Running<'_> {
             if was_told_to_end(status, control) {
                 return self.interrupted();
             }
-            return self.failed(&format!("it ended with {}", said(status)));
+            return self.failed(&self.killed_before.explain(MemoryKills::now(), status));
         }
         let reports = &self.text.reports;
         if let Some(problem) = reports.unreadable().or_else(|| reports.no_number(&self.text.told)) {
@@ -292,6 +319,11 @@ impl Running<'_> {
 impl Text {
     /// Takes what was printed on standard output. `unseen` becomes true where an epoch has ended.
     fn print(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
+        self.transcript.write(bytes);
+        self.hear_output(bytes, unseen)
+    }
+
+    fn hear_output(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
         let mut lines = std::mem::take(&mut self.output);
         let noted = self.hear(&mut lines, bytes, false, unseen);
         self.output = lines;
@@ -300,6 +332,11 @@ impl Text {
 
     /// Takes what was printed on standard error.
     fn complain(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
+        self.transcript.write(bytes);
+        self.hear_errors(bytes, unseen)
+    }
+
+    fn hear_errors(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
         let mut lines = std::mem::take(&mut self.errors);
         let noted = self.hear(&mut lines, bytes, true, unseen);
         self.errors = lines;
@@ -329,8 +366,8 @@ impl Text {
     /// Takes what stands behind the last line; it tells something where the program is known to have meant it so.
     fn last_line(&mut self, whole: bool) -> Result<()> {
         if whole {
-            let errors = self.complain(b"\n", &mut false);
-            return self.print(b"\n", &mut false).and(errors);
+            let errors = self.hear_errors(b"\n", &mut false);
+            return self.hear_output(b"\n", &mut false).and(errors);
         }
         let Self { heard, errors, output, .. } = self;
         errors.rest(|line| heard.hear(line));
@@ -342,7 +379,7 @@ impl Text {
 /// Whether a process has failed because its worker is to end: the engine of a cluster signals both, in
 /// whichever order. A worker that hears of it later than that takes the run for failed, which loses nothing.
 fn was_told_to_end(status: ExitStatus, control: &Control) -> bool {
-    let until = Instant::now() + if is_told_to_end(status) { GRACE } else { Duration::ZERO };
+    let until = Instant::now() + if is_told_to_end(status) { REQUEST } else { Duration::ZERO };
     while !control.wants_stop() && Instant::now() < until {
         std::thread::sleep(LOOK);
     }

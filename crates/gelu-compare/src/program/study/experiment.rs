@@ -3,9 +3,11 @@
 use super::Study;
 use crate::Result;
 use crate::measure::{Measure, Reported};
+use crate::program::Files;
 use crate::program::study_run::{BestBy, StudyRun};
 use crate::runs::{Design, Experiment, RunKey, Spec, With};
-use crate::setting::Value;
+use crate::setting::{Role, Setting, Value};
+use std::time::Duration;
 
 impl Experiment for Study {
     type Spec = StudyRun;
@@ -52,6 +54,7 @@ impl Experiment for Study {
                 let measure = self.measure(self.selection.as_ref().unwrap_or(&self.primary));
                 BestBy { direction: measure.direction, measure: measure.name }
             }),
+            files: self.files(&key.setting, key.seed),
             // A run's name follows from this order, and what a file gave back has another.
             setting: key.setting.in_order_of(&self.axes),
         })
@@ -61,6 +64,9 @@ impl Experiment for Study {
         let mut same = self.with_seeds_of(other);
         same.baseline.clone_from(&other.baseline);
         same.timeout = other.timeout;
+        same.grace = other.grace;
+        same.keep_output = other.keep_output;
+        same.contents.clone_from(&other.contents);
         for axis in &mut same.axes {
             if let Some(there) = other.axes.iter().find(|there| there.name == axis.name) {
                 axis.values.clone_from(&there.values);
@@ -107,6 +113,25 @@ impl Experiment for Study {
         }
     }
 
+    fn grace(&self) -> Duration {
+        self.grace.map_or(Duration::from_secs(2), Duration::from_secs)
+    }
+
+    /// A comparison of which a side has changed is another.
+    fn begins_anew(&self, there: &Self) -> bool {
+        let design = self.design();
+        let changed = |setting: &Setting| self.files(setting, 1) != there.files(setting, 1);
+        let is_baseline =
+            |setting: &&Setting| setting.of_role(&self.axes, Role::Compared) == design.baseline;
+        let settings = design.settings();
+        let (baseline, others): (Vec<&Setting>, Vec<&Setting>) =
+            settings.iter().partition(is_baseline);
+        let all_changed = |settings: &[&Setting]| {
+            !settings.is_empty() && settings.iter().all(|setting| changed(setting))
+        };
+        all_changed(&baseline) || all_changed(&others)
+    }
+
     fn command(&self) -> Option<String> {
         None
     }
@@ -123,6 +148,15 @@ impl Experiment for Study {
     }
 }
 
+impl Study {
+    /// The files that a run depends on.
+    pub(in crate::program) fn files(&self, setting: &Setting, seed: u64) -> Files {
+        let Some(contents) = &self.contents else { return Files::new() };
+        let words = self.words(setting, seed).ok().flatten().unwrap_or_default();
+        contents.of_run(&words)
+    }
+}
+
 /// Puts items into the order of others like them; what is new comes last.
 fn arrange<T>(items: &mut [T], as_in: &[T], alike: impl Fn(&T, &T) -> bool) {
     items.sort_by_key(|item| {
@@ -134,7 +168,7 @@ fn arrange<T>(items: &mut [T], as_in: &[T], alike: impl Fn(&T, &T) -> bool) {
 mod tests {
     use super::*;
     use crate::program::example;
-    use crate::setting::{Axis, Role};
+    use crate::setting::Axis;
 
     #[test]
     fn numbers_of_a_folder_are_what_was_typed_in_another_way() {

@@ -4,7 +4,7 @@ mod baseline;
 mod experiment;
 mod validate;
 
-use super::Pattern;
+use super::{Contents, Pattern};
 use crate::measure::{Measure, Reported, UntilDecided};
 use crate::setting::Axis;
 use crate::suggestion::did_you_mean;
@@ -30,6 +30,12 @@ pub struct Study {
     /// Seconds after which a run that has not ended has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
+    /// Seconds between the request to end and the end of a run that is given up; 2 where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace: Option<u64>,
+    /// Bytes of a run's output that are kept; 64,000,000 where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_output: Option<u64>,
     /// Whether the program reads its setting from `$GELU_SETTING`, so that the command needs no
     /// placeholders.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -65,6 +71,10 @@ pub struct Study {
     pub baseline: Option<String>,
     /// What runs differ by beside their seeds.
     pub axes: Vec<Axis>,
+    /// What the files hold that its commands name; absent where the program itself has the loop, and in folders that
+    /// earlier versions made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contents: Option<Contents>,
 }
 
 impl Study {
@@ -79,6 +89,8 @@ impl Study {
             read: Vec::new(),
             stderr: false,
             timeout: None,
+            grace: None,
+            keep_output: None,
             environment: false,
             seeds: 8,
             primary: primary.to_owned(),
@@ -91,6 +103,7 @@ impl Study {
             until_decided: None,
             baseline: None,
             axes: Vec::new(),
+            contents: None,
         }
     }
 

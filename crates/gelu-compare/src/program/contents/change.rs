@@ -1,0 +1,176 @@
+//! What became of a comparison's runs when the files that its commands name have changed.
+
+use super::{Contents, Files};
+use crate::comparison::plan;
+use crate::names::printable;
+use crate::output::complain;
+use crate::program::{Study, StudyRun};
+use crate::runs::{Comparison, ComparisonFolder, Experiment, RunFolder, RunStatus, Spec};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Fits what was read of a study's files to the comparison in that folder. One that an earlier version made goes on without
+/// contents. A file that was not there when the comparison was made, and is there now, is one that its runs write.
+pub(in crate::program) fn settle(study: &mut Study, out: &Path) {
+    let there = ComparisonFolder::<Study>::open(out).and_then(|f| Ok((f.comparison()?, f)));
+    let Ok((there, folder)) = there else { return };
+    let (Some(contents), true) = (&mut study.contents, there.recipe.has_commands()) else { return };
+    match &there.recipe.contents {
+        None => study.contents = None,
+        Some(known) if has_begun(&folder) => contents.leave_out_written(known, &there.recipe),
+        Some(_) => {}
+    }
+}
+
+impl Contents {
+    /// Leaves out files that the commands there name, and that did not exist then.
+    fn leave_out_written(&mut self, known: &Self, there: &Study) {
+        for word in there.names().into_iter().map(super::Name::into_word) {
+            if !known.words.contains_key(&word) {
+                self.words.remove(&word);
+            }
+        }
+    }
+}
+
+/// The runs in a folder that are there, with where they stand.
+fn runs(folder: &ComparisonFolder<Study>) -> impl Iterator<Item = (RunFolder, RunStatus)> {
+    let entries = fs::read_dir(folder.runs()).into_iter().flatten().flatten();
+    let folders = entries.map(|entry| RunFolder::at(&entry.path()));
+    folders.filter_map(|run| run.status().ok().map(|file| (run, file.status)))
+}
+
+/// Whether a run has begun that did not fail: whatever it writes may be there.
+fn has_begun(folder: &ComparisonFolder<Study>) -> bool {
+    runs(folder).any(|(_, status)| !matches!(status, RunStatus::Waiting | RunStatus::Failed { .. }))
+}
+
+/// Says which runs do not count any more because a file changed, and how many begin; or that changes are not noticed.
+pub(in crate::program) fn announce_change(
+    folder: &ComparisonFolder<Study>,
+    before: &Comparison<Study>,
+    now: &Comparison<Study>,
+) {
+    if now.recipe.has_commands() && now.recipe.contents.is_none() {
+        complain(&format!(
+            "{}: an earlier version made {}, and did not record the contents of programs: its runs go on, and this folder \
+             does not notice when a program changes; another one (--out) does\n",
+            StudyRun::TOOL,
+            folder.path().display()
+        ));
+        return;
+    }
+    if before.recipe.contents != now.recipe.contents
+        && let Some(said) = change(folder, before, now)
+    {
+        complain(&format!("{}: {said}\n", StudyRun::TOOL));
+    }
+}
+
+/// `train.py changed since these 8 runs. They stay in the folder under its earlier content; 8 new runs begin.`
+fn change(
+    folder: &ComparisonFolder<Study>,
+    before: &Comparison<Study>,
+    now: &Comparison<Study>,
+) -> Option<String> {
+    let (mut left, mut there) = (0, BTreeSet::new());
+    for (run, status) in runs(folder).filter(|(_, status)| *status != RunStatus::Waiting) {
+        let Ok(spec) = run.spec::<StudyRun>() else { continue };
+        match (before.includes(&spec), now.includes(&spec)) {
+            (true, false) => left += 1,
+            (false, true) if status.is_complete() => drop(there.insert(spec.folder_name())),
+            _ => {}
+        }
+    }
+    if left == 0 {
+        return None;
+    }
+    let changes = Changes::between(&before.recipe, &now.recipe);
+    let grid = plan::grid(&now.recipe.design());
+    let changed = grid.iter().filter_map(|key| now.spec(key)).filter(|spec| !before.includes(spec));
+    let (known, new): (Vec<_>, Vec<_>) =
+        changed.partition(|spec| there.contains(&spec.folder_name()));
+    let what = changes.in_words(left);
+    let (they, its) = (
+        if left == 1 { "It stays" } else { "They stay" },
+        if changes.files() == 1 { "its" } else { "their" },
+    );
+    let runs = |count: usize| match count {
+        1 => "1 new run begins".to_owned(),
+        count => format!("{count} new runs begin"),
+    };
+    let rest = match (known.len(), new.len()) {
+        (0, new) => runs(new),
+        (known, 0) => format!("{known} runs of {its} present content are there already"),
+        (known, new) => {
+            format!("{known} runs of {its} present content are there, and {}", runs(new))
+        }
+    };
+    Some(format!("{what} {they} in the folder under {its} earlier content; {rest}."))
+}
+
+/// Which files differ between two readings.
+#[derive(Default)]
+struct Changes {
+    changed: BTreeSet<String>,
+    added: BTreeSet<String>,
+    removed: BTreeSet<String>,
+}
+
+impl Changes {
+    fn between(before: &Study, now: &Study) -> Self {
+        let all = |study: &Study| -> Files {
+            let contents = study.contents.clone().unwrap_or_default();
+            let words = contents.words.into_values().flatten();
+            contents.depends.into_iter().chain(words).collect()
+        };
+        let (before, now) = (all(before), all(now));
+        let mut changes = Self::default();
+        for (path, content) in &now {
+            match before.get(path) {
+                None => drop(changes.added.insert(path.clone())),
+                Some(old) if old != content => drop(changes.changed.insert(path.clone())),
+                Some(_) => {}
+            }
+        }
+        changes.removed = before.into_keys().filter(|path| !now.contains_key(path)).collect();
+        changes
+    }
+
+    /// How many files the first sentence names.
+    fn files(&self) -> usize {
+        let all = [&self.changed, &self.added, &self.removed];
+        all.into_iter().map(BTreeSet::len).find(|count| *count > 0).unwrap_or(0)
+    }
+
+    /// A sentence about so many runs that do not count any more.
+    fn in_words(&self, left: usize) -> String {
+        let these = match left {
+            1 => "this run".to_owned(),
+            _ => format!("these {left} runs"),
+        };
+        if !self.changed.is_empty() {
+            format!("{} changed since {these}.", listed(&self.changed))
+        } else if !self.added.is_empty() {
+            format!("{} did not depend on {} yet.", capital(&these), listed(&self.added))
+        } else {
+            format!("{} depended on {}.", capital(&these), listed(&self.removed))
+        }
+    }
+}
+
+/// `train.py, model.py and 3 more`.
+fn listed(names: &BTreeSet<String>) -> String {
+    const MOST: usize = 3;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| printable(name)).collect();
+    match names.len().saturating_sub(MOST) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The text with a capital letter, as sentences begin.
+fn capital(text: &str) -> String {
+    text.replacen('t', "T", 1)
+}

@@ -1,0 +1,84 @@
+//! Which words of a command may name files.
+
+use std::path::{Path, PathBuf};
+
+/// Shells, whose `-c` is followed by a command.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "fish"];
+
+/// What a command names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    /// The program that is started.
+    Program(String),
+    /// A path, if there is a file of that name.
+    File(String),
+    /// A Python module that is run: `python -m train`.
+    Module(String),
+}
+
+impl Name {
+    /// What it is recorded as.
+    pub(super) fn into_word(self) -> String {
+        match self {
+            Self::Program(word) | Self::File(word) => word,
+            Self::Module(module) => format!("-m {module}"),
+        }
+    }
+}
+
+/// What the words of a command name: its program, every word that may be a path, what stands behind the `=` of a flag, the
+/// module behind Python's `-m`, and the words of a command that a shell is given.
+pub(super) fn names(words: &[String]) -> Vec<Name> {
+    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
+    let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
+    let (is_shell, is_python) = (SHELLS.contains(&&*stem), stem.starts_with("python"));
+    let mut all = vec![Name::Program(program.clone())];
+    let mut before = "";
+    for word in arguments {
+        match before {
+            "-m" if is_python => all.push(Name::Module(word.clone())),
+            "-c" | "-lc" | "-ec" if is_shell => all.extend(of_script(word)),
+            _ => all.extend(of_word(word)),
+        }
+        before = word;
+    }
+    all
+}
+
+fn of_word(word: &str) -> impl Iterator<Item = Name> {
+    let value = word.split_once('=').map(|(_, value)| value);
+    let paths = [Some(word), value].into_iter().flatten().filter(|path| !path.is_empty());
+    paths.map(|path| Name::File(path.to_owned())).collect::<Vec<_>>().into_iter()
+}
+
+/// The names in a command for a shell, but for files that it writes.
+fn of_script(script: &str) -> Vec<Name> {
+    let words = shell_words::split(script).unwrap_or_default();
+    let mut before = "";
+    let mut all = Vec::new();
+    for word in &words {
+        if !before.ends_with('>') {
+            all.extend(of_word(word.trim_end_matches(';')));
+        }
+        before = word;
+    }
+    all
+}
+
+/// Whether a program of that name is looked for in the folders of `PATH`.
+pub(super) fn is_searched_for(program: &str) -> bool {
+    !program.contains(std::path::is_separator)
+}
+
+/// The file of a program, as the system finds it.
+pub(super) fn find_program(program: &str) -> Option<PathBuf> {
+    let with_extension = |path: PathBuf| {
+        let executable = path.with_extension(std::env::consts::EXE_EXTENSION);
+        [path, executable].into_iter().find(|path| path.is_file())
+    };
+    if !is_searched_for(program) {
+        return with_extension(PathBuf::from(program));
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).find_map(|folder| with_extension(folder.join(program)))
+}

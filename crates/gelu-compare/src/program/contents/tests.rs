@@ -1,0 +1,96 @@
+use super::*;
+use crate::setting::{Axis, Role};
+use std::fs;
+
+/// A study of two commands in a folder.
+fn judged(a: &str, b: &str) -> Study {
+    let mut study = Study::new("judged", "loss");
+    study.axis(Axis::new(Study::COMMAND, Role::Compared, [a, b]));
+    study
+}
+
+fn files(study: &Study, index: usize, seed: u64) -> Files {
+    study.files(&study.design().settings()[index], seed)
+}
+
+#[test]
+fn a_run_depends_on_what_its_own_command_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for name in ["a", "b", "conf.toml", "data-2.csv", "extra"] {
+        fs::write(path(name), name).unwrap();
+    }
+    fs::write(path("t.py"), "import used").unwrap();
+    fs::write(path("used.py"), "").unwrap();
+    let a = format!("{} --config={} {} {{seed}}", path("a"), path("conf.toml"), path(""));
+    let b = format!(
+        "sh -c '{} < {} > {}' {}",
+        path("b"),
+        path("t.py"),
+        path("extra"),
+        path("data-{seed}.csv")
+    );
+    let mut study = judged(&a, &b);
+    study.contents = Some(Contents::read(&study, &[]).unwrap());
+    let keys = |files: Files| files.into_keys().collect::<Vec<_>>();
+    assert_eq!(keys(files(&study, 0, 1)), [path("a"), path("conf.toml")]);
+    let of_shell = |data: &[String]| {
+        let mut all = vec![path("b"), path("t.py"), path("used.py"), "sh".to_owned()];
+        all.extend_from_slice(data);
+        all.sort();
+        all
+    };
+    assert_eq!(keys(files(&study, 1, 1)), of_shell(&[]));
+    assert_eq!(keys(files(&study, 1, 2)), of_shell(&[path("data-2.csv")]));
+    let before = study.clone();
+    fs::write(path("conf.toml"), "changed").unwrap();
+    study.contents = Some(Contents::read(&study, &[path("ext*")]).unwrap());
+    assert_ne!(files(&study, 0, 1)[&path("conf.toml")], files(&before, 0, 1)[&path("conf.toml")]);
+    assert_eq!(files(&study, 1, 1)[&path("b")], files(&before, 1, 1)[&path("b")]);
+    assert!(files(&study, 1, 1).contains_key(&path("extra")), "it depends on it");
+    assert!(study.begins_anew(&before));
+    for (pattern, problem) in [("none-*", "matches no file"), ("a[", "is no pattern")] {
+        let refused = Contents::read(&study, &[pattern.to_owned()]).unwrap_err().to_string();
+        assert!(refused.contains(problem), "{refused}");
+    }
+}
+
+#[test]
+fn a_large_data_file_counts_by_size_and_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    let write = |bytes: u64| fs::File::create(&path).unwrap().set_len(bytes).unwrap();
+    let content = |is_program: bool| {
+        let word = path.display().to_string();
+        let name = if is_program { Name::Program(word) } else { Name::File(word) };
+        Digests::default().files_of(&name).unwrap().into_values().next().unwrap()
+    };
+    write(64_000_000);
+    assert_eq!(content(false).len(), 64, "the SHA-256 of its content");
+    write(64_000_001);
+    assert!(content(false).starts_with("64000001 bytes, changed 20"), "{}", content(false));
+    assert_eq!(content(true).len(), 64);
+}
+
+#[test]
+fn a_run_whose_file_changed_since_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("t.sh").display().to_string();
+    fs::write(&script, "one").unwrap();
+    let mut study = judged(&format!("sh {script} {{seed}}"), "sh");
+    study.contents = Some(Contents::read(&study, &[]).unwrap());
+    let comparison =
+        crate::runs::Comparison::new(study, crate::runs::DataSource::default(), "", "");
+    let keys = crate::comparison::plan::grid(&comparison.recipe.design());
+    let spec = comparison.spec(&keys[0]).unwrap();
+    check(&spec).unwrap();
+    fs::write(&script, "two").unwrap();
+    let refused = check(&spec).unwrap_err().to_string();
+    assert!(refused.contains("t.sh changed while this comparison was running"), "{refused}");
+    fs::remove_file(&script).unwrap();
+    assert!(check(&spec).is_err());
+    // Another host may have another shell.
+    let mut elsewhere = comparison.spec(&keys[1]).unwrap();
+    elsewhere.files.insert("sh".to_owned(), "another".to_owned());
+    check(&elsewhere).unwrap();
+}

@@ -1,0 +1,56 @@
+//! The file of this very program: where its loop is what is compared, a rebuilt one may compute something else.
+
+use super::Study;
+use super::contents::digest_of;
+use crate::comparison::ComparisonReader;
+use crate::output::complain;
+use crate::runs::Environment;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Where a session says which executable it was.
+const NAME: &str = "executable";
+
+/// Notes in what a run is trained with which executable this is, by the SHA-256 of its file.
+pub fn note_executable(environment: &mut Environment) {
+    if let Some(digest) = digest() {
+        environment.0.insert(NAME.to_owned(), digest.into());
+    }
+}
+
+/// The SHA-256 of this program's file, computed once.
+fn digest() -> Option<&'static str> {
+    static DIGEST: OnceLock<Option<String>> = OnceLock::new();
+    // On Linux the file that runs, even where it has been replaced since.
+    let path = match cfg!(target_os = "linux") {
+        true => Ok(PathBuf::from("/proc/self/exe")),
+        false => std::env::current_exe(),
+    };
+    DIGEST.get_or_init(|| path.and_then(|path| digest_of(&path)).ok()).as_deref()
+}
+
+/// Says of a comparison whose runs are those of this program's own loop how many runs another build of it has trained.
+pub(super) fn announce_change(folder: &Path) {
+    let Ok(mut reader) = ComparisonReader::<Study>::open(folder) else { return };
+    if reader.comparison().recipe.has_commands() {
+        return;
+    }
+    let runs = reader.snapshot().runs;
+    let by = |run: &crate::runs::RunSnapshot| {
+        let session = run.provenance.iter().rev().find(|session| session.epochs_after != Some(0));
+        session.and_then(|session| session.environment.text(NAME).map(str::to_owned))
+    };
+    let others = runs.iter().filter_map(by).filter(|by| Some(by.as_str()) != digest()).count();
+    let program = &reader.comparison().recipe.name;
+    let said = match others {
+        0 => return,
+        1 => "this program changed since 1 of these runs, which counts as it is".to_owned(),
+        others => {
+            format!("this program changed since {others} of these runs, which count as they are")
+        }
+    };
+    complain(&format!(
+        "{program}: {said}; the program as it is now trains what is left. To train all runs with it, name another folder with \
+         --out\n"
+    ));
+}

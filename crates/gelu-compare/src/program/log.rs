@@ -1,0 +1,103 @@
+//! The command that shows what a run's program has printed.
+
+use super::StudyRun;
+use super::transcript::Sessions;
+use crate::error::Place;
+use crate::files::read_text;
+use crate::names::printable;
+use crate::output::print_bytes;
+use crate::runs::{Comparison, RunFolder, RunStatus, Spec};
+use crate::{Error, Result};
+use clap::Args;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How often a run is looked at that is followed.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Print all that the program of a run has printed
+#[derive(Debug, Args)]
+pub(super) struct Log {
+    /// A run's folder, as `runs` lists them: results/NAME/runs/RUN
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Go on until the run has ended
+    #[arg(long)]
+    follow: bool,
+}
+
+impl Log {
+    /// Prints it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no run in that folder, or its output cannot be read.
+    pub(super) fn run(self) -> Result<ExitCode> {
+        let run = RunFolder::at(&self.run);
+        if !run.file("run.toml").is_file() {
+            return Err(Error::data(
+                &self.run,
+                Place::File,
+                "holds no run (no run.toml)",
+                "name a run's folder; `runs` lists those of a comparison",
+            ));
+        }
+        let silence = silence(&self.run);
+        // Looked at before it is read, so that nothing is printed in between.
+        let goes_on = || match run.status() {
+            Ok(file) if file.status.is_over() => false,
+            Ok(file) if file.status == RunStatus::Waiting => true,
+            _ => !matches!(run.holder(silence), Ok(None)),
+        };
+        let (mut session, mut done) = (0, 0);
+        loop {
+            let last = !self.follow || !goes_on();
+            for of in Sessions::of(&self.run) {
+                if of < session {
+                    continue;
+                }
+                if of > session {
+                    (session, done) = (of, 0);
+                }
+                done = Sessions::copy_rest(&self.run, session, done, &mut Terminal)
+                    .map_err(Error::io("read the output in", &self.run))?;
+            }
+            if last {
+                break;
+            }
+            std::thread::sleep(INTERVAL);
+        }
+        if session == 0 {
+            let name = run.spec::<StudyRun>().map_or_else(|_| String::new(), |spec| spec.name());
+            crate::output::complain(&format!(
+                "{}: {} has printed nothing that was kept\n",
+                StudyRun::TOOL,
+                printable(&name)
+            ));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// How long a worker on another host may be silent, as the run's comparison says.
+fn silence(run: &Path) -> Duration {
+    let file = run.join("../../comparison.toml");
+    let text = read_text(&file).ok().flatten().unwrap_or_default();
+    let comparison: Option<Comparison<super::Study>> = toml::from_str(&text).ok();
+    comparison.map_or(Duration::from_secs(60), |comparison| comparison.silence())
+}
+
+/// Standard output, as the terminal's only door lets it be written to.
+struct Terminal;
+
+impl Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        print_bytes(bytes).map(|()| bytes.len()).map_err(io::Error::other)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
