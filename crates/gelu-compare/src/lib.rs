@@ -24,6 +24,7 @@ pub mod measure;
 pub mod names;
 pub mod network;
 pub mod output;
+pub mod pack;
 mod pipe;
 pub mod program;
 pub mod report;

@@ -8,6 +8,7 @@ mod completions;
 mod export;
 mod listing;
 mod numbers;
+mod pack;
 mod report;
 mod runs;
 mod seeds;
@@ -25,6 +26,7 @@ pub use listing::listing;
 #[cfg(test)]
 pub(crate) use numbers::raw_refusals;
 pub use numbers::{count, number, whole};
+pub use pack::{Pack, Unpack};
 pub use report::Report;
 pub use runs::Runs;
 pub use seeds::Seeds;

@@ -3,6 +3,7 @@ use crate::Result;
 use crate::comparison::AnyReader;
 use crate::export::Target;
 use crate::output::{complain, print};
+use crate::pack;
 use crate::report::{Document, Named, table};
 use crate::runs::{ComparisonSnapshot, Experiment, Spec};
 use clap::Args;
@@ -12,9 +13,9 @@ use std::process::ExitCode;
 /// Write the table, figures and data of a comparison's finished runs again
 #[derive(Debug, Args)]
 pub struct Report {
-    /// A comparison's folder
+    /// A comparison's folder, or a packed comparison
     folder: PathBuf,
-    /// Folder to write to [default: the comparison's]
+    /// Folder to write to [default: the comparison's; of a packed one, the folder of its name beside it]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Export the results: tensorboard, tensorboard=DIR, mlflow=URL; may be given several times
@@ -35,11 +36,15 @@ impl Report {
         self,
         own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
     ) -> Result<ExitCode> {
-        let mut reader = AnyReader::<E>::open(&self.folder)?;
+        let opened = pack::open(&self.folder)?;
+        let mut reader = AnyReader::<E>::open(opened.path())?;
         let (tool, snapshot) = (E::Spec::TOOL, reader.snapshot());
         complain(&warnings(tool, &snapshot));
         let document = Document::of(&snapshot);
-        let out = self.out.unwrap_or_else(|| self.folder.clone());
+        let out = self.out.unwrap_or_else(|| match opened.is_packed() {
+            true => self.folder.with_extension(""),
+            false => self.folder.clone(),
+        });
         std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
         let written = reader.report(&snapshot, own, &out);
         let paths: Vec<String> =
@@ -51,7 +56,7 @@ impl Report {
         for error in &written.failures {
             complain(&format!("{tool}: {error}\n"));
         }
-        let exported = export::all(tool, &self.export, &snapshot, &self.folder, self.json)?;
+        let exported = export::all(tool, &self.export, &snapshot, &out, self.json)?;
         match written.failures.is_empty() && exported {
             true => Ok(ExitCode::SUCCESS),
             false => Ok(ExitCode::FAILURE),

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::comparison::AnyReader;
 use crate::measure::seconds;
 use crate::output::{complain, print};
+use crate::pack;
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec, comparisons_in};
 use crate::setting::{Axis, Role};
 use clap::Args;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 /// List the runs of a comparison: what there is, how it ended, how long it took
 #[derive(Debug, Args)]
 pub struct Runs {
-    /// A comparison's folder, or one that holds several
+    /// A comparison's folder, a packed comparison, or a folder that holds several
     #[arg(default_value = "results")]
     folder: PathBuf,
 }
@@ -27,15 +28,18 @@ impl Runs {
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let inner = comparisons_in(&self.folder);
         if inner.is_empty() || self.folder.join("comparison.toml").exists() {
-            let snapshot = AnyReader::<E>::open(&self.folder)?.snapshot();
+            let opened = pack::open(&self.folder)?;
+            let snapshot = AnyReader::<E>::open(opened.path())?.snapshot();
             print(&list(E::Spec::TOOL, &self.folder, &snapshot))?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut ended = ExitCode::SUCCESS;
         for path in inner {
-            match AnyReader::<E>::open(&path) {
-                Ok(mut reader) => {
-                    print(&format!("{}: {}\n", path.display(), summary(&reader.snapshot())))?;
+            let snapshot = pack::open(&path)
+                .and_then(|opened| Ok(AnyReader::<E>::open(opened.path())?.snapshot()));
+            match snapshot {
+                Ok(snapshot) => {
+                    print(&format!("{}: {}\n", path.display(), summary(&snapshot)))?;
                 }
                 Err(error) => {
                     complain(&format!("{}: {error}\n", E::Spec::TOOL));

@@ -4,6 +4,7 @@ use crate::comparison::AnyReader;
 use crate::dashboard::{self, Mode, PlainReporter};
 use crate::files::write_atomically;
 use crate::output::{complain, print};
+use crate::pack;
 use crate::runs::{Experiment, Spec};
 use crate::signals::Signals;
 use clap::Args;
@@ -15,7 +16,7 @@ use std::time::Duration;
 /// Show the dashboard of a comparison that another process makes, or that is finished
 #[derive(Debug, Args)]
 pub struct Watch {
-    /// A comparison's folder
+    /// A comparison's folder, or a packed comparison
     folder: PathBuf,
     /// Print a line per epoch instead of the dashboard, until all runs are done
     #[arg(long)]
@@ -32,7 +33,8 @@ impl Watch {
     ///
     /// When there is no comparison in the folder, or nothing to show it on.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
-        let mut reader = AnyReader::<E>::open(&self.folder)?;
+        let opened = pack::open(&self.folder)?;
+        let mut reader = AnyReader::<E>::open(opened.path())?;
         if let Some(file) = self.picture {
             write_atomically(&file, dashboard::picture(&reader.snapshot()))?;
             return Ok(ExitCode::SUCCESS);

@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::process::BecomeProgram;
 use super::{Judge, Study};
-use crate::cli::{Completions, Man, Report, Runs, Verdict, Watch};
+use crate::cli::{Completions, Man, Pack, Report, Runs, Unpack, Verdict, Watch};
 use crate::comparison::ComparisonReader;
 use crate::output::complain;
 use crate::runs::Experiment;
@@ -40,6 +40,8 @@ pub(super) enum Shared {
     Log(Log),
     Judge(Judge),
     Verdict(Verdict),
+    Pack(Pack),
+    Unpack(Unpack),
     Completions(Completions),
     Man(Man),
     #[command(hide = true)]
@@ -55,6 +57,8 @@ impl Shared {
             Self::Log(log) => log.run(),
             Self::Judge(judge) => judge.run(),
             Self::Verdict(verdict) => verdict.run(str::to_owned),
+            Self::Pack(pack) => pack.run::<Study>(),
+            Self::Unpack(unpack) => unpack.run(),
             Self::Completions(completions) => completions.run(command),
             Self::Man(man) => man.run(command),
             Self::BecomeProgram(program) => Ok(program.run()),

@@ -3,6 +3,7 @@ use super::{Comparison, Description, Experiment, Foreign, RunFolder, RunStatus, 
 use crate::error::Place;
 use crate::files::{from_toml, problem, read_text, sync_folder};
 use crate::names::{excerpts, printable};
+use crate::pack;
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use serde::Deserialize;
@@ -272,12 +273,12 @@ impl Maker {
     }
 }
 
-/// The comparisons in the folders of a folder, by name.
+/// The comparisons in a folder, by name: its folders and packed files.
 pub(crate) fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .map(|entry| entry.path())
-        .filter(|path| path.join("comparison.toml").exists())
+        .filter(|path| path.join("comparison.toml").exists() || pack::is_packed(path))
         .collect();
     found.sort();
     found

@@ -50,6 +50,7 @@ pub use outcomes::{outcomes_to_bytes, parse_outcomes};
 pub use progress::{Phase, Progress};
 pub use progress_sink::ProgressSink;
 pub use provenance::Provenance;
+pub(crate) use provenance::{record_name, records};
 pub use snapshot::{ComparisonSnapshot, Quantity, RunSnapshot};
 pub use spec::Spec;
 pub use status::{RunStatus, StatusFile};

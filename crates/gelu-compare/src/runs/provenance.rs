@@ -79,12 +79,12 @@ fn now() -> String {
 }
 
 /// The name of the record of a session, by the number of its lease.
-pub(super) fn record_name(generation: u32) -> String {
+pub(crate) fn record_name(generation: u32) -> String {
     format!("provenance-{generation:04}.json")
 }
 
 /// The numbers of the sessions that a folder has records of, in order.
-pub(super) fn records(folder: &Path) -> Result<Vec<u32>> {
+pub(crate) fn records(folder: &Path) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let name = entry.map_err(Error::io("list", folder))?.file_name();

@@ -25,7 +25,7 @@ use crate::output::{complain, print};
 use crate::recipe::Recipe;
 use crate::report::own_figures;
 use clap::{CommandFactory, Parser, Subcommand};
-use gelu_compare::cli::{Completions, Man, Report, Runs, Verdict, Watch};
+use gelu_compare::cli::{Completions, Man, Pack, Report, Runs, Unpack, Verdict, Watch};
 use std::process::ExitCode;
 
 pub use program::Program;
@@ -57,6 +57,8 @@ enum Command {
     Verdict(Verdict),
     Report(Report),
     Runs(Runs),
+    Pack(Pack),
+    Unpack(Unpack),
     /// List the built-in experiments, or print one as a recipe to change
     Recipe(recipe::RecipeCommand),
     /// List, fetch, check and generate data sets
@@ -97,6 +99,8 @@ fn run() -> ExitCode {
         Command::Verdict(command) => command.run(label),
         Command::Report(command) => command.run::<Recipe>(own_figures),
         Command::Runs(command) => command.run::<Recipe>(),
+        Command::Pack(command) => command.run::<Recipe>(),
+        Command::Unpack(command) => command.run(),
         Command::Recipe(command) => command.run(),
         Command::Completions(completions) => completions.run(command()),
         Command::Man(man) => man.run(command()),

@@ -1,0 +1,196 @@
+use super::tables::apart;
+use super::{OUTCOMES, RunRecord, TABLES};
+use crate::error::Place;
+use crate::files::{from_json, problem, rename};
+use crate::runs::record_name;
+use crate::{Error, Result};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use zip::ZipArchive;
+
+/// No entry of a packed comparison is larger, in bytes.
+const LARGEST_ENTRY: u64 = 1 << 30;
+
+/// A comparison's folder, which the program may have unpacked for as long as this value lives.
+#[derive(Debug)]
+pub struct Opened {
+    path: PathBuf,
+    unpacked: Option<TempDir>,
+}
+
+impl Opened {
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the comparison is a packed one, so that nothing that is written to [`path`](Self::path) lasts.
+    pub fn is_packed(&self) -> bool {
+        self.unpacked.is_some()
+    }
+}
+
+/// The folder at `path`; of a packed comparison at `path`, a temporary folder with its content.
+///
+/// # Errors
+///
+/// As [`unpack`].
+pub fn open(path: &Path) -> Result<Opened> {
+    if !path.is_file() {
+        return Ok(Opened { path: path.to_path_buf(), unpacked: None });
+    }
+    let scratch = TempDir::new().map_err(Error::io("create a folder in", &std::env::temp_dir()))?;
+    let folder = scratch.path().join(path.file_stem().unwrap_or_default());
+    fill(path, &folder)?;
+    Ok(Opened { path: folder, unpacked: Some(scratch) })
+}
+
+/// Whether `path` is a file with a packed comparison.
+pub fn is_packed(path: &Path) -> bool {
+    path.is_file()
+        && Archive::open(path)
+            .and_then(|mut archive| archive.entry("runs.json"))
+            .is_ok_and(|runs| runs.is_some())
+}
+
+/// Where to go on with the comparison at `path`: the folder itself; of a packed comparison, the folder beside the file that
+/// is called as the file without its ending, which is made if it is not there.
+///
+/// # Errors
+///
+/// As [`unpack`].
+pub fn unpack_beside(path: &Path) -> Result<PathBuf> {
+    if !path.is_file() {
+        return Ok(path.to_path_buf());
+    }
+    let folder = path.with_extension("");
+    if folder == path {
+        let advice = format!("unpack it with `gelu-compare unpack {} DIR`", path.display());
+        return Err(Error::data(path, Place::File, "is a file, not a folder", advice));
+    }
+    if !folder.is_dir() {
+        unpack(path, &folder)?;
+    }
+    Ok(folder)
+}
+
+/// Restores the folder of a packed comparison. `folder` must not exist; it appears whole or not at all.
+///
+/// # Errors
+///
+/// When `folder` exists, `file` is no packed comparison or is damaged, or the disk refuses something.
+pub fn unpack(file: &Path, folder: &Path) -> Result<()> {
+    if folder.exists() {
+        let problem = "exists already; a packed comparison is unpacked into a new folder";
+        return Err(Error::data(folder, Place::File, problem, "name another folder"));
+    }
+    let parent =
+        folder.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
+    let scratch = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(parent);
+    let scratch = scratch.map_err(Error::io("create a folder in", parent))?;
+    let whole = scratch.path().join("whole");
+    fill(file, &whole)?;
+    rename(&whole, folder).map_err(Error::io("put in place", folder))
+}
+
+fn fill(file: &Path, folder: &Path) -> Result<()> {
+    let mut archive = Archive::open(file)?;
+    let plan = archive.entry("comparison.toml")?;
+    let records = archive.entry("runs.json")?;
+    let (Some(plan), Some(records)) = (plan, records) else {
+        let advice = "name a file that `gelu-compare pack` wrote, or a comparison's folder";
+        return Err(Error::data(file, Place::File, "is no packed comparison", advice));
+    };
+    let runs = folder.join("runs");
+    fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
+    write(&folder.join("comparison.toml"), &plan)?;
+    let refuse = |problem: String| {
+        let path = file.join("runs.json");
+        Error::data(path, Place::File, problem, "pack the comparison again")
+    };
+    let records: Vec<RunRecord> = from_json(&records).map_err(|error| refuse(problem(&error)))?;
+    for record in &records {
+        if !is_folder_name(&record.run) {
+            return Err(refuse(format!("`{}` cannot be the name of a run's folder", record.run)));
+        }
+        let path = runs.join(&record.run);
+        fs::create_dir(&path).map_err(Error::io("create the folder", &path))?;
+        let settings =
+            toml::to_string(&record.settings).map_err(|error| refuse(problem(&error)))?;
+        write(&path.join("run.toml"), settings.as_bytes())?;
+        write_json(&path.join("status.json"), &record.status)?;
+        for (session, provenance) in &record.sessions {
+            write_json(&path.join(record_name(*session)), provenance)?;
+        }
+        if let Some(bytes) = archive.entry(&format!("runs/{}/{OUTCOMES}", record.run))? {
+            write(&path.join(OUTCOMES), &bytes)?;
+        }
+    }
+    for table in TABLES {
+        let Some(bytes) = archive.entry(table)? else { continue };
+        for (run, bytes) in apart(&file.join(table), &bytes)? {
+            if !records.iter().any(|record| record.run == run) {
+                let problem = format!("has lines of `{run}`, which runs.json does not list");
+                return Err(Error::data(file.join(table), Place::File, problem, "pack it again"));
+            }
+            write(&runs.join(run).join(table), &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name from somebody's file can be that of a folder here, and of nothing else.
+fn is_folder_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.len() <= 255 && !name.starts_with('.') && name.chars().all(allowed)
+}
+
+fn write_json(path: &Path, value: &Value) -> Result<()> {
+    write(path, &serde_json::to_vec_pretty(value).expect("a value can be written"))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(Error::io("write", path))
+}
+
+struct Archive<'a> {
+    path: &'a Path,
+    entries: ZipArchive<BufReader<File>>,
+}
+
+impl<'a> Archive<'a> {
+    fn open(path: &'a Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io("read", path))?;
+        let entries = ZipArchive::new(BufReader::new(file)).map_err(|error| {
+            let problem = format!("is no packed comparison ({})", problem(&error));
+            let advice = "name a file that `gelu-compare pack` wrote, or a comparison's folder";
+            Error::data(path, Place::File, problem, advice)
+        })?;
+        Ok(Self { path, entries })
+    }
+
+    /// The content of an entry; `None` if there is none of that name.
+    fn entry(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        let place = self.path.join(name);
+        let refuse =
+            |problem: String| Error::data(&place, Place::File, problem, "get the file again");
+        let entry = match self.entries.by_name(name) {
+            Ok(entry) => entry,
+            Err(zip::result::ZipError::FileNotFound) => return Ok(None),
+            Err(error) => return Err(refuse(problem(&error))),
+        };
+        let mut bytes = Vec::new();
+        entry
+            .take(LARGEST_ENTRY + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| refuse(problem(&error)))?;
+        match bytes.len() as u64 <= LARGEST_ENTRY {
+            true => Ok(Some(bytes)),
+            false => Err(refuse(format!("is larger than {} MiB", LARGEST_ENTRY >> 20))),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Tables of many runs: each run's own table with the run's folder in front of every line.
+
+use crate::error::Place;
+use crate::files::problem;
+use crate::{Error, Result};
+use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The first column of a joined table.
+const RUN: &str = "run";
+
+/// One table of the tables of several runs: a column for everything that any of them has, in the order of appearance.
+/// Cells stay as they are written.
+#[derive(Default)]
+pub(super) struct Joined {
+    columns: Vec<String>,
+    lines: Vec<(String, BTreeMap<usize, String>)>,
+}
+
+impl Joined {
+    /// Adds the lines of a run's table.
+    ///
+    /// # Errors
+    ///
+    /// When `bytes`, those of the file `path`, are no CSV.
+    pub(super) fn add(&mut self, run: &str, path: &Path, bytes: &[u8]) -> Result<()> {
+        let mut reader = ReaderBuilder::new().from_reader(bytes);
+        let refuse = |line, error| Error::data(path, Place::Line(line), problem(&error), "");
+        let header = reader.headers().map_err(|error| refuse(1, error))?.clone();
+        let places: Vec<usize> = header.iter().map(|name| self.column(name)).collect();
+        for (index, record) in reader.records().enumerate() {
+            let record = record.map_err(|error| refuse(index + 2, error))?;
+            let cells = places.iter().copied().zip(record.iter().map(str::to_owned));
+            self.lines.push((run.to_owned(), cells.filter(|(_, text)| !text.is_empty()).collect()));
+        }
+        Ok(())
+    }
+
+    fn column(&mut self, name: &str) -> usize {
+        self.columns.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.columns.push(name.to_owned());
+            self.columns.len() - 1
+        })
+    }
+
+    /// The table as CSV; `None` if it has no line.
+    pub(super) fn to_csv(&self) -> Option<Vec<u8>> {
+        let mut writer = WriterBuilder::new().from_writer(Vec::new());
+        let header = std::iter::once(RUN).chain(self.columns.iter().map(String::as_str));
+        writer.write_record(header).expect("writing to memory cannot fail");
+        for (run, cells) in &self.lines {
+            let cell = |column| cells.get(&column).map_or("", String::as_str);
+            let line = std::iter::once(run.as_str()).chain((0..self.columns.len()).map(cell));
+            writer.write_record(line).expect("writing to memory cannot fail");
+        }
+        let bytes = writer.into_inner().expect("writing to memory cannot fail");
+        (!self.lines.is_empty()).then_some(bytes)
+    }
+}
+
+/// The tables that were joined, by run, each with the columns that it has a cell in.
+///
+/// # Errors
+///
+/// When `bytes`, those of the entry `path`, are not such a table.
+pub(super) fn apart(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>> {
+    let refuse = |line, problem: String| Error::data(path, Place::Line(line), problem, "");
+    let mut reader = ReaderBuilder::new().from_reader(bytes);
+    let header = reader.headers().map_err(|error| refuse(1, problem(&error)))?.clone();
+    if header.get(0) != Some(RUN) {
+        return Err(refuse(1, format!("the first column is not `{RUN}`")));
+    }
+    let mut runs: BTreeMap<String, Vec<StringRecord>> = BTreeMap::new();
+    for (index, record) in reader.records().enumerate() {
+        let record = record.map_err(|error| refuse(index + 2, problem(&error)))?;
+        runs.entry(record[0].to_owned()).or_default().push(record);
+    }
+    Ok(runs.into_iter().map(|(run, lines)| (run, of_one_run(&header, &lines))).collect())
+}
+
+fn of_one_run(header: &StringRecord, lines: &[StringRecord]) -> Vec<u8> {
+    let has_cell = |&column: &usize| lines.iter().any(|line| !line[column].is_empty());
+    let columns: Vec<usize> = (1..header.len()).filter(has_cell).collect();
+    let mut writer = WriterBuilder::new().from_writer(Vec::new());
+    for record in std::iter::once(header).chain(lines) {
+        let cells = columns.iter().map(|&column| &record[column]);
+        writer.write_record(cells).expect("writing to memory cannot fail");
+    }
+    writer.into_inner().expect("writing to memory cannot fail")
+}

@@ -1,0 +1,145 @@
+use super::*;
+use crate::comparison::ComparisonReader;
+use crate::program::Study;
+use crate::runs::ComparisonSnapshot;
+use crate::runs::examples::{comparison, specs};
+use crate::runs::{ComparisonFolder, RunStatus};
+use std::fs::{self, File};
+use std::io::{Cursor, Write};
+use std::path::Path;
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// A finished run of two epochs and one that diverged in the first; what they measure differs.
+fn folder(parent: &Path) {
+    let (made, _) = ComparisonFolder::create(parent, &comparison(), |_, _| false).unwrap();
+    let files = [
+        (
+            "{\"state\":\"finished\",\"seconds\":0.1}",
+            "epoch,test_error,lr\n1,0.30000000000000004,\n2,1e-300,0.5\n",
+        ),
+        ("{\"state\":\"diverged\",\"epoch\":1,\"seconds\":2.0}", "epoch,test_error\n"),
+    ];
+    for (spec, (status, metrics)) in specs().iter().zip(files) {
+        let run = made.run(spec).unwrap();
+        fs::write(run.file("status.json"), status).unwrap();
+        fs::write(run.file("metrics.csv"), metrics).unwrap();
+        fs::write(
+            run.file("provenance-0003.json"),
+            "{\"host\":\"a\",\"started\":\"now\",\"epochs_before\":0}",
+        )
+        .unwrap();
+        fs::write(run.file("model.bpk"), vec![7; 100_000]).unwrap();
+        fs::create_dir(run.file("checkpoint-0001")).unwrap();
+    }
+}
+
+fn snapshot(folder: &Path) -> ComparisonSnapshot {
+    let mut snapshot = ComparisonReader::<Study>::open(folder).unwrap().snapshot();
+    // A checkpoint of a complete run is pointed out, and does not come along.
+    snapshot.runs.iter_mut().for_each(|run| run.warnings.clear());
+    snapshot.warnings.clear();
+    snapshot
+}
+
+fn packed() -> (TempDir, ComparisonSnapshot) {
+    let parent = tempfile::tempdir().unwrap();
+    folder(&parent.path().join("whole"));
+    let snapshot = snapshot(&parent.path().join("whole"));
+    let packed =
+        pack(&parent.path().join("whole"), &snapshot, &parent.path().join("it.zip")).unwrap();
+    assert_eq!((packed.runs, packed.left_out), (2, 0));
+    assert!(packed.size < 10_000, "networks stay behind");
+    (parent, snapshot)
+}
+
+#[test]
+fn a_packed_comparison_says_what_its_folder_said() {
+    let (parent, before) = packed();
+    let (file, restored) = (parent.path().join("it.zip"), parent.path().join("again"));
+    unpack(&file, &restored).unwrap();
+    assert_eq!(snapshot(&restored), before);
+    assert_eq!(before.runs[0].epochs.last().unwrap().get("test_error"), Some(1e-300));
+    assert!(matches!(before.runs[1].status, RunStatus::Diverged { epoch: 1 }));
+    let opened = open(&file).unwrap();
+    assert!(opened.is_packed() && is_packed(&file) && !is_packed(&restored));
+    assert_eq!(snapshot(opened.path()), before);
+    // Its folder is gone with it, and a comparison that is not packed is opened as it is.
+    let place = opened.path().to_path_buf();
+    drop(opened);
+    assert!(!place.exists());
+    assert_eq!(open(&restored).unwrap().path(), restored);
+    // Packed again, it is the same file.
+    pack(&restored, &before, &parent.path().join("twice.zip")).unwrap();
+    assert_eq!(fs::read(file).unwrap(), fs::read(parent.path().join("twice.zip")).unwrap());
+}
+
+#[test]
+fn a_packed_comparison_goes_on_in_a_folder_beside_it() {
+    let (parent, before) = packed();
+    let beside = unpack_beside(&parent.path().join("it.zip")).unwrap();
+    assert_eq!((beside.as_path(), snapshot(&beside)), (parent.path().join("it").as_path(), before));
+    fs::write(beside.join("note"), "mine").unwrap();
+    assert_eq!(unpack_beside(&parent.path().join("it.zip")).unwrap(), beside);
+    assert!(beside.join("note").exists(), "what is there stays");
+    let error = unpack(&parent.path().join("it.zip"), &beside).unwrap_err().to_string();
+    assert!(error.contains("exists already"), "{error}");
+}
+
+#[test]
+fn a_run_that_is_not_over_is_left_out() {
+    let parent = tempfile::tempdir().unwrap();
+    folder(parent.path());
+    let run = &snapshot(parent.path()).runs[1].folder;
+    fs::remove_file(parent.path().join("runs").join(run).join("status.json")).unwrap();
+    let packed =
+        pack(parent.path(), &snapshot(parent.path()), &parent.path().join("it.zip")).unwrap();
+    assert_eq!((packed.runs, packed.left_out), (1, 1));
+}
+
+/// A zip of these entries.
+fn archive(path: &Path, entries: &[(&str, &str)]) {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in entries {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    fs::write(path, writer.finish().unwrap().into_inner()).unwrap();
+}
+
+#[test]
+fn files_of_anybody_are_refused_with_their_place_and_leave_nothing_behind() {
+    let parent = tempfile::tempdir().unwrap();
+    let (file, out) = (parent.path().join("it.zip"), parent.path().join("out"));
+    let run = |name: &str| {
+        format!(r#"[{{"run": "{name}", "settings": {{}}, "status": {{}}, "sessions": []}}]"#)
+    };
+    let refusal = || unpack(&file, &out).unwrap_err().to_string();
+    fs::write(&file, "no zip").unwrap();
+    assert!(refusal().contains("is no packed comparison"), "{}", refusal());
+    archive(&file, &[("holiday.jpg", "")]);
+    assert!(refusal().contains("is no packed comparison"), "{}", refusal());
+    for name in ["../up", "/etc", ".hidden", "", "a/b", "a\\\\b"] {
+        archive(&file, &[("comparison.toml", ""), ("runs.json", &run(name))]);
+        assert!(refusal().contains("cannot be the name of a run's folder"), "{}", refusal());
+    }
+    archive(&file, &[("comparison.toml", ""), ("runs.json", "[{]")]);
+    assert!(refusal().contains("runs.json"), "{}", refusal());
+    let table = ("metrics.csv", "run,epoch\nb,1\n");
+    archive(&file, &[("comparison.toml", ""), ("runs.json", &run("a")), table]);
+    assert!(refusal().contains("lines of `b`"), "{}", refusal());
+    archive(
+        &file,
+        &[("comparison.toml", ""), ("runs.json", &run("a")), ("metrics.csv", "epoch\n1\n")],
+    );
+    assert!(refusal().contains("the first column is not `run`"), "{}", refusal());
+    // Cut off anywhere, a file is damaged, and what was read of it is thrown away.
+    let (whole, _) = packed();
+    let bytes = fs::read(whole.path().join("it.zip")).unwrap();
+    for length in (0..bytes.len()).step_by(37) {
+        File::create(&file).unwrap().write_all(&bytes[..length]).unwrap();
+        assert!(unpack(&file, &out).is_err() && !out.exists(), "{length} of {} bytes", bytes.len());
+    }
+    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+}

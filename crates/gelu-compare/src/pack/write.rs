@@ -1,0 +1,125 @@
+use super::tables::Joined;
+use super::{OUTCOMES, RunRecord, TABLES};
+use crate::error::Place;
+use crate::files::{from_json, from_toml, problem, read_bytes, read_text, write_atomically};
+use crate::report::runs_csv;
+use crate::runs::{ComparisonSnapshot, RunSnapshot, outcomes_to_bytes, record_name, records};
+use crate::{Error, Result};
+use serde_json::Value;
+use std::io::{Cursor, Write};
+use std::path::Path;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+/// What was packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// How many runs the file holds.
+    pub runs: usize,
+    /// How many runs of the folder it does not hold, since they are not over.
+    pub left_out: usize,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+/// Packs the comparison in `folder`, of which `snapshot` was read, into `file`, which is replaced. The same folder gives the
+/// same bytes at any time.
+///
+/// # Errors
+///
+/// When a file of a run cannot be read or is damaged, or `file` cannot be written.
+pub fn pack(folder: &Path, snapshot: &ComparisonSnapshot, file: &Path) -> Result<Packed> {
+    let (over, left): (Vec<&RunSnapshot>, Vec<_>) =
+        snapshot.runs.iter().partition(|run| run.status.is_over());
+    let mut archive = Archive { file, writer: ZipWriter::new(Cursor::new(Vec::new())) };
+    archive.add("README.txt", readme(snapshot).as_bytes())?;
+    let plan = folder.join("comparison.toml");
+    archive.add("comparison.toml", read_text(&plan)?.unwrap_or_default().as_bytes())?;
+    archive.add("runs.csv", &runs_csv(snapshot))?;
+    let kept: Vec<RunRecord> = over
+        .iter()
+        .map(|run| record(&folder.join("runs").join(&run.folder)))
+        .collect::<Result<_>>()?;
+    let kept = serde_json::to_vec_pretty(&kept).expect("values can be written");
+    archive.add("runs.json", &kept)?;
+    for table in TABLES {
+        let mut joined = Joined::default();
+        for run in &over {
+            let path = folder.join("runs").join(&run.folder).join(table);
+            if let Some(bytes) = read_bytes(&path)? {
+                joined.add(&run.folder, &path, &bytes)?;
+            }
+        }
+        if let Some(bytes) = joined.to_csv() {
+            archive.add(table, &bytes)?;
+        }
+    }
+    for run in &over {
+        if let Some(outcomes) = &run.outcomes {
+            archive
+                .add(&format!("runs/{}/{OUTCOMES}", run.folder), &outcomes_to_bytes(outcomes))?;
+        }
+    }
+    let bytes = archive.finish()?;
+    write_atomically(file, &bytes)?;
+    Ok(Packed { runs: over.len(), left_out: left.len(), size: bytes.len() })
+}
+
+fn readme(snapshot: &ComparisonSnapshot) -> String {
+    format!(
+        "{}: a comparison packed by gelu-compare.\n\n\
+         runs.csv has one line per run with its scores, metrics.csv one line per run and epoch.\n\
+         `gelu-compare report FILE` shows the verdicts, and `gelu-compare unpack FILE DIR` restores the folder.\n",
+        snapshot.title
+    )
+}
+
+/// What the small files of a run's folder hold.
+fn record(folder: &Path) -> Result<RunRecord> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let path = folder.join("run.toml");
+    let text = read_text(&path)?.unwrap_or_default();
+    let settings =
+        from_toml(&text).map_err(|problem| Error::data(&path, Place::File, problem, ""))?;
+    let json = |file: &str| -> Result<Option<Value>> {
+        let path = folder.join(file);
+        let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
+        let refuse = |error| Error::data(&path, Place::File, problem(&error), "");
+        from_json(&bytes).map(Some).map_err(refuse)
+    };
+    let mut sessions = Vec::new();
+    for session in records(folder)? {
+        sessions.extend(json(&record_name(session))?.map(|record| (session, record)));
+    }
+    Ok(RunRecord {
+        run: name,
+        settings,
+        status: json("status.json")?.unwrap_or_default(),
+        sessions,
+    })
+}
+
+struct Archive<'a> {
+    file: &'a Path,
+    writer: ZipWriter<Cursor<Vec<u8>>>,
+}
+
+impl Archive<'_> {
+    fn add(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        // Without a date, so that the same content gives the same file.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(9))
+            .last_modified_time(DateTime::default());
+        let added = self.writer.start_file(name, options);
+        added
+            .map_err(std::io::Error::from)
+            .and_then(|()| self.writer.write_all(bytes))
+            .map_err(Error::io("pack", self.file))
+    }
+
+    fn finish(self) -> Result<Vec<u8>> {
+        let finished = self.writer.finish().map_err(std::io::Error::from);
+        finished.map(Cursor::into_inner).map_err(Error::io("pack", self.file))
+    }
+}
