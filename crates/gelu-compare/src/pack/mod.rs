@@ -17,7 +17,7 @@ mod read;
 mod tables;
 mod write;
 
-pub use read::{Opened, is_packed, open, unpack, unpack_beside};
+pub use read::{Opened, is_packed, open, unpack};
 pub use write::{Packed, pack};
 
 use serde::{Deserialize, Serialize};

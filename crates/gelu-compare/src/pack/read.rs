@@ -48,33 +48,12 @@ pub fn open(path: &Path) -> Result<Opened> {
     Ok(Opened { path: folder, unpacked: Some(scratch) })
 }
 
-/// Whether `path` is a file with a packed comparison.
+/// Returns whether `path` is a file with a packed comparison.
 pub fn is_packed(path: &Path) -> bool {
     path.is_file()
         && Archive::open(path)
             .and_then(|mut archive| archive.entry("runs.json"))
             .is_ok_and(|runs| runs.is_some())
-}
-
-/// Where to go on with the comparison at `path`: the folder itself; of a packed comparison, the folder beside the file that
-/// is called as the file without its ending, which is made if it is not there.
-///
-/// # Errors
-///
-/// As [`unpack`].
-pub fn unpack_beside(path: &Path) -> Result<PathBuf> {
-    if !path.is_file() {
-        return Ok(path.to_path_buf());
-    }
-    let folder = path.with_extension("");
-    if folder == path {
-        let advice = format!("unpack it with `gelu-compare unpack {} DIR`", path.display());
-        return Err(Error::data(path, Place::File, "is a file, not a folder", advice));
-    }
-    if !folder.is_dir() {
-        unpack(path, &folder)?;
-    }
-    Ok(folder)
 }
 
 /// Restores the folder of a packed comparison. `folder` must not exist; it appears whole or not at all.

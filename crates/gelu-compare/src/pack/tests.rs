@@ -76,14 +76,16 @@ fn a_packed_comparison_says_what_its_folder_said() {
 }
 
 #[test]
-fn a_packed_comparison_goes_on_in_a_folder_beside_it() {
-    let (parent, before) = packed();
-    let beside = unpack_beside(&parent.path().join("it.zip")).unwrap();
-    assert_eq!((beside.as_path(), snapshot(&beside)), (parent.path().join("it").as_path(), before));
-    fs::write(beside.join("note"), "mine").unwrap();
-    assert_eq!(unpack_beside(&parent.path().join("it.zip")).unwrap(), beside);
-    assert!(beside.join("note").exists(), "what is there stays");
-    let error = unpack(&parent.path().join("it.zip"), &beside).unwrap_err().to_string();
+fn a_packed_comparison_goes_on_once_its_folder_is_restored() {
+    let (parent, _) = packed();
+    let (file, beside) = (parent.path().join("it.zip"), parent.path().join("it"));
+    let create = |path: &Path| ComparisonFolder::create(path, &comparison(), |_, _| false);
+    let error = create(&file).unwrap_err().to_string();
+    assert!(error.contains("unpack"), "{error}");
+    unpack(&file, &beside).unwrap();
+    let (_, there) = create(&beside).unwrap();
+    assert_eq!(there, comparison());
+    let error = unpack(&file, &beside).unwrap_err().to_string();
     assert!(error.contains("exists already"), "{error}");
 }
 
