@@ -12,21 +12,26 @@
 //! | power of both decisions, detectable effects | `power` | noncentral t; Schuirmann 1987 |
 //! | how many more would decide | `forecast` | O'Hagan and others 2005 |
 
+mod checks;
 mod forecast;
 mod median;
 mod memory;
 mod new_examples;
+mod paired;
 mod pairs;
 mod power;
 mod proportion;
 mod quartiles;
+pub mod session;
 mod sign_flip;
 mod student;
 mod variance;
 
+pub use checks::{is_skewed, nothing_varies, rarest_failure, repeated, step};
 pub use forecast::{Decision, Forecast, forecast};
 pub use median::median;
 pub use new_examples::{NewExamples, NoNewExamples, new_examples};
+pub use paired::{Interval, PairedTest, Plan, Standing, fewest_seeds};
 pub use pairs::Pairs;
 pub use power::smallest_detectable;
 pub use proportion::Proportion;

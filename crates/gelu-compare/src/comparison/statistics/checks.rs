@@ -1,0 +1,140 @@
+//! What makes one doubt the assumptions of the test, or what it can show.
+
+use super::Pairs;
+use super::variance::scale;
+
+/// From this number of pairs on, pairs that all differ by the same are no coincidence.
+const TELLING: usize = 3;
+
+/// Whether from three pairs on all differences are equal to the last digit: nothing varies with the seed.
+pub fn nothing_varies(pairs: &Pairs) -> bool {
+    let differences = pairs.differences();
+    let near = pairs.tolerance() / pairs.len().max(1) as f64;
+    pairs.len() >= TELLING
+        && !pairs.any_diverged()
+        && differences.iter().all(|d| (d - differences[0]).abs() <= 2.0 * near)
+}
+
+/// The share of runs in which the rarest failure happens that `count` seeds show with 95% probability:
+/// 1 − 0.05^(1/n).
+pub fn rarest_failure(count: usize) -> f64 {
+    1.0 - 0.05f64.powf(1.0 / count as f64)
+}
+
+/// Seeds, counted from 1, whose two scores stand at an earlier seed as well, each with the first of these.
+pub fn repeated(pairs: &[[f64; 2]]) -> Vec<[usize; 2]> {
+    let earlier = |(place, pair): (usize, &[f64; 2])| {
+        let finite = pair.iter().all(|value| value.is_finite());
+        let first = pairs.iter().position(|other| other == pair)?;
+        (finite && first < place).then_some([first + 1, place + 1])
+    };
+    pairs.iter().enumerate().filter_map(earlier).collect()
+}
+
+/// Whether the skewness of at least 8 values is beyond the two-sided 1% point of normal samples (D'Agostino 1970).
+pub fn is_skewed(values: &[f64]) -> bool {
+    /// The two-sided 1% point of a standard normal number.
+    const POINT: f64 = 2.575_829_303_548_9;
+    let n = values.len() as f64;
+    if n < 8.0 || !values.iter().all(|value| value.is_finite()) {
+        return false;
+    }
+    let scale = scale(values);
+    let mean = values.iter().map(|value| scale * value).sum::<f64>() / n;
+    let moment =
+        |power| values.iter().map(|value| (scale * value - mean).powi(power)).sum::<f64>() / n;
+    let skewness = moment(3) / moment(2).powf(1.5);
+    let y = skewness * ((n + 1.0) * (n + 3.0) / (6.0 * (n - 2.0))).sqrt();
+    let kurtosis = 3.0 * (n * n + 27.0 * n - 70.0) * (n + 1.0) * (n + 3.0)
+        / ((n - 2.0) * (n + 5.0) * (n + 7.0) * (n + 9.0));
+    let w = (2.0 * (kurtosis - 1.0)).sqrt() - 1.0;
+    let (delta, alpha) = (1.0 / (0.5 * w.ln()).sqrt(), (2.0 / (w - 1.0)).sqrt());
+    (delta * (y / alpha).asinh()).abs() > POINT
+}
+
+/// The largest step of which all differences of these scores are multiples, if they take at most 20 different values
+/// or have at most three digits; `None` where there is none.
+pub fn step(scores: &[f64]) -> Option<f64> {
+    const FEW: usize = 20;
+    let mut values: Vec<f64> = scores.iter().copied().filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    if values.len() > FEW && !values.iter().all(|value| digits(*value) <= 3) {
+        return None;
+    }
+    let size = values.iter().fold(0.0, |size: f64, value| size.max(value.abs()));
+    let rounding = 8.0 * f64::EPSILON * size;
+    let step =
+        values.windows(2).map(|two| two[1] - two[0]).reduce(|a, b| divisor(a, b, rounding))?;
+    // What is left of numbers without a common step is their rounding.
+    (step > 1e6 * rounding).then_some(step)
+}
+
+/// The greatest common divisor of two sizes that are rounded.
+fn divisor(a: f64, b: f64, rounding: f64) -> f64 {
+    let (mut a, mut b) = (a.max(b), a.min(b));
+    // The error of a remainder grows with what it is the remainder of.
+    let mut error = rounding;
+    while b > error {
+        let times = (a / b).round();
+        error += rounding * times;
+        (a, b) = (b, (a - times * b).abs());
+    }
+    a
+}
+
+/// How many significant digits the shortest form of a number has.
+fn digits(value: f64) -> usize {
+    let text = format!("{value:e}");
+    let mantissa = text.split('e').next().unwrap_or_default();
+    mantissa.chars().filter(char::is_ascii_digit).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_that_change_nothing_are_found() {
+        let pairs = |pairs: &[[f64; 2]]| Pairs::new(pairs.to_vec());
+        assert!(nothing_varies(&pairs(&[[0.3, 0.31]; 8])));
+        assert!(nothing_varies(&pairs(&[[0.3, 0.1], [0.4, 0.2], [0.5, 0.3]])));
+        assert!(!nothing_varies(&pairs(&[[0.3, 0.31]; 2])));
+        assert!(!nothing_varies(&pairs(&[[0.3, 0.31], [0.3, 0.31], [0.3, 0.311]])));
+        assert!(!nothing_varies(&pairs(&[[f64::INFINITY, 0.31]; 8])));
+    }
+
+    #[test]
+    fn failures_that_are_too_rare_for_so_few_seeds_are_named() {
+        assert!((rarest_failure(8) - 0.3123).abs() < 1e-4);
+        assert!((rarest_failure(20) - 0.1391).abs() < 1e-4);
+    }
+
+    #[test]
+    fn pairs_that_stand_twice_are_found() {
+        let pairs = [[1.0, 2.0], [1.0, 3.0], [1.0, 2.0], [f64::INFINITY; 2], [f64::INFINITY; 2]];
+        assert_eq!(repeated(&pairs), [[1, 3]]);
+    }
+
+    #[test]
+    fn skewness_is_that_of_scipy() {
+        // scipy.stats.skewtest: p 0.0059 and 0.0116.
+        assert!(is_skewed(&[0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.25, 1.0]));
+        assert!(!is_skewed(&[0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.25, 0.3]));
+        assert!(!is_skewed(&[1.0; 8]) && !is_skewed(&[0.0, 0.0, 9.0]));
+    }
+
+    #[test]
+    fn steps_are_those_that_scores_are_rounded_to() {
+        let near = |found: Option<f64>, step: f64| (found.unwrap() / step - 1.0).abs() < 1e-9;
+        assert!(near(step(&[0.91, 0.9, 0.93, 0.97]), 0.01));
+        assert!(near(step(&[12.5, 13.0, 14.25]), 0.25));
+        assert_eq!(step(&[0.3, 0.3]), None);
+        let irrational: Vec<f64> = (0..8).map(|k| (0.3 * f64::from(k)).sin()).collect();
+        assert_eq!(step(&irrational), None);
+        let many: Vec<f64> = (0..30).map(|k| f64::from(k) / 1000.0).collect();
+        assert!(near(step(&many), 0.001));
+        let fine: Vec<f64> = (0..30).map(|k| 0.5 + f64::from(k) / 1e5).collect();
+        assert_eq!(step(&fine), None);
+    }
+}

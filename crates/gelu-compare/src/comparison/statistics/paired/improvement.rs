@@ -1,0 +1,39 @@
+use super::plan::{Plan, beginnings};
+use super::sequence::Sequence;
+use super::strikes::{Sides, struck_after};
+
+/// The one-sided test: is the first of each pair lower?
+#[derive(Clone, Debug)]
+pub(in super::super) struct Improvement {
+    /// b − a.
+    gains: Sequence,
+    plan: Plan,
+    level: f64,
+}
+
+impl Improvement {
+    pub(in super::super) fn new(pairs: &[[f64; 2]], plan: Plan, level: f64) -> Self {
+        Self { gains: Sequence::new(pairs).shifted(0.0, -1.0), plan, level }
+    }
+
+    /// After how many of the first `n` pairs an improvement is shown.
+    pub(in super::super) fn shown_after(&self, n: usize) -> Option<usize> {
+        let bits = beginnings(self.level);
+        struck_after(&self.gains.up_to(n), self.plan, self.level, bits, Sides::One)
+    }
+
+    /// mean·√n/s of the first `n` gains; with a diverged run Σr/√Σr² of their signed ranks. `None` where all are 0.
+    pub(in super::super) fn strength(&self, n: usize) -> Option<f64> {
+        let terms = self.gains.terms(n);
+        let (sum, count) = (self.gains.sum(n), n as f64);
+        let squares = match self.gains.is_ranked(n) {
+            true => terms.iter().map(|rank| rank * rank).sum::<f64>(),
+            false => {
+                let mean = sum / count;
+                terms.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (count - 1.0) * count
+            }
+        };
+        let strength = sum / squares.sqrt();
+        (!strength.is_nan()).then_some(strength)
+    }
+}

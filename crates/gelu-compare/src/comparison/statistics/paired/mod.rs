@@ -1,0 +1,166 @@
+//! The paired test: which of two settings scores lower, from the differences of their runs seed by seed.
+//!
+//! Under the hypothesis that the differences are symmetric about 0, every sign pattern of their sizes is as likely
+//! as the observed one. Patterns are struck out, those with the largest sums first, as many as a [`Plan`] allows.
+//! A difference is shown once the observed pattern is struck.
+
+mod counted;
+mod improvement;
+mod interval;
+mod plan;
+mod sequence;
+mod strikes;
+
+pub(super) use improvement::Improvement;
+pub use interval::Interval;
+pub use plan::{Plan, fewest_seeds};
+pub(super) use sequence::signed_ranks;
+pub(super) use strikes::split_mix;
+
+use plan::beginnings;
+use sequence::Sequence;
+use strikes::{Patterns, Sides, struck_after};
+
+/// Steps of every bisection.
+const STEPS: usize = 40;
+
+/// What seeds can show of the centre of the differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is below 0.
+    Below,
+    /// It is above 0.
+    Above,
+    /// It is within ±δ.
+    Same,
+}
+
+/// What the test says now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What the seeds have shown; `None` where they have shown nothing, or it has lapsed.
+    pub decision: Option<Decision>,
+    /// After how many seeds something was shown first.
+    pub after: Option<usize>,
+}
+
+impl Standing {
+    /// Whether later seeds point the other way than what was shown, so that it does not count any more.
+    pub fn has_lapsed(&self) -> bool {
+        self.after.is_some() && self.decision.is_none()
+    }
+}
+
+/// The test of one comparison.
+#[derive(Clone, Debug)]
+pub struct PairedTest {
+    sequence: Sequence,
+    plan: Plan,
+    level: f64,
+    negligible: f64,
+}
+
+impl PairedTest {
+    /// A test of pairs `[a, b]` in the order of their seeds, of which lower is better and +∞ is a run that diverged,
+    /// at `level`. Nothing is called the same where `negligible` (δ) is 0.
+    pub fn new(pairs: &[[f64; 2]], plan: Plan, level: f64, negligible: f64) -> Self {
+        let sequence = Sequence::new(pairs);
+        Self { plan, level, negligible: negligible * sequence.scale, sequence }
+    }
+
+    /// What the pairs show.
+    pub fn standing(&self) -> Standing {
+        let sequence = &self.sequence;
+        let n = sequence.len();
+        let different = self.first(sequence, self.level, Sides::Two);
+        let same = self.same_after();
+        let after = different.into_iter().chain(same).min();
+        let decision = match after {
+            None => None,
+            Some(_) if after == same => {
+                self.sames().iter().all(|side| side.sum(n) > 0.0).then_some(Decision::Same)
+            }
+            Some(k) => match (sequence.sum(k), sequence.sum(n)) {
+                (then, now) if then < 0.0 && now < 0.0 => Some(Decision::Below),
+                (then, now) if then > 0.0 && now > 0.0 => Some(Decision::Above),
+                _ => None,
+            },
+        };
+        Standing { decision, after }
+    }
+
+    /// The level at which the observed pattern would just be struck; `None` before the last seed of a fixed plan,
+    /// and where what was shown has lapsed.
+    pub fn p(&self) -> Option<f64> {
+        let n = self.sequence.len();
+        if n == 0 || !self.may_decide() || self.standing().has_lapsed() {
+            return None;
+        }
+        if !self.plan.until_decided && n as u64 == self.plan.seeds {
+            return Some(match self.plan.is_counted() {
+                true => counted::share(&self.sequence, n, Sides::Two),
+                false => {
+                    let mut patterns = Patterns::new(beginnings(self.level));
+                    (1..=n).for_each(|seed| patterns.go_on(&self.sequence, seed));
+                    counted::share_of(&patterns.sums, self.sequence.tolerance(n))
+                }
+            });
+        }
+        let struck = |level: f64| self.first(&self.sequence, level, Sides::Two).is_some();
+        let (mut low, mut high) = match struck(self.level) {
+            true => (0.0, self.level),
+            false if struck(1.0) => (self.level, 1.0),
+            false => return Some(1.0),
+        };
+        for _ in 0..STEPS {
+            let middle = f64::midpoint(low, high);
+            match struck(middle) {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        Some(high)
+    }
+
+    /// Whether the seeds so far may decide anything.
+    fn may_decide(&self) -> bool {
+        self.plan.spent(self.sequence.len() as u64) > 0.0
+    }
+
+    /// δ − d and δ + d, which both have to be shown to be above 0.
+    fn sames(&self) -> [Sequence; 2] {
+        [self.sequence.shifted(self.negligible, -1.0), self.sequence.shifted(-self.negligible, 1.0)]
+    }
+
+    /// After how many seeds the two are shown to be the same.
+    fn same_after(&self) -> Option<usize> {
+        if self.negligible <= 0.0 || self.sequence.any_diverged() {
+            return None;
+        }
+        let [below, above] = self.sames();
+        let of = |side: &Sequence| self.first(side, self.level, Sides::One);
+        Some(of(&below)?.max(of(&above)?))
+    }
+
+    /// After how many seeds the observed pattern of a sequence is struck at `level`.
+    fn first(&self, sequence: &Sequence, level: f64, sides: Sides) -> Option<usize> {
+        let (n, planned) = (sequence.len(), self.plan.seeds as usize);
+        let bits = beginnings(self.level);
+        let beyond = || struck_after(sequence, self.plan, level, bits, sides);
+        if !self.plan.is_counted() {
+            return beyond();
+        }
+        match n >= planned && planned > 0 && is_struck(sequence, planned, level, sides) {
+            true => Some(planned),
+            false if n > planned => beyond().map(|after| after.max(planned + 1)),
+            false => None,
+        }
+    }
+}
+
+/// Whether the observed pattern is one of the ⌊level · 2^n⌋ that are struck of all.
+fn is_struck(sequence: &Sequence, n: usize, level: f64, sides: Sides) -> bool {
+    let all = 2f64.powi(n as i32);
+    let observed = sides.size(sequence.sum(n));
+    observed > 0.0 && counted::share(sequence, n, sides) * all <= (level * all).floor()
+}

@@ -1,0 +1,117 @@
+//! Many judgements after one another: is each of a row of changes an improvement?
+//!
+//! Judgement j = 1, 2, … has the level 0.05/(j·(j + 1)), so that all of them together err with a probability of at
+//! most 0.05. A change that is kept begins a new row.
+
+use super::paired::{Improvement, Plan};
+
+/// The probability with which a whole row of judgements may keep a change that is no improvement.
+pub const LEVEL: f64 = 0.05;
+/// The last judgement of a row.
+pub const LAST: u64 = 900;
+/// After how many pairs a judgement may be given up, with the smallest mean·√n/s that goes on.
+const FUTILITY: [(usize, f64); 4] = [(3, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];
+/// The fewest pairs that a judgement may have.
+const FEWEST: u64 = 20;
+
+/// What the pairs so far say of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It is an improvement, shown after this number of pairs.
+    Improvement(usize),
+    /// It is given up after this number of pairs: they make an improvement unlikely, or they are all that were planned.
+    GivenUp(usize),
+    /// Another pair is needed.
+    Open,
+}
+
+/// The one-sided level of judgement `j`, counted from 1: 0.05/(j·(j + 1)).
+pub fn level(j: u64) -> f64 {
+    LEVEL / (j as f64 * (j as f64 + 1.0))
+}
+
+/// How many pairs judgement `j` has at most, and how it spends its level: N_j = max(20, ⌈log₂(j·(j + 1)/0.05)⌉ + 2),
+/// until it is decided.
+pub fn plan(j: u64) -> Plan {
+    let bits = (1.0 / level(j)).log2().ceil() as u64;
+    Plan::until_decided(FEWEST.max(bits + 2))
+}
+
+/// Judges a change as number `j` of its row by the pairs `[change, incumbent]` so far, of which lower is better and +∞
+/// is a run that diverged.
+///
+/// It looks after every pair, in their order, and stops at the first that decides: later pairs change nothing.
+///
+/// # Panics
+///
+/// If `j` is 0 or beyond [`LAST`], or a score is NaN or −∞.
+pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
+    assert!((1..=LAST).contains(&j), "judgement {j}; a row has the judgements 1 to {LAST}");
+    let plan = plan(j);
+    let pairs = &pairs[..pairs.len().min(plan.seeds as usize)];
+    let improvement = Improvement::new(pairs, plan, level(j));
+    let hopeless = FUTILITY.iter().find(|&&(n, least)| {
+        n <= pairs.len()
+            && improvement.strength(n).is_none_or(|strength| strength < least || strength <= 0.0)
+    });
+    let last = hopeless.map_or(pairs.len(), |&(n, _)| n);
+    match improvement.shown_after(last) {
+        Some(after) => Judgement::Improvement(after),
+        None if hopeless.is_some() || last as u64 == plan.seeds => Judgement::GivenUp(last),
+        None => Judgement::Open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(gains: &[f64]) -> Vec<[f64; 2]> {
+        gains.iter().enumerate().map(|(s, gain)| [s as f64 - gain, s as f64]).collect()
+    }
+
+    #[test]
+    fn levels_add_up_to_the_whole_and_every_judgement_can_decide() {
+        let sum: f64 = (1..=LAST).map(level).sum();
+        assert!(sum < LEVEL && sum > 0.998 * LEVEL);
+        assert_eq!((plan(1).seeds, plan(100).seeds, plan(900).seeds), (20, 20, 26));
+        assert!((1..=LAST).all(|j| plan(j).can_decide(level(j))));
+    }
+
+    #[test]
+    fn an_improvement_is_shown_as_soon_as_the_level_allows() {
+        // One of 2^7 patterns is more than 0.025 · (7/20)^2, and one of 2^8 is no more than 0.025 · (8/20)^2.
+        let ahead: Vec<f64> = (0..12).map(|s| 1.0 + 0.01 * f64::from(s)).collect();
+        assert_eq!(judge(1, &pairs(&ahead[..7])), Judgement::Open);
+        assert_eq!(judge(1, &pairs(&ahead)), Judgement::Improvement(8));
+        assert!(
+            matches!(judge(50, &pairs(&[1.0; 20])), Judgement::Improvement(after) if after > 9)
+        );
+    }
+
+    #[test]
+    fn what_does_not_look_like_an_improvement_is_given_up() {
+        assert_eq!(judge(1, &pairs(&[-1.0, 0.5, 0.1])), Judgement::GivenUp(3));
+        assert_eq!(judge(1, &pairs(&[0.0; 3])), Judgement::GivenUp(3));
+        assert_eq!(judge(1, &pairs(&[1.0, 0.5])), Judgement::Open);
+        let weak = [1.0, -0.9, 1.0, -0.9, 1.0, -0.9, 1.0, -0.9, 1.0];
+        assert_eq!(judge(1, &pairs(&weak)), Judgement::GivenUp(8));
+        // The ranks 1 and 2 are no more than the 3 of a diverged run; 1, 2 and 3 are more than its 4.
+        let diverged = [[f64::INFINITY, 1.0], [1.0, 2.0], [1.0, 2.5], [1.0, 3.0]];
+        assert_eq!(judge(1, &diverged[..3]), Judgement::GivenUp(3));
+        assert_eq!(
+            judge(1, &[diverged[1], diverged[2], diverged[3], diverged[0]]),
+            Judgement::Open
+        );
+    }
+
+    #[test]
+    fn later_pairs_change_nothing() {
+        let mut gains = vec![1.0; 8];
+        gains.extend([-100.0; 12]);
+        assert_eq!(judge(1, &pairs(&gains)), Judgement::Improvement(8));
+        let mut late = vec![-1.0; 3];
+        late.extend([100.0; 17]);
+        assert_eq!(judge(1, &pairs(&late)), Judgement::GivenUp(3));
+    }
+}
