@@ -10,6 +10,7 @@ use burn::module::Module;
 use burn::nn::{Embedding, EmbeddingConfig, Initializer};
 use burn::tensor::{Device, Int, Tensor};
 use gelu_core::Activation;
+use gelu_core::dispatch::reshaped;
 
 /// Standard deviation of the weights that do not write into the residual stream (Radford et al., 2019).
 const WRITES: f64 = 0.02;
@@ -180,13 +181,15 @@ impl Gpt {
         let [batch, length] = tokens.dims();
         let context = self.context();
         assert!(length <= context, "a Gpt of {context} places got {length} tokens");
-        let places = Tensor::<1, Int>::arange(0..length as i64, &tokens.device()).unsqueeze();
+        // Cut from a row, since Burn makes no row of an empty tensor.
+        let row = Tensor::<1, Int>::arange(0..context as i64, &tokens.device()).unsqueeze::<2>();
+        let places = row.slice([0..1, 0..length]);
         let x = self.tokens.forward(tokens) + self.positions.forward(places);
         let x = self.norm.forward(self.blocks.iter().fold(x, |x, block| block.forward(x)));
         let [vocabulary, width] = self.tokens.weight.dims();
         let logits =
-            x.reshape([batch * length, width]).matmul(self.tokens.weight.val().transpose());
-        logits.reshape([batch, length, vocabulary])
+            reshaped(x, [batch * length, width]).matmul(self.tokens.weight.val().transpose());
+        reshaped(logits, [batch, length, vocabulary])
     }
 
     /// How many tokens it sees at once.

@@ -55,6 +55,16 @@ fn no_place_sees_what_comes_later() {
 }
 
 #[test]
+fn nothing_has_the_shape_of_its_logits() {
+    let device = Device::default();
+    let model = small().init(&device);
+    for [batch, length] in [[2, 0], [0, 4], [0, 0]] {
+        let logits = model.forward(Tensor::zeros([batch, length], &device));
+        assert_eq!(logits.dims(), [batch, length, 7]);
+    }
+}
+
+#[test]
 fn a_shorter_text_has_the_logits_of_the_beginning() {
     let device = Device::default();
     let model = small().init(&device);
