@@ -14,8 +14,6 @@ mod strikes;
 pub(super) use improvement::Improvement;
 pub use interval::Interval;
 pub use plan::{Plan, fewest_seeds};
-pub(super) use sequence::signed_ranks;
-pub(super) use strikes::split_mix;
 
 use plan::beginnings;
 use sequence::Sequence;

@@ -113,7 +113,7 @@ impl Sequence {
 
 /// Signed ranks of values by their size (Wilcoxon 1945; Pratt 1959 for zeros, which rank and do not count). Sizes
 /// that differ by no more than `tolerance` share a rank.
-pub(in super::super) fn signed_ranks(values: &[f64], tolerance: f64) -> Vec<f64> {
+pub(super) fn signed_ranks(values: &[f64], tolerance: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&i, &j| values[i].abs().total_cmp(&values[j].abs()));
     let size = |place: usize| values[order[place]].abs();

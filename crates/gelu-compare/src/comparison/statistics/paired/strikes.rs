@@ -145,7 +145,7 @@ fn flips(bits: usize, s: usize) -> Vec<u64> {
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014): the first number of the generator whose state is `state`.
-pub(in super::super) fn split_mix(state: u64) -> u64 {
+fn split_mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
