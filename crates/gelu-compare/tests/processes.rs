@@ -644,7 +644,8 @@ fn a_mistyped_measure_is_put_right_in_the_same_folder() {
         let more = ["--measure", measure, "--plain", "--out", "one"];
         sandbox.run(&[&commands[..], &more].concat())
     };
-    judge("eror").refused(1, "it never told eror: it told valid_loss, error");
+    let meant = "it never told eror: it told valid_loss, error; did you mean `error`?";
+    judge("eror").refused(1, meant);
     let said = judge("error").success();
     // Nobody has seen a result of a measure yet.
     assert!(!said.contains("unplanned"), "{said}");
@@ -660,7 +661,8 @@ fn a_mistyped_measure_is_put_right_in_the_same_folder() {
     assert_eq!(document["criterion"]["later_measures"][0]["instead_of"], "error");
     // No run was run again.
     assert_eq!(fs::read_to_string(sandbox.path("one/runs.csv")).unwrap(), before);
-    let said = judge("accuracy").refused(1, "not all of them reported accuracy; name another");
+    let unreported = "not all of them reported accuracy: there are valid_loss, error; name another";
+    let said = judge("accuracy").refused(1, unreported);
     assert!(said.contains("16 of its runs are complete") && !said.contains("delete"), "{said}");
 }
 

@@ -224,7 +224,7 @@ fn a_measure_and_a_value_that_are_not_there_are_named() {
     odd.run(&["compare", "--primary", "test_f1", "--seeds", "1", "--out", "a"])
         .refused(1, "test_f1 is never reported; reported are: learning_rate, train_loss");
     odd.run(&["compare", "--each", "epochs=many", "--seeds", "1", "--out", "b"])
-        .refused(1, "epochs is many, which is no usize");
+        .refused(1, "epochs is many: it has to be a whole number, at least 0");
     let points = Sandbox::of_example("own_network");
     let unknown = points.run(&["compare", "--compare", "activation=gelu,gelo", "--seeds", "1"]);
     let said = unknown.refused(1, "gelo");

@@ -5,6 +5,7 @@ use super::output::LineReader;
 use super::told::{Measures, Told};
 use crate::measure::EpochMetrics;
 use crate::names::printable;
+use crate::suggestion::did_you_mean;
 
 /// Reads the lines of a program, and remembers those that explain why a measure is missing.
 pub(super) struct Reports {
@@ -74,11 +75,14 @@ impl Reports {
             false => format!("it told {}", columns.join(", ")),
         };
         let nested = columns.iter().find(|column| column.ends_with(&format!(".{name}")));
-        let advice = match (nested, &self.passed_over, self.has_patterns) {
+        let advice = match (nested, &self.passed_over, did_you_mean(name, &columns)) {
             (Some(nested), _, _) => format!("name that with its object, {nested}"),
             (None, Some(line), _) => line.clone(),
-            (None, None, true) => "no pattern of --read matches a line that it printed".to_owned(),
-            (None, None, false) => format!(
+            (None, None, Some(question)) => question,
+            (None, None, None) if self.has_patterns => {
+                "no pattern of --read matches a line that it printed".to_owned()
+            }
+            (None, None, None) => format!(
                 "print a line such as {{\"{name}\": 0.5}}, or say how it is printed with --read"
             ),
         };

@@ -109,7 +109,8 @@ impl<E: Experiment> ComparisonFolder<E> {
         })
     }
 
-    /// How many runs are complete, and which of these measures one of them has not reported in its last epoch.
+    /// How many runs are complete, and which of these measures one of them has not reported in its last epoch, with
+    /// those that it has reported.
     fn unreported(&self, measures: &[&str]) -> (usize, Option<String>) {
         let (mut complete, mut missing) = (0, None);
         for entry in fs::read_dir(self.runs()).into_iter().flatten().flatten() {
@@ -120,10 +121,13 @@ impl<E: Experiment> ComparisonFolder<E> {
             if status == RunStatus::Finished {
                 let epochs = run.metrics().unwrap_or_default();
                 let has = |name: &str| epochs.last().is_some_and(|last| last.get(name).is_some());
-                missing = missing.or(measures.iter().find(|name| !has(name)));
+                let told = || super::columns(epochs.iter()).join(", ");
+                let unreported = measures.iter().find(|name| !has(name));
+                missing =
+                    missing.or(unreported.map(|name| format!("{name}: there are {}", told())));
             }
         }
-        (complete, missing.map(|name| (*name).to_owned()))
+        (complete, missing)
     }
 
     /// An existing comparison.

@@ -47,17 +47,19 @@ impl Setting {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where there is no such axis, or its value is no such thing.
+    /// [`Error::Usage`] where there is no such axis, or its value is no such thing: with what it has to be where that
+    /// is a type of Rust's own, and with the error of `T` elsewhere.
     pub fn read<T: FromStr<Err: fmt::Display>>(&self, axis: &str) -> OurResult<T> {
         let Some(value) = self.get(axis) else {
             let names: Vec<&str> = self.iter().map(|(name, _)| name).collect();
             let unknown = unknown("axis", axis, &names);
             return Err(Error::Usage(format!("this program asks for an {unknown}")));
         };
-        value.content().parse().map_err(|error| {
-            let wanted = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
-            Error::Usage(format!("{axis} is {value}, which is no {wanted}: {error}"))
-        })
+        let problem = |error: T::Err| expected::<T>().unwrap_or_else(|| error.to_string());
+        value
+            .content()
+            .parse()
+            .map_err(|error| Error::Usage(format!("{axis} is {value}: {}", problem(error))))
     }
 
     /// Gives an axis another value, or one at all.
@@ -89,6 +91,26 @@ impl Setting {
             }
         }
     }
+}
+
+/// What a text has to be to be read as a type of Rust's own, whose errors say neither that nor what was given.
+fn expected<T>() -> Option<String> {
+    let whole =
+        |least: i64, most: i64| format!("it has to be a whole number from {least} to {most}");
+    Some(match std::any::type_name::<T>() {
+        "u8" => whole(0, u8::MAX.into()),
+        "u16" => whole(0, u16::MAX.into()),
+        "u32" => whole(0, u32::MAX.into()),
+        "u64" | "u128" | "usize" => "it has to be a whole number, at least 0".to_owned(),
+        "i8" => whole(i8::MIN.into(), i8::MAX.into()),
+        "i16" => whole(i16::MIN.into(), i16::MAX.into()),
+        "i32" => whole(i32::MIN.into(), i32::MAX.into()),
+        "i64" | "i128" | "isize" => "it has to be a whole number".to_owned(),
+        "f32" | "f64" => "it has to be a number, as in 0.1 or 1e-3".to_owned(),
+        "bool" => "it has to be true or false".to_owned(),
+        "char" => "it has to be one character".to_owned(),
+        _ => return None,
+    })
 }
 
 impl PartialEq for Setting {
@@ -193,6 +215,33 @@ mod tests {
             assert_ne!(one, different);
             assert_ne!(different, one);
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_answered_with_what_it_has_to_be() {
+        fn refusal<T: FromStr<Err: fmt::Display>>(text: &str) -> String {
+            match Setting::new([("depth", text)]).read::<T>("depth") {
+                Ok(_) => panic!("{text} was read"),
+                Err(error) => error.to_string(),
+            }
+        }
+        let whole = "depth is 2.5: it has to be a whole number, at least 0";
+        assert_eq!(refusal::<usize>("2.5"), whole);
+        assert_eq!(refusal::<u8>("256"), "depth is 256: it has to be a whole number from 0 to 255");
+        assert!(refusal::<i16>("x").ends_with("a whole number from -32768 to 32767"));
+        assert!(refusal::<i64>("1e3").ends_with("it has to be a whole number"));
+        assert!(refusal::<f64>("0,1").ends_with("it has to be a number, as in 0.1 or 1e-3"));
+        assert!(refusal::<bool>("yes").ends_with("it has to be true or false"));
+        // What a type of somebody's own says stays.
+        struct Even;
+        impl FromStr for Even {
+            type Err = &'static str;
+
+            fn from_str(_: &str) -> Result<Self, Self::Err> {
+                Err("it has to be even")
+            }
+        }
+        assert_eq!(refusal::<Even>("3"), "depth is 3: it has to be even");
     }
 
     #[test]

@@ -499,6 +499,34 @@ fn data_of_ones_own_are_compared_on_as_the_guide_says() {
     }
 }
 
+/// What was prepared from the same files is taken for those of another place, and the place is its own.
+#[test]
+fn a_copy_of_a_folder_of_pictures_is_called_by_its_own_place() {
+    let sandbox = Sandbox::new();
+    write_own_data(&sandbox);
+    let recipe = own_recipes().swap_remove(1);
+    let source = |name: &str| {
+        std::fs::write(
+            sandbox.path("mine.toml"),
+            recipe.replace("\"flowers\"", &format!("{name:?}")),
+        )
+        .unwrap();
+        let submit = ["submit", "--recipe", "mine.toml", "--batch-size", "16", "--out"];
+        let out = format!("of-{name}");
+        sandbox.run(&[&submit[..], &[out.as_str()]].concat()).success();
+        let comparison = std::fs::read_to_string(sandbox.path(&out).join("comparison.toml"));
+        comparison.unwrap().parse::<toml::Table>().unwrap()["data"].clone()
+    };
+    let first = source("flowers");
+    std::fs::rename(sandbox.path("flowers"), sandbox.path("blossoms")).unwrap();
+    let second = source("blossoms");
+    assert_eq!(first["fingerprint"], second["fingerprint"]);
+    for (source, name) in [(first, "flowers"), (second, "blossoms")] {
+        assert_eq!(source["name"].as_str(), Some(name));
+        assert!(source["location"].as_str().unwrap().ends_with(name), "{source}");
+    }
+}
+
 /// The best network names the class of an input that anyone can tell, by the class's name.
 #[track_caller]
 fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {

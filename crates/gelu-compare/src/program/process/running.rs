@@ -309,6 +309,7 @@ impl Running<'_> {
             match (not_started, last.is_empty()) {
                 (true, _) => last,
                 (_, true) => problem.to_owned(),
+                _ if problem.ends_with('?') => format!("{problem} It said last:\n{last}"),
                 _ => format!("{problem}; it said last:\n{last}"),
             },
             epochs,
