@@ -1,6 +1,5 @@
 use super::{Contents, On, Pattern, Study, contents};
-use crate::cli::Seeds;
-use crate::cli::{number, whole};
+use crate::cli::{Seeds, number, whole};
 use crate::comparison::ComparisonReader;
 use crate::measure::{Reported, Unit};
 use crate::names::check_line;
@@ -152,7 +151,7 @@ pub(super) struct Told {
     timeout: Option<u64>,
     /// Seconds that a run gets to end by itself, from SIGTERM to SIGKILL, when it is stopped, out of time (--timeout), or
     /// before Slurm's time limit [default: 2]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=LONGEST_GRACE))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(0..=LONGEST_GRACE))]
     grace: Option<u64>,
     /// Keep so much of each run's output, as in 200MB; beyond it, the middle is cut [default: 64MB]
     #[arg(long, value_name = "SIZE", value_parser = size)]

@@ -38,7 +38,7 @@ pub(super) enum Shared {
     Report(Report),
     Runs(Runs),
     Log(Log),
-    Judge(Judge),
+    Judge(Box<Judge>),
     Verdict(Verdict),
     Pack(Pack),
     Unpack(Unpack),

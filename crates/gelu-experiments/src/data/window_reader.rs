@@ -17,7 +17,7 @@ pub enum WindowReader {
         /// Samples per second.
         rate: u32,
         /// What is taken out of each frame.
-        normalisation: Normalisation,
+        normalisation: Box<Normalisation>,
     },
 }
 

@@ -86,11 +86,9 @@ fn imports(source: &str) -> Vec<Import> {
     let mut all = Vec::new();
     let mut lines = source.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     while let Some(line) = lines.next() {
-        if !line.contains("import") {
-            continue;
-        }
         let mut whole = line.to_owned();
-        while (whole.contains('(') && !whole.contains(')')) || whole.ends_with('\\') {
+        let is_open = |text: &str| text.contains('(') && !text.contains(')');
+        while whole.ends_with('\\') || (whole.contains("import") && is_open(&whole)) {
             let Some(next) = lines.next() else { break };
             whole = format!("{} {next}", whole.trim_end_matches('\\'));
         }

@@ -164,7 +164,7 @@ impl Parts {
             classes: names.len(),
             source,
             names,
-            reader: Some(WindowReader::Recording { rate, normalisation }),
+            reader: Some(WindowReader::Recording { rate, normalisation: Box::new(normalisation) }),
         })
     }
 }
