@@ -200,5 +200,5 @@ fn export_that_fails_is_said_at_the_end_and_loses_nothing() {
         assert!(sandbox.path(out).join("results.json").exists());
         assert!(sandbox.runs(out)[0].join("model.bpk").exists(), "it is trained all the same");
     }
-    sandbox.run(&small("gelu", "1", &["--export", "wandb"])).refused(2, "there are: tensorboard");
+    sandbox.run(&small("gelu", "1", &["--export", "wandb"])).refused(2, "There are: tensorboard");
 }
