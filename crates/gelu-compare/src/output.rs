@@ -21,7 +21,7 @@ pub fn print(text: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// As [`print`].
+/// As [`print`](print()).
 pub fn print_bytes(bytes: &[u8]) -> Result<()> {
     match stdout().is_terminal() {
         true => print(&String::from_utf8_lossy(bytes)),
