@@ -98,7 +98,7 @@ fn modules_of_a_python_script_and_what_it_depends_on_count() {
     };
     assert_eq!(compare(&[]), "");
     write("notes.md", "2");
-    assert_eq!(compare(&[]), "", "nobody names it");
+    assert_eq!(compare(&[]), "", "no command names it");
     write("model.py", "def loss(seed, x): return seed % 3 + 2 * float(x)");
     assert!(compare(&[]).contains("model.py changed since these 4 runs."));
     let depends = ["--depends", "*.csv"];

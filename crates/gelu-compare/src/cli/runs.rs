@@ -136,7 +136,7 @@ mod tests {
             run.seconds = if index < 2 { 10.0 } else { 0.0 };
             run.status = if index < 2 { RunStatus::Finished } else { RunStatus::Waiting };
         }
-        assert_eq!(time_left(&runs), None, "nobody works on them");
+        assert_eq!(time_left(&runs), None, "no worker has them");
         for run in &mut runs[2..4] {
             (run.status, run.seconds) = (RunStatus::Running, 4.0);
         }

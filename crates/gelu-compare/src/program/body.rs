@@ -32,7 +32,7 @@ pub trait Body: 'static {
     /// What a worker is told, so that it has the same flags.
     fn words(&self, flags: &Self::Flags) -> Vec<OsString>;
 
-    /// What each of several workers on this machine is told, where flags name several devices.
+    /// Returns the arguments of each worker on this machine, where flags name several devices.
     fn places(&self, flags: &Self::Flags) -> Vec<Vec<OsString>> {
         vec![self.words(flags)]
     }

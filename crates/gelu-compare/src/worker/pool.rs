@@ -33,7 +33,7 @@ pub struct PoolOptions {
 /// What a worker has of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// What it is told beside the folder: its device, for example.
+    /// Arguments that the worker gets besides the folder: its device, for example.
     pub words: Vec<OsString>,
     /// Variables of its environment, which the programs that it starts have, too.
     pub variables: Vec<(String, String)>,
