@@ -47,7 +47,7 @@ pub(super) struct Execution {
 
 /// How the workers of a comparison are started where its flags say nothing else.
 pub(super) struct Workers {
-    /// Returns the arguments of each worker, one after the other, and again from the first.
+    /// The arguments of the first worker, of the second, and so on, and again from the first.
     pub(super) words: Vec<Vec<OsString>>,
     /// How many there are, unless there are several of these, or several GPUs.
     pub(super) jobs: usize,
