@@ -90,7 +90,7 @@ fn modules_of_a_python_script_and_what_it_depends_on_count() {
     write("notes.md", "1");
     let compare = |more: &[&str]| {
         let compare = ["compare", "python3 train.py {seed} {x}", "--compare", "x=1,2"];
-        let how = ["--primary", "loss", "--plain", "--seeds", "2"];
+        let how = ["--metric", "loss", "--plain", "--seeds", "2"];
         let outcome = sandbox.run(&[&compare[..], &how, more].concat());
         let said = outcome.stderr();
         outcome.success();
@@ -115,7 +115,7 @@ fn what_a_program_writes_itself_is_not_what_it_depends_on() {
     fs::write(sandbox.path("t.sh"), "echo $1 >> $3; echo \"{\\\"loss\\\": $1$2}\"").unwrap();
     let compare = ["compare", "sh t.sh {x} {seed} log.txt", "--compare", "x=1,2", "--seeds", "2"];
     for _ in 0..2 {
-        let outcome = sandbox.run(&[&compare[..], &["--primary", "loss", "--plain"]].concat());
+        let outcome = sandbox.run(&[&compare[..], &["--metric", "loss", "--plain"]].concat());
         assert_eq!(outcome.stderr(), "");
         outcome.success();
     }
@@ -129,7 +129,7 @@ fn a_program_that_changes_while_its_runs_go_on_ends_them() {
         .unwrap();
     let compare = ["compare", "sh t.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "2"];
     let said = sandbox
-        .run(&[&compare[..], &["--primary", "loss", "--plain"]].concat())
+        .run(&[&compare[..], &["--metric", "loss", "--plain"]].concat())
         .refused(1, "t.sh changed while this comparison was running");
     assert!(said.contains("Run the same command again"), "{said}");
 }

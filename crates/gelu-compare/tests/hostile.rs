@@ -45,7 +45,7 @@ fn whatever_a_folder_holds_is_shown_as_text() {
     let sandbox = sandbox();
     let out = format!("made/{EVIL_NAME}");
     let made = ["compare", "printf '{\"loss\": %s}' {lr}", "--compare", "lr=1,2", "--out", &out];
-    let made = [&made[..], &["--primary", "loss", "--seeds", "1", "--plain"]].concat();
+    let made = [&made[..], &["--metric", "loss", "--seeds", "1", "--plain"]].concat();
     let said = says(&sandbox, &made);
     assert!(said.contains("lr 2 seed 1  finished"), "{said}");
     let files =
@@ -89,7 +89,7 @@ fn whatever_a_program_prints_is_shown_as_text() {
         let command = format!("sh train.sh {{lr}} {code}");
         let out = format!("out-{code}");
         let compare =
-            ["compare", &command, "--compare", "lr=1,2", "--primary", "loss", "--out", &out];
+            ["compare", &command, "--compare", "lr=1,2", "--metric", "loss", "--out", &out];
         let said = says(&sandbox, &[&compare[..], &["--seeds", "1", "--plain"]].concat());
         let expected = if code == "0" { "finished" } else { "exit code 3" };
         assert!(said.contains(expected), "{said}");
@@ -113,7 +113,7 @@ fn whatever_a_table_holds_is_judged_in_text() {
     let name = format!("{EVIL_NAME}.csv");
     fs::write(sandbox.path(&name), &table).unwrap();
     let axis = format!("a{EVIL}");
-    let judge = ["verdict", &name, "--compare", &axis, "--primary", "loss"];
+    let judge = ["verdict", &name, "--compare", &axis, "--metric", "loss"];
     let said = says(&sandbox, &[&judge[..], &["--forest", "forest.svg"]].concat());
     assert!(said.contains("plain beats "), "{said}");
     assert_text("forest.svg", &fs::read(sandbox.path("forest.svg")).unwrap());

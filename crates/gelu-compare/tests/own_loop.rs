@@ -44,7 +44,7 @@ fn without_arguments_it_compares_what_main_says() {
         .run(&["compare", "--compare", "step=a,b", "--out", "text"])
         .refused(1, "step is a: it has to be a number, as in 0.1 or 1e-3");
     sandbox
-        .run(&["compare", "--primary", "depth", "--out", "depth"])
+        .run(&["compare", "--metric", "depth", "--out", "depth"])
         .refused(1, "it never reported depth; it reported height");
 }
 

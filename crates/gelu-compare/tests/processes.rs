@@ -115,7 +115,7 @@ echo "{\"valid_loss\": $loss, \"accuracy\": 0.$((700 + $1 % 3 + $4 - worse))}"
         "width=16,32",
         "--select",
         "valid_loss",
-        "--primary",
+        "--metric",
         "accuracy",
         "--higher",
         "accuracy",
@@ -144,7 +144,7 @@ echo "{\"valid_loss\": $loss, \"accuracy\": 0.$((700 + $1 % 3 + $4 - worse))}"
     let changed =
         ["compare", "sh train.sh {seed} {activation}", "--compare", "activation=gelu,relu"];
     sandbox
-        .run(&[&changed[..], &["--primary", "accuracy"]].concat())
+        .run(&[&changed[..], &["--metric", "accuracy"]].concat())
         .refused(1, "holds another comparison");
     let listed = sandbox.run(&["runs", "results/train"]).success();
     assert!(listed.contains("64 runs: 64 finished"), "{listed}");
@@ -175,7 +175,7 @@ echo '{"accuracy": 7}' >&2
         "epoch {epoch}] val {valid_loss}",
         "--read",
         "acc={accuracy}",
-        "--primary",
+        "--metric",
         "accuracy",
         "--higher",
         "accuracy",
@@ -206,19 +206,19 @@ fn wrong_usage_is_told_to_the_person_who_can_put_it_right() {
         let arguments = [&["compare", "sh train.sh {seed} {worse}"], more].concat();
         sandbox.run(&arguments).refused(2, text);
     };
-    refused(&["--primary", "error"], "nothing is compared; name an axis");
-    let unknown = ["--primary", "error", "--compare", "lr=1,2"];
+    refused(&["--metric", "error"], "nothing is compared; name an axis");
+    let unknown = ["--metric", "error", "--compare", "lr=1,2"];
     refused(&unknown, "the command has {worse}, and no axis of that name; there are: lr, seed");
-    let axes = ["--compare", "worse=1,2", "--primary", "error"];
+    let axes = ["--compare", "worse=1,2", "--metric", "error"];
     refused(&[&axes[..], &["--compare", "lr=1,2"]].concat(), "does not use the axis lr");
     refused(&["--compare", "worse=1,2"], "which measure decides?");
-    refused(&["--compare", "worse=1", "--primary", "error"], "nothing to compare it with");
-    refused(&["--each", "worse=1,2", "--primary", "error"], "nothing is compared");
+    refused(&["--compare", "worse=1", "--metric", "error"], "nothing to compare it with");
+    refused(&["--each", "worse=1,2", "--metric", "error"], "nothing is compared");
     refused(&["--compare", "worse"], "written as in lr=1e-3,1e-4");
     refused(&[&axes[..], &["--baseline", "7"]].concat(), "worse is one of 1, 2");
     refused(&[&axes[..], &["--read", "(?<x>"]].concat(), "cannot be read");
     refused(&[&axes[..], &["--read", "x"]].concat(), "names no measure");
-    let tuned = ["--compare", "seed2=1,2", "--tune", "worse=1,2", "--primary", "error"];
+    let tuned = ["--compare", "seed2=1,2", "--tune", "worse=1,2", "--metric", "error"];
     let arguments = [&["compare", "sh train.sh {seed2} {worse}"], &tuned[..]].concat();
     sandbox.run(&arguments).refused(2, "would be judged by what it was chosen for");
     assert!(!sandbox.path("results").exists(), "what is refused leaves nothing");
@@ -228,7 +228,7 @@ fn wrong_usage_is_told_to_the_person_who_can_put_it_right() {
 fn compared(script: &str, more: &[&str]) -> (Sandbox, Outcome) {
     let sandbox = Sandbox::new(script);
     let arguments = ["compare", "sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
-    let outcome = sandbox.run(&[&arguments[..], &["--primary", "error", "--plain"], more].concat());
+    let outcome = sandbox.run(&[&arguments[..], &["--metric", "error", "--plain"], more].concat());
     (sandbox, outcome)
 }
 
@@ -255,7 +255,7 @@ fn a_failed_run_is_tried_again_where_that_is_asked_for() {
     let (sandbox, first) = compared(script, &[]);
     first.refused(1, "exit code 1");
     let command = "sh train.sh {x} {seed}";
-    let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--primary", "error"];
+    let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--metric", "error"];
     let tries = || fs::read_to_string(sandbox.path("tries")).unwrap().lines().count();
     let said = sandbox.run(&[&again[..], &["--plain"]].concat()).refused(1, "exit code 1");
     assert!(said.contains("--retry-failed tries failed runs again"), "{said}");
@@ -378,7 +378,7 @@ while [ $1 = 1 ] && [ ! -e ../../../../../go ]; do sleep 0.05; done & echo $$ $!
 wait"#;
     let sandbox = Sandbox::new(script);
     let arguments = ["sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
-    sandbox.run(&[&["submit"], &arguments[..], &["--primary", "error"]].concat()).success();
+    sandbox.run(&[&["submit"], &arguments[..], &["--metric", "error"]].concat()).success();
     let worker = || sandbox.command(&["work", "results/train"]).spawn().unwrap();
     let sessions = || -> Vec<String> {
         let all = sandbox.runs("results/train").into_iter();
@@ -455,7 +455,7 @@ ssize_t write(int file, const void *bytes, size_t count) {
     assert!(compiled.unwrap().success());
     let arguments = ["compare", "sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
     let mut command =
-        sandbox.command(&[&arguments[..], &["--primary", "error", "--plain"]].concat());
+        sandbox.command(&[&arguments[..], &["--metric", "error", "--plain"]].concat());
     let outcome = command.env("LD_PRELOAD", sandbox.path("slow.so")).output().unwrap();
     Outcome(outcome).success();
     assert_eq!(tables(&sandbox), ["epoch,error\n1,0.9\n2,0.1\n"; 2]);
@@ -501,7 +501,7 @@ fn outputs_that_are_kept_open_cost_no_descriptors() {
     let program = env!("CARGO_BIN_EXE_gelu-compare");
     let compare = format!(
         "ulimit -n 32; exec {program} compare 'sh train.sh {{x}} {{seed}}' --compare x=1,2 --seeds 7 \
-         --primary error --plain"
+         --metric error --plain"
     );
     let mut shell = Command::new("sh");
     let outcome = shell.args(["-c", &compare]).current_dir(sandbox.folder.path()).output().unwrap();
@@ -519,7 +519,7 @@ echo '{"error": 0.5}'"#;
     let sandbox = Sandbox::new(script);
     let arguments = ["compare", "sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
     let mut compare =
-        sandbox.command(&[&arguments[..], &["--primary", "error", "--plain"]].concat());
+        sandbox.command(&[&arguments[..], &["--metric", "error", "--plain"]].concat());
     let compare = compare.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let began = Instant::now();
     let compare = compare.spawn().unwrap();
@@ -547,7 +547,7 @@ for epoch in 1 2 3; do echo "{\"epoch\": $epoch, \"error\": 0.$epoch}"; sleep 0.
         fs::remove_dir(run.join("metrics.csv")).unwrap();
     }
     let command = "sh train.sh {x} {seed}";
-    let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--primary", "error"];
+    let again = ["compare", command, "--compare", "x=1,2", "--seeds", "1", "--metric", "error"];
     sandbox.run(&[&again[..], &["--plain", "--retry-failed"]].concat()).success();
     assert_eq!(tables(&sandbox), ["epoch,error\n1,0.1\n2,0.2\n3,0.3\n"; 2]);
     assert_eq!(fs::read_to_string(sandbox.path("starts")).unwrap().lines().count(), 2);
@@ -563,7 +563,7 @@ fn the_lease_of_a_comparison_cannot_be_changed_in_silence() {
     let sandbox = Sandbox::new(PRINTS_ERRORS);
     let arguments = ["submit", "sh train.sh {seed} {worse}", "--compare", "worse=0,20"];
     let submit =
-        |lease: &[&str]| sandbox.run(&[&arguments[..], &["--primary", "error"], lease].concat());
+        |lease: &[&str]| sandbox.run(&[&arguments[..], &["--metric", "error"], lease].concat());
     submit(&["--lease", "100"]).success();
     submit(&["--lease", "100"]).success();
     submit(&[]).success();
@@ -574,7 +574,7 @@ fn the_lease_of_a_comparison_cannot_be_changed_in_silence() {
 fn two_workers_share_a_comparison_that_was_made_for_another_engine() {
     let sandbox = Sandbox::new(PRINTS_ERRORS);
     let command = "sh train.sh {seed} {worse}";
-    let arguments = [command, "--compare", "worse=0,20", "--primary", "error"];
+    let arguments = [command, "--compare", "worse=0,20", "--metric", "error"];
     let made = sandbox.run(&[&["submit"], &arguments[..]].concat()).success();
     assert!(made.contains("gelu-compare work results/train"), "{made}");
     let worker = || sandbox.command(&["work", "results/train"]).spawn().unwrap();
@@ -609,7 +609,7 @@ fn a_compiled_program_is_judged() {
 fn mistyped(more: &[&str]) -> Outcome {
     let sandbox = Sandbox::new(PRINTS_ERRORS);
     let command = "sh nowhere/tarin.sh {seed} {worse}";
-    let compare = ["compare", command, "--compare", "worse=0,20", "--primary", "error", "--json"];
+    let compare = ["compare", command, "--compare", "worse=0,20", "--metric", "error", "--json"];
     sandbox.run(&[&compare[..], more].concat())
 }
 
@@ -632,7 +632,7 @@ fn where_the_first_run_of_every_setting_fails_alike_no_other_is_started() {
     // One that can be run at all shows that the others may be, too.
     let sandbox = Sandbox::new(&format!("[ $2 = 20 ] && exit 3\n{PRINTS_ERRORS}"));
     let compare = ["compare", "sh train.sh {seed} {worse}", "--compare", "worse=0,20"];
-    let some = sandbox.run(&[&compare[..], &["--primary", "error", "--json"]].concat());
+    let some = sandbox.run(&[&compare[..], &["--metric", "error", "--json"]].concat());
     assert_eq!(self::states(&some).iter().filter(|state| *state == "finished").count(), 8);
 }
 
@@ -675,7 +675,7 @@ fn a_program_that_is_ended_with_its_worker_has_not_failed() {
             if ! [ -e $GELU_RUN/again ]; then touch $GELU_RUN/again; sh -c \"kill -TERM {order}\"; sleep 9; fi
             echo '{{\"epoch\": 2, \"loss\": 0}}'"
         ));
-        let submit = ["submit", "sh train.sh {lr}", "--compare", "lr=1,2", "--primary", "loss"];
+        let submit = ["submit", "sh train.sh {lr}", "--compare", "lr=1,2", "--metric", "loss"];
         sandbox.run(&[&submit[..], &["--seeds", "1", "--out", out]].concat()).success();
         for _ in 0..2 {
             sandbox.run(&["work", out]).refused(130, "interrupted");
@@ -699,7 +699,7 @@ fn many_short_processes_cost_little_besides_themselves() {
     let runs: u32 = runs.parse().expect("GELU_MANY_RUNS is a number");
     let sandbox = Sandbox::new("echo '{\"loss\": '$1'}'");
     let seeds = (runs / 2).to_string();
-    let arguments = ["compare", "sh train.sh {lr}", "--compare", "lr=1,2", "--primary", "loss"];
+    let arguments = ["compare", "sh train.sh {lr}", "--compare", "lr=1,2", "--metric", "loss"];
     let began = Instant::now();
     sandbox.run(&[&arguments[..], &["--seeds", &seeds, "--plain"]].concat()).success();
     let compared = began.elapsed();
@@ -735,7 +735,7 @@ fn axes_may_be_named_in_any_order() {
     let sandbox = Sandbox::new(r#"echo "{\"score\": 0.$1$2$3$4}""#);
     let command = "sh train.sh {mu} {zeta} {alpha} {seed}";
     let compare = |axes: [&str; 4], more: &[&str]| {
-        let head = ["compare", command, "--primary", "score", "--plain", "--out", "r"];
+        let head = ["compare", command, "--metric", "score", "--plain", "--out", "r"];
         ends(&sandbox, &[&head, &axes[..], more].concat())
     };
     let (zeta_first, alpha_first) =
@@ -782,7 +782,7 @@ fn a_verdict_is_waited_for_whatever_the_order_of_axes() {
         "zeta=1,2",
         "--each",
         "alpha=3",
-        "--primary",
+        "--metric",
         "score",
         "--plain",
         "--until-decided",

@@ -83,7 +83,7 @@ fn wrong_commands_are_found() {
         (judge(""), Some("which measure decides?")),
         (judge("--measure loss --baseline a"), Some("--baseline")),
         (
-            "```sh\ngelu-compare compare './a {lr}' --compare rl=1,2 --primary x\n```\n".to_owned(),
+            "```sh\ngelu-compare compare './a {lr}' --compare rl=1,2 --metric x\n```\n".to_owned(),
             Some("no axis"),
         ),
         ("`gelu-compare judge` says which.\n".to_owned(), None),

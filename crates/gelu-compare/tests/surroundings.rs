@@ -21,7 +21,7 @@ const COMPARE: [&str; 8] = [
     "sh train.sh {x} {seed}",
     "--compare",
     "x=1,2",
-    "--primary",
+    "--metric",
     "error",
     "--plain",
     "--seeds",

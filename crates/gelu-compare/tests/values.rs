@@ -126,7 +126,7 @@ echo "{\"loss\": 0.$2}""#;
         "sh train.sh {v} {seed}",
         "--compare",
         &list,
-        "--primary",
+        "--metric",
         "loss",
         "--seeds",
         "1",
@@ -187,7 +187,7 @@ fn a_folder_that_holds_numbers_goes_on_by_the_command_that_made_it() {
             "sh train.sh {lr}",
             "--compare",
             values,
-            "--primary",
+            "--metric",
             "loss",
             "--seeds",
             "1",
@@ -218,7 +218,7 @@ fn a_measure_may_be_called_as_a_column_is() {
     let script = r#"echo "{\"seed\": $2, \"status\": 1, \"loss\": 0.$1$2}""#;
     let (sandbox, outcome) = judged(script, &[]);
     outcome.success();
-    let verdict = ["verdict", "out/runs.csv", "--compare", "command", "--primary", "loss"];
+    let verdict = ["verdict", "out/runs.csv", "--compare", "command", "--metric", "loss"];
     let said = sandbox.run(&verdict).success();
     assert!(said.contains("beats"), "{said}");
     let table = fs::read_to_string(sandbox.path("out/runs.csv")).unwrap();
@@ -248,7 +248,7 @@ fn the_best_epoch_is_chosen_by_another_measure_than_the_one_that_decides() {
 fn a_command_that_is_written_for_a_shell_is_pointed_out() {
     let sandbox = sandbox("echo \"{\\\"loss\\\": 0.$1}\"");
     let compare =
-        ["compare", "sh train.sh {x} 2>&1", "--compare", "x=1,2", "--primary", "loss", "--dry-run"];
+        ["compare", "sh train.sh {x} 2>&1", "--compare", "x=1,2", "--metric", "loss", "--dry-run"];
     let outcome = sandbox.run(&compare);
     assert!(
         outcome.stderr().contains("the program is given `2>&1` as it is"),

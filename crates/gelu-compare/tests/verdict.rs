@@ -31,7 +31,7 @@ fn scores() -> String {
 }
 
 const JUDGE: [&str; 7] =
-    ["verdict", "scores.csv", "--compare", "activation", "--primary", "accuracy", "--higher"];
+    ["verdict", "scores.csv", "--compare", "activation", "--metric", "accuracy", "--higher"];
 
 fn with(more: &[&'static str]) -> Vec<&'static str> {
     [&JUDGE, more].concat()

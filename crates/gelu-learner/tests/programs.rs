@@ -221,7 +221,7 @@ fn what_cannot_be_trained_is_said_in_words() {
 #[test]
 fn a_measure_and_a_value_that_are_not_there_are_named() {
     let odd = Sandbox::of_example("odd_network");
-    odd.run(&["compare", "--primary", "test_f1", "--seeds", "1", "--out", "a"])
+    odd.run(&["compare", "--metric", "test_f1", "--seeds", "1", "--out", "a"])
         .refused(1, "test_f1 is never reported; reported are: learning_rate, train_loss");
     odd.run(&["compare", "--each", "epochs=many", "--seeds", "1", "--out", "b"])
         .refused(1, "epochs is many: it has to be a whole number, at least 0");

@@ -73,7 +73,7 @@ impl<E: Experiment> ByHand<'_, E> {
     ) -> Result<Trained<E>> {
         let Self { out, asked, spec, keep_going } = self;
         let (folder, comparison) =
-            ComparisonFolder::create(out, asked, ComparisonReader::has_looked)?;
+            ComparisonFolder::create(out, asked, ComparisonReader::has_begun)?;
         let spec = comparison.in_order(spec.clone());
         let (folder, silence) = (folder.run(&spec)?, comparison.silence());
         let claimed = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), silence)?;

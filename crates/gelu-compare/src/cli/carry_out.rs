@@ -89,6 +89,9 @@ impl Shown {
             take_up_failed(&mut reader)?;
         }
         let before = reader.snapshot();
+        if before.criterion.comparisons > 0 && !before.runs.iter().any(|run| run.status.is_over()) {
+            complain(&format!("{}: {}\n", E::Spec::TOOL, before.criterion.rule().prospect()));
+        }
         let most = plan::most_at_once(reader.comparison(), &before);
         let pool = WorkerPool::start(PoolOptions {
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,

@@ -122,7 +122,7 @@ mod tests {
     fn completions_of_every_shell_know_commands_and_options() {
         for &shell in Shell::value_variants() {
             let script = script(shell, crate::program::command());
-            for word in ["verdict", "looked-at", "gelu-compare"] {
+            for word in ["verdict", "unpaired", "gelu-compare"] {
                 assert!(script.contains(word), "{shell} does not complete {word}");
             }
         }

@@ -25,7 +25,7 @@ pub use completions::{Completions, Man};
 pub use listing::listing;
 #[cfg(test)]
 pub(crate) use numbers::raw_refusals;
-pub use numbers::{count, number, whole};
+pub use numbers::{count, no_worse, number, whole};
 pub use pack::{Pack, Unpack};
 pub use report::Report;
 pub use runs::Runs;

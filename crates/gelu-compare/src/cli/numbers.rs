@@ -1,5 +1,6 @@
 //! Numbers as arguments, refused with what is expected in their place.
 
+use crate::measure::NoWorse;
 use std::ops::RangeInclusive;
 
 /// Reads a number as an argument: `0.1`, `1e-3`. Not-a-number and infinities are read too; the code that uses the
@@ -10,6 +11,18 @@ use std::ops::RangeInclusive;
 /// What is expected, for text that is no number.
 pub fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it has to be a number, as in 0.1 or 1e-3".to_owned())
+}
+
+/// Reads a metric that must not get worse, with its margin: `loss=0.002`.
+///
+/// # Errors
+///
+/// What is expected, for any other text.
+pub fn no_worse(text: &str) -> Result<NoWorse, String> {
+    let parts = text.rsplit_once('=').filter(|(metric, _)| !metric.trim().is_empty());
+    let (metric, margin) =
+        parts.ok_or("a metric and by how much it may get worse, as in loss=0.002")?;
+    Ok(NoWorse { metric: metric.trim().to_owned(), margin: number(margin.trim())? })
 }
 
 /// Reads a whole number as an argument, 0 among them.

@@ -1,4 +1,5 @@
 use super::numbers::{count, whole};
+use crate::comparison::Rule;
 use crate::measure::UntilDecided;
 use crate::runs::{Comparison, ComparisonFolder, Experiment};
 use crate::{Error, Result};
@@ -8,10 +9,10 @@ use std::path::Path;
 /// How many seeds a comparison has, and how long it waits for a worker, as flags.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Seeds {
-    /// Runs of each setting, with the seeds 1 to N [default: 8, or what the recipe says]
+    /// Runs of each setting, with the seeds 1 to N [default: 8, or what the recipe says; more where these cannot decide]
     #[arg(long, value_name = "N", value_parser = count::<u64>)]
     seeds: Option<u64>,
-    /// Add seeds until every comparison is decided: looked at after 10, 15, 20, … of them
+    /// Add seeds until every comparison is decided; the test looks after every seed
     #[arg(long, conflicts_with = "seeds")]
     until_decided: bool,
     /// Give up deciding after N seeds [default: 20]
@@ -34,6 +35,19 @@ impl Seeds {
         };
         if let (Some(until), Some(max_seeds)) = (until, self.max_seeds) {
             until.max_seeds = max_seeds;
+        }
+    }
+
+    /// Raises the number of seeds to one that can decide something, where none was asked for. A folder that has fewer
+    /// planned keeps them.
+    pub fn raise<E: Experiment>(&self, rule: &Rule, seeds: &mut u64, out: &Path) {
+        let fewest = rule.fewest_seeds();
+        if self.seeds.is_some() || rule.plan.until_decided || *seeds >= fewest {
+            return;
+        }
+        let there = ComparisonFolder::<E>::open(out).and_then(|folder| folder.comparison());
+        if there.map_or(fewest, |there| there.recipe.design().seeds) >= fewest {
+            *seeds = fewest;
         }
     }
 

@@ -1,9 +1,9 @@
-use super::numbers::{count, number};
-use crate::comparison::sentence;
-use crate::measure::Direction;
+use super::numbers::{no_worse, number, whole};
+use crate::comparison::{ALPHA, OverTasks, Scale, Wording};
+use crate::measure::{Direction, Measure, NoWorse};
 use crate::output::print;
 use crate::report::{forest_svg, png, strips};
-use crate::scores::{self, Columns, Judged, Scores, ScoresDocument};
+use crate::scores::{self, Columns, Judged, Question, ScoresDocument, Table};
 use crate::{Error, Result};
 use clap::Args;
 use std::fs::File;
@@ -14,37 +14,63 @@ use std::process::ExitCode;
 /// Characters in a line of a terminal.
 const TERMINAL: usize = 80;
 
-/// Judge any table of scores: a CSV file with settings, seeds and a measure
+/// Judge any table of scores: a CSV file with settings, seeds and a metric
 #[derive(Debug, Args)]
 pub struct Verdict {
-    /// A CSV file with a line a run: columns of settings, `seed`, and a measure; - reads standard
-    /// input, a name in .tsv has tabs
+    /// A CSV file with one line per run: columns of settings, `seed`, and a metric; - reads standard input, a name in
+    /// .tsv has tabs
     file: PathBuf,
     /// The column whose values are compared
-    #[arg(long, value_name = "COLUMN")]
-    compare: String,
+    #[arg(long, value_name = "COLUMN", required_unless_present = "wide")]
+    compare: Option<String>,
+    /// Of a table with one column of scores per setting: these columns, the baseline first
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with_all = ["compare", "no_worse"])]
+    wide: Vec<String>,
     /// Columns at each of whose values there is a verdict
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     each: Vec<String>,
-    /// The column of the measure that decides
-    #[arg(long, value_name = "COLUMN")]
-    primary: String,
+    /// The column of the metric that decides; what the scores of --wide are called [default: score]
+    #[arg(long, aliases = ["primary", "measure"], value_name = "COLUMN", required_unless_present = "wide")]
+    metric: Option<String>,
+    /// The column of seeds, which pair runs
+    #[arg(long, value_name = "COLUMN", default_value = "seed")]
+    seed: String,
+    /// Only lines with this value in this column, as in state=finished; may be given several times
+    #[arg(long, value_name = "COLUMN=VALUE", value_parser = only)]
+    only: Vec<(String, String)>,
+    /// Runs share no seeds, or not as many: compare them without pairs
+    #[arg(long)]
+    unpaired: bool,
+    /// Compare each setting with this number in place of a baseline
+    #[arg(long, value_name = "NUMBER", value_parser = number, conflicts_with_all = ["baseline", "unpaired"])]
+    target: Option<f64>,
+    /// Make one verdict over the values of this column: data sets, tasks, languages
+    #[arg(long, value_name = "COLUMN", requires = "scale", conflicts_with_all = ["each", "target", "no_worse", "planned"])]
+    over: Option<String>,
+    /// How differences of --over are brought to one scale: as they are, relative to the baseline's mean, or their ranks
+    #[arg(long, value_name = "SCALE", requires = "over")]
+    scale: Option<Scale>,
     /// Lower values are better [the default]
     #[arg(long, conflicts_with = "higher")]
     lower: bool,
-    /// Higher values are better
-    #[arg(long)]
-    higher: bool,
+    /// Higher values are better; with names, of these metrics alone
+    #[arg(long, value_name = "METRICS", value_delimiter = ',', num_args = 0.., require_equals = true)]
+    higher: Option<Vec<String>>,
     /// The value that the others are compared with [default: that of the first line]
     #[arg(long, value_name = "VALUE")]
     baseline: Option<String>,
-    /// A difference that nobody would care about, in the measure's unit; without it nothing is called
-    /// the same
-    #[arg(long, value_name = "DIFFERENCE", value_parser = number)]
+    /// A difference too small to care about, in the metric's unit; without it nothing is called the same
+    #[arg(long, value_name = "DIFFERENCE", value_parser = number, conflicts_with = "unpaired")]
     negligible: Option<f64>,
-    /// Numbers of seeds after which these results were looked at before: every look has its price
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<u64>)]
-    looked_at: Vec<u64>,
+    /// Call nothing better that may be worse in another column by more than this, as in loss=0.002
+    #[arg(long, value_name = "COLUMN=DIFFERENCE", value_parser = no_worse, conflicts_with = "unpaired")]
+    no_worse: Option<NoWorse>,
+    /// How often a verdict of the table may be wrong
+    #[arg(long, value_name = "PROBABILITY", value_parser = number, default_value_t = ALPHA)]
+    level: f64,
+    /// How many seeds were planned before the first run [default: those that are there]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX), conflicts_with = "unpaired")]
+    planned: Option<u64>,
     /// Draw the forest plot into FILE, which ends in .svg or .png
     #[arg(long, value_name = "FILE")]
     forest: Option<PathBuf>,
@@ -53,24 +79,27 @@ pub struct Verdict {
     json: bool,
 }
 
+/// A column with a value: `state=finished`.
+fn only(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((column, value)) if !column.trim().is_empty() => {
+            Ok((column.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("a column and its value are written as in state=finished".to_owned()),
+    }
+}
+
 impl Verdict {
-    /// Judges the table and prints the verdicts. `label` says how sentences and pictures call a value of
-    /// the column that is compared.
+    /// Judges the table and prints the verdicts. `label` says how sentences and images call a value of the column that
+    /// is compared.
     ///
     /// # Errors
     ///
-    /// A table that cannot be read or judged, a number that makes no sense, a picture that cannot be
-    /// written.
-    pub fn run(self, label: impl Fn(&str) -> String) -> Result<ExitCode> {
-        let negligible = self.negligible.unwrap_or(0.0);
-        if !(negligible.is_finite() && negligible >= 0.0) {
-            return Err(Error::Usage(format!(
-                "--negligible {negligible} is no size of a difference; it has to be 0 or more"
-            )));
-        }
-        let better = if self.higher { Direction::Higher } else { Direction::Lower };
-        let Self { compare, each, primary, .. } = self;
-        let columns = Columns { compare, each, primary };
+    /// A table that cannot be read or judged, a number that makes no sense, an image that cannot be written.
+    pub fn run(self, label: fn(&str) -> String) -> Result<ExitCode> {
+        self.check()?;
+        let columns = self.columns();
+        let question = self.question(&columns, label);
         let (reader, name): (Box<dyn Read>, _) = match self.file.as_os_str() == "-" {
             true => (Box::new(std::io::stdin().lock()), Path::new("standard input")),
             false => {
@@ -78,30 +107,103 @@ impl Verdict {
                 (Box::new(file), self.file.as_path())
             }
         };
-        let table = Scores::read(reader, name, &columns, better)?;
-        let baseline = self.baseline.as_deref();
-        let mut judged = scores::judge(&table, name, baseline, negligible, &self.looked_at)?;
-        for one in &mut judged {
-            one.found.arm = label(&one.found.arm);
-            one.found.baseline = label(&one.found.baseline);
-        }
+        let guard = columns.guard.as_deref().unwrap_or_default();
+        let directions = [self.direction(&columns.metric), self.direction(guard)];
+        let table = Table::read(reader, name, &columns, directions)?;
+        let judged: Vec<(Judged, Option<OverTasks>)> = match self.scale {
+            Some(scale) => scores::judge_over_tasks(&table, name, &columns, &question, scale)?
+                .into_iter()
+                .map(|(judged, over)| (judged, Some(over)))
+                .collect(),
+            None => scores::judge(&table, name, &columns, &question)?
+                .into_iter()
+                .map(|judged| (judged, None))
+                .collect(),
+        };
         let shown = name.display().to_string();
-        let forest = scores::forest(&shown, &columns, better, &judged);
+        let forest = scores::forest(&shown, &columns, &question, &judged);
         if let (Some(path), Some(forest)) = (&self.forest, &forest) {
             draw(&forest_svg(forest), path)?;
         }
         match self.json {
-            true => print(&ScoresDocument::new(&shown, &columns, better, &judged).to_json())?,
+            true => print(
+                &ScoresDocument::new(&shown, &columns, &question, table.left_out, &judged)
+                    .to_json(),
+            )?,
             false => {
                 let strips = forest.map_or_else(String::new, |forest| strips(&forest, TERMINAL));
-                print(&format!("{strips}\n{}", sentences(&columns, better, &judged)))?;
+                print(&format!(
+                    "{strips}\n{}",
+                    sentences(&columns, &question, table.left_out, &judged)
+                ))?;
             }
         }
         Ok(ExitCode::SUCCESS)
     }
+
+    fn check(&self) -> Result<()> {
+        let refuse = |problem: String| Err(Error::Usage(problem));
+        let size = |flag: &str, size: f64| match size.is_finite() && size >= 0.0 {
+            true => Ok(()),
+            false => {
+                refuse(format!("{flag} {size} is no size of a difference; it has to be 0 or more"))
+            }
+        };
+        size("--negligible", self.negligible.unwrap_or(0.0))?;
+        size("--no-worse", self.no_worse.as_ref().map_or(0.0, |no_worse| no_worse.margin))?;
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return refuse(format!(
+                "--level {} has to lie between 0 and 1, as 0.05 does",
+                self.level
+            ));
+        }
+        match self.target.is_some_and(|target| !target.is_finite()) {
+            true => refuse("--target has to be a finite number".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    fn columns(&self) -> Columns {
+        Columns {
+            compare: self.compare.clone().unwrap_or_default(),
+            wide: self.wide.clone(),
+            each: self.over.clone().map_or_else(|| self.each.clone(), |over| vec![over]),
+            metric: self.metric.clone().unwrap_or_else(|| "score".to_owned()),
+            guard: self.no_worse.as_ref().map(|no_worse| no_worse.metric.clone()),
+            seed: self.seed.clone(),
+            unpaired: self.unpaired,
+            only: self.only.clone(),
+        }
+    }
+
+    /// Which values of a metric are better.
+    fn direction(&self, metric: &str) -> Direction {
+        let is_named =
+            |names: &[String]| names.is_empty() || names.iter().any(|name| name == metric);
+        match self.higher.as_deref().is_some_and(is_named) {
+            true => Direction::Higher,
+            false => Direction::Lower,
+        }
+    }
+
+    fn question(&self, columns: &Columns, label: fn(&str) -> String) -> Question {
+        let wording =
+            |metric: &str| Wording::of(&Measure::named(metric).towards(self.direction(metric)));
+        let guard = |no_worse: &NoWorse| (wording(&no_worse.metric), no_worse.margin);
+        Question {
+            wording: wording(&columns.metric),
+            baseline: self.baseline.clone(),
+            target: self.target,
+            negligible: self.negligible.unwrap_or(0.0),
+            guard: self.no_worse.as_ref().map(guard),
+            alpha: self.level,
+            planned: self.planned,
+            label,
+        }
+    }
 }
 
-/// Writes the picture in the form that the file's name asks for.
+/// Writes the image in the form that the file's name asks for.
 fn draw(svg: &str, path: &Path) -> Result<()> {
     let bytes = match path.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => svg.as_bytes().to_vec(),
@@ -116,28 +218,55 @@ fn draw(svg: &str, path: &Path) -> Result<()> {
     crate::files::write_atomically(path, bytes)
 }
 
-/// A sentence a comparison, and what the intervals hold for.
-fn sentences(columns: &Columns, better: Direction, judged: &[Judged]) -> String {
-    let wording = scores::wording(columns, better);
+/// A sentence and its details for each comparison, and how often these verdicts err.
+fn sentences(
+    columns: &Columns,
+    question: &Question,
+    left_out: usize,
+    judged: &[(Judged, Option<OverTasks>)],
+) -> String {
     let wrap = |text: &str| {
         let options = textwrap::Options::new(TERMINAL).subsequent_indent("  ");
         format!("{}\n", textwrap::fill(text, options))
     };
-    let mut said = String::new();
-    for one in judged {
+    let (mut said, mut details) = (String::new(), String::new());
+    for (one, over) in judged {
         let context = scores::context(columns, one);
         let head = if context.is_empty() { context } else { format!("{context}: ") };
-        said += &wrap(&format!("{head}{}", sentence(&one.found, &wording)));
+        said += &wrap(&format!("{head}{}", one.finding.sentence));
+        if let Some(OverTasks { ahead, tasks, signed_rank_p, .. }) = over {
+            let p =
+                signed_rank_p.map_or_else(String::new, |p| format!("; by signed ranks p = {p:.2}"));
+            said += &wrap(&format!(
+                "{} is ahead in {ahead} of {} tasks{p}.",
+                one.finding.arm,
+                tasks.len()
+            ));
+            for task in tasks {
+                said += &format!("  {}\n", task.words(&question.wording));
+            }
+        }
+        if let Some(text) = &one.finding.details {
+            let (arm, baseline) = (&one.finding.arm, &one.finding.baseline);
+            details += &wrap(&format!("{head}{arm} and {baseline}: {text}"));
+        }
     }
-    let comparisons = match judged.len() {
-        1 => "the comparison".to_owned(),
-        several => format!("all {several} comparisons"),
+    let left_out = match left_out {
+        0 => String::new(),
+        1 => wrap("1 line was left out, because its run has not finished."),
+        lines => {
+            wrap(&format!("{lines} lines were left out, because their runs have not finished."))
+        }
     };
-    let looks = judged.first().map_or(1, |one| one.found.rules.looks.iter().count());
-    let looks = if looks > 1 { format!(" and all {looks} looks") } else { String::new() };
-    said + "\n"
-        + &wrap(&format!(
-            "Intervals are 95 % intervals over {comparisons}{looks}; p counts them, too, and is held \
-             against 0.05."
-        ))
+    let all = match judged.len() {
+        1 => "The verdict errs".to_owned(),
+        several => format!("One or more of these {several} verdicts err"),
+    };
+    let assumes = match (columns.unpaired, &question.target) {
+        (true, _) => "if the scores of both have one distribution but for a shift",
+        (false, Some(_)) => "if scores are symmetric about their centre",
+        (false, None) => "if differences between pairs are symmetric about their centre",
+    };
+    let errs = wrap(&format!("{all} at most {}% of the time, {assumes}.", 100.0 * question.alpha));
+    format!("{said}\n{details}{left_out}{errs}")
 }

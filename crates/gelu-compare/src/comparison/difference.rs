@@ -1,8 +1,10 @@
+use super::finding::{Finding, Guard, Scores};
 use super::summary::{Group, best_groups};
-use super::{Contrast, Found, Ruling};
-use crate::measure::{Looks, Measure, Outcomes, Split};
+use super::wording::Wording;
+use crate::measure::{Measure, Outcomes, Split};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use crate::setting::Setting;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -15,64 +17,61 @@ pub struct Difference {
     pub baseline: Setting,
     /// What this holds at.
     pub context: Setting,
-    /// What was found, between the labels of the two.
-    pub found: Found,
+    /// What was found.
+    pub finding: Finding,
 }
 
 /// Runs that verdicts wait for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FurtherSeeds {
-    /// The setting, tuned on the seeds of the first look.
+    /// The setting; where values are tuned, with the chosen ones.
     pub setting: Setting,
-    /// All seeds that the next look needs; those that are there already count.
+    /// All seeds that it needs; those that are there already count.
     pub seeds: RangeInclusive<u64>,
 }
 
-/// Every arm beside the baseline, in every context: these ascending, arms in the order asked for. Only runs of the plan are judged.
+/// Every arm compared with the baseline, in every context: these ascending, arms in the order asked for. Only runs of the
+/// plan are judged.
 pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
-    let rules = snapshot.criterion.rules();
-    let differs = |arm: &Setting| snapshot.built_differently.contains(arm);
-    let difference = |side: &Side<'_>| {
-        let ruling = rules.rule(&contrast(snapshot, side));
-        let [arm, baseline] = [&side.arm.arm, &side.baseline.arm];
-        Difference {
-            arm: arm.clone(),
-            baseline: baseline.clone(),
-            context: side.arm.context.clone(),
-            found: Found {
-                arm: snapshot.label(arm),
-                baseline: snapshot.label(baseline),
-                outstanding: side.outstanding(&ruling, &rules.looks),
-                rules: rules.clone(),
-                outcomes: side.outcomes(&ruling, snapshot),
-                without_outcomes: side.without_outcomes(&ruling, snapshot),
-                built_differently: differs(arm) != differs(baseline),
-                ruling,
-            },
-        }
+    let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
+    let difference = |side: &Side<'_>| Difference {
+        arm: side.arm.arm.clone(),
+        baseline: side.baseline.arm.clone(),
+        context: side.arm.context.clone(),
+        finding: Finding::of(side.scores(snapshot), &rule, &wording),
     };
     sides(snapshot, &best).iter().map(difference).collect()
 }
 
-/// Whether a look at any comparison has been taken: seeds that are added then have their price.
-pub fn looked_at(snapshot: &ComparisonSnapshot) -> bool {
-    differences(snapshot).iter().any(|difference| difference.found.ruling.look.is_some())
+/// Whether any pair of runs is complete: seeds that are added then have their price.
+pub fn has_begun(snapshot: &ComparisonSnapshot) -> bool {
+    let best = best_groups(snapshot);
+    sides(snapshot, &best)
+        .iter()
+        .any(|side| !side.by_seed(snapshot, &snapshot.primary()).is_empty())
 }
 
-/// What the next looks need, where the first is taken and has left a comparison open: nothing where
-/// all is decided, or the last look was taken. A pure function of what is on disk, so whoever asks
-/// gets the same answer.
+/// The seeds that open comparisons go on with: the next one of a comparison that goes on until it is decided, and all that
+/// were added to the planned ones. A pure function of what is on disk, so every process gets the same answer.
 pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
     let best = best_groups(snapshot);
-    let rules = snapshot.criterion.rules();
+    let (plan, last) = (snapshot.criterion.plan, snapshot.last_seed());
     let mut wanted: Vec<FurtherSeeds> = Vec::new();
     for side in sides(snapshot, &best) {
-        let ruling = rules.rule(&contrast(snapshot, &side));
-        let (Some(_), Some(next)) = (ruling.look, ruling.next) else { continue };
+        let finding = side.finding(snapshot);
+        let n = finding.seeds as u64;
+        let until = match plan.until_decided {
+            true if n < last => n + 1,
+            false if n >= plan.seeds && n < last => last,
+            _ => continue,
+        };
+        if !finding.is_open() || n < snapshot.criterion.rule().first() {
+            continue;
+        }
         for group in [side.baseline, side.arm] {
             let setting = group.runs[0].key.setting.clone();
-            let further = FurtherSeeds { setting, seeds: 1..=next.seeds };
+            let further = FurtherSeeds { setting, seeds: 1..=until };
             if !wanted.contains(&further) {
                 wanted.push(further);
             }
@@ -88,41 +87,62 @@ pub(super) struct Side<'a> {
 }
 
 impl Side<'_> {
-    fn outstanding(&self, ruling: &Ruling, looks: &Looks) -> usize {
-        let until = ruling.next.or(ruling.look).unwrap_or(looks.last()).seeds;
-        let runs = self.arm.runs.iter().chain(&self.baseline.runs);
-        runs.filter(|run| run.key.seed <= until && !run.status.is_over()).count()
-    }
-}
-
-impl Side<'_> {
-    /// What the runs of a ruling's pairs have kept; empty where one of them has not.
-    fn outcomes(&self, ruling: &Ruling, snapshot: &ComparisonSnapshot) -> Vec<[Arc<Outcomes>; 2]> {
-        let pair = |[arm, baseline]: [Option<Arc<Outcomes>>; 2]| Some([arm?, baseline?]);
-        self.kept(ruling, snapshot).map(pair).collect::<Option<_>>().unwrap_or_default()
+    fn finding(&self, snapshot: &ComparisonSnapshot) -> Finding {
+        Finding::of(self.scores(snapshot), &snapshot.criterion.rule(), &snapshot.wording())
     }
 
-    /// Whether one of these runs has kept nothing, where all could have.
-    fn without_outcomes(&self, ruling: &Ruling, snapshot: &ComparisonSnapshot) -> bool {
-        // Only what is measured on counted test examples can be told example by example.
-        let of_examples = snapshot.primary().split == Some(Split::Test);
-        of_examples
-            && snapshot.test_examples > 0
-            && self.kept(ruling, snapshot).flatten().any(|kept| kept.is_none())
-    }
-
-    /// What each run of a ruling's pairs has kept, the arm's first.
-    fn kept(
-        &self,
-        ruling: &Ruling,
-        snapshot: &ComparisonSnapshot,
-    ) -> impl Iterator<Item = [Option<Arc<Outcomes>>; 2]> {
-        let kept = |group: &Group<'_>, seed: u64| {
-            let run = group.runs.iter().find(|run| run.key.seed == seed)?;
-            run.outcomes_of(&snapshot.criterion).cloned()
+    fn scores(&self, snapshot: &ComparisonSnapshot) -> Scores {
+        let [arm, baseline] = [&self.arm.arm, &self.baseline.arm];
+        let differs = |arm: &Setting| snapshot.built_differently.contains(arm);
+        // Runs that only tune say nothing about the networks that are compared.
+        let tunes = [self.arm.stage, self.baseline.stage].contains(&Stage::Tuning);
+        let of = |measure: &Measure| match tunes {
+            true => BTreeMap::new(),
+            false => self.by_seed(snapshot, measure),
         };
-        let seeds = 1..=ruling.pairs.len() as u64;
-        seeds.map(move |seed| [kept(self.arm, seed), kept(self.baseline, seed)])
+        let guard = snapshot.criterion.no_worse.as_ref().map(|no_worse| {
+            let measure = snapshot.measure(&no_worse.metric);
+            Guard { wording: Wording::of(&measure), margin: no_worse.margin, by_seed: of(&measure) }
+        });
+        Scores {
+            arm: snapshot.label(arm),
+            baseline: snapshot.label(baseline),
+            by_seed: of(&snapshot.primary()),
+            guard,
+            outstanding: self.outstanding(snapshot),
+            outcomes: self.outcomes(snapshot),
+            // Only what is measured on counted test examples can be told example by example.
+            could_keep_outcomes: snapshot.primary().split == Some(Split::Test)
+                && snapshot.test_examples > 0,
+            built_differently: differs(arm) != differs(baseline),
+            ..Scores::default()
+        }
+    }
+
+    fn outstanding(&self, snapshot: &ComparisonSnapshot) -> usize {
+        let last = snapshot.last_seed();
+        let runs = self.arm.runs.iter().chain(&self.baseline.runs);
+        runs.filter(|run| run.key.seed <= last && !run.status.is_over()).count()
+    }
+
+    /// `[arm, baseline]` of each seed of which both runs are complete, as costs.
+    fn by_seed(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
+        let selection = snapshot.selection();
+        let value = |run: &RunSnapshot| cost(snapshot, measure, &selection, run);
+        self.paired(|run| value(run))
+    }
+
+    fn outcomes(&self, snapshot: &ComparisonSnapshot) -> BTreeMap<u64, [Arc<Outcomes>; 2]> {
+        self.paired(|run| run.outcomes_of(&snapshot.criterion).cloned())
+    }
+
+    fn paired<V>(&self, value: impl Fn(&RunSnapshot) -> Option<V>) -> BTreeMap<u64, [V; 2]> {
+        let of_baseline = |seed: u64| self.baseline.runs.iter().find(|run| run.key.seed == seed);
+        let pair = |run: &&RunSnapshot| {
+            let seed = run.key.seed;
+            Some((seed, [value(run)?, value(of_baseline(seed)?)?]))
+        };
+        self.arm.runs.iter().filter_map(pair).collect()
     }
 }
 
@@ -140,34 +160,21 @@ pub(super) fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) ->
     snapshot.contexts().into_iter().flat_map(beside).collect()
 }
 
-fn contrast(snapshot: &ComparisonSnapshot, side: &Side<'_>) -> Contrast {
-    // Runs that only tune say nothing about the networks that are compared.
-    if [side.arm.stage, side.baseline.stage].contains(&Stage::Tuning) {
-        return Contrast::default();
-    }
-    let (primary, selection) = (snapshot.primary(), snapshot.selection());
-    let value = |run: &RunSnapshot| primary_cost(snapshot, &primary, &selection, run);
-    let of_baseline = |seed: u64| side.baseline.runs.iter().find(|run| run.key.seed == seed);
-    let pair = |run: &&RunSnapshot| {
-        let seed = run.key.seed;
-        Some((seed, [value(run)?, value(of_baseline(seed)?)?]))
-    };
-    Contrast { by_seed: side.arm.runs.iter().filter_map(pair).collect() }
-}
-
-/// The primary measure of a complete run at the epoch that is reported, as a cost; +∞ where it diverged.
-fn primary_cost(
+/// A metric of a complete run at the epoch that is reported, as a cost; +∞ where it diverged.
+fn cost(
     snapshot: &ComparisonSnapshot,
-    primary: &Measure,
+    measure: &Measure,
     selection: &Measure,
     run: &RunSnapshot,
 ) -> Option<f64> {
+    let under_noise =
+        !snapshot.criterion.amplitudes.is_empty() && measure.name == snapshot.criterion.primary;
     match run.status {
-        _ if !snapshot.criterion.amplitudes.is_empty() => noisy_test_error(snapshot, run),
+        _ if under_noise => noisy_test_error(snapshot, run),
         RunStatus::Diverged { .. } => Some(f64::INFINITY),
         RunStatus::Finished => {
             let reported = snapshot.reported.epoch_of(selection, &run.epochs)?;
-            Some(primary.cost(reported.get(&primary.column)?))
+            Some(measure.cost(reported.get(&measure.column)?))
         }
         _ => None,
     }
@@ -187,16 +194,18 @@ pub fn noisy_test_error(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::{Verdict, details};
+    use crate::comparison::Verdict;
+    use crate::comparison::statistics::Plan;
     use crate::measure::NoiseMetrics;
     use crate::report::snapshot_example::example;
+    use crate::runs::AddedSeeds;
 
     /// GELU and ReLU with `seeds` seeds at one setting: ReLU's errors lie `shift` above GELU's.
     fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
         let mut snapshot = example();
         let pattern = snapshot.runs[0].clone();
         snapshot.criterion.comparisons = 1;
-        snapshot.criterion.looks = Looks::once(seeds);
+        snapshot.criterion.plan = Plan::fixed(seeds);
         snapshot.runs.clear();
         for seed in 1..=seeds {
             for activation in ["gelu", "relu"] {
@@ -217,10 +226,9 @@ mod tests {
         let snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
         let found = differences(&snapshot);
         assert_eq!(found.len(), 1);
-        let mean = found[0].found.mean().unwrap();
-        assert!((mean.mean - 0.00245).abs() < 1e-12 && mean.count == 8);
-        assert_eq!(found[0].found.ruling.verdict, Verdict::Worse);
-        assert_eq!(found[0].found.probability_better().unwrap().share(), 0.0);
+        let finding = &found[0].finding;
+        assert!((finding.mean.unwrap() - 0.00245).abs() < 1e-12 && finding.seeds == 8);
+        assert_eq!((finding.verdict, finding.probability_better), (Verdict::Worse, Some(0.0)));
     }
 
     #[test]
@@ -228,15 +236,14 @@ mod tests {
         let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
         snapshot.criterion.primary = "train-loss".to_owned();
         for run in &mut snapshot.runs {
-            let lower = if run.key.setting.text("activation") == "relu" { 0.25 } else { 0.0 };
-            run.epochs
-                .last_mut()
-                .unwrap()
-                .set("train_loss", 1.0 - lower + 1e-3 * run.key.seed as f64);
+            let seed = 1e-3 * (run.key.seed % 3) as f64;
+            let relu = run.key.setting.text("activation") == "relu";
+            let loss = if relu { 0.75 + seed } else { 1.0 };
+            run.epochs.last_mut().unwrap().set("train_loss", loss);
         }
-        let found = &differences(&snapshot)[0].found;
-        assert!((found.mean().unwrap().mean + 0.25).abs() < 1e-12, "{found:?}");
-        assert_eq!(found.ruling.verdict, Verdict::Better);
+        let found = &differences(&snapshot)[0].finding;
+        assert!((found.mean.unwrap() + 0.25 - 9e-3 / 8.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.verdict, Verdict::Better);
     }
 
     #[test]
@@ -246,27 +253,25 @@ mod tests {
         snapshot.criterion.amplitudes = vec![1.0, 2.0];
         for run in &mut snapshot.runs {
             let worse = if run.key.setting.text("activation") == "relu" { 0.02 } else { 0.0 };
-            let test_error = Some(0.3 + worse + 1e-4 * run.key.seed as f64);
+            let seed = if worse == 0.0 { 0.0 } else { 1e-4 * (run.key.seed as f64 - 4.5) };
+            let test_error = Some(0.3 + worse + seed);
             let at = |amplitude: f64| NoiseMetrics { amplitude, test_loss: 1.0, test_error };
             run.noise = vec![at(0.0), at(1.0), at(2.0)];
             run.noise[1].test_error = Some(0.1);
         }
-        let found = &differences(&snapshot)[0].found;
-        assert!((found.mean().unwrap().mean - 0.01).abs() < 1e-12, "{found:?}");
-        assert_eq!(found.ruling.verdict, Verdict::Worse);
+        let found = &differences(&snapshot)[0].finding;
+        assert!((found.mean.unwrap() - 0.01).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.verdict, Verdict::Worse);
         snapshot.runs[0].noise.pop();
-        assert_eq!(
-            differences(&snapshot)[0].found.ruling.pairs.len(),
-            7,
-            "an amplitude is missing"
-        );
+        assert_eq!(differences(&snapshot)[0].finding.seeds, 7, "an amplitude is missing");
     }
 
     #[test]
     fn where_runs_kept_no_outcomes_a_reason_is_given() {
         let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
-        let reason =
-            |snapshot: &ComparisonSnapshot| differences(snapshot)[0].found.no_new_examples();
+        let reason = |snapshot: &ComparisonSnapshot| {
+            differences(snapshot)[0].finding.no_new_examples.clone()
+        };
         assert!(reason(&snapshot).unwrap().starts_with("runs have not kept"));
         // Where they are not examples of a test set, nothing is missing.
         snapshot.criterion.primary = "train-loss".to_owned();
@@ -280,12 +285,12 @@ mod tests {
     fn where_networks_are_built_differently_it_is_said_what_seeds_pair() {
         let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
         let said = |snapshot: &ComparisonSnapshot| {
-            details(&differences(snapshot)[0].found, &snapshot.wording()).unwrap()
+            differences(snapshot)[0].finding.details.clone().unwrap()
         };
         assert!(!said(&snapshot).contains("built"));
         let arm = differences(&snapshot)[0].arm.clone();
         snapshot.built_differently = vec![arm];
-        assert!(said(&snapshot).ends_with("so that seeds pair batches and draws alone"));
+        assert!(said(&snapshot).contains("built differently, so seeds pair batches and random"));
         snapshot.built_differently.push(snapshot.criterion.baseline.clone());
         assert!(!said(&snapshot).contains("built"), "both are of the other kind");
     }
@@ -295,8 +300,8 @@ mod tests {
         let mut snapshot = two(8, |_| 0.002);
         snapshot.runs[0].status = RunStatus::Running;
         snapshot.runs[3].status = RunStatus::Failed { reason: "x".into() };
-        let found = &differences(&snapshot)[0].found;
-        assert_eq!((found.ruling.pairs.len(), found.outstanding), (6, 1));
+        let found = &differences(&snapshot)[0].finding;
+        assert_eq!((found.seeds, found.outstanding), (6, 1));
     }
 
     #[test]
@@ -315,7 +320,7 @@ mod tests {
     fn tuning_runs_are_not_compared() {
         let mut snapshot = example();
         snapshot.runs.iter_mut().for_each(|run| run.key.stage = Stage::Tuning);
-        assert!(differences(&snapshot).iter().all(|d| d.found.ruling.pairs.is_empty()));
+        assert!(differences(&snapshot).iter().all(|d| d.finding.pairs.is_empty()));
     }
 
     #[test]
@@ -340,38 +345,36 @@ mod tests {
     }
 
     #[test]
-    fn seeds_are_wanted_until_all_is_decided_or_the_last_look_is_taken() {
+    fn seeds_are_wanted_until_all_is_decided_or_none_is_left() {
         let erratic = |seed: u64| if seed.is_multiple_of(2) { 0.01 } else { -0.0101 };
         let until_decided = |seeds, shift: fn(u64) -> f64| {
             let mut snapshot = two(seeds, shift);
-            snapshot.criterion.looks = Looks::until_decided(20);
+            snapshot.criterion.plan = Plan::until_decided(20);
             snapshot
         };
         let wanted = |snapshot: &ComparisonSnapshot| -> Vec<(String, u64)> {
             let all = further_seeds(snapshot).into_iter();
             all.map(|further| (further.setting.text("activation"), *further.seeds.end())).collect()
         };
-        // The first look is the plan's own business.
-        let nine = until_decided(9, erratic);
-        assert_eq!((wanted(&nine), looked_at(&nine)), (vec![], false));
-        let next = |look| [("gelu".to_owned(), look), ("relu".to_owned(), look)];
-        let ten = until_decided(10, erratic);
-        assert!(looked_at(&ten));
-        assert_eq!(wanted(&ten), next(15));
-        assert_eq!(wanted(&until_decided(15, erratic)), next(20));
-        assert_eq!(wanted(&until_decided(20, erratic)), [], "the last look");
-        let decided = until_decided(10, |seed| 0.01 + 1e-4 * seed as f64);
+        // The first seeds are the plan's own business.
+        let seven = until_decided(7, erratic);
+        assert_eq!((wanted(&seven), has_begun(&seven)), (vec![], true));
+        let next = |seed| [("gelu".to_owned(), seed), ("relu".to_owned(), seed)];
+        assert_eq!(wanted(&until_decided(8, erratic)), next(9));
+        assert_eq!(wanted(&until_decided(19, erratic)), next(20));
+        assert_eq!(wanted(&until_decided(20, erratic)), [], "no more are planned");
+        let decided = until_decided(8, |seed| 0.01 + 1e-4 * seed as f64);
         assert_eq!(wanted(&decided), [], "decided");
         let mut fixed = two(8, erratic);
         assert_eq!(wanted(&fixed), []);
-        fixed.criterion.looks = Looks::once(8).with_added([20]);
-        assert_eq!(wanted(&fixed), next(20), "a look that was added");
+        fixed.added_seeds = vec![AddedSeeds { seeds: 20, at: String::new() }];
+        assert_eq!(wanted(&fixed), next(20), "seeds that were added");
     }
 
     #[test]
     fn a_decided_activation_gets_no_more_seeds_and_the_baseline_does() {
         let mut snapshot = two(15, |seed| 0.01 + 1e-4 * seed as f64);
-        snapshot.criterion.looks = Looks::until_decided(20);
+        snapshot.criterion.plan = Plan::until_decided(20);
         snapshot.criterion.comparisons = 2;
         let relu: Vec<_> = snapshot
             .runs
@@ -393,10 +396,10 @@ mod tests {
     #[test]
     fn runs_beyond_the_plan_are_not_waited_for() {
         let mut snapshot = two(10, |_| 0.002);
-        snapshot.criterion.looks = Looks::once(8);
+        snapshot.criterion.plan = Plan::fixed(8);
         for run in snapshot.runs.iter_mut().filter(|run| [4, 9, 10].contains(&run.key.seed)) {
             run.status = RunStatus::Running;
         }
-        assert_eq!(differences(&snapshot)[0].found.outstanding, 2, "both of seed 4");
+        assert_eq!(differences(&snapshot)[0].finding.outstanding, 2, "both of seed 4");
     }
 }

@@ -15,10 +15,8 @@ pub struct DifferenceCurve {
     pub context: Setting,
     /// Pairs of complete runs.
     pub pairs: usize,
-    /// The level of the comparison's last look, which its intervals are made of.
-    pub level: f64,
-    /// The mean of arm − baseline after every epoch that all pairs have: epochs from the
-    /// first in which a run diverged on are left out.
+    /// The mean of arm − baseline after every epoch that all pairs have: epochs from the first in which a run diverged
+    /// on are left out. No verdict goes by it.
     pub points: Vec<(usize, Mean)>,
 }
 
@@ -27,8 +25,6 @@ pub struct DifferenceCurve {
 pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
     let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
     let measure = snapshot.primary_by_epoch();
-    let rules = snapshot.criterion.rules();
-    let level = rules.level(rules.looks.last());
     let at = |epoch| {
         let measure = &measure;
         move |run: &RunSnapshot| value_at(run, epoch, measure)
@@ -53,7 +49,6 @@ pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> 
             baseline: side.baseline.arm.clone(),
             context: side.arm.context.clone(),
             pairs: pairs.len(),
-            level,
             points: (1..=epochs).filter_map(mean).collect(),
         }
     };
@@ -74,7 +69,7 @@ mod tests {
         assert_eq!(curves.len(), 2);
         for (curve, difference) in curves.iter().zip(&differences) {
             assert_eq!((curve.pairs, curve.points.len()), (3, 12));
-            assert_eq!(curve.points.last().map(|point| point.1), difference.found.mean());
+            assert_eq!(curve.points.last().map(|point| point.1.mean), difference.finding.mean);
         }
     }
 

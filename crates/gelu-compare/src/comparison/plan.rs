@@ -18,25 +18,26 @@ pub fn next<E: Experiment>(
     all(comparison, &comparison.recipe.design(), snapshot).into_iter().filter(wanted).collect()
 }
 
-/// Whether a run is one of the plan: one of its settings, with a seed up to the last look. What
+/// Whether a run is one of the plan: one of its settings, with a seed up to the last. What
 /// else is on disk is shown and finished, and judged by nothing.
 pub fn includes<E: Experiment>(comparison: &Comparison<E>, design: &Design, key: &RunKey) -> bool {
     let seeds = match (key.stage, design.tuning_seeds) {
         (Stage::Tuning, Some(seeds)) => seeds,
-        (Stage::Final, Some(_)) | (Stage::Only, None) => comparison.looks_of(design).last().seeds,
+        (Stage::Final, Some(_)) | (Stage::Only, None) => comparison.last_seed(design),
         _ => 0,
     };
     comparison.planned && key.seed <= seeds && design.includes(&key.setting)
 }
 
 /// How many runs can be under way at the same time from now to the end: no more than are wanted now,
-/// unless more will be as these end, the final ones after tuning or the seeds of a further look.
+/// unless more will be as these end: the final ones after tuning, or further seeds.
 pub fn most_at_once<E: Experiment>(
     comparison: &Comparison<E>,
     snapshot: &ComparisonSnapshot,
 ) -> usize {
     let design = comparison.recipe.design();
-    let grows = design.tuning_seeds.is_some() || comparison.looks_of(&design).iter().count() > 1;
+    let (plan, last) = (design.plan(), comparison.last_seed(&design));
+    let grows = design.tuning_seeds.is_some() || plan.until_decided || last > plan.seeds;
     match next(comparison, snapshot).len() {
         wanted if wanted > 0 && comparison.planned && grows => usize::MAX,
         wanted => wanted,
@@ -69,7 +70,7 @@ pub fn all<E: Experiment>(
 pub fn grid(design: &Design) -> Vec<RunKey> {
     let (stage, seeds) = match design.tuning_seeds {
         Some(seeds) => (Stage::Tuning, seeds),
-        None => (Stage::Only, design.looks().first().seeds),
+        None => (Stage::Only, design.first_seeds()),
     };
     let settings = design.settings();
     let mut keys = Vec::new();
@@ -97,7 +98,7 @@ fn finals(design: &Design, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     }
     let mut keys = Vec::new();
     let best = best_groups(&tuned);
-    for seed in 1..=design.looks().first().seeds {
+    for seed in 1..=design.first_seeds() {
         keys.extend(best.iter().map(|group| RunKey {
             setting: group.runs[0].key.setting.clone(),
             seed,
@@ -107,8 +108,7 @@ fn finals(design: &Design, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     keys
 }
 
-/// The seeds that the looks after the first need, as long as they leave a comparison open; see
-/// [`further_seeds`].
+/// Further seeds of comparisons that are not decided; see [`further_seeds`].
 fn further(design: &Design, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     let stage = match design.tuning_seeds {
         Some(_) => Stage::Final,

@@ -5,6 +5,9 @@ use crate::setting::{Role, Setting};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+/// Tuned values are chosen on this number of first seeds, or on all where fewer are planned.
+const TUNING_SEEDS: u64 = 8;
+
 /// The runs of a comparison that differ by seed alone.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
@@ -89,11 +92,11 @@ impl<'a> Group<'a> {
     }
 
     /// What is tuned is chosen by it, as a cost: the median over its complete runs of the selection
-    /// measure at the epoch that is reported; `None` before any is complete. The seeds of the first
-    /// look choose, once and for all; where runs only tune, all of them.
+    /// measure at the epoch that is reported; `None` before any is complete. The first eight seeds choose, once; where
+    /// runs only tune, all of them.
     pub fn score(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
         let measure = snapshot.selection();
-        let first = snapshot.criterion.looks.first().seeds;
+        let first = snapshot.criterion.plan.seeds.min(TUNING_SEEDS);
         let choosing = self.filtered(|run| run.key.seed <= first || run.key.stage == Stage::Tuning);
         let values = choosing.values(snapshot, snapshot.reported, &measure);
         median(values.into_iter().map(|value| measure.cost(value)))
@@ -172,7 +175,7 @@ pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Looks;
+    use crate::comparison::statistics::Plan;
     use crate::report::snapshot_example::{example, setting};
 
     #[test]
@@ -285,12 +288,12 @@ mod tests {
     }
 
     #[test]
-    fn seeds_after_the_first_look_choose_no_learning_rate() {
+    fn seeds_after_the_first_eight_choose_no_learning_rate() {
         let mut snapshot = example();
-        snapshot.criterion.looks = Looks::until_decided(20);
+        snapshot.criterion.plan = Plan::until_decided(20);
         let mut late = snapshot.runs[2].clone();
         assert_eq!(late.key.setting.number("lr"), 1e-4);
-        for seed in 11..=20 {
+        for seed in 9..=20 {
             late.key.seed = seed;
             late.epochs.iter_mut().for_each(|epoch| epoch.set("valid_loss", 0.0));
             snapshot.runs.push(late.clone());

@@ -1,6 +1,7 @@
 //! How values of a measure are said.
 
-use crate::measure::{Direction, Measure};
+use super::tasks::Scale;
+use crate::measure::{Direction, Measure, Unit};
 use crate::runs::ComparisonSnapshot;
 
 /// How values of a measure are said.
@@ -28,6 +29,20 @@ impl Wording {
             name => format!(" {name}"),
         };
         Self { measure: measure.clone(), unit, examples: None }
+    }
+
+    /// That of differences brought to a scale.
+    #[must_use]
+    pub fn on_scale(&self, scale: Scale) -> Self {
+        let measure = &self.measure;
+        match scale {
+            Scale::Raw => self.clone(),
+            Scale::Ratio => Self::of(&Measure { unit: Unit::named("%"), ..measure.clone() }),
+            Scale::Ranks => {
+                let words = format!("ranks of {}", measure.words);
+                Self::of(&Measure { unit: Unit::own(1), words, ..measure.clone() })
+            }
+        }
     }
 
     /// For a measure on so many test examples of that name: `pictures`.
@@ -80,10 +95,17 @@ impl Wording {
         }
     }
 
-    /// Two ends: `0.14 to 1.00`.
+    /// Two ends: `0.14 to 1.00`; `0.14 or more` and `1.00 or less` where the other one is infinite.
     pub fn interval(&self, [low, high]: [f64; 2]) -> String {
-        let resolution = (high - low) / 2.0;
-        format!("{} to {}", self.number(low, resolution), self.number(high, resolution))
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) => {
+                let resolution = (high - low) / 2.0;
+                format!("{} to {}", self.number(low, resolution), self.number(high, resolution))
+            }
+            (true, false) => format!("{} or more", self.number(low, low / 10.0)),
+            (false, true) => format!("{} or less", self.number(high, high / 10.0)),
+            (false, false) => "unlimited".to_owned(),
+        }
     }
 
     /// A difference of costs as one of the measure: turned round where higher is better.
@@ -113,7 +135,7 @@ impl Wording {
     }
 
     /// `test error`, `test loss`, `test MSE`.
-    pub fn measure(&self) -> &str {
+    pub fn metric(&self) -> &str {
         &self.measure.words
     }
 
@@ -165,16 +187,15 @@ pub(super) fn p_value(p: f64) -> String {
     text[..short.len().max(4)].to_owned()
 }
 
-/// `5 %`, `7.5 %`, `5.83 %`.
+/// `5%`, `7.5%`, `5.83%`.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.2}", 100.0 * share);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Unit;
 
     fn wording(name: &str, direction: Direction, unit: Unit) -> Wording {
         Wording::of(&Measure { unit, ..Measure::named(name).towards(direction) })
@@ -217,6 +238,6 @@ mod tests {
             ("0.0625".into(), "0.35".into(), "< 0.0001".into())
         );
         assert_eq!([1, 999, 7152, 1_000_000].map(in_thousands), ["1", "999", "7,152", "1,000,000"]);
-        assert_eq!((percent(0.05), percent(0.075)), ("5 %".to_owned(), "7.5 %".to_owned()));
+        assert_eq!((percent(0.05), percent(0.075)), ("5%".to_owned(), "7.5%".to_owned()));
     }
 }

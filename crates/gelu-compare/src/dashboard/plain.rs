@@ -1,5 +1,5 @@
 use super::clock::Clock;
-use crate::comparison::{Headings, Verdict, differences, sentence};
+use crate::comparison::{Headings, differences};
 use crate::measure::{EpochMetrics, LayerMeasure, Measure, Split, duration};
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus};
 use crate::setting::Setting;
@@ -13,7 +13,7 @@ pub struct PlainReporter {
     told: HashMap<RunKey, Told>,
     /// Arms and contexts whose verdict was told.
     decided: HashSet<(Setting, Setting)>,
-    /// Complete runs when verdicts were looked at.
+    /// Complete runs when verdicts were made last.
     complete: usize,
     clock: Clock,
 }
@@ -98,19 +98,17 @@ impl PlainReporter {
     /// What has been decided since the last call, where it is looked at more than once.
     fn verdicts(&mut self, snapshot: &ComparisonSnapshot) -> String {
         let complete = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
-        if snapshot.criterion.looks.iter().count() == 1 || complete == self.complete {
+        if !snapshot.criterion.plan.until_decided || complete == self.complete {
             return String::new();
         }
         self.complete = complete;
-        let wording = snapshot.wording();
         let mut lines = String::new();
         let differences = differences(snapshot);
         let headings = Headings::of(&snapshot.axes, differences.iter().map(|d| &d.context));
         for difference in &differences {
             let key = (difference.arm.clone(), difference.context.clone());
-            if difference.found.ruling.verdict != Verdict::Undecided && self.decided.insert(key) {
-                let said =
-                    headings.head(&difference.context, &sentence(&difference.found, &wording));
+            if !difference.finding.is_open() && self.decided.insert(key) {
+                let said = headings.head(&difference.context, &difference.finding.sentence);
                 writeln!(lines, "[decided] {said}").expect("writing to memory cannot fail");
             }
         }
@@ -177,7 +175,8 @@ fn digits(number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::{Looks, Unit};
+    use crate::comparison::statistics::Plan;
+    use crate::measure::Unit;
     use crate::report::snapshot_example::{example, without_epochs};
 
     #[test]
@@ -260,10 +259,11 @@ mod tests {
     fn a_verdict_is_told_once_when_it_is_made() {
         let mut snapshot = example();
         let pattern = snapshot.runs.swap_remove(0);
-        snapshot.criterion.looks = Looks::until_decided(20);
+        snapshot.criterion.plan = Plan::until_decided(20);
+        snapshot.criterion.comparisons = 1;
         snapshot.runs.clear();
         let mut reporter = PlainReporter::new();
-        for seed in 1..=10 {
+        for seed in 1..=8 {
             assert!(!reporter.lines(&snapshot).contains("[decided]"), "before seed {seed}");
             for (activation, error) in [("gelu", 0.02), ("relu", 0.03 + 1e-4 * seed as f64)] {
                 let mut run = pattern.clone();

@@ -50,7 +50,8 @@ const LAST_BITS: f64 = 1e-12;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::{Bits, Criterion, Looks, TestGroups};
+    use crate::comparison::statistics::Plan;
+    use crate::measure::{Bits, Criterion, TestGroups};
     use crate::setting::Setting;
 
     fn bits(text: &str) -> Bits {
@@ -69,7 +70,9 @@ mod tests {
             negligible: 0.1,
             baseline: Setting::default(),
             comparisons: 1,
-            looks: Looks::once(8),
+            no_worse: None,
+            alpha: 0.05,
+            plan: Plan::fixed(8),
         };
         let groups = TestGroups::singles(2);
         let errors = Outcomes::of_errors(1, groups.clone(), bits("01"));

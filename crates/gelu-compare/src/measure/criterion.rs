@@ -1,21 +1,62 @@
-use super::Looks;
+use crate::comparison::statistics::Plan;
 use crate::setting::Setting;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What a comparison is decided by, declared before its first run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
-    /// Name of the measure.
+    /// Name of the metric.
     pub primary: String,
     /// The amplitudes that it is a mean over, where it is measured under noise.
     pub amplitudes: Vec<f64>,
-    /// δ: a difference of the measure that nobody would care about, in its own unit (errors as
-    /// fractions); 0 where nothing is called the same.
+    /// δ: a difference of the metric too small to care about, in its own unit (errors as fractions); 0 where nothing is
+    /// called the same.
     pub negligible: f64,
+    /// The metric that must not get worse for a setting to be called better.
+    pub no_worse: Option<NoWorse>,
     /// The arm that every other one is compared with.
     pub baseline: Setting,
-    /// m: how many comparisons are planned, which share α. Every arm beside the baseline, at each
-    /// combination of what a verdict is made at each of.
+    /// m: how many comparisons are planned, which share α. Every arm next to the baseline, at each combination of the
+    /// values that a verdict is made at each of.
     pub comparisons: usize,
-    /// When they are looked at.
-    pub looks: Looks,
+    /// α: with what probability a verdict of the whole table may be wrong.
+    pub alpha: f64,
+    /// How many seeds are planned, and when the test may decide.
+    pub plan: Plan,
+}
+
+/// A metric that must not get worse.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoWorse {
+    /// Its name.
+    pub metric: String,
+    /// By how much it may get worse, in its own unit.
+    pub margin: f64,
+}
+
+/// How long a comparison that goes on until it is decided may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UntilDecided {
+    /// Seeds at most.
+    pub max_seeds: u64,
+}
+
+impl UntilDecided {
+    /// The largest number of seeds that can be asked for.
+    pub const MOST: u64 = 1000;
+
+    /// When the test may decide.
+    pub fn plan(self) -> Plan {
+        Plan::until_decided(self.max_seeds)
+    }
+}
+
+impl Default for UntilDecided {
+    /// 20 seeds.
+    fn default() -> Self {
+        Self { max_seeds: 20 }
+    }
 }

@@ -1,5 +1,4 @@
-//! What is measured of a run, and when comparisons are looked at. A leaf but for settings: it knows
-//! nothing of the other modules.
+//! What is measured of a run, and what decides a comparison.
 
 mod check;
 mod criterion;
@@ -9,20 +8,18 @@ mod epoch_metrics;
 mod epochs;
 mod groups;
 mod layers;
-mod looks;
 mod outcomes;
 mod reported;
 mod split;
 
 pub use check::check_outcomes;
-pub use criterion::Criterion;
+pub use criterion::{Criterion, NoWorse, UntilDecided};
 pub use declared::{Direction, Measure, Unit};
 pub use duration::{duration, seconds};
 pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
 pub use epochs::Epochs;
 pub use groups::TestGroups;
 pub use layers::LayerMeasure;
-pub use looks::{Look, Looks, UntilDecided};
 pub use outcomes::{Bits, OutcomeKind, Outcomes};
 pub use reported::Reported;
 pub use split::Split;

@@ -13,6 +13,7 @@ pub(super) fn dry_run(comparison: &Comparison<Study>, out: &Path) -> Result<()> 
     if let Some(until) = study.until_decided {
         said.push_str(&format!("More seeds until it is decided, up to {}\n", until.max_seeds));
     }
+    said.push_str(&format!("{}\n", design.rule().prospect()));
     if let Some((command, first)) =
         grid.first().and_then(|first| Some((command(study, first)?, first)))
     {
@@ -47,7 +48,7 @@ fn factors(study: &Study) -> String {
             (0, count) => format!("{} of {}", several(count, "value"), axis.name),
             (_, count) => format!("{count} of {}", axis.name),
         });
-    let seeds = several(study.design().looks().first().seeds as usize, "seed");
+    let seeds = several(study.design().first_seeds() as usize, "seed");
     counted.chain([seeds]).collect::<Vec<_>>().join(" × ")
 }
 

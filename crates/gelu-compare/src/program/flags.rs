@@ -1,7 +1,7 @@
 use super::{Contents, On, Pattern, Study, contents};
-use crate::cli::{Seeds, number, whole};
+use crate::cli::{Seeds, no_worse, number, whole};
 use crate::comparison::ComparisonReader;
-use crate::measure::{Reported, Unit};
+use crate::measure::{NoWorse, Reported, Unit};
 use crate::names::check_line;
 use crate::runs::{Comparison, ComparisonFolder, Experiment};
 use crate::setting::{Axis, Role, Value};
@@ -89,8 +89,8 @@ pub(super) struct Varied {
 /// How it is decided, as flags.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Decided {
-    /// The measure that decides
-    #[arg(long, visible_alias = "measure", value_name = "MEASURE")]
+    /// The metric that decides
+    #[arg(long = "metric", aliases = ["primary", "measure"], value_name = "METRIC")]
     primary: Option<String>,
     /// Measures of which higher values are better; of others, lower ones are
     #[arg(long, value_name = "MEASURES", value_delimiter = ',')]
@@ -105,10 +105,15 @@ pub(super) struct Decided {
     /// Choose what is tuned, and the best epoch, by this measure
     #[arg(long, value_name = "MEASURE")]
     select: Option<String>,
-    /// A difference that nobody would care about, in the measure's unit; without it nothing is called the
-    /// same
+    /// A difference too small to care about, in the measure's unit; without it nothing is called the same
     #[arg(long, value_name = "DIFFERENCE", value_parser = number)]
     negligible: Option<f64>,
+    /// Call nothing better that may be worse in another measure by more than this, as in loss=0.002
+    #[arg(long, value_name = "MEASURE=DIFFERENCE", value_parser = no_worse)]
+    no_worse: Option<NoWorse>,
+    /// How often a verdict of the table may be wrong [default: 0.05]
+    #[arg(long, value_name = "PROBABILITY", value_parser = number)]
+    level: Option<f64>,
     #[command(flatten)]
     seeds: Seeds,
     /// Folder for results [default: results/NAME]
@@ -236,7 +241,11 @@ impl Decided {
         }
         study.selection = self.select.clone().or(study.selection.take());
         study.negligible = self.negligible.unwrap_or(study.negligible);
+        study.no_worse = self.no_worse.clone().or(study.no_worse.take());
+        study.level = self.level.or(study.level);
         self.seeds.change(&mut study.seeds, &mut study.until_decided);
+        let (rule, out) = (study.design().rule(), self.out(study));
+        self.seeds.raise::<Study>(&rule, &mut study.seeds, &out);
     }
 
     /// Gives measures their units, once it is known what else is declared of them.
@@ -250,7 +259,7 @@ impl Decided {
     pub(super) fn check(&self, study: &Study) -> Result<()> {
         if study.primary.is_empty() {
             return Err(Error::Usage(
-                "which measure decides? name it as the program prints it, as in --primary test_error"
+                "which measure decides? name it as the program prints it, as in --metric test_error"
                     .to_owned(),
             ));
         }
@@ -280,7 +289,7 @@ impl Decided {
         let out = self.out(study);
         let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison()).ok();
         let asked = self.comparison(study, on, &out)?;
-        let (folder, now) = ComparisonFolder::create(&out, &asked, ComparisonReader::has_looked)?;
+        let (folder, now) = ComparisonFolder::create(&out, &asked, ComparisonReader::has_begun)?;
         if let Some(before) = before {
             contents::announce_change(&folder, &before, &now);
         }

@@ -1,7 +1,7 @@
 use super::execution::{Execution, Workers};
 use super::flags::{Decided, Told};
 use super::{On, Study, Template};
-use crate::comparison::{Verdict, differences, sentence};
+use crate::comparison::{Verdict, differences};
 use crate::output::{complain, print};
 use crate::runs::{ComparisonSnapshot, RunStatus};
 use crate::setting::{Axis, Role};
@@ -82,12 +82,12 @@ fn conclude(snapshot: &ComparisonSnapshot, json: bool) -> Result<ExitCode> {
     let Some(difference) = differences(snapshot).into_iter().next() else {
         return Ok(ExitCode::FAILURE);
     };
-    let said = format!("{}\n", sentence(&difference.found, &snapshot.wording()));
+    let said = format!("{}\n", difference.finding.sentence);
     match json {
         true => complain(&said),
         false => print(&said)?,
     }
-    Ok(ExitCode::from(match difference.found.ruling.verdict {
+    Ok(ExitCode::from(match difference.finding.verdict {
         Verdict::Better => 0,
         Verdict::Worse => 10,
         Verdict::Same => 11,

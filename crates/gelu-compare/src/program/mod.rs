@@ -14,7 +14,7 @@ mod judge;
 mod log;
 mod loops;
 mod main;
-mod number;
+pub(crate) mod number;
 mod orphan;
 mod output;
 mod own;

@@ -2,7 +2,7 @@
 
 /// The number that a text is, in whatever way a program spells it: `-1`, `1e-05`, `nan`, `Infinity`, `-nan(ind)`,
 /// `1.#QNAN`. One beyond all doubles, `1e400`, is infinite. `None` where it is anything else.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     // As C libraries write what is no number.
     let plain =
         text.strip_suffix(')').and_then(|text| text.split_once('(')).map_or(text, |(name, _)| name);

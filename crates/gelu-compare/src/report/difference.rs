@@ -8,6 +8,9 @@ use crate::setting::Setting;
 /// Name of the figure's file.
 pub(super) const NAME: &str = "difference";
 
+/// The band covers the mean of one epoch with 1 − this.
+const POINTWISE: f64 = 0.05;
+
 const GREY: [u8; 3] = [110, 110, 110];
 
 /// How every arm differs from the baseline by what every epoch measures of the primary
@@ -48,7 +51,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
         Direction::Higher => "above 0: better",
     };
     let mean = format!(
-        "{without}mean of {pairs} with its interval, as far as the later epochs reach; {better}"
+        "{without}mean of {pairs} with its pointwise 95% band, not for a verdict, as far as the later epochs reach; {better}"
     );
     Some(Figure {
         title: format!("{}: difference from {baseline}", snapshot.title),
@@ -78,7 +81,7 @@ fn panel<'a>(
                 .points
                 .iter()
                 .map(|(epoch, mean)| {
-                    let [low, high] = mean.interval(curve.level);
+                    let [low, high] = mean.interval(POINTWISE);
                     let [low, high] = [low, high].map(|end| (end * factor).clamp(-limit, limit));
                     (*epoch as f64, low, high)
                 })
@@ -118,7 +121,7 @@ fn within(limit: f64, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64
 fn limit(curves: &[&DifferenceCurve]) -> f64 {
     let late = |curve: &&DifferenceCurve| -> Vec<f64> {
         let half = curve.points.len() / 2;
-        let ends = curve.points[half..].iter().flat_map(|(_, mean)| mean.interval(curve.level));
+        let ends = curve.points[half..].iter().flat_map(|(_, mean)| mean.interval(POINTWISE));
         ends.map(f64::abs).collect()
     };
     1.5 * curves.iter().flat_map(late).fold(0.0, f64::max)
@@ -140,8 +143,8 @@ mod tests {
         let (x, mean) = curves[1].points[11];
         let (_, low, high) = curves[1].band[11];
         let difference = &crate::comparison::differences(&snapshot)[0];
-        assert_eq!((x, mean), (12.0, difference.found.mean().unwrap().mean * 100.0));
-        assert_eq!([low, high], difference.found.interval().unwrap().map(|end| end * 100.0));
+        assert_eq!((x, mean), (12.0, difference.finding.mean.unwrap() * 100.0));
+        assert!(low < mean && mean < high, "{low} {mean} {high}");
         assert!(figure.caption.contains("mean of 3 pairs"), "{}", figure.caption);
         assert!(figure.panels[0].y_axis.contains("points"));
     }

@@ -1,20 +1,22 @@
 //! A forest plot for tests: one arm, three seeds, at two values of something.
 
 use super::{Compared, Forest};
-use crate::comparison::{Contrast, Found, Rules, Wording};
-use crate::measure::{Looks, Measure};
+use crate::comparison::statistics::Plan;
+use crate::comparison::{Finding, Rule, Scores, Wording};
+use crate::measure::Measure;
 
-fn found(differences: [f64; 3]) -> Found {
-    let rules = Rules { comparisons: 2, looks: Looks::once(3), negligible: 0.001 };
+fn finding(differences: [f64; 3], wording: &Wording) -> Finding {
+    let rule = Rule { comparisons: 1, plan: Plan::fixed(3), alpha: 0.5, negligible: 0.001 };
     let by_seed = (1..).zip(differences.map(|d| [0.02 + d, 0.02])).collect();
-    Found::of_scores("ReLU", "GELU", &Contrast { by_seed }, &rules)
+    Finding::of(Scores::new("ReLU", "GELU", by_seed), &rule, wording)
 }
 
 pub(super) fn forest() -> Forest {
-    let [first, second] = [found([0.002, 0.003, 0.0028]), found([0.001, -0.002, 0.004])];
-    let row = |panel: &str, found| Compared { panel: panel.to_owned(), position: 1, found };
-    let compared = [row("dropout 0", &first), row("dropout 0.5", &second)];
     let wording = Wording::of(&Measure::test_error());
+    let [first, second] =
+        [[0.002, 0.003, 0.0028], [0.001, -0.002, 0.004]].map(|d| finding(d, &wording));
+    let row = |panel: &str, finding| Compared { panel: panel.to_owned(), position: 1, finding };
+    let compared = [row("dropout 0", &first), row("dropout 0.5", &second)];
     let forest = Forest::of("Digits: verdicts".to_owned(), "built-in digits", &compared, &wording);
     forest.unwrap()
 }

@@ -1,6 +1,6 @@
 //! The verdicts as a picture: the first that a reader of a comparison looks at.
 
-use crate::comparison::{Found, Verdict, Wording};
+use crate::comparison::{Finding, Verdict, Wording};
 
 /// A forest plot: a row a comparison, with the paired differences as dots, the interval of their mean as
 /// a bar, and ±δ around zero. What is drawn, not how.
@@ -42,7 +42,7 @@ pub struct ForestRow {
     pub dots: Vec<f64>,
     /// Their mean.
     pub mean: Option<f64>,
-    /// The interval of the mean.
+    /// The differences that the test does not rule out; ±∞ where it rules out none on that side.
     pub interval: Option<[f64; 2]>,
     /// The interval for new test examples.
     pub new_examples: Option<[f64; 2]>,
@@ -98,7 +98,7 @@ pub struct Compared<'a> {
     /// Its place among the colours.
     pub position: usize,
     /// What it shows.
-    pub found: &'a Found,
+    pub finding: &'a Finding,
 }
 
 impl Forest {
@@ -111,19 +111,20 @@ impl Forest {
         wording: &Wording,
     ) -> Option<Self> {
         let mut panels: Vec<ForestPanel> = Vec::new();
-        let shown = |c: &&Compared<'_>| !c.found.ruling.pairs.is_empty();
-        for Compared { panel, position, found } in compared.iter().filter(shown) {
+        let shown = |c: &&Compared<'_>| c.finding.runs() != [0, 0];
+        for Compared { panel, position, finding } in compared.iter().filter(shown) {
             if panels.last().is_none_or(|last| last.title != *panel) {
-                let margin = wording.scaled(found.rules.negligible);
+                let margin =
+                    wording.scaled(finding.rule.as_ref().map_or(0.0, |rule| rule.negligible));
                 panels.push(ForestPanel { title: panel.clone(), margin, rows: Vec::new() });
             }
             if let Some(last) = panels.last_mut() {
-                last.rows.push(row(found, wording, *position));
+                last.rows.push(row(finding, wording, *position));
             }
         }
-        let baseline = &compared.first()?.found.baseline;
+        let baseline = &compared.first()?.finding.baseline;
         let margin = match panels.first()?.margin > 0.0 {
-            true => "dashed: ±δ, too small to care about; ",
+            true => "dashed: ±δ, negligible; ",
             false => "",
         };
         let rows = || panels.iter().flat_map(|panel: &ForestPanel| &panel.rows);
@@ -139,49 +140,50 @@ impl Forest {
         Some(Self {
             title,
             caption: format!(
-                "dot: a seed; bar: interval of the mean over all comparisons and looks; {thin}{margin}{data}"
+                "dot: a seed; bar: what the test does not rule out; {thin}{margin}{data}"
             ),
-            axis: format!("{} − that of {baseline}{unit}; {side}: better", wording.measure()),
+            axis: format!("{} − that of {baseline}{unit}; {side}: better", wording.metric()),
             panels,
         })
     }
 }
 
-fn row(found: &Found, wording: &Wording, position: usize) -> ForestRow {
-    let ruling = &found.ruling;
+fn row(finding: &Finding, wording: &Wording, position: usize) -> ForestRow {
     let drawn = |cost: f64| wording.scaled(wording.of_measure(cost));
-    let ends = |ends| wording.ends_of_measure(ends).map(|end| wording.scaled(end));
+    let ends = |ends: [f64; 2]| ends.map(|end| wording.scaled(end));
     ForestRow {
-        label: found.arm.clone(),
-        words: words(found, wording),
-        decided: ruling.verdict != Verdict::Undecided,
+        label: finding.arm.clone(),
+        words: words(finding, wording),
+        decided: finding.verdict != Verdict::Undecided,
         position,
-        dots: ruling.pairs.differences().into_iter().map(drawn).collect(),
-        mean: found.mean().map(|mean| drawn(mean.mean)),
-        interval: found.interval().map(ends),
-        new_examples: found.new_examples().map(|new| ends([new.low, new.high])),
+        dots: finding.pairs.differences().into_iter().map(drawn).collect(),
+        mean: finding.mean.map(|mean| wording.scaled(mean)),
+        interval: finding.interval.map(|interval| ends(interval.ends())),
+        new_examples: finding.new_examples.map(|new| ends([new.low, new.high])),
     }
 }
 
 /// `worse by 12.70 (8.82 to 16.58), 12 seeds`.
-fn words(found: &Found, wording: &Wording) -> String {
-    let ruling = &found.ruling;
-    let count = ruling.pairs.len();
-    let seeds = match (ruling.next, count) {
-        (Some(look), _) => format!("{count} of {} seeds", look.seeds),
-        (None, 1) => "1 seed".to_owned(),
-        (None, _) => format!("{count} seeds"),
+fn words(finding: &Finding, wording: &Wording) -> String {
+    let (count, planned) = (finding.seeds, finding.planned_seeds);
+    let waits = finding.is_open() && (1..planned).contains(&(count as u64));
+    let seeds = match (waits, finding.until_decided) {
+        (true, true) => format!("{count} of at most {planned} seeds"),
+        (true, false) => format!("{count} of {planned} seeds"),
+        (false, _) => finding.counted(),
     };
-    let (Some(mean), Some(interval)) = (found.mean(), found.interval()) else {
-        return format!("{}, {seeds}", ruling.verdict);
+    let Some(mean) = finding.mean else {
+        return format!("{}, {seeds}", finding.verdict);
     };
-    let (by, size, ends) = match ruling.verdict {
-        Verdict::Better => (" by", -mean.mean, [-interval[1], -interval[0]]),
-        Verdict::Worse => (" by", mean.mean, interval),
-        _ => (":", wording.of_measure(mean.mean), wording.ends_of_measure(interval)),
-    };
-    let size = wording.number(size, (ends[1] - ends[0]) / 2.0);
-    format!("{}{by} {size} ({}), {seeds}", ruling.verdict, wording.interval(ends))
+    let turned = |[low, high]: [f64; 2]| if mean < 0.0 { [-high, -low] } else { [low, high] };
+    let is_decided = matches!(finding.verdict, Verdict::Better | Verdict::Worse);
+    let (by, size) = if is_decided { (" by", mean.abs()) } else { (":", mean) };
+    let size = wording.number(size, finding.resolution());
+    let interval = finding.interval.map_or_else(String::new, |interval| {
+        let ends = if is_decided { turned(interval.ends()) } else { interval.ends() };
+        format!(" ({})", wording.interval(ends))
+    });
+    format!("{}{by} {size}{interval}, {seeds}", finding.verdict)
 }
 
 #[cfg(test)]
@@ -192,9 +194,9 @@ mod tests {
     fn a_row_says_what_was_found_in_the_unit_of_the_axis() {
         let forest = forest();
         let row = &forest.panels[0].rows[0];
-        assert_eq!((row.label.as_str(), row.dots.len(), row.decided), ("ReLU", 3, false));
+        assert_eq!((row.label.as_str(), row.dots.len(), row.decided), ("ReLU", 3, true));
         assert!((row.mean.unwrap() - 0.26).abs() < 1e-12);
-        assert!(row.words.starts_with("undecided: 0.26"), "{}", row.words);
+        assert!(row.words.starts_with("worse by 0.26"), "{}", row.words);
         assert!(row.words.ends_with("), 3 seeds"), "{}", row.words);
         assert_eq!(forest.axis, "test error − that of GELU, points; left: better");
         assert!((forest.panels[0].margin - 0.1).abs() < 1e-12);

@@ -29,8 +29,7 @@ pub(crate) use captions::untold;
 pub use csv::csv;
 pub use document::{
     ArmDocument, Arms, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,
-    ForecastDocument, FoundDocument, IntervalDocument, LookDocument, MeasuresDocument, RunDocument,
-    SCHEMA, SpreadDocument,
+    MeasuresDocument, RunDocument, SCHEMA, SpreadDocument,
 };
 pub use draw::svg;
 pub use figure::{Curve, Figure, Panel};

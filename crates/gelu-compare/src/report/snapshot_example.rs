@@ -1,6 +1,7 @@
 //! A comparison to test reports on: plausible curves, made without training.
 
-use gelu_compare::measure::{Criterion, EpochMetrics, Looks, Measure, Reported, Unit};
+use gelu_compare::comparison::statistics::Plan;
+use gelu_compare::measure::{Criterion, EpochMetrics, Measure, Reported, Unit};
 use gelu_compare::runs::{ComparisonSnapshot, FigureSpec, RunKey, RunSnapshot, RunStatus, Stage};
 use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
 use serde_json::Map;
@@ -67,9 +68,11 @@ pub(crate) fn example() -> ComparisonSnapshot {
             negligible: 0.001,
             baseline: Setting::new([("activation", "gelu")]),
             comparisons: 2,
-            looks: Looks::once(3),
+            no_worse: None,
+            alpha: 0.05,
+            plan: Plan::fixed(3),
         },
-        added_looks: Vec::new(),
+        added_seeds: Vec::new(),
         later_measures: Vec::new(),
         test_examples: 1000,
         examples: "pictures".into(),

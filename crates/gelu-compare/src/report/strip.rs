@@ -15,7 +15,7 @@ pub enum Mark {
     Dot,
     /// The interval for new test examples.
     Thin,
-    /// The interval of the mean.
+    /// What the test does not rule out.
     Bar,
     /// The mean.
     Mean,

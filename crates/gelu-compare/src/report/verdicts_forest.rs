@@ -18,7 +18,7 @@ pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
         let context = difference.context.context(&snapshot.axes);
         let panel = if several { context } else { String::new() };
         let position = snapshot.position(&difference.arm);
-        compared.push(Compared { panel, position, found: &difference.found });
+        compared.push(Compared { panel, position, finding: &difference.finding });
     }
     Forest::of(format!("{}: verdicts", snapshot.title), &data_of(snapshot), &compared, &wording)
 }
@@ -37,9 +37,9 @@ mod tests {
         let row = &forest.panels[0].rows[0];
         let difference = &differences(&snapshot)[0];
         assert_eq!((row.label.as_str(), row.dots.len(), row.decided), ("ReLU", 3, false));
-        assert_eq!(row.mean, difference.found.mean().map(|mean| mean.mean * 100.0));
+        assert_eq!(row.mean, difference.finding.mean.map(|mean| mean * 100.0));
         assert!(row.words.starts_with("undecided: 0.26"), "{}", row.words);
-        assert!(row.words.ends_with("), 3 seeds"), "{}", row.words);
+        assert!(row.words.ends_with(", 3 seeds"), "{}", row.words);
         assert!(forest.axis.contains("test error − that of GELU, points; left: better"));
         assert!(forest.caption.contains("SYNTHETIC DATA"));
         assert!((forest.panels[0].margin - 0.1).abs() < 1e-12);

@@ -1,6 +1,6 @@
 use super::lease;
 use super::{DataSource, Description, Design, Experiment, RunKey, Spec, With};
-use crate::measure::{Criterion, Looks};
+use crate::measure::Criterion;
 use crate::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,9 @@ pub struct Comparison<E> {
     /// How many examples the test set has, as far as the recipe uses it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub test_examples: usize,
-    /// Looks that were added after one had been taken, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub added_looks: Vec<AddedLook>,
+    /// Numbers of seeds in all that were asked for once runs were complete, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "added_looks")]
+    pub added_seeds: Vec<AddedSeeds>,
     /// The measures that were chosen once runs were complete, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later_measures: Vec<LaterMeasure>,
@@ -47,11 +47,11 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A look that was not planned.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Seeds beyond those that were planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AddedLook {
-    /// After so many seeds.
+pub struct AddedSeeds {
+    /// How many there are in all from then on.
     pub seeds: u64,
     /// When it was asked for, as RFC 3339.
     pub at: String,
@@ -94,26 +94,22 @@ impl<E: Experiment> Comparison<E> {
             lease_seconds: 60,
             data,
             test_examples: 0,
-            added_looks: Vec::new(),
+            added_seeds: Vec::new(),
             later_measures: Vec::new(),
             recipe,
             description: None,
         }
     }
 
-    /// When it is looked at, with the looks that were added.
-    pub fn looks(&self) -> Looks {
-        self.looks_of(&self.recipe.design())
+    /// The last seed that runs have, those that were added among them.
+    pub(crate) fn last_seed(&self, design: &Design) -> u64 {
+        let added = self.added_seeds.last().map_or(0, |added| added.seeds);
+        design.plan().seeds.max(added)
     }
 
-    /// The same of its design, for whoever has that.
-    pub(crate) fn looks_of(&self, design: &Design) -> Looks {
-        design.looks().with_added(self.added_looks.iter().map(|look| look.seeds))
-    }
-
-    /// What makes it smaller than it is meant to be, seeds among it: those of its last look count.
+    /// What makes it smaller than it is meant to be, seeds among it.
     pub fn cut_down(&self, design: &Design) -> Vec<String> {
-        let seeds = self.looks_of(design).last().seeds;
+        let seeds = self.last_seed(design);
         let whole = design.whole_seeds.filter(|whole| seeds < *whole);
         let fewer = whole.map(|whole| match seeds {
             1 => format!("1 seed instead of {whole}"),
@@ -124,13 +120,12 @@ impl<E: Experiment> Comparison<E> {
 
     /// What it is decided by.
     pub fn criterion(&self) -> Criterion {
-        let design = self.recipe.design();
-        Criterion { looks: self.looks_of(&design), ..design.criterion() }
+        self.recipe.design().criterion()
     }
 
-    /// Adds a look that was not planned.
-    pub fn add_look(&mut self, seeds: u64, at: &str) {
-        self.added_looks.push(AddedLook { seeds, at: at.to_owned() });
+    /// Adds seeds that were not planned.
+    pub fn add_seeds(&mut self, seeds: u64, at: &str) {
+        self.added_seeds.push(AddedSeeds { seeds, at: at.to_owned() });
     }
 
     /// Checks every value that a type cannot.

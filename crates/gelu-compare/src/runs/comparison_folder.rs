@@ -30,8 +30,8 @@ pub struct ComparisonFolder<E> {
     of: PhantomData<E>,
 }
 
-/// Whether a comparison has been looked at: seeds that are added then have their price.
-pub type LookedAt<E> = fn(&ComparisonFolder<E>, &Comparison<E>) -> bool;
+/// Whether a pair of runs is complete: seeds that are added then have their price.
+pub type HasBegun<E> = fn(&ComparisonFolder<E>, &Comparison<E>) -> bool;
 
 impl<E: Experiment> ComparisonFolder<E> {
     /// The folder of a comparison to work on: made if it is new, joined if it holds the same
@@ -43,7 +43,7 @@ impl<E: Experiment> ComparisonFolder<E> {
     pub fn create(
         path: &Path,
         asked: &Comparison<E>,
-        looked_at: LookedAt<E>,
+        has_begun: HasBegun<E>,
     ) -> Result<(Self, Comparison<E>)> {
         if pack::is_packed(path) {
             let advice = format!(
@@ -63,9 +63,9 @@ impl<E: Experiment> ComparisonFolder<E> {
             return Ok((folder, asked.clone()));
         }
         let there = folder.comparison()?;
-        let widened = match folder.widened(&there, asked, looked_at)? {
+        let widened = match folder.widened(&there, asked, has_begun)? {
             same if same == there => same,
-            _ => folder.widen(asked, looked_at)?,
+            _ => folder.widen(asked, has_begun)?,
         };
         Ok((folder, widened))
     }
@@ -79,13 +79,13 @@ impl<E: Experiment> ComparisonFolder<E> {
     pub fn foresee(
         path: &Path,
         asked: &Comparison<E>,
-        looked_at: LookedAt<E>,
+        has_begun: HasBegun<E>,
     ) -> Result<Option<(Self, Comparison<E>)>> {
         let folder = Self { path: path.to_path_buf(), of: PhantomData };
         if !folder.file().exists() {
             return Ok(None);
         }
-        let widened = folder.widened(&folder.comparison()?, asked, looked_at)?;
+        let widened = folder.widened(&folder.comparison()?, asked, has_begun)?;
         Ok(Some((folder, widened)))
     }
 
@@ -93,10 +93,10 @@ impl<E: Experiment> ComparisonFolder<E> {
         &self,
         there: &Comparison<E>,
         asked: &Comparison<E>,
-        looked_at: LookedAt<E>,
+        has_begun: HasBegun<E>,
     ) -> Result<Comparison<E>> {
         let history = History {
-            looked_at: || looked_at(self, there),
+            has_begun: || has_begun(self, there),
             unreported: |measures: &[&str]| self.unreported(measures),
         };
         there.widened(asked, history).map_err(|difference| {

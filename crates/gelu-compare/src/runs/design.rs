@@ -1,4 +1,6 @@
-use crate::measure::{Criterion, Looks, Measure, Reported, UntilDecided};
+use crate::comparison::statistics::Plan;
+use crate::comparison::{ALPHA, Rule};
+use crate::measure::{Criterion, Measure, NoWorse, Reported, UntilDecided};
 use crate::setting::{Axis, Role, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -33,8 +35,14 @@ pub struct Design {
     pub selection: String,
     /// Which epoch of a run its results are those of.
     pub reported: Reported,
-    /// A difference of the primary measure that nobody would care about; 0 where none was declared.
+    /// A difference of the primary measure too small to care about; 0 where none was declared.
     pub negligible: f64,
+    /// The measure that must not get worse for an arm to be called better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_worse: Option<NoWorse>,
+    /// α: with what probability a verdict of the whole table may be wrong.
+    #[serde(default = "alpha", skip_serializing_if = "is_alpha")]
+    pub alpha: f64,
     /// How many epochs a run has, where that is known beforehand.
     pub epochs: Option<usize>,
     /// Arms whose networks are built differently from the others', and like each other: between the two
@@ -74,6 +82,8 @@ impl Design {
             amplitudes: Vec::new(),
             reported: Reported::LastEpoch,
             negligible: 0.0,
+            no_worse: None,
+            alpha: ALPHA,
             epochs: None,
             built_differently: Vec::new(),
             colours: Vec::new(),
@@ -85,9 +95,19 @@ impl Design {
         }
     }
 
-    /// When it is looked at: once after its seeds, or until it is decided.
-    pub fn looks(&self) -> Looks {
-        self.until_decided.map_or_else(|| Looks::once(self.seeds), UntilDecided::looks)
+    /// How many seeds are planned, and when the test may decide.
+    pub fn plan(&self) -> Plan {
+        self.until_decided.map_or_else(|| Plan::fixed(self.seeds), UntilDecided::plan)
+    }
+
+    /// What its comparisons are judged by.
+    pub fn rule(&self) -> Rule {
+        self.criterion().rule()
+    }
+
+    /// How many seeds every setting has before any further one depends on what was found.
+    pub fn first_seeds(&self) -> u64 {
+        self.rule().first()
     }
 
     /// What it is decided by.
@@ -99,7 +119,9 @@ impl Design {
             negligible: self.negligible,
             baseline: self.baseline.clone(),
             comparisons: count(Role::Compared).saturating_sub(1) * count(Role::Each),
-            looks: self.looks(),
+            no_worse: self.no_worse.clone(),
+            alpha: self.alpha,
+            plan: self.plan(),
         }
     }
 
@@ -130,6 +152,16 @@ impl Design {
                 setting.get(&axis.name).is_some_and(|value| axis.values.contains(value))
             })
     }
+}
+
+fn alpha() -> f64 {
+    ALPHA
+}
+
+/// What older folders do not name.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_alpha(alpha: &f64) -> bool {
+    *alpha == ALPHA
 }
 
 /// The combinations of the values of the axes of a role, the first axis the slowest; the empty one alone

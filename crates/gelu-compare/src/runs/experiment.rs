@@ -28,7 +28,7 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
         self.spec(with, &spec.key()).as_ref() == Some(spec)
     }
 
-    /// The same with what may be widened taken from another: the values of axes, seeds, looks, and the
+    /// The same with what may be widened taken from another: the values of axes, seeds, and the
     /// baseline.
     #[must_use]
     fn with_grid_of(&self, other: &Self) -> Self;
@@ -40,7 +40,7 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
         self.clone()
     }
 
-    /// The same with the seeds and looks of another.
+    /// The same with the planned seeds of another.
     #[must_use]
     fn with_seeds_of(&self, other: &Self) -> Self;
 

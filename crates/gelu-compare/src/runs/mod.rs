@@ -33,9 +33,9 @@ pub use checkpoint::Checkpoint;
 pub use claimed_run::ClaimedRun;
 #[cfg(test)]
 pub(crate) use claimed_run::examples;
-pub use comparison::{AddedLook, Comparison, LONGEST_LEASE, LaterMeasure};
+pub use comparison::{AddedSeeds, Comparison, LONGEST_LEASE, LaterMeasure};
 pub(crate) use comparison_folder::comparisons_in;
-pub use comparison_folder::{ComparisonFolder, LookedAt};
+pub use comparison_folder::{ComparisonFolder, HasBegun};
 pub use data_source::DataSource;
 pub use description::Description;
 pub use design::{Design, FigureSpec, Panels};

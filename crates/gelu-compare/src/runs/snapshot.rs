@@ -1,5 +1,5 @@
 use super::design::FigureSpec;
-use super::{AddedLook, LaterMeasure, Progress, Provenance, RunKey, RunStatus, columns};
+use super::{AddedSeeds, LaterMeasure, Progress, Provenance, RunKey, RunStatus, columns};
 use crate::measure::{
     Criterion, Epochs, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
 };
@@ -33,8 +33,8 @@ pub struct ComparisonSnapshot {
     pub reported: Reported,
     /// What the comparison is decided by.
     pub criterion: Criterion,
-    /// Looks that were added after one had been taken, in order.
-    pub added_looks: Vec<AddedLook>,
+    /// Seeds that were added to the planned ones, in order.
+    pub added_seeds: Vec<AddedSeeds>,
     /// The measures that were chosen once runs were complete, in order.
     pub later_measures: Vec<LaterMeasure>,
     /// How many examples the test set has; 0 where nobody said.
@@ -76,6 +76,12 @@ impl ComparisonSnapshot {
         let mut all = self.measures.iter();
         let found = all.find(|measure| measure.name == name || measure.column == name);
         found.cloned().unwrap_or_else(|| Measure::named(name))
+    }
+
+    /// The last seed that runs have, those that were added among them.
+    pub fn last_seed(&self) -> u64 {
+        let added = self.added_seeds.last().map_or(0, |added| added.seeds);
+        self.criterion.plan.seeds.max(added)
     }
 
     /// The measure that decides.

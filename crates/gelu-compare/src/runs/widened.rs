@@ -6,16 +6,16 @@ use serde_json::Value;
 
 /// What has become of a comparison's runs; asked for where it matters, since that takes reading them.
 pub(super) struct History<L, U> {
-    /// Whether it was looked at.
-    pub(super) looked_at: L,
+    /// Whether a pair of runs is complete.
+    pub(super) has_begun: L,
     /// How many runs are complete, and which of some measures one of them has not reported.
     pub(super) unreported: U,
 }
 
 impl<E: Experiment> Comparison<E> {
     /// This comparison widened to what is asked for now: more values of its axes and seeds may be added to a comparison, and nothing else can be changed, since the
-    /// runs that are there would no longer be part of it. Seeds beyond the last look are a new plan
-    /// as long as nobody has looked, and a look that was not planned from then on. So is another measure as
+    /// runs that are there would no longer be part of it. More seeds are a new plan
+    /// as long as no pair of runs is complete, and are added to the planned ones from then on. So is another measure as
     /// long as no run is complete; from then on it is a choice that was not planned, of what every complete run
     /// has reported.
     ///
@@ -33,12 +33,12 @@ impl<E: Experiment> Comparison<E> {
         }
         let asked = &Self { recipe: asked.recipe.written_as(&self.recipe), ..asked.clone() };
         let mut same_grid = asked.clone();
-        // Which comparisons are made may change, but not what they are decided by, nor the looks at
-        // them once they are fixed.
+        // Which comparisons are made may change, but not what they are decided by, nor how
+        // many seeds are planned once there are results.
         same_grid.recipe = asked.recipe.with_grid_of(&self.recipe);
         let (here, there) = (self.recipe.design(), asked.recipe.design());
         same_grid.planned = self.planned;
-        same_grid.added_looks = self.added_looks.clone();
+        same_grid.added_seeds = self.added_seeds.clone();
         same_grid.device = self.device.clone();
         same_grid.lease_seconds = self.lease_seconds;
         same_grid.data.location = self.data.location.clone();
@@ -69,17 +69,17 @@ impl<E: Experiment> Comparison<E> {
                 }
             }
             if asked.recipe.begins_anew(&self.recipe) {
-                widened.added_looks.clear();
+                widened.added_seeds.clear();
                 widened.later_measures.clear();
                 return Ok(widened);
             }
-            let further = self.further_look(&here, &there, history.looked_at)?;
+            let further = self.further_seeds(&here, &there, history.has_begun)?;
             if further != Further::NewPlan {
                 widened.recipe = asked.recipe.with_seeds_of(&self.recipe);
             }
             widened.later_measures.extend(later);
-            if let Further::Look { seeds } = further {
-                widened.add_look(seeds, &now());
+            if let Further::Added { seeds } = further {
+                widened.add_seeds(seeds, &now());
             }
         }
         Ok(widened)
@@ -112,31 +112,32 @@ impl<E: Experiment> Comparison<E> {
         }
     }
 
-    /// What the seeds asked for are to the looks there are.
-    fn further_look(
+    /// What the seeds asked for are to those there are.
+    fn further_seeds(
         &self,
         here: &Design,
         asked: &Design,
-        looked_at: impl FnOnce() -> bool,
+        has_begun: impl FnOnce() -> bool,
     ) -> std::result::Result<Further, String> {
-        let (looks, seeds) = (self.looks_of(here), asked.looks().last().seeds);
-        let last = looks.last().seeds;
-        let to_be_decided = here.until_decided.is_none() && asked.until_decided.is_some();
-        let known = here.until_decided.is_some() || looks.iter().any(|look| look.seeds == seeds);
+        let (planned, seeds) = (here.plan(), asked.plan().seeds);
+        let last = self.last_seed(here);
+        let added = |seeds: &u64| self.added_seeds.iter().any(|added| added.seeds == *seeds);
         match seeds {
-            _ if to_be_decided => match looked_at() {
+            _ if !planned.until_decided && asked.plan().until_decided => match has_begun() {
                 false => Ok(Further::NewPlan),
                 true => Err(format!(
-                    "it was looked at after {} seeds already, and the looks of --until-decided are \
-                     planned before the first",
-                    looks.first().seeds
+                    "its {} seeds were planned to be judged once, and there are results already: --until-decided has to \
+                     be planned before the first",
+                    planned.seeds
                 )),
             },
-            _ if seeds > last => match looked_at() {
+            seeds if seeds > last => match has_begun() {
                 false => Ok(Further::NewPlan),
-                true => Ok(Further::Look { seeds }),
+                true => Ok(Further::Added { seeds }),
             },
-            _ if known => Ok(Further::Nothing),
+            seeds if planned.until_decided || seeds == planned.seeds || added(&seeds) => {
+                Ok(Further::Nothing)
+            }
             _ => Err(format!("comparison.seeds has {last} there, and {seeds} are asked for now")),
         }
     }
@@ -147,10 +148,10 @@ impl<E: Experiment> Comparison<E> {
 enum Further {
     /// It has them.
     Nothing,
-    /// Nobody has looked yet, so they are planned in place of what was.
+    /// There are no results yet, so they are planned in place of what was.
     NewPlan,
-    /// A look that was not planned.
-    Look { seeds: u64 },
+    /// They come on top of the planned ones.
+    Added { seeds: u64 },
 }
 
 /// The time, as RFC 3339.
@@ -204,7 +205,7 @@ mod tests {
         there.data.fingerprint = "its content".to_owned();
         let mut asked = there.clone();
         asked.data.location = Some(PathBuf::from("elsewhere"));
-        let new = || History { looked_at: || false, unreported: |_: &[&str]| (0, None) };
+        let new = || History { has_begun: || false, unreported: |_: &[&str]| (0, None) };
         assert_eq!(there.widened(&asked, new()), Ok(there.clone()));
         asked.data.fingerprint = "other".to_owned();
         let refused = there.widened(&asked, new()).unwrap_err();

@@ -1,6 +1,6 @@
 use super::comparison_folder::to_toml;
 use super::lease::{Claim, Durable, Lease, Watch};
-use super::{Comparison, ComparisonFolder, Experiment, LookedAt};
+use super::{Comparison, ComparisonFolder, Experiment, HasBegun};
 use crate::error::Place;
 use crate::{Error, Result};
 use std::fs;
@@ -18,19 +18,19 @@ impl<E: Experiment> ComparisonFolder<E> {
     pub(super) fn widen(
         &self,
         asked: &Comparison<E>,
-        looked_at: LookedAt<E>,
+        has_begun: HasBegun<E>,
     ) -> Result<Comparison<E>> {
         let place = self.path().join(PLAN);
         fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
         let (mut watch, began) = (Watch::default(), Instant::now());
         loop {
             let there = self.comparison()?;
-            let widened = self.widened(&there, asked, looked_at)?;
+            let widened = self.widened(&there, asked, has_begun)?;
             match Lease::claim(&place, &mut watch, there.silence())? {
                 Claim::Held(lease, _) => {
                     // Nobody changes it from here on.
                     let there = self.comparison()?;
-                    let widened = self.widened(&there, asked, looked_at)?;
+                    let widened = self.widened(&there, asked, has_begun)?;
                     let text = to_toml(&widened);
                     if widened == there {
                         return Ok(there);

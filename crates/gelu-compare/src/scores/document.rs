@@ -1,36 +1,39 @@
-use super::{Columns, Judged};
-use crate::comparison::Wording;
-use crate::measure::{Direction, Measure};
-use crate::report::{Compared, Forest, FoundDocument, LookDocument};
+use super::{Columns, Judged, Question};
+use crate::comparison::{Finding, OverTasks};
+use crate::measure::{Direction, NoWorse};
+use crate::report::{Compared, Forest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Name and version of the schema of a judged table.
-const SCHEMA: &str = "gelu-verdict/1";
+const SCHEMA: &str = "gelu-verdict/2";
 
 /// The verdicts of a table of scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoresDocument {
-    /// `gelu-verdict/1`.
+    /// `gelu-verdict/2`.
     pub schema: String,
     /// The file.
     pub file: String,
-    /// The column that is compared.
+    /// The column that is compared; empty of a table with one column per arm.
     pub compare: String,
-    /// The measure's column.
-    pub primary: String,
+    /// The metric's column.
+    pub metric: String,
     /// Which values of it are better.
     pub better: Direction,
-    /// δ, in the unit of the measure; 0 where none was declared, and nothing is called the same.
+    /// δ, in the unit of the metric; 0 where none was declared, and nothing is called the same.
     pub negligible: f64,
-    /// The looks, the last of which is this table.
-    pub looks: Vec<LookDocument>,
-    /// Every arm beside the baseline.
+    /// The metric that must not get worse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_worse: Option<NoWorse>,
+    /// Lines that were left out because their runs have not finished.
+    pub left_out: usize,
+    /// Every arm compared with the baseline.
     pub differences: Vec<ScoreDocument>,
 }
 
-/// An arm beside the baseline.
+/// An arm compared with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreDocument {
     /// Its value in the column that is compared.
@@ -41,28 +44,40 @@ pub struct ScoreDocument {
     pub each: BTreeMap<String, String>,
     /// What was found.
     #[serde(flatten)]
-    pub found: FoundDocument,
+    pub finding: Finding,
+    /// What was found at each task, where the verdict is over tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<OverTasks>,
 }
 
 impl ScoresDocument {
     /// Of what was judged.
-    pub fn new(file: &str, columns: &Columns, better: Direction, judged: &[Judged]) -> Self {
-        let wording = wording(columns, better);
-        let rules = judged.first().map(|judged| &judged.found.rules);
-        let of = |judged: &Judged| ScoreDocument {
+    pub fn new(
+        file: &str,
+        columns: &Columns,
+        question: &Question,
+        left_out: usize,
+        judged: &[(Judged, Option<OverTasks>)],
+    ) -> Self {
+        let of = |(judged, over): &(Judged, Option<OverTasks>)| ScoreDocument {
             arm: judged.arm.value.clone(),
             baseline: judged.baseline.clone(),
             each: columns.each.iter().cloned().zip(judged.arm.each.iter().cloned()).collect(),
-            found: FoundDocument::of(&judged.found, &wording),
+            finding: judged.finding.clone(),
+            over: over.clone(),
         };
+        let higher = question.wording.higher_is_better();
+        let guard = columns.guard.as_ref().zip(question.guard.as_ref());
         Self {
             schema: SCHEMA.to_owned(),
             file: file.to_owned(),
             compare: columns.compare.clone(),
-            primary: columns.primary.clone(),
-            better,
-            negligible: rules.map_or(0.0, |rules| rules.negligible),
-            looks: rules.map_or_else(Vec::new, LookDocument::all),
+            metric: columns.metric.clone(),
+            better: if higher { Direction::Higher } else { Direction::Lower },
+            negligible: question.negligible,
+            no_worse: guard
+                .map(|(metric, (_, margin))| NoWorse { metric: metric.clone(), margin: *margin }),
+            left_out,
             differences: judged.iter().map(of).collect(),
         }
     }
@@ -72,11 +87,6 @@ impl ScoresDocument {
         let text = serde_json::to_string_pretty(self).expect("a document holds plain values");
         crate::names::printable_lines(&(text + "\n"))
     }
-}
-
-/// How the measure of a table is said.
-pub(crate) fn wording(columns: &Columns, better: Direction) -> Wording {
-    Wording::of(&Measure::named(&columns.primary).towards(better))
 }
 
 /// `width 16, depth 2`; empty where a verdict is made at one combination alone.
@@ -90,57 +100,28 @@ pub(crate) fn context(columns: &Columns, judged: &Judged) -> String {
 pub(crate) fn forest(
     file: &str,
     columns: &Columns,
-    better: Direction,
-    judged: &[Judged],
+    question: &Question,
+    judged: &[(Judged, Option<OverTasks>)],
 ) -> Option<Forest> {
     let mut arms: Vec<&str> = Vec::new();
     let mut compared = Vec::new();
-    for one in judged {
+    for (one, _) in judged {
         if !arms.contains(&one.arm.value.as_str()) {
             arms.push(&one.arm.value);
         }
         // The first colour is the baseline's.
         let position = 1 + arms.iter().position(|arm| *arm == one.arm.value).unwrap_or(0);
-        compared.push(Compared { panel: context(columns, one), position, found: &one.found });
+        compared.push(Compared { panel: context(columns, one), position, finding: &one.finding });
     }
     // Rows of one panel may be scattered over the file.
     compared.sort_by_key(|one| {
         let panel = &one.panel;
-        judged.iter().position(|judged| context(columns, judged) == *panel)
+        judged.iter().position(|(judged, _)| context(columns, judged) == *panel)
     });
-    Forest::of(format!("{}: verdicts", columns.primary), file, &compared, &wording(columns, better))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Scores, judge};
-    use super::*;
-    use std::path::Path;
-
-    #[test]
-    fn every_field_says_what_was_asked_for() {
-        let columns = Columns {
-            compare: "optimizer".into(),
-            each: vec!["width".into()],
-            primary: "accuracy".into(),
-        };
-        let table = "optimizer,width,seed,accuracy\nadam,16,1,0.5\nsgd,16,1,0.25\n";
-        let path = Path::new("scores.csv");
-        let scores = Scores::read(table.as_bytes(), path, &columns, Direction::Higher).unwrap();
-        let judged = judge(&scores, path, None, 0.125, &[]).unwrap();
-        let document = ScoresDocument::new("scores.csv", &columns, Direction::Higher, &judged);
-        let json: serde_json::Value = serde_json::from_str(&document.to_json()).unwrap();
-        for (field, expected) in [
-            ("file", "scores.csv"),
-            ("compare", "optimizer"),
-            ("primary", "accuracy"),
-            ("better", "higher"),
-        ] {
-            assert_eq!(json[field], expected, "{field}");
-        }
-        assert_eq!(json["negligible"], 0.125);
-        let difference = &json["differences"][0];
-        assert_eq!((&difference["arm"], &difference["baseline"]), (&"sgd".into(), &"adam".into()));
-        assert_eq!(difference["each"], serde_json::json!({"width": "16"}));
-    }
+    let scale = judged.first().and_then(|(_, over)| Some(over.as_ref()?.scale));
+    let wording = match scale {
+        Some(scale) => question.wording.on_scale(scale),
+        None => question.wording.clone(),
+    };
+    Forest::of(format!("{}: verdicts", columns.metric), file, &compared, &wording)
 }

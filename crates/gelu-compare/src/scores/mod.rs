@@ -1,10 +1,15 @@
-//! A table of scores from anywhere, judged as a comparison is: columns of settings, seeds and a measure.
+//! A table of scores from anywhere, judged as a comparison is: columns of settings, seeds and a metric.
 
+mod columns;
 mod document;
 mod judge;
+mod line;
 mod table;
+mod tasks;
 
+pub use columns::Columns;
 pub use document::{ScoreDocument, ScoresDocument};
-pub(crate) use document::{context, forest, wording};
-pub use judge::{Judged, judge};
-pub use table::{Arm, Columns, Score, Scores};
+pub(crate) use document::{context, forest};
+pub use judge::{Judged, Question, judge};
+pub use table::{Arm, Score, Table};
+pub use tasks::judge_over_tasks;

@@ -1,67 +1,62 @@
+use super::columns::{Columns, Places};
+use super::line::{Line, Lines, Run};
 use crate::error::Place;
 use crate::measure::Direction;
-use crate::names::{excerpt, excerpts};
+use crate::names::excerpt;
 use crate::{Error, Result};
-use csv::{ReaderBuilder, StringRecord};
+use csv::ReaderBuilder;
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
-/// Which columns of a table say what.
-#[derive(Clone, Debug)]
-pub struct Columns {
-    /// Whose values are compared.
-    pub compare: String,
-    /// A verdict is made at every combination of their values.
-    pub each: Vec<String>,
-    /// The measure.
-    pub primary: String,
-}
-
 /// No table of scores is so large.
 const MOST_BYTES: u64 = 1 << 28;
-/// The column of seeds.
-const SEED: &str = "seed";
 
 /// A setting that is compared, at one combination of the other columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Arm {
-    /// Its value in the column that is compared.
+    /// Its value in the column that is compared; of a wide table, the name of its column.
     pub value: String,
     /// Its values in the columns that a verdict is made at each of.
     pub each: Vec<String>,
 }
 
-/// One line of a table.
+/// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// The measure, so that lower is better; +∞ of a run that diverged.
+    /// The metric, so that lower is better; +∞ of a run that diverged.
     pub cost: f64,
+    /// The metric that must not get worse, likewise; 0 where none is asked for.
+    pub guard: f64,
     /// Its line in the file.
     pub line: u64,
 }
 
 /// A table of scores: every arm's, by seed.
 #[derive(Clone, Debug, Default)]
-pub struct Scores {
+pub struct Table {
     /// The arms in the order of the file.
     pub arms: Vec<Arm>,
+    /// The seeds in the order of the file; of runs without seeds, their lines.
+    pub seeds: Vec<i64>,
+    /// How many lines were left out because their runs have not finished.
+    pub left_out: usize,
     scores: HashMap<Arm, HashMap<i64, Score>>,
 }
 
-impl Scores {
+impl Table {
     /// The table in a CSV file whose first line names the columns; tabs separate them where the name
-    /// ends in `.tsv`.
+    /// ends in `.tsv`. `directions` are those of the metric, and of the one that must not get worse.
     ///
     /// # Errors
     ///
-    /// With its line: a column that is not there, a field that is missing, a seed or a measure that is
-    /// no number, a seed that an arm has twice.
+    /// With its line: a column that is not there, a field that is missing, a seed or a score that is no number, a seed
+    /// that an arm has twice.
     pub fn read(
         reader: impl Read,
         path: &Path,
         columns: &Columns,
-        direction: Direction,
+        directions: [Direction; 2],
     ) -> Result<Self> {
         let tabs = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
         let separator = if tabs { b'\t' } else { b',' };
@@ -69,7 +64,7 @@ impl Scores {
         reader.take(MOST_BYTES).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
         if bytes.len() as u64 == MOST_BYTES {
             let problem = format!("has {MOST_BYTES} bytes or more, and is no table of scores");
-            return Err(Error::data(path, Place::File, problem, "a line a run is enough"));
+            return Err(Error::data(path, Place::File, problem, "one line per run is enough"));
         }
         let mut lines = Lines::of(&bytes);
         let mut reader = ReaderBuilder::new()
@@ -82,8 +77,18 @@ impl Scores {
         for record in reader.records() {
             let record = record.map_err(|error| unreadable(path, &error))?;
             let number = lines.at(record.position().map_or(0, |at| at.byte() as usize));
-            let line = Line { path, number, record };
-            table.add(&line, &place, &header, direction)?;
+            let line = Line { path, number, record, header: &header };
+            if place.only.iter().any(|(column, value)| line.field(*column) != value) {
+                continue;
+            }
+            let run = line.run(&place);
+            if run == Run::Unfinished {
+                table.left_out += 1;
+                continue;
+            }
+            for (column, arm) in &place.scores {
+                table.add(&line, &place, (*column, arm), run, directions)?;
+            }
         }
         Ok(table)
     }
@@ -93,36 +98,46 @@ impl Scores {
         self.scores.get(arm)?.get(&seed).copied()
     }
 
-    /// The seeds of an arm, ascending.
-    pub fn seeds(&self, arm: &Arm) -> Vec<i64> {
-        let mut seeds: Vec<i64> =
-            self.scores.get(arm).into_iter().flatten().map(|(seed, _)| *seed).collect();
-        seeds.sort_unstable();
-        seeds
+    /// The seeds of an arm, in the order of the file.
+    pub fn seeds_of(&self, arm: &Arm) -> Vec<i64> {
+        let of_arm = |seed: &&i64| self.score(arm, **seed).is_some();
+        self.seeds.iter().filter(of_arm).copied().collect()
     }
 
     fn add(
         &mut self,
         line: &Line<'_>,
         place: &Places,
-        header: &StringRecord,
-        direction: Direction,
+        (column, arm): (usize, &str),
+        run: Run,
+        [direction, guard_direction]: [Direction; 2],
     ) -> Result<()> {
         let arm = Arm {
-            value: line.field(place.compare).to_owned(),
+            value: place.compare.map_or(arm, |column| line.field(column)).to_owned(),
             each: place.each.iter().map(|column| line.field(*column).to_owned()).collect(),
         };
-        let seed = line.field(place.seed);
-        let seed: i64 = seed.parse().map_err(|_| {
-            line.error(format!("the seed is {}", excerpt(seed)), "seeds are whole numbers")
-        })?;
-        let cost = cost(line, place.primary, &header[place.primary], direction)?;
-        let score = Score { cost, line: line.number };
+        let seed = match place.seed {
+            Some(column) => {
+                let seed = line.field(column);
+                seed.parse().map_err(|_| {
+                    line.error(format!("the seed is {}", excerpt(seed)), "seeds are whole numbers")
+                })?
+            }
+            None => line.number as i64,
+        };
+        let cost = line.cost(column, run, direction)?;
+        let guard = match place.guard {
+            Some(column) => line.cost(column, run, guard_direction)?,
+            None => 0.0,
+        };
         if !self.scores.contains_key(&arm) {
             self.arms.push(arm.clone());
         }
-        let before = self.scores.entry(arm.clone()).or_default().insert(seed, score);
-        match before {
+        if !self.seeds.contains(&seed) {
+            self.seeds.push(seed);
+        }
+        let score = Score { cost, guard, line: line.number };
+        match self.scores.entry(arm.clone()).or_default().insert(seed, score) {
             None => Ok(()),
             Some(before) => Err(line.error(
                 format!(
@@ -130,116 +145,10 @@ impl Scores {
                     excerpt(&arm.value),
                     before.line
                 ),
-                "one line a run: where other columns tell the two apart, name them with --each, or \
-                 leave one of their values",
+                "one line per run: where other columns tell the two apart, name them with --each, or leave one of \
+                 their values with --only",
             )),
         }
-    }
-}
-
-/// A measure as one of which lower is better.
-fn cost(line: &Line<'_>, column: usize, name: &str, direction: Direction) -> Result<f64> {
-    let text = line.field(column);
-    let advice = "a run that diverged is written `nan`";
-    let name = excerpt(name);
-    let value: f64 = text.parse().map_err(|_| {
-        line.error(format!("{name} is {}, which is no number", excerpt(text)), advice)
-    })?;
-    let cost = value * direction.sign();
-    match cost {
-        _ if cost.is_nan() => Ok(f64::INFINITY),
-        f64::NEG_INFINITY => {
-            Err(line.error(format!("{name} is {text}: nothing is infinitely good"), advice))
-        }
-        _ => Ok(cost),
-    }
-}
-
-/// Where the columns stand.
-struct Places {
-    compare: usize,
-    each: Vec<usize>,
-    seed: usize,
-    primary: usize,
-}
-
-impl Places {
-    fn of(header: &StringRecord, columns: &Columns, path: &Path) -> Result<Self> {
-        if header.is_empty() {
-            let advice = "a table begins with a line that names its columns";
-            return Err(Error::data(path, Place::Line(1), "the file is empty", advice));
-        }
-        let place = |name: &str| {
-            let mut found = header.iter().enumerate().filter(|(_, column)| *column == name);
-            match (found.next(), found.next()) {
-                (Some((index, _)), None) => Ok(index),
-                (Some(_), Some(_)) => Err(Error::data(
-                    path,
-                    Place::Line(1),
-                    format!("two columns are named {}", excerpt(name)),
-                    "rename one of them",
-                )),
-                (None, _) => {
-                    let (name, there) = (excerpt(name), excerpts(header.iter()));
-                    let advice = match header.len() == 1 && header[0].contains([';', '\t']) {
-                        true => "columns are separated by commas, or by tabs in a file named .tsv",
-                        false => "the first line names the columns",
-                    };
-                    Err(Error::data(
-                        path,
-                        Place::Line(1),
-                        format!("there is no column {name}; there are: {there}"),
-                        advice,
-                    ))
-                }
-            }
-        };
-        Ok(Self {
-            compare: place(&columns.compare)?,
-            each: columns.each.iter().map(|name| place(name)).collect::<Result<_>>()?,
-            seed: place(SEED)?,
-            primary: place(&columns.primary)?,
-        })
-    }
-}
-
-/// Counts lines up to where records begin: the reader's own count is that of blank lines before it.
-struct Lines<'a> {
-    bytes: &'a [u8],
-    counted: usize,
-    line: u64,
-}
-
-impl<'a> Lines<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
-        Self { bytes, counted: 0, line: 1 }
-    }
-
-    /// The line of the first record at or behind a byte; bytes never fall.
-    fn at(&mut self, byte: usize) -> u64 {
-        let rest = self.bytes.get(byte..).unwrap_or_default();
-        let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let start = byte + blank;
-        let passed = self.bytes.get(self.counted..start).unwrap_or_default();
-        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
-        self.counted = start.max(self.counted);
-        self.line
-    }
-}
-
-struct Line<'a> {
-    path: &'a Path,
-    number: u64,
-    record: StringRecord,
-}
-
-impl Line<'_> {
-    fn field(&self, column: usize) -> &str {
-        self.record.get(column).unwrap_or_default()
-    }
-
-    fn error(&self, problem: String, advice: &str) -> Error {
-        Error::data(self.path, Place::Line(self.number as usize), problem, advice)
     }
 }
 
@@ -265,35 +174,84 @@ mod tests {
     use super::*;
 
     fn columns() -> Columns {
-        Columns { compare: "activation".into(), each: Vec::new(), primary: "error".into() }
+        Columns {
+            compare: "activation".into(),
+            metric: "error".into(),
+            seed: "seed".into(),
+            ..Columns::default()
+        }
     }
 
-    fn read(text: &str, direction: Direction) -> Result<Scores> {
-        Scores::read(text.as_bytes(), Path::new("scores.csv"), &columns(), direction)
+    fn read_as(text: &str, columns: &Columns, direction: Direction) -> Result<Table> {
+        Table::read(text.as_bytes(), Path::new("scores.csv"), columns, [direction; 2])
+    }
+
+    fn read(text: &str) -> Result<Table> {
+        read_as(text, &columns(), Direction::Lower)
     }
 
     fn refused(text: &str) -> String {
-        read(text, Direction::Lower).unwrap_err().to_string()
+        read(text).unwrap_err().to_string()
+    }
+
+    fn names(table: &Table) -> Vec<&str> {
+        table.arms.iter().map(|arm| arm.value.as_str()).collect()
     }
 
     #[test]
-    fn columns_stand_in_any_order_beside_others() {
-        let text = "error, seed, note, activation\n0.1, 7, x, gelu\n\n\r\n0.2, 7, y, relu\n";
-        let table = read(text, Direction::Lower).unwrap();
-        let names: Vec<&str> = table.arms.iter().map(|arm| arm.value.as_str()).collect();
-        assert_eq!(names, ["gelu", "relu"]);
-        assert_eq!(table.seeds(&table.arms[0]), [7]);
-        assert_eq!(table.score(&table.arms[1], 7), Some(Score { cost: 0.2, line: 5 }));
+    fn columns_stand_in_any_order_and_in_any_case() {
+        let text = "Error, Seed, note, activation\n0.1, 7, x, gelu\n\n\r\n0.2, 7, y, relu\n";
+        let table = read(text).unwrap();
+        assert_eq!((names(&table), &table.seeds[..]), (vec!["gelu", "relu"], &[7][..]));
+        let second = table.score(&table.arms[1], 7).unwrap();
+        assert_eq!((second.cost, second.line), (0.2, 5));
+        assert!(refused("ERROR,Error,seed,activation\n").contains("two columns are named `error`"));
     }
 
     #[test]
-    fn higher_is_turned_round_and_no_number_is_a_diverged_run() {
-        let text = "activation,seed,error\ngelu,1,0.9\ngelu,2,nan\ngelu,3,-inf\n";
-        let table = read(text, Direction::Higher).unwrap();
-        let costs: Vec<f64> =
-            (1..=3).map(|seed| table.score(&table.arms[0], seed).unwrap().cost).collect();
-        assert_eq!(costs, [-0.9, f64::INFINITY, f64::INFINITY]);
-        assert!(refused("activation,seed,error\ngelu,1,-inf\n").contains("infinitely good"));
+    fn seeds_stand_in_the_order_of_the_file() {
+        let table = read("activation,seed,error\na,9,1\nb,9,1\na,3,1\nb,3,1\n").unwrap();
+        assert_eq!(table.seeds_of(&table.arms[1]), [9, 3]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_a_diverged_run() {
+        let text = "activation,seed,error\na,1,0.9\na,2,nan\na,3,-inf\na,4,1e999\na,5,1.#QNAN\n";
+        for (direction, first) in [(Direction::Higher, -0.9), (Direction::Lower, 0.9)] {
+            let table = read_as(text, &columns(), direction).unwrap();
+            let costs = (1..=5).map(|seed| table.score(&table.arms[0], seed).unwrap().cost);
+            let lost = f64::INFINITY;
+            assert_eq!(costs.collect::<Vec<_>>(), [first, lost, lost, lost, lost]);
+        }
+    }
+
+    #[test]
+    fn an_empty_cell_is_what_its_status_says() {
+        let text = "activation,seed,error,State\na,1,0.9,finished\na,2,,finished\na,3,,crashed\na,4,0.3,running\n";
+        let table = read(text).unwrap();
+        assert_eq!((&table.seeds[..], table.left_out), (&[1, 2][..], 2));
+        assert_eq!(table.score(&table.arms[0], 2).unwrap().cost, f64::INFINITY);
+        let unsaid = "activation,seed,error\na,1,null\n";
+        assert!(refused(unsaid).contains("line 2: `error` is `null`"), "{}", refused(unsaid));
+    }
+
+    #[test]
+    fn lines_are_chosen_by_the_values_of_columns() {
+        let text = "activation,seed,error,set,ok\na,1,1,x,y\na,1,2,z,y\na,2,2,x,n\n";
+        let only = [("set", "x"), ("ok", "y")].map(|(name, value)| (name.into(), value.into()));
+        let table = read_as(text, &Columns { only: only.into(), ..columns() }, Direction::Lower);
+        assert_eq!(table.unwrap().seeds, [1]);
+    }
+
+    #[test]
+    fn a_wide_table_has_a_column_an_arm() {
+        let wide = vec!["gelu".to_owned(), "relu".to_owned()];
+        let columns =
+            Columns { wide, metric: "error".into(), seed: "seed".into(), ..Columns::default() };
+        let table = read_as("gelu,relu\n0.1,0.2\n0.3,0.4\n", &columns, Direction::Lower).unwrap();
+        assert_eq!((names(&table), &table.seeds[..]), (vec!["gelu", "relu"], &[2, 3][..]));
+        let seeded = read_as("seed,relu,gelu\n5,0.1,0.2\n", &columns, Direction::Lower).unwrap();
+        assert_eq!(seeded.score(&seeded.arms[1], 5).map(|score| score.cost), Some(0.1));
     }
 
     #[test]
@@ -317,7 +275,7 @@ mod tests {
             assert!(refused(&text).contains(expected), "{text:?}: {}", refused(&text));
         }
         let bytes = [header.as_bytes(), b"ge\xfflu,1,0.1\n"].concat();
-        let error = Scores::read(&bytes[..], Path::new("s.csv"), &columns(), Direction::Lower);
+        let error = Table::read(&bytes[..], Path::new("s.csv"), &columns(), [Direction::Lower; 2]);
         assert!(error.unwrap_err().to_string().contains("UTF-8"));
     }
 }

@@ -78,7 +78,7 @@ impl Judging {
                 of: &[
                     "--compare=activation",
                     "--each=formula",
-                    "--primary=test_rmse",
+                    "--metric=test_rmse",
                     "--negligible=0.002",
                 ],
                 place: |each| {
@@ -87,7 +87,7 @@ impl Judging {
                 },
             },
             "initialisation" => Self {
-                of: &["--compare=initialisation", "--each=activation", "--primary=test_error"],
+                of: &["--compare=initialisation", "--each=activation", "--metric=test_error"],
                 place: |each| {
                     format!("Activation {}, rate 0.001", each["activation"].as_str().unwrap())
                 },

@@ -142,8 +142,8 @@ fn whatever_is_shown_is_text() {
         &["submit", "--out", here, "--slurm", "--dry-run"],
         &["work", here],
         &["work", here, "--device", "flex"],
-        &["verdict", &scores, "--compare", "activation", "--primary", "test_error"],
-        &["verdict", &scores, "--compare", EVIL, "--primary", EVIL],
+        &["verdict", &scores, "--compare", "activation", "--metric", "test_error"],
+        &["verdict", &scores, "--compare", EVIL, "--metric", EVIL],
     ] {
         folder.says(arguments);
     }

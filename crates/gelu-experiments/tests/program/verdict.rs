@@ -12,7 +12,7 @@ fn activations_have_their_labels_in_words_and_pictures_and_their_names_in_json()
         writeln!(table, "gelu-tanh,{seed},0.0{seed}\nrelu,{seed},0.1{seed}{seed}").unwrap();
     }
     fs::write(sandbox.path("scores.csv"), table).unwrap();
-    let judge = ["verdict", "scores.csv", "--compare", "activation", "--primary", "error"];
+    let judge = ["verdict", "scores.csv", "--compare", "activation", "--metric", "error"];
     let text = sandbox.run(&[&judge[..], &["--forest", "forest.svg"]].concat()).success();
     assert!(text.contains("GELU (tanh) beats ReLU by 0.1"), "{text}");
     assert!(text.contains("error − that of GELU (tanh); left: better"), "{text}");

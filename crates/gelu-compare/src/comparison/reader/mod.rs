@@ -6,7 +6,7 @@ mod snapshot;
 
 pub use any::AnyReader;
 
-use super::looked_at;
+use super::has_begun;
 use crate::Result;
 use crate::runs::{Comparison, ComparisonFolder, Design, Experiment, RunKey};
 use refresh::{Read, Stamp, stamp};
@@ -68,13 +68,13 @@ impl<E: Experiment> ComparisonReader<E> {
     ///
     /// As [`ComparisonFolder::foresee`].
     pub fn foreseeing(path: &Path, asked: &Comparison<E>) -> Result<Option<Self>> {
-        let foreseen = ComparisonFolder::foresee(path, asked, Self::has_looked)?;
+        let foreseen = ComparisonFolder::foresee(path, asked, Self::has_begun)?;
         Ok(foreseen.map(|(folder, comparison)| Self::of(folder, comparison)))
     }
 
-    /// Whether a comparison has been looked at, by the runs that are there.
-    pub fn has_looked(folder: &ComparisonFolder<E>, comparison: &Comparison<E>) -> bool {
-        looked_at(&Self::of(folder.clone(), comparison.clone()).snapshot())
+    /// Whether a pair of runs of a comparison is complete.
+    pub fn has_begun(folder: &ComparisonFolder<E>, comparison: &Comparison<E>) -> bool {
+        has_begun(&Self::of(folder.clone(), comparison.clone()).snapshot())
     }
 
     fn of(folder: ComparisonFolder<E>, comparison: Comparison<E>) -> Self {

@@ -48,7 +48,7 @@ impl<E: Experiment> ComparisonReader<E> {
             selection: design.selection.clone(),
             reported: design.reported,
             criterion: comparison.criterion(),
-            added_looks: comparison.added_looks.clone(),
+            added_seeds: comparison.added_seeds.clone(),
             later_measures: comparison.later_measures.clone(),
             test_examples: comparison.test_examples,
             examples: design.examples.clone(),

@@ -1,137 +1,117 @@
-//! How many more pairs would probably decide a comparison.
+//! How many seeds a comparison would probably take.
 
+use super::Mean;
 use super::memory::Memory;
-use super::power::Tests;
-use super::{Mean, smallest_p};
+use super::paired::Plan;
+use super::student::critical_value;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
-/// The probability of a decision that a forecast promises.
+/// The share of futures in which the forecast number of seeds has to decide.
 const ASSURANCE: f64 = 0.7;
-/// Truths drawn from what the pairs leave open.
-const DRAWN: usize = 256;
-/// Steps of each power's integral.
-const STEPS: usize = 64;
-static BEFORE: Memory<Option<Forecast>> = Memory::new();
+/// Futures that are sampled.
+const FUTURES: usize = 1000;
+/// A forecast reaches no further than this many times the planned seeds.
+const FURTHEST: u64 = 10;
+/// Seed of the sampled futures: the same scores give the same forecast.
+const SEED: u64 = 0;
 
-/// How many further pairs would probably decide a comparison, and what for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forecast {
-    /// Further pairs: one significant digit, rounded up, for no more is known.
-    pub further: usize,
-    /// The likeliest decision at so many.
-    pub decision: Decision,
-}
+static BEFORE: Memory<Option<u64>> = Memory::new();
 
-/// What a comparison can be decided for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// A mean below 0.
-    Below,
-    /// A mean above 0.
-    Above,
-    /// A mean within ±δ.
-    Same,
-}
-
-/// The smallest round number of further pairs, at most `furthest`, with which a decision at `level`
-/// has a probability of 70 %: an assurance (O'Hagan and others 2005). `None` where so many do not
-/// suffice.
+/// The smallest total number of seeds with which a comparison would be decided with a probability of 70%, given the
+/// differences seen so far: an assurance (O'Hagan and others 2005). `None` beyond ten times the planned seeds.
 ///
-/// Mean and deviation are not taken for those seen, but drawn from what n pairs leave open:
-/// σ² = s² (n − 1) / χ²(n−1), μ = x̄ + σ/√n · z. For each draw it is the larger of two powers, that
-/// of the sign (noncentral t, where the sign-flip test can reach the level) and that of *same* (both
-/// one-sided tests pass).
-pub fn forecast(seen: Mean, negligible: f64, level: f64, furthest: usize) -> Option<Forecast> {
-    let asked = [seen.mean, seen.deviation, seen.count as f64, negligible, level, furthest as f64];
-    BEFORE.recall(&asked, || search(seen, negligible, level, furthest))
+/// Each of 1,000 futures samples what n seeds leave open, σ² = s²·(n − 1)/χ²(n − 1) and μ = d̄ + σ/√n·z, then further
+/// differences from N(μ, σ²). A future is decided where a t test of all differences, or the two one-sided ones of
+/// |μ| < `negligible`, are significant at `level`·f.
+pub fn forecast(seen: Mean, plan: Plan, negligible: f64, level: f64) -> Option<u64> {
+    let flag = f64::from(u8::from(plan.until_decided));
+    let asked =
+        [seen.mean, seen.deviation, seen.count as f64, plan.seeds as f64, flag, negligible, level];
+    BEFORE.recall(&asked, || search(seen, plan, negligible, level))
 }
 
-fn search(seen: Mean, negligible: f64, level: f64, furthest: usize) -> Option<Forecast> {
-    let truths = truths(seen);
-    let assured = |further: usize| {
-        let chances = Chances::new(&truths, seen.count + further, level, negligible);
-        (chances.any >= ASSURANCE).then(|| Forecast { further, decision: chances.likeliest() })
+fn search(seen: Mean, plan: Plan, negligible: f64, level: f64) -> Option<u64> {
+    let furthest = (FURTHEST * plan.seeds.max(seen.count as u64)) as usize;
+    let futures = futures(seen, furthest - seen.count);
+    let suffices = |total: usize| {
+        let level = level * plan.spent(total as u64);
+        let bound = Bound::new(total, level, negligible);
+        let decided = futures.iter().filter(|future| future.is_decided(seen, total, &bound));
+        decided.count() as f64 >= ASSURANCE * FUTURES as f64
     };
-    // Numbers that do not suffice, up to one that does; what suffices does so beyond.
-    let (mut low, mut high) = (1, 1);
-    let mut found = loop {
-        match assured(high) {
-            Some(found) => break found,
-            None if high == furthest => return None,
-            None => (low, high) = (high + 1, (high + high.div_ceil(2)).min(furthest)),
+    let (mut fewer, mut step) = (seen.count, 1);
+    let mut enough = loop {
+        let total = (seen.count + step).min(furthest);
+        match suffices(total) {
+            true => break total,
+            false if total == furthest => return None,
+            false => (fewer, step) = (total, 2 * step),
         }
     };
-    while low < high {
-        let middle = low.midpoint(high);
-        match assured(middle) {
-            Some(sooner) => (high, found) = (middle, sooner),
-            None => low = middle + 1,
+    while enough - fewer > 1 {
+        let middle = fewer.midpoint(enough);
+        match suffices(middle) {
+            true => enough = middle,
+            false => fewer = middle,
         }
     }
-    Some(Forecast { further: rounded_up(found.further).min(furthest), ..found })
+    Some(enough as u64)
 }
 
-/// To one significant digit.
-fn rounded_up(count: usize) -> usize {
-    let place = 10usize.pow(count.max(1).ilog10());
-    count.div_ceil(place) * place
-}
+/// Sums over the first further differences of one future: Σd and Σd², from none to all.
+struct Future(Vec<[f64; 2]>);
 
-/// Means and deviations that the pairs leave open, equally probable.
-fn truths(seen: Mean) -> Vec<[f64; 2]> {
+fn futures(seen: Mean, further: usize) -> Vec<Future> {
     let freedom = seen.count as f64 - 1.0;
-    let squares = ChiSquared::new(freedom).expect("there is at least one degree of freedom");
+    let squares = ChiSquared::new(freedom).expect("a mean is of two numbers or more");
     let normal = Normal::standard();
-    // Points that fill the square evenly: multiples of two powers of the plastic number's inverse
-    // (Roberts 2018), so that few draws say what many random ones would.
-    let even = |index: usize, step: f64| (0.5 + step * (index + 1) as f64).fract();
-    let truth = |index: usize| {
-        let chi = squares.inverse_cdf(even(index, 0.754_877_666_246_693)).max(1e-9);
-        let z = normal.inverse_cdf(even(index, 0.569_840_290_998_053));
-        let deviation = seen.deviation * (freedom / chi).sqrt();
-        [seen.mean + deviation / (seen.count as f64).sqrt() * z, deviation]
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut open = move || random.random::<f64>().clamp(1e-12, 1.0 - 1e-12);
+    let mut future = || {
+        let spread = seen.deviation * (freedom / squares.inverse_cdf(open()).max(1e-9)).sqrt();
+        let mean = seen.mean + spread / (seen.count as f64).sqrt() * normal.inverse_cdf(open());
+        let mut sums = vec![[0.0, 0.0]];
+        for index in 0..further {
+            let d = mean + spread * normal.inverse_cdf(open());
+            let [sum, squares] = sums[index];
+            sums.push([sum + d, squares + d * d]);
+        }
+        Future(sums)
     };
-    (0..DRAWN).map(truth).collect()
+    (0..FUTURES).map(|_| future()).collect()
 }
 
-/// The probabilities of the decisions, averaged over the truths.
-#[derive(Clone, Copy, Debug, Default)]
-struct Chances {
-    any: f64,
-    below: f64,
-    above: f64,
-    same: f64,
+/// What t statistics are compared with.
+struct Bound {
+    two_sided: f64,
+    one_sided: f64,
+    negligible: f64,
 }
 
-impl Chances {
-    fn new(truths: &[[f64; 2]], count: usize, level: f64, negligible: f64) -> Self {
-        let tests = Tests::new(count, level, STEPS);
-        let reachable = smallest_p(count) <= level;
-        let mut chances = Self::default();
-        for &[mean, deviation] in truths {
-            // All pairs alike have no deviation, and a sign that is certain.
-            let scale = deviation.max(1e-9 * negligible.max(mean.abs()));
-            let (effect, bound) = (mean / scale, negligible / scale);
-            let sign = if reachable { tests.finds(effect) } else { 0.0 };
-            let same = tests.bounds(effect, bound);
-            chances.any += sign.max(same);
-            chances.same += same;
-            match mean < 0.0 {
-                true => chances.below += sign,
-                false => chances.above += sign,
-            }
+impl Bound {
+    fn new(total: usize, level: f64, negligible: f64) -> Self {
+        Self {
+            two_sided: critical_value(total, level),
+            one_sided: critical_value(total, 2.0 * level),
+            negligible,
         }
-        let of = |sum: f64| sum / truths.len() as f64;
-        let Self { any, below, above, same } = chances;
-        Self { any: of(any), below: of(below), above: of(above), same: of(same) }
     }
+}
 
-    fn likeliest(&self) -> Decision {
-        match self.same >= self.below.max(self.above) {
-            true => Decision::Same,
-            false if self.below > self.above => Decision::Below,
-            false => Decision::Above,
-        }
+impl Future {
+    fn is_decided(&self, seen: Mean, total: usize, bound: &Bound) -> bool {
+        let [sum, squares] = self.0[total - seen.count];
+        let (n, before) = (total as f64, seen.count as f64);
+        let sum = sum + before * seen.mean;
+        let squares =
+            squares + (before - 1.0) * seen.deviation.powi(2) + before * seen.mean.powi(2);
+        let mean = sum / n;
+        let variance = ((squares - n * mean * mean) / (n - 1.0)).max(0.0);
+        let error = (variance / n).sqrt();
+        mean.abs() > bound.two_sided * error
+            || mean.abs() + bound.one_sided * error < bound.negligible
     }
 }
 
@@ -139,57 +119,28 @@ impl Chances {
 mod tests {
     use super::*;
 
-    fn of(mean: f64, deviation: f64, negligible: f64, level: f64) -> Option<Forecast> {
-        forecast(Mean { mean, deviation, count: 8 }, negligible, level, 1000)
+    fn seen(mean: f64, count: usize) -> Mean {
+        Mean { mean, deviation: 1.0, count }
     }
 
     #[test]
-    fn a_clear_effect_needs_few_more_pairs_and_is_forecast_with_its_sign() {
-        let clear = of(-1.0, 1.0, 1e-6, 0.025).unwrap();
-        assert_eq!(clear.decision, Decision::Below);
-        assert!((4..=20).contains(&clear.further), "{clear:?}");
-        assert_eq!(of(1.0, 1.0, 1e-6, 0.025).unwrap().decision, Decision::Above);
-        let certain = of(1.0, 0.0, 1e-6, 0.0001).unwrap();
-        assert_eq!((certain.decision, certain.further), (Decision::Above, 7), "2 of 2^15");
+    fn what_is_nearly_decided_takes_few_seeds_and_what_is_not_takes_many() {
+        let plan = Plan::fixed(8);
+        let near = forecast(seen(0.75, 8), plan, 0.01, 0.05).unwrap();
+        let far = forecast(seen(0.55, 8), plan, 0.01, 0.05).unwrap();
+        assert!((9..20).contains(&near) && near < far && far <= 80, "{near} {far}");
+        assert_eq!(forecast(seen(0.01, 8), plan, 1e-6, 0.05), None);
     }
 
     #[test]
-    fn numbers_are_said_with_one_digit() {
-        let said = |count| rounded_up(count);
-        assert_eq!(
-            [1, 9, 10, 11, 20, 21, 99, 101, 1000].map(said),
-            [1, 9, 10, 20, 20, 30, 100, 200, 1000]
-        );
+    fn a_wide_margin_is_decided_as_the_same() {
+        let same = forecast(seen(0.0, 8), Plan::fixed(8), 1.5, 0.05).unwrap();
+        assert!(same < 16, "{same}");
     }
 
     #[test]
-    fn no_effect_and_a_wide_margin_end_with_the_same() {
-        let same = of(0.0, 1.0, 0.6, 0.025).unwrap();
-        assert_eq!(same.decision, Decision::Same);
-        let wider = of(0.0, 1.0, 1.2, 0.025).unwrap();
-        assert!(wider.further < same.further, "{wider:?}, {same:?}");
-    }
-
-    #[test]
-    fn what_a_thousand_cannot_decide_is_not_forecast() {
-        let seen = Mean { mean: 0.0, deviation: 1.0, count: 40 };
-        assert_eq!(forecast(seen, 1e-3, 0.025, 1000), None);
-    }
-
-    #[test]
-    fn a_stricter_level_needs_more() {
-        let further = |level| of(0.7, 1.0, 1e-6, level).unwrap().further;
-        assert!(further(0.005) > further(0.05), "{} {}", further(0.005), further(0.05));
-    }
-
-    #[test]
-    fn the_draws_have_the_moments_of_what_they_stand_for() {
-        let seen = Mean { mean: 2.0, deviation: 3.0, count: 12 };
-        let truths = truths(seen);
-        let mean = truths.iter().map(|t| t[0]).sum::<f64>() / truths.len() as f64;
-        let variance = truths.iter().map(|t| t[1] * t[1]).sum::<f64>() / truths.len() as f64;
-        // E σ² = s² ν / (ν − 2), E μ = x̄.
-        assert!((mean - 2.0).abs() < 0.02, "{mean}");
-        assert!((variance / (9.0 * 11.0 / 9.0) - 1.0).abs() < 0.05, "{variance}");
+    fn it_is_the_same_each_time() {
+        let twice = [0, 1].map(|_| search(seen(0.6, 8), Plan::until_decided(20), 0.1, 0.05));
+        assert!(twice[0].is_some() && twice[0] == twice[1]);
     }
 }

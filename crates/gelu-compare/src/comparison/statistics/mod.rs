@@ -1,16 +1,19 @@
-//! Sums over the seeds of one setting, and the statistics of paired differences. Numbers in,
-//! numbers out: nothing here knows a run.
+//! Sums over the seeds of one setting, and the statistics of differences. Numbers in, numbers out: nothing here
+//! knows a run.
 //!
 //! | what | file | source |
 //! |---|---|---|
 //! | median, quartiles, sample variance | `median`, `quartiles`, `variance` | |
-//! | paired values, variance left by pairing | `pairs` | |
-//! | t interval of a mean, two one-sided tests | `student` | Student 1908; Schuirmann 1987 |
-//! | exact test without assumptions | `sign_flip` | Fisher 1935; Phipson and Smyth 2010 |
+//! | pairs of scores, variance left by pairing | `pairs` | |
+//! | the test of pairs, its p and its interval | `paired` | Fisher 1935; group-sequential permutation tests |
+//! | the same for runs without pairs | `unpaired` | Welch 1947; Janssen 1997 |
+//! | one judgement after another | `session` | |
+//! | what makes one doubt a verdict | `checks` | D'Agostino 1970 |
+//! | a mean with its t interval | `student` | Student 1908 |
 //! | a share's interval | `proportion` | Wilson 1927 |
 //! | seeds and test examples at once | `new_examples` | Cameron, Gelbach and Miller 2011 |
-//! | power of both decisions, detectable effects | `power` | noncentral t; Schuirmann 1987 |
-//! | how many more would decide | `forecast` | O'Hagan and others 2005 |
+//! | the difference that a plan shows | `power` | simulated |
+//! | how many seeds would decide | `forecast` | O'Hagan and others 2005 |
 
 mod checks;
 mod forecast;
@@ -23,19 +26,21 @@ mod power;
 mod proportion;
 mod quartiles;
 pub mod session;
-mod sign_flip;
 mod student;
+mod unpaired;
 mod variance;
 
 pub use checks::{is_skewed, nothing_varies, rarest_failure, repeated, step};
-pub use forecast::{Decision, Forecast, forecast};
+pub use forecast::forecast;
 pub use median::median;
 pub use new_examples::{NewExamples, NoNewExamples, new_examples};
-pub use paired::{Interval, PairedTest, Plan, Standing, fewest_seeds};
+pub use paired::{
+    Decision, Interval, PairedTest, Plan, Standing, Tested, exact_p, fewest_seeds, signed_rank_p,
+    signed_ranks, tested,
+};
 pub use pairs::Pairs;
-pub use power::smallest_detectable;
+pub use power::detectable;
 pub use proportion::Proportion;
 pub use quartiles::{Quartiles, quartiles};
-pub use sign_flip::direction;
-pub use sign_flip::{sign_flip, smallest_p};
 pub use student::Mean;
+pub use unpaired::Unpaired;

@@ -31,6 +31,11 @@ impl Pairs {
         Self { pairs }
     }
 
+    /// All of them.
+    pub fn list(&self) -> &[[f64; 2]] {
+        &self.pairs
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.pairs.len()

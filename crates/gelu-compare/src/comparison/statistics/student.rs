@@ -31,13 +31,6 @@ impl Mean {
         let half = half_width(self.deviation, self.count, alpha);
         [self.mean - half, self.mean + half]
     }
-
-    /// Whether two one-sided t tests at level `alpha` find the mean within ±`bound`: the
-    /// 1 − 2·`alpha` interval lies inside (Schuirmann 1987).
-    pub fn is_within(&self, bound: f64, alpha: f64) -> bool {
-        let [low, high] = self.interval(2.0 * alpha);
-        -bound <= low && high <= bound
-    }
 }
 
 /// Half the width of the 1 − `alpha` interval of a mean of `count` ≥ 2 numbers with that standard
@@ -78,7 +71,6 @@ mod tests {
     fn interval_of_equal_numbers_is_their_mean() {
         let mean = Mean::of(&[0.25, 0.25, 0.25]).unwrap();
         assert_eq!(mean.interval(0.05), [0.25, 0.25]);
-        assert!(mean.is_within(0.25, 0.05) && !mean.is_within(0.2, 0.05));
     }
 
     #[test]

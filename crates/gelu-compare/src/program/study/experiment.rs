@@ -23,7 +23,9 @@ impl Experiment for Study {
             design.selection.clone_from(selection);
         }
         let declared = |name: &&String| design.measures.iter().all(|m| m.name != **name);
-        let names = self.measures.iter().map(|measure| &measure.name).chain(&self.higher);
+        let guard = self.no_worse.iter().map(|no_worse| &no_worse.metric);
+        let names = self.measures.iter().map(|measure| &measure.name);
+        let names = names.chain(&self.higher).chain(guard);
         let others: Vec<Measure> = names.filter(declared).map(|name| self.measure(name)).collect();
         design.measures.extend(others);
         if let Ok(Some(baseline)) = self.baseline() {
@@ -37,6 +39,8 @@ impl Experiment for Study {
         design.until_decided = self.until_decided;
         design.reported = self.reported;
         design.negligible = self.negligible;
+        design.no_worse.clone_from(&self.no_worse);
+        design.alpha = self.level.unwrap_or(design.alpha);
         design
     }
 

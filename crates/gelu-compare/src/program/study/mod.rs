@@ -5,7 +5,7 @@ mod experiment;
 mod validate;
 
 use super::{Contents, Pattern};
-use crate::measure::{Measure, Reported, UntilDecided};
+use crate::measure::{Measure, NoWorse, Reported, UntilDecided};
 use crate::setting::Axis;
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
@@ -59,9 +59,15 @@ pub struct Study {
     /// Which epoch of a run its results are those of.
     #[serde(default)]
     pub reported: Reported,
-    /// A difference of the primary measure that nobody would care about; 0 where none was declared.
+    /// A difference of the primary measure too small to care about; 0 where none was declared.
     #[serde(default)]
     pub negligible: f64,
+    /// The measure that must not get worse for an arm to be called better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_worse: Option<NoWorse>,
+    /// With what probability a verdict of the whole table may be wrong; 0.05 where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
     /// Where given, seeds are added until every comparison is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_decided: Option<UntilDecided>,
@@ -100,6 +106,8 @@ impl Study {
             only_declared: false,
             reported: Reported::LastEpoch,
             negligible: 0.0,
+            no_worse: None,
+            level: None,
             until_decided: None,
             baseline: None,
             axes: Vec::new(),
@@ -160,7 +168,8 @@ impl Study {
 
     /// What a finished run has to have measured.
     pub fn required(&self) -> impl Iterator<Item = &str> + Clone {
-        std::iter::once(self.primary.as_str()).chain(self.selection.as_deref())
+        let others = self.no_worse.iter().map(|no_worse| no_worse.metric.as_str());
+        std::iter::once(self.primary.as_str()).chain(self.selection.as_deref()).chain(others)
     }
 }
 

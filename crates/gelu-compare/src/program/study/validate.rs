@@ -1,6 +1,7 @@
 //! What a study has to be, so that its runs can be judged.
 
 use super::Study;
+use crate::measure::NoWorse;
 use crate::names::{check_file_name, check_line};
 use crate::program::Template;
 use crate::setting::Role;
@@ -41,8 +42,25 @@ impl Study {
         if !(self.negligible.is_finite() && self.negligible >= 0.0) {
             return refuse(format!("negligible is {}; it has to be 0 or more", self.negligible));
         }
+        if let Some(level) = self.level.filter(|level| !(*level > 0.0 && *level < 1.0)) {
+            return refuse(format!(
+                "the level is {level}; it has to lie between 0 and 1, as 0.05 does"
+            ));
+        }
+        if let Some(NoWorse { metric, margin }) = &self.no_worse {
+            if !(margin.is_finite() && *margin > 0.0) {
+                return refuse(format!(
+                    "{metric} may get worse by {margin}; that has to be more than 0, as in --no-worse {metric}=0.01"
+                ));
+            }
+            if *metric == self.primary {
+                return refuse(format!(
+                    "--no-worse names {metric}, which decides; name another metric, or leave it out"
+                ));
+            }
+        }
         if self.primary.is_empty() {
-            return refuse("no measure decides; name it with --primary".to_owned());
+            return refuse("no measure decides; name it with --metric".to_owned());
         }
         if let Some(tuned) = Role::Tuned.of(&self.axes).find(|axis| axis.values.len() > 1)
             && self.selection.as_ref().is_none_or(|by| *by == self.primary)

@@ -1,5 +1,6 @@
-use super::LookDocument;
-use crate::runs::{ComparisonSnapshot, LaterMeasure};
+use crate::comparison::statistics::Plan;
+use crate::measure::NoWorse;
+use crate::runs::{AddedSeeds, ComparisonSnapshot, LaterMeasure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +12,23 @@ pub struct CriterionDocument {
     /// The amplitudes that it is a mean over, where it is measured under noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amplitudes: Vec<f64>,
-    /// δ: a difference of the measure that nobody would care about, in its own unit (errors as
-    /// fractions).
+    /// δ: a difference of the measure too small to care about, in its own unit (errors as fractions); 0 where
+    /// nothing is called the same.
     pub negligible: f64,
     /// The arm that every other one is compared with.
     pub baseline: String,
+    /// The metric that must not get worse for an arm to be called better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_worse: Option<NoWorse>,
     /// m: how many comparisons share α.
     pub comparisons: usize,
+    /// α: with what probability a verdict of the whole table may be wrong.
+    pub alpha: f64,
+    /// How many seeds are planned, and whether the test looks after every one of them.
+    pub plan: Plan,
+    /// Seeds that were added once there were results, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added_seeds: Vec<AddedSeeds>,
     /// The measures that were chosen once runs were complete, in order: choices that nobody planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later_measures: Vec<LaterMeasure>,
@@ -31,38 +42,12 @@ impl CriterionDocument {
             amplitudes: criterion.amplitudes.clone(),
             negligible: criterion.negligible,
             baseline: criterion.baseline.canonical(),
+            no_worse: criterion.no_worse.clone(),
             comparisons: criterion.comparisons,
+            alpha: criterion.alpha,
+            plan: criterion.plan,
+            added_seeds: snapshot.added_seeds.clone(),
             later_measures: snapshot.later_measures.clone(),
         }
-    }
-}
-
-/// The looks of a comparison.
-pub(super) fn looks(snapshot: &ComparisonSnapshot) -> Vec<LookDocument> {
-    let mut looks = LookDocument::all(&snapshot.criterion.rules());
-    for look in looks.iter_mut().filter(|look| !look.planned) {
-        let added = snapshot.added_looks.iter().find(|added| added.seeds == look.seeds);
-        look.added_at = added.map(|added| added.at.clone());
-    }
-    looks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::measure::Looks;
-    use crate::report::snapshot_example::example;
-    use crate::runs::AddedLook;
-
-    #[test]
-    fn looks_have_their_level_and_the_day_they_were_added() {
-        let mut snapshot = example();
-        snapshot.criterion.looks = Looks::once(8).with_added([20]);
-        snapshot.added_looks = vec![AddedLook { seeds: 20, at: "2026-01-01T00:00:00Z".into() }];
-        let looks = looks(&snapshot);
-        let levels: Vec<(u64, f64, bool)> =
-            looks.iter().map(|look| (look.seeds, look.level, look.planned)).collect();
-        assert_eq!(levels, [(8, 0.025, true), (20, 0.0125, false)], "two comparisons");
-        assert_eq!((&looks[0].added_at, looks[1].added_at.is_some()), (&None, true));
     }
 }

@@ -1,5 +1,4 @@
-use super::FoundDocument;
-use crate::comparison::Difference;
+use crate::comparison::{Difference, Finding};
 use crate::runs::ComparisonSnapshot;
 use crate::setting::Setting;
 use schemars::JsonSchema;
@@ -24,19 +23,18 @@ pub struct DifferenceDocument {
     pub metric: String,
     /// What was found.
     #[serde(flatten)]
-    pub found: FoundDocument,
+    pub finding: Finding,
 }
 
 impl DifferenceDocument {
     /// Those of a comparison.
     pub(super) fn all(snapshot: &ComparisonSnapshot, differences: &[Difference]) -> Vec<Self> {
-        let wording = snapshot.wording();
         let of = |difference: &Difference| Self {
             arm: difference.arm.in_columns(&snapshot.axes),
             baseline: difference.baseline.canonical(),
             context: difference.context.in_columns(&snapshot.axes),
             metric: snapshot.criterion.primary.clone(),
-            found: FoundDocument::of(&difference.found, &wording),
+            finding: difference.finding.clone(),
         };
         differences.iter().map(of).collect()
     }

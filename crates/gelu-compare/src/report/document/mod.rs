@@ -3,8 +3,6 @@
 mod arm;
 mod criterion;
 mod difference;
-mod found;
-mod look;
 mod measures;
 mod run;
 
@@ -12,8 +10,6 @@ pub(super) use arm::edge;
 pub use arm::{ArmDocument, Arms, Edge};
 pub use criterion::CriterionDocument;
 pub use difference::DifferenceDocument;
-pub use found::{ForecastDocument, FoundDocument, IntervalDocument};
-pub use look::LookDocument;
 pub use measures::{MeasuresDocument, SpreadDocument};
 pub use run::RunDocument;
 
@@ -29,7 +25,7 @@ use std::collections::BTreeMap;
 
 /// Name and version of the schema. The version is raised when a field changes its meaning or
 /// goes; new fields do not raise it.
-pub const SCHEMA: &str = "gelu-comparison/3";
+pub const SCHEMA: &str = "gelu-comparison/4";
 
 /// A comparison with all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -54,8 +50,6 @@ pub struct Document {
     pub reported: Reported,
     /// What the comparison is decided by.
     pub criterion: CriterionDocument,
-    /// When it is looked at: planned looks, then those that were added.
-    pub looks: Vec<LookDocument>,
     /// What makes it smaller than it is meant to be, or leaves out a part of the data set, in words; empty
     /// where nothing does.
     pub cut_down: Vec<String>,
@@ -109,7 +103,6 @@ impl Document {
             selection: snapshot.selection.clone(),
             reported: snapshot.reported,
             criterion: CriterionDocument::of(snapshot),
-            looks: criterion::looks(snapshot),
             cut_down: snapshot.cut_down.clone(),
             runs: snapshot.runs.iter().map(|run| RunDocument::of(snapshot, run)).collect(),
             arms: Arms::of(snapshot),

@@ -172,9 +172,9 @@ fn verdicts(document: &Document) -> Vec<Said> {
     let contexts = document.differences.iter().map(|d| &d.context);
     let headings = Headings::of(&document.axes, contexts);
     let said = |d: &DifferenceDocument| Said {
-        verdict: d.found.verdict.to_string(),
-        sentence: headings.head(&d.context, &d.found.sentence),
-        details: d.found.details.clone(),
+        verdict: d.finding.verdict.to_string(),
+        sentence: headings.head(&d.context, &d.finding.sentence),
+        details: d.finding.details.clone(),
     };
     document.differences.iter().map(said).collect()
 }
@@ -260,7 +260,7 @@ mod tests {
         let page = page(&example());
         for expected in [
             "SYNTHETIC DATA",
-            "<p>Dropout 0.5: ReLU against GELU",
+            "<p>Dropout 0.5: ReLU and GELU",
             "<svg>drawn</svg>",
             "Chosen by validation loss at the last epoch",
             "▲ at the largest rate tried",

@@ -103,13 +103,17 @@ fn wrapped(line: &str) -> String {
 
 /// One sentence a comparison.
 pub fn verdicts(document: &Document) -> Vec<String> {
-    with_context(document, |difference| Some(difference.found.sentence.clone()))
+    with_context(document, |difference| Some(difference.finding.sentence.clone()))
 }
 
 /// What the pairs can show.
 fn details(document: &Document) -> Vec<String> {
     with_context(document, |difference| {
-        difference.found.details.as_ref().map(|text| format!("{text}."))
+        let finding = &difference.finding;
+        finding
+            .details
+            .as_ref()
+            .map(|said| format!("{} and {}: {said}", finding.arm, finding.baseline))
     })
 }
 
@@ -214,10 +218,10 @@ mod tests {
         let text = text(&Document::of(&example()));
         assert_eq!(text.matches("baseline").count(), 2, "{text}");
         assert_eq!(text.matches("Dropout 0.5: ReLU").count(), 2, "{text}");
-        assert!(text.contains("takes 8 seeds or more"), "{text}");
+        assert!(text.contains("takes 7 or more"), "{text}");
         assert!(text.contains("(dropout 0.5) is the largest"), "{text}");
         let unwrapped = text.replace("\n  ", " ");
-        assert!(unwrapped.contains("95 % intervals over all 2 comparisons; p counts"), "{text}");
+        assert!(unwrapped.contains("are chosen by valid-loss among 2."), "{text}");
         let due = "What holds for new test examples cannot be told: runs have not kept";
         assert_eq!(unwrapped.matches(due).count(), 1, "{text}");
     }
@@ -233,7 +237,7 @@ mod tests {
         assert!(text.contains("∞ % (3)") && text.contains("counts as the worst"), "{text}");
         assert!(!text.contains("No run"), "{text}");
         assert!(
-            text.replace("\n  ", " ").contains("3 of 3 runs of ReLU and 3 of 3 runs of GELU"),
+            text.replace("\n  ", " ").contains("ReLU diverged in 3 of 3 runs, and GELU in 3 of 3"),
             "{text}"
         );
     }

@@ -17,17 +17,17 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
         notes.push("∞: the run diverged; it counts as the worst.".to_owned());
     }
     notes.extend(choices(document));
-    notes.extend(intervals(document));
+    notes.extend(errors(document));
     let later = &document.criterion.later_measures;
     notes.extend(later.iter().map(|later| {
         format!(
             "{} was chosen in place of {} once runs were complete ({}): an unplanned choice, so verdicts \
-             err more often than 5% of the time.",
+             err more often than planned.",
             later.measure, later.instead_of, later.at
         )
     }));
     notes.extend(untold(
-        document.differences.iter().filter_map(|d| d.found.no_new_examples.clone()),
+        document.differences.iter().filter_map(|d| d.finding.no_new_examples.clone()),
     ));
     notes.extend(beside(document));
     let failed = document.runs.iter().filter(|run| run.status == "failed");
@@ -95,7 +95,13 @@ fn choices(document: &Document) -> Vec<String> {
     let mut notes: Vec<String> = chosen
         .iter()
         .map(|axis| {
-            format!("{} are chosen by {}.", capitalised(&axis.plural()), document.selection)
+            let tried = tried(document, axis);
+            format!(
+                "{} are chosen by {} among {tried}. Where that goes with {}, choosing can add to the errors.",
+                capitalised(&axis.plural()),
+                document.selection,
+                document.criterion.primary
+            )
         })
         .collect();
     let [axis] = chosen.as_slice() else { return notes };
@@ -123,26 +129,35 @@ fn choices(document: &Document) -> Vec<String> {
     notes
 }
 
+/// How many values of an axis planned runs have.
+fn tried(document: &Document, axis: &Axis) -> usize {
+    let mut values = Vec::new();
+    for run in document.runs.iter().filter(|run| run.planned) {
+        if let Some(value) = run.setting.get(axis.column()).filter(|value| !values.contains(value))
+        {
+            values.push(value);
+        }
+    }
+    values.len()
+}
+
 pub(in crate::report) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What the intervals hold for, and how often verdicts err.
-fn intervals(document: &Document) -> Option<String> {
-    let shown = document.differences.iter().any(|difference| difference.found.interval.is_some());
-    let comparisons = match document.criterion.comparisons {
-        1 => "the comparison".to_owned(),
-        several => format!("all {several} comparisons"),
+/// How often verdicts err, and what that holds for.
+fn errors(document: &Document) -> Option<String> {
+    let judged = document.differences.iter().any(|difference| difference.finding.p.is_some());
+    let share = 100.0 * document.criterion.alpha;
+    let all = match document.criterion.comparisons {
+        1 => "The verdict errs".to_owned(),
+        several => format!("One or more of these {several} verdicts err"),
     };
-    let looks = match document.looks.len() {
-        1 => String::new(),
-        several => format!(" and all {several} looks"),
-    };
-    shown.then(|| {
+    judged.then(|| {
         format!(
-            "Intervals are 95 % intervals over {comparisons}{looks}; p counts them, too, and is held \
-             against 0.05."
+            "{all} at most {share}% of the time, if differences between paired runs are symmetric about their centre. \
+             Seeds vary here; the test set, the split and the tuning do not."
         )
     })
 }

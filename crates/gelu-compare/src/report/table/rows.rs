@@ -52,7 +52,7 @@ fn labels(document: &Document, entry: &ArmDocument) -> Vec<String> {
 fn verdict(document: &Document, entry: &ArmDocument) -> String {
     let same = |d: &&DifferenceDocument| (&d.arm, &d.context) == (&entry.arm, &entry.context);
     match document.differences.iter().find(same) {
-        Some(difference) => difference.found.verdict.to_string(),
+        Some(difference) => difference.finding.verdict.to_string(),
         None if entry.is_baseline => "baseline".to_owned(),
         None => "–".to_owned(),
     }

@@ -10,10 +10,12 @@ mod interval;
 mod plan;
 mod sequence;
 mod strikes;
+mod tested;
 
 pub(super) use improvement::Improvement;
 pub use interval::Interval;
 pub use plan::{Plan, fewest_seeds};
+pub use tested::{Tested, tested};
 
 use plan::beginnings;
 use sequence::Sequence;
@@ -120,6 +122,13 @@ impl PairedTest {
         Some(high)
     }
 
+    /// After how many seeds it is shown that the first of the two is worse by no more than δ, where it still is.
+    pub fn no_worse_after(&self) -> Option<usize> {
+        let [below, _] = self.sames();
+        let shown = self.first(&below, self.level, Sides::One)?;
+        (below.sum(below.len()) > 0.0).then_some(shown)
+    }
+
     /// Whether the seeds so far may decide anything.
     fn may_decide(&self) -> bool {
         self.plan.spent(self.sequence.len() as u64) > 0.0
@@ -161,4 +170,29 @@ fn is_struck(sequence: &Sequence, n: usize, level: f64, sides: Sides) -> bool {
     let all = 2f64.powi(n as i32);
     let observed = sides.size(sequence.sum(n));
     observed > 0.0 && counted::share(sequence, n, sides) * all <= (level * all).floor()
+}
+
+/// The two-sided p of a fixed number of differences: the share of sign patterns whose sum is as large as the
+/// observed one.
+pub fn exact_p(differences: &[f64]) -> Option<f64> {
+    let pairs: Vec<[f64; 2]> = differences.iter().map(|&d| pair(d)).collect();
+    PairedTest::new(&pairs, Plan::fixed(pairs.len() as u64), 0.05, 0.0).p()
+}
+
+/// The same of the signed ranks of the differences (Wilcoxon 1945).
+pub fn signed_rank_p(differences: &[f64]) -> Option<f64> {
+    exact_p(&signed_ranks(differences))
+}
+
+/// The signed ranks of differences by their size; equal sizes share their mean rank, and 0 has the rank 0.
+pub fn signed_ranks(differences: &[f64]) -> Vec<f64> {
+    sequence::signed_ranks(differences, 0.0)
+}
+
+/// Scores that differ by `d`.
+fn pair(d: f64) -> [f64; 2] {
+    match d {
+        f64::NEG_INFINITY => [0.0, f64::INFINITY],
+        d => [d, 0.0],
+    }
 }

@@ -41,6 +41,15 @@ impl Plan {
         self.seeds >= fewest_seeds(level)
     }
 
+    /// The fewest first seeds that may decide *better* or *worse* at `level`: all of a fixed plan.
+    pub fn first(&self, level: f64) -> u64 {
+        let two = |n: &u64| level * self.spent(*n) * 2f64.powi(*n as i32) >= 2.0;
+        match self.until_decided {
+            true => (1..self.seeds).find(two).unwrap_or(self.seeds),
+            false => self.seeds,
+        }
+    }
+
     /// Whether all 2^N patterns are counted at the only moment that decides.
     pub(super) fn is_counted(&self) -> bool {
         !self.until_decided && self.seeds as usize <= COUNTED
@@ -70,6 +79,13 @@ mod tests {
         assert_eq!([5, 10, 20].map(|n| open.spent(n)), [0.0625, 0.25, 1.0]);
         assert_eq!((fixed.spent(16), open.spent(40)), (1.25, 1.25));
         assert!(open.spent(1_000_000) < 1.5);
+    }
+
+    #[test]
+    fn the_first_seeds_are_those_that_can_decide() {
+        let open = Plan::until_decided(20);
+        assert_eq!([0.05, 0.05 / 3.0, 0.05 / 20.0].map(|level| open.first(level)), [8, 10, 12]);
+        assert_eq!((Plan::fixed(20).first(0.05), Plan::until_decided(6).first(0.05)), (20, 6));
     }
 
     #[test]

@@ -1,0 +1,428 @@
+use super::details::details;
+use super::rule::Rule;
+use super::sentence::sentence;
+use super::statistics::{
+    Decision, Mean, NewExamples, Pairs, Plan, Proportion, Tested, Unpaired, detectable, forecast,
+    new_examples, nothing_varies, step, tested,
+};
+use super::verdict::Verdict;
+use super::wording::Wording;
+use crate::measure::Outcomes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The scores of a setting and of the baseline, with what else is known of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scores {
+    /// The setting, as sentences call it.
+    pub arm: String,
+    /// The baseline, as sentences call it.
+    pub baseline: String,
+    /// `[arm, baseline]` of each seed whose two runs are complete, as costs, of which lower is better; +∞ where a run
+    /// diverged.
+    pub by_seed: BTreeMap<u64, [f64; 2]>,
+    /// The same of the metric that must not get worse.
+    pub guard: Option<Guard>,
+    /// Planned runs that are not complete.
+    pub outstanding: usize,
+    /// What the runs of a seed made of the test examples, `[arm, baseline]`; without a seed one of whose runs has not
+    /// kept that.
+    pub outcomes: BTreeMap<u64, [Arc<Outcomes>; 2]>,
+    /// Whether runs could have kept outcomes, so that a missing one is worth a word.
+    pub could_keep_outcomes: bool,
+    /// Whether the networks of the two are built differently: seeds then pair batches and random numbers, and no initial
+    /// weights.
+    pub built_differently: bool,
+    /// What the scores are of.
+    pub sample: Sample,
+}
+
+/// What the scores of a comparison are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sample {
+    /// Of seeds, the same of both.
+    #[default]
+    Seeds,
+    /// Of seeds, and the baseline is a number.
+    Target,
+    /// Of tasks: differences, and the baseline is 0.
+    Tasks,
+}
+
+/// A metric that must not get worse by more than a margin for a setting to be called better.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// How values of it are said.
+    pub wording: Wording,
+    /// The margin, in its own unit.
+    pub margin: f64,
+    /// Its scores, as [`Scores::by_seed`].
+    pub by_seed: BTreeMap<u64, [f64; 2]>,
+}
+
+/// What a comparison of a setting with the baseline found: what is said, drawn and written of it. Numbers are in the
+/// metric's unit, errors as fractions; null where there is no such number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The setting, as sentences call it.
+    #[serde(skip)]
+    pub arm: String,
+    /// The baseline, as sentences call it.
+    #[serde(skip)]
+    pub baseline: String,
+    /// `better`, `worse`, `same` or `undecided`.
+    pub verdict: Verdict,
+    /// Of runs without seeds that pair them, how many the setting and the baseline have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unpaired_runs: Option<[usize; 2]>,
+    /// How many seeds it is of: those of which both runs are complete, from seed 1 on without a gap once the test may
+    /// decide.
+    pub seeds: usize,
+    /// N: how many seeds were planned, or at most where the comparison goes on until it is decided.
+    pub planned_seeds: u64,
+    /// Whether the test looks after every seed.
+    pub until_decided: bool,
+    /// After how many seeds a verdict was reached first; with `lapsed`, the one that later seeds contradict.
+    pub decided_after: Option<usize>,
+    /// Whether a verdict was reached that later seeds contradict, so that it does not count any more.
+    pub lapsed: bool,
+    /// The mean of setting − baseline; null with fewer than two seeds or a diverged run.
+    pub mean: Option<f64>,
+    /// The differences that the test does not rule out.
+    pub interval: Option<FindingInterval>,
+    /// The two-sided p, times the number of comparisons, at most 1. p ≤ α decides. Null where nothing is tested.
+    pub p: Option<f64>,
+    /// α: with what probability a verdict of the whole table may be wrong.
+    pub alpha: f64,
+    /// What α has become by seeds that were added to the planned ones; α where none were.
+    pub alpha_spent: f64,
+    /// Mean and standard deviation of the setting's scores.
+    pub scores: Option<ScoreSummary>,
+    /// The same of the baseline's.
+    pub baseline_scores: Option<ScoreSummary>,
+    /// The interval over new seeds and new test examples of the same kind.
+    pub new_examples: Option<NewExamples>,
+    /// Why there is no such interval, where one is due.
+    pub no_new_examples: Option<String>,
+    /// Share of seeds in which the setting is better, ties half.
+    pub probability_better: Option<f64>,
+    /// Wilson's 95% interval of that probability.
+    pub probability_better_interval: Option<[f64; 2]>,
+    /// The difference that the planned seeds show with 80% power.
+    pub detectable: Option<f64>,
+    /// Var(d) / (Var A + Var B): below 1, pairing helped.
+    pub variance_ratio: Option<f64>,
+    /// Seeds in which the setting is better.
+    pub better: usize,
+    /// Seeds in which both are equal.
+    pub ties: usize,
+    /// Runs of the setting that diverged.
+    pub diverged: usize,
+    /// Runs of the baseline that diverged.
+    pub baseline_diverged: usize,
+    /// Planned runs of both that are not complete.
+    pub outstanding: usize,
+    /// How many seeds in all would decide it with a probability of 70%, if the difference is as large as it looks; null
+    /// where it is decided, where nothing was declared negligible, and beyond ten times the planned seeds.
+    pub forecast_seeds: Option<u64>,
+    /// Whether the metric that must not get worse was shown not to; null where none was named.
+    pub no_worse: Option<bool>,
+    /// The verdict as a sentence.
+    pub sentence: String,
+    /// What else there is to know: power, assumptions, what makes one doubt it.
+    pub details: Option<String>,
+    /// The scores, as costs.
+    #[serde(skip)]
+    pub pairs: Pairs,
+    /// What it was judged by.
+    #[serde(skip)]
+    pub rule: Option<Rule>,
+    /// Why *same* is not asked for although δ was declared: the step of the scores, in the metric's unit.
+    #[serde(skip)]
+    pub coarse: Option<f64>,
+    /// Whether nothing varied with the seed.
+    #[serde(skip)]
+    pub is_constant: bool,
+    /// Whether the networks are built differently.
+    #[serde(skip)]
+    pub built_differently: bool,
+    /// What the scores are of.
+    #[serde(skip)]
+    pub sample: Sample,
+}
+
+/// An interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingInterval {
+    /// The probability with which it covers the difference: 0.95.
+    pub level: f64,
+    /// Its lower end; null where no low difference is ruled out.
+    pub low: Option<f64>,
+    /// Its upper end; null where no high difference is ruled out.
+    pub high: Option<f64>,
+}
+
+impl FindingInterval {
+    /// Both ends; ±∞ where nothing is ruled out.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.low.unwrap_or(f64::NEG_INFINITY), self.high.unwrap_or(f64::INFINITY)]
+    }
+
+    /// An interval of these ends, infinite ones among them.
+    pub fn of([low, high]: [f64; 2], level: f64) -> Self {
+        let finite = |end: f64| end.is_finite().then_some(end);
+        Self { level, low: finite(low), high: finite(high) }
+    }
+}
+
+/// The scores of one setting.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScoreSummary {
+    /// Their mean.
+    pub mean: f64,
+    /// Their sample standard deviation.
+    pub deviation: f64,
+}
+
+impl Finding {
+    /// Judges the scores by the rule, and says it in the words of the metric.
+    pub fn of(scores: Scores, rule: &Rule, wording: &Wording) -> Self {
+        let (pairs, is_whole) = judged(&scores.by_seed, rule.plan);
+        let list = pairs.list();
+        let n = list.len() as u64;
+        let coarse = coarse(&pairs, rule.negligible).map(|step| wording.of_measure(step).abs());
+        let negligible = if coarse.is_some() { 0.0 } else { rule.negligible };
+        let is_constant = nothing_varies(&pairs);
+        let tested =
+            (is_whole && !is_constant).then(|| tested(list, rule.plan, rule.share(), negligible));
+        let mean = pairs.mean();
+        let decision = tested.and_then(|tested| tested.standing.decision);
+        let no_worse = scores.guard.as_ref().map(|guard| guard.is_kept(rule, pairs.len()));
+        let verdict = match decision {
+            Some(Decision::Below) if no_worse != Some(false) => Verdict::Better,
+            Some(Decision::Above) => Verdict::Worse,
+            Some(Decision::Same) => Verdict::Same,
+            _ => Verdict::Undecided,
+        };
+        let of_measure = |cost: f64| wording.of_measure(cost);
+        let interval = tested.and_then(|tested| tested.interval).map(|found| {
+            FindingInterval::of(wording.ends_of_measure([found.low, found.high]), found.level)
+        });
+        let better = pairs.better();
+        let probability = Proportion::new(better as f64 + 0.5 * pairs.ties() as f64, pairs.len());
+        let [diverged, baseline_diverged] = pairs.diverged();
+        let summary = |side| {
+            let scores = Mean::of(&list.iter().map(|pair| pair[side]).collect::<Vec<_>>())?;
+            Some(ScoreSummary { mean: of_measure(scores.mean), deviation: scores.deviation })
+        };
+        let is_open = verdict == Verdict::Undecided && tested.is_some() && n >= rule.plan.seeds;
+        let forecast_seeds = mean
+            .filter(|_| is_open && negligible > 0.0)
+            .and_then(|mean| forecast(mean, rule.plan, negligible, rule.share()))
+            .map(|total| total.max(rule.fewest_seeds()));
+        let examples = scores.over_new_examples(&pairs, tested.as_ref(), rule);
+        let mut finding = Self {
+            verdict,
+            unpaired_runs: None,
+            seeds: pairs.len(),
+            planned_seeds: rule.plan.seeds,
+            until_decided: rule.plan.until_decided,
+            decided_after: tested.and_then(|tested| tested.standing.after),
+            lapsed: tested.is_some_and(|tested| tested.standing.has_lapsed()),
+            mean: mean.map(|mean| of_measure(mean.mean)),
+            interval,
+            p: tested.and_then(|t| t.p).map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
+            alpha: rule.alpha,
+            alpha_spent: rule.alpha * rule.plan.spent(n).max(1.0),
+            scores: summary(0),
+            baseline_scores: summary(1).filter(|_| scores.sample == Sample::Seeds),
+            new_examples: examples.clone().and_then(Result::ok).map(|new| {
+                let [low, high] = wording.ends_of_measure([new.low, new.high]);
+                NewExamples { low, high, ..new }
+            }),
+            no_new_examples: examples.and_then(Result::err),
+            probability_better: probability.as_ref().map(Proportion::share),
+            probability_better_interval: probability.map(|share| share.interval(0.05)),
+            detectable: mean.and_then(|mean| {
+                Some(mean.deviation * detectable(rule.plan, rule.share())?).filter(|d| *d > 0.0)
+            }),
+            variance_ratio: pairs.variance_ratio().filter(|_| scores.sample == Sample::Seeds),
+            better,
+            ties: pairs.ties(),
+            diverged,
+            baseline_diverged,
+            outstanding: scores.outstanding,
+            forecast_seeds,
+            no_worse,
+            sentence: String::new(),
+            details: None,
+            arm: scores.arm,
+            baseline: scores.baseline,
+            rule: Some(rule.clone()),
+            coarse,
+            is_constant,
+            built_differently: scores.built_differently,
+            sample: scores.sample,
+            pairs,
+        };
+        finding.sentence = sentence(&finding, wording, scores.guard.as_ref());
+        finding.details = details(&finding, wording);
+        finding
+    }
+
+    /// Judges two groups of runs that share no seeds, once.
+    pub fn of_unpaired(
+        [arm, baseline]: [String; 2],
+        costs: [Vec<f64>; 2],
+        test: &Unpaired,
+        rule: &Rule,
+        wording: &Wording,
+    ) -> Self {
+        let p = (test.p() * rule.comparisons.max(1) as f64).min(1.0);
+        let verdict = match test.direction() {
+            ahead if ahead < 0.0 && p <= rule.alpha => Verdict::Better,
+            behind if behind > 0.0 && p <= rule.alpha => Verdict::Worse,
+            _ => Verdict::Undecided,
+        };
+        let interval = test.interval(rule.share()).map(|found| {
+            FindingInterval::of(wording.ends_of_measure([found.low, found.high]), found.level)
+        });
+        let summary = |costs: &[f64]| {
+            let scores = Mean::of(costs)?;
+            let mean = wording.of_measure(scores.mean);
+            Some(ScoreSummary { mean, deviation: scores.deviation })
+        };
+        let lost = |costs: &[f64]| costs.iter().filter(|cost| !cost.is_finite()).count();
+        let mut finding = Self {
+            unpaired_runs: Some([costs[0].len(), costs[1].len()]),
+            verdict,
+            mean: test.difference().map(|d| wording.of_measure(d)),
+            interval,
+            p: Some(p),
+            scores: summary(&costs[0]),
+            baseline_scores: summary(&costs[1]),
+            diverged: lost(&costs[0]),
+            baseline_diverged: lost(&costs[1]),
+            ..Self::of(Scores::new(&arm, &baseline, BTreeMap::new()), rule, wording)
+        };
+        finding.sentence = sentence(&finding, wording, None);
+        finding.details = details(&finding, wording);
+        finding
+    }
+
+    /// Whether it waits for further seeds: nothing is shown, and a plan has more.
+    pub fn is_open(&self) -> bool {
+        self.verdict == Verdict::Undecided
+    }
+
+    /// Whether a run diverged, or scores are further apart than the largest number: then there is no mean.
+    pub fn has_no_mean(&self) -> bool {
+        self.diverged + self.baseline_diverged > 0 || self.pairs.any_too_far_apart()
+    }
+
+    /// How many runs each of the two has.
+    pub fn runs(&self) -> [usize; 2] {
+        self.unpaired_runs.unwrap_or([self.pairs.len(); 2])
+    }
+
+    /// `8 seeds`; of runs without seeds, `10 and 12 runs`.
+    pub fn counted(&self) -> String {
+        match self.unpaired_runs {
+            Some([a, b]) => format!("{a} and {b} runs"),
+            None => self.units(self.pairs.len() as u64),
+        }
+    }
+
+    /// `8 seeds`, `1 seed`, `14 tasks`.
+    pub fn units(&self, count: u64) -> String {
+        let unit = if self.sample == Sample::Tasks { "task" } else { "seed" };
+        format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+    }
+
+    /// Half the width of the interval: how finely numbers are said. No number where there is none.
+    pub fn resolution(&self) -> f64 {
+        let Some(interval) = self.interval else {
+            // What the differences vary by, before there is an interval.
+            let mean = self.pairs.mean().filter(|mean| mean.deviation > 0.0);
+            return mean.map_or(f64::NAN, |mean| mean.deviation);
+        };
+        let [low, high] = interval.ends();
+        let mean = self.mean.unwrap_or(0.0);
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) => (high - low) / 2.0,
+            (true, false) => mean - low,
+            _ => high - mean,
+        }
+    }
+}
+
+/// The pairs that are judged: those of the seeds from 1 on without a gap. Before a fixed plan may decide, all of its seeds
+/// that are there, so that a missing run hides no other, with whether there is no gap between them.
+fn judged(by_seed: &BTreeMap<u64, [f64; 2]>, plan: Plan) -> (Pairs, bool) {
+    let whole = by_seed.keys().zip(1..).take_while(|(seed, place)| **seed == *place).count();
+    let of = |last: u64| Pairs::new(by_seed.range(1..=last).map(|(_, pair)| *pair).collect());
+    match !plan.until_decided && (whole as u64) < plan.seeds {
+        true => {
+            let pairs = of(plan.seeds);
+            let is_whole = pairs.len() == whole;
+            (pairs, is_whole)
+        }
+        false => (of(whole as u64), true),
+    }
+}
+
+/// The step of scores that come in steps wider than δ, of which nothing can be said to be the same within δ.
+fn coarse(pairs: &Pairs, negligible: f64) -> Option<f64> {
+    if negligible <= 0.0 || pairs.any_diverged() {
+        return None;
+    }
+    step(pairs.list().as_flattened()).filter(|step| *step > negligible * (1.0 + 1e-9))
+}
+
+impl Guard {
+    /// Whether the first `n` seeds show that the setting is worse by no more than the margin.
+    fn is_kept(&self, rule: &Rule, n: usize) -> bool {
+        let (pairs, is_whole) = judged(&self.by_seed, rule.plan);
+        let list = pairs.list();
+        is_whole
+            && list.len() >= n
+            && super::statistics::PairedTest::new(&list[..n], rule.plan, rule.share(), self.margin)
+                .no_worse_after()
+                .is_some()
+    }
+}
+
+impl Scores {
+    /// Scores alone: no run is outstanding, and none has kept what it made of each test example.
+    pub fn new(arm: &str, baseline: &str, by_seed: BTreeMap<u64, [f64; 2]>) -> Self {
+        Self { arm: arm.to_owned(), baseline: baseline.to_owned(), by_seed, ..Self::default() }
+    }
+
+    /// Where the mean lies for seeds and test examples like these, or why that cannot be told. `None` where the test has
+    /// no interval, or outcomes are not kept.
+    fn over_new_examples(
+        &self,
+        pairs: &Pairs,
+        tested: Option<&Tested>,
+        rule: &Rule,
+    ) -> Option<Result<NewExamples, String>> {
+        tested?.p?;
+        pairs.mean()?;
+        let kept: Option<Vec<[&Outcomes; 2]>> = (1..=pairs.len() as u64)
+            .map(|seed| self.outcomes.get(&seed).map(|[a, b]| [a.as_ref(), b.as_ref()]))
+            .collect();
+        match kept {
+            Some(kept) => {
+                let level = rule.share() * rule.plan.spent(pairs.len() as u64);
+                Some(new_examples(&kept, level).map_err(|reason| reason.to_string()))
+            }
+            None if self.could_keep_outcomes => Some(Err(
+                "runs have not kept what they made of each, as those of earlier versions have not"
+                    .to_owned(),
+            )),
+            None => None,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+use super::super::memory::Memory;
+use super::{Interval, PairedTest, Plan, Standing};
+
+static BEFORE: Memory<Tested> = Memory::new();
+
+/// All that the test says of some pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tested {
+    /// What the pairs show.
+    pub standing: Standing,
+    /// The interval of the centre of the differences.
+    pub interval: Option<Interval>,
+    /// The level at which the difference would just be shown.
+    pub p: Option<f64>,
+}
+
+/// Tests pairs as [`PairedTest`] does. What was computed of the same numbers before is not computed again: a dashboard
+/// asks once a second.
+pub fn tested(pairs: &[[f64; 2]], plan: Plan, level: f64, negligible: f64) -> Tested {
+    let flag = f64::from(u8::from(plan.until_decided));
+    let mut numbers = pairs.as_flattened().to_vec();
+    numbers.extend([plan.seeds as f64, flag, level, negligible]);
+    BEFORE.recall(&numbers, || {
+        let test = PairedTest::new(pairs, plan, level, negligible);
+        Tested { standing: test.standing(), interval: test.interval(), p: test.p() }
+    })
+}

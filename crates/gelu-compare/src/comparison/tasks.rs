@@ -1,0 +1,208 @@
+//! Verdicts over tasks: the units are tasks, each with the mean of its seeds.
+
+use super::finding::{Finding, FindingInterval, Sample, Scores};
+use super::rule::Rule;
+use super::statistics::{Plan, signed_rank_p, signed_ranks};
+use super::wording::Wording;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How differences of tasks are brought to one scale.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// As they are: all tasks have one unit.
+    Raw,
+    /// Relative to the baseline's mean.
+    Ratio,
+    /// Signed ranks of the differences.
+    Ranks,
+}
+
+/// What a setting and the baseline scored at one task, as costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Its name.
+    pub name: String,
+    /// `[arm, baseline]` by seed.
+    pub by_seed: BTreeMap<u64, [f64; 2]>,
+}
+
+/// What a setting has over the baseline at one task; no verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskEffect {
+    /// The task.
+    pub task: String,
+    /// Seeds of which both runs are complete.
+    pub seeds: usize,
+    /// The mean of setting − baseline, in the metric's unit; null where a run diverged.
+    pub mean: Option<f64>,
+    /// Its 95% interval, as if this task were the only one.
+    pub interval: Option<FindingInterval>,
+    /// Whether the setting is ahead; null where neither is.
+    pub ahead: Option<bool>,
+}
+
+/// What a setting has over the baseline on tasks like these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverTasks {
+    /// How differences were brought to one scale.
+    pub scale: Scale,
+    /// In how many tasks the setting is ahead.
+    pub ahead: usize,
+    /// The p of the signed ranks of the differences, times the number of comparisons, at most 1.
+    pub signed_rank_p: Option<f64>,
+    /// Each task.
+    pub tasks: Vec<TaskEffect>,
+}
+
+/// The verdict over tasks and the effect at each: D_t is the mean over seeds at task t, and the exact test is that of all
+/// D_t, once. `comparisons` are the arms but the baseline.
+pub fn over_tasks(
+    [arm, baseline]: [&str; 2],
+    tasks: &[Task],
+    scale: Scale,
+    [alpha, negligible]: [f64; 2],
+    comparisons: usize,
+    wording: &Wording,
+) -> (Finding, OverTasks) {
+    let costs: Vec<f64> = tasks.iter().map(|task| task.difference(scale)).collect();
+    let scaled = match scale {
+        Scale::Ranks => signed_ranks(&costs),
+        _ => costs.clone(),
+    };
+    let rule = Rule { plan: Plan::fixed(tasks.len() as u64), comparisons, alpha, negligible };
+    let pair = |d: &f64| if *d == f64::NEG_INFINITY { [0.0, f64::INFINITY] } else { [*d, 0.0] };
+    let by_seed = (1..).zip(scaled.iter().map(pair)).collect();
+    let scores = Scores { sample: Sample::Tasks, ..Scores::new(arm, baseline, by_seed) };
+    let finding = Finding::of(scores, &rule, &wording.on_scale(scale));
+    let p = signed_rank_p(&costs).map(|p| (p * comparisons.max(1) as f64).min(1.0));
+    let over = OverTasks {
+        scale,
+        ahead: costs.iter().filter(|cost| **cost < 0.0).count(),
+        signed_rank_p: p,
+        tasks: tasks.iter().zip(&costs).map(|(task, d)| task.effect(*d, wording)).collect(),
+    };
+    (finding, over)
+}
+
+impl Task {
+    /// D_t as a cost; ±∞ where a run diverged.
+    fn difference(&self, scale: Scale) -> f64 {
+        let count = self.by_seed.len().max(1) as f64;
+        let mean = |side: usize| self.by_seed.values().map(|pair| pair[side]).sum::<f64>() / count;
+        let [arm, baseline] = [mean(0), mean(1)];
+        match (arm.is_finite(), baseline.is_finite(), scale) {
+            (true, true, Scale::Ratio) => {
+                if arm == baseline {
+                    0.0
+                } else {
+                    (arm - baseline) / baseline.abs()
+                }
+            }
+            (true, true, _) => arm - baseline,
+            (false, true, _) => f64::INFINITY,
+            (true, false, _) => f64::NEG_INFINITY,
+            (false, false, _) => 0.0,
+        }
+    }
+
+    fn effect(&self, difference: f64, wording: &Wording) -> TaskEffect {
+        let rule = Rule {
+            plan: Plan::fixed(self.by_seed.len() as u64),
+            comparisons: 1,
+            alpha: 0.05,
+            negligible: 0.0,
+        };
+        let finding = Finding::of(Scores::new("", "", self.by_seed.clone()), &rule, wording);
+        TaskEffect {
+            task: self.name.clone(),
+            seeds: self.by_seed.len(),
+            mean: finding.mean,
+            interval: finding.interval,
+            ahead: (difference != 0.0).then_some(difference < 0.0),
+        }
+    }
+}
+
+impl TaskEffect {
+    /// `iris: 0.4 (0.1 to 0.7; 14 seeds)`.
+    pub fn words(&self, wording: &Wording) -> String {
+        let ends = self.interval.map(|interval| interval.ends());
+        let resolution = ends.map_or(f64::NAN, |[low, high]| (high - low) / 2.0);
+        let mean = self.mean.map_or_else(
+            || "a run diverged".to_owned(),
+            |mean| format!("{}{}", wording.number(mean, resolution), wording.unit()),
+        );
+        let interval =
+            ends.map_or_else(String::new, |ends| format!("{}; ", wording.interval(ends)));
+        format!("{}: {mean} ({interval}{} seeds)", self.task, self.seeds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::verdict::Verdict;
+    use super::*;
+    use crate::measure::Measure;
+
+    fn tasks(differences: &[f64]) -> Vec<Task> {
+        let task = |(index, d): (usize, &f64)| {
+            let level = 1.0 + index as f64;
+            let seed =
+                |seed: u64| (seed, [level + d + 1e-3 * seed as f64, level - 2e-3 * seed as f64]);
+            Task { name: format!("task {index}"), by_seed: (1..=6).map(seed).collect() }
+        };
+        differences.iter().enumerate().map(task).collect()
+    }
+
+    fn of(tasks: &[Task], scale: Scale) -> (Finding, OverTasks) {
+        let wording = Wording::of(&Measure::named("loss"));
+        over_tasks(["GELU", "ReLU"], tasks, scale, [0.05, 0.0], 1, &wording)
+    }
+
+    #[test]
+    fn tasks_are_the_units() {
+        let all = tasks(&[-0.3, -0.5, -0.2, -0.6, -0.4, -0.35]);
+        let (finding, over) = of(&all, Scale::Raw);
+        assert_eq!(
+            (finding.verdict, finding.p, over.ahead),
+            (Verdict::Better, Some(2.0 / 64.0), 6)
+        );
+        assert!(finding.sentence.contains("on average over 6 tasks"), "{}", finding.sentence);
+        assert!(finding.sentence.contains("; 6 tasks; p = 0.0312)"), "{}", finding.sentence);
+        assert_eq!(over.signed_rank_p, Some(2.0 / 64.0));
+        assert!((over.tasks[0].mean.unwrap() + 0.2895).abs() < 1e-12);
+        let few = of(&all[..5], Scale::Raw).0;
+        assert_eq!(few.verdict, Verdict::Undecided);
+        assert!(few.sentence.contains("takes 6 tasks or more"), "{}", few.sentence);
+    }
+
+    #[test]
+    fn scales_make_tasks_alike() {
+        let all = tasks(&[-0.3, -0.5, -0.2, -0.6, -0.4, 0.01]);
+        let ratio = of(&all, Scale::Ratio).0;
+        // Means of seeds: 1 + i + d + 0.0035 against 1 + i − 0.007.
+        let share = |(i, d): (f64, f64)| (d + 0.0105) / (1.0 + i - 0.007);
+        let expected = [(0., -0.3), (1., -0.5), (2., -0.2), (3., -0.6), (4., -0.4), (5., 0.01)]
+            .map(share)
+            .iter()
+            .sum::<f64>()
+            / 6.0;
+        assert!((ratio.mean.unwrap() - expected).abs() < 1e-12);
+        let ranks = of(&all, Scale::Ranks).0;
+        assert!((ranks.mean.unwrap() - (-19.0 / 6.0)).abs() < 1e-12, "{:?}", ranks.mean);
+    }
+
+    #[test]
+    fn a_task_with_a_diverged_run_is_the_worst() {
+        let mut all = tasks(&[-0.3, -0.5, -0.2, -0.6, -0.4, -0.35]);
+        all[2].by_seed.insert(3, [f64::INFINITY, 1.0]);
+        let (finding, over) = of(&all, Scale::Raw);
+        assert_eq!((finding.verdict, finding.mean, over.ahead), (Verdict::Undecided, None, 5));
+        assert_eq!((over.tasks[2].mean, over.tasks[2].ahead), (None, Some(false)));
+    }
+}

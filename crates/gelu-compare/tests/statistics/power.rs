@@ -1,0 +1,81 @@
+//! The table of what a plan can show, `src/comparison/statistics/power.csv`.
+//!
+//! `GELU_POWER_TABLE=FILE cargo test --release --test statistics power_table` makes it, in an hour of two cores.
+
+use super::tables::normal;
+use gelu_compare::comparison::statistics::{PairedTest, Plan, detectable, fewest_seeds};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use std::fmt::Write;
+
+const POWER: f64 = 0.8;
+
+/// The ratio that is found in 80% of `draws` samples, by the smallest one that each shows.
+fn ratio(plan: Plan, level: f64, draws: usize) -> f64 {
+    let seeds = plan.seeds as usize;
+    let smallest = |draw: usize| {
+        let mut random = ChaCha8Rng::seed_from_u64(draw as u64);
+        let sample: Vec<f64> = (0..seeds).map(|_| normal(&mut random)).collect();
+        let shows = |effect: f64| {
+            let pairs: Vec<[f64; 2]> = sample.iter().map(|z| [z + effect, 0.0]).collect();
+            PairedTest::new(&pairs, plan, level, 0.0).standing().after.is_some()
+                && sample.iter().sum::<f64>() + effect * seeds as f64 > 0.0
+        };
+        let (mut low, mut high) = (0.0, 6.0);
+        for _ in 0..10 {
+            let middle = f64::midpoint(low, high);
+            if shows(middle) { high = middle } else { low = middle }
+        }
+        f64::midpoint(low, high)
+    };
+    let mut all: Vec<f64> = (0..draws).into_par_iter().map(smallest).collect();
+    all.sort_by(f64::total_cmp);
+    all[(POWER * draws as f64) as usize]
+}
+
+const COMPARISONS: [u64; 11] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20];
+
+#[test]
+fn power_table() {
+    let Some(path) = std::env::var_os("GELU_POWER_TABLE") else { return };
+    let mut text = "plan,comparisons,seeds,ratio\n".to_owned();
+    for (name, until_decided) in [("fixed", false), ("until-decided", true)] {
+        let few = 4..=24;
+        for seeds in few.chain([28, 32, 40, 50, 64, 80, 100]) {
+            // Later looks take longer and vary less.
+            let draws = if until_decided && seeds > 24 { 400 } else { 2000 };
+            if until_decided && seeds > 16 && ![20, 24, 40, 64, 100].contains(&seeds) {
+                continue;
+            }
+            for comparisons in COMPARISONS {
+                let level = 0.05 / comparisons as f64;
+                if seeds < fewest_seeds(level) {
+                    continue;
+                }
+                let plan = Plan { seeds, until_decided };
+                writeln!(text, "{name},{comparisons},{seeds},{:.3}", ratio(plan, level, draws))
+                    .unwrap();
+            }
+            std::fs::write(&path, &text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_the_table_says_is_shown_four_times_in_five() {
+    for (plan, comparisons) in [
+        (Plan::fixed(8), 1),
+        (Plan::fixed(12), 3),
+        (Plan::fixed(30), 7),
+        (Plan::until_decided(18), 2),
+    ] {
+        let level = 0.05 / f64::from(comparisons);
+        let said = detectable(plan, level).unwrap();
+        let seen = ratio(plan, level, 400);
+        assert!(
+            (said / seen - 1.0).abs() < 0.12,
+            "{plan:?}, {comparisons}: {said}, and {seen} is seen"
+        );
+    }
+}

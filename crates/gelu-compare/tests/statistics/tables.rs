@@ -1,0 +1,127 @@
+//! Made-up tables whose truth is known.
+
+use gelu_compare::comparison::statistics::{Decision, PairedTest, Plan, Standing};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use std::f64::consts::TAU;
+
+/// How many tables are simulated of each kind.
+pub(crate) fn tables() -> usize {
+    let asked = std::env::var("GELU_SIMULATED_TABLES").ok();
+    asked.map_or(100, |text| text.parse().expect("GELU_SIMULATED_TABLES is a number"))
+}
+
+/// The largest share of `count` tables that a rate of `rate` shows but once in thirty thousand times.
+pub(crate) fn at_most(rate: f64, count: usize) -> f64 {
+    rate + 4.0 * (rate * (1.0 - rate) / count as f64).sqrt()
+}
+
+/// A standard normal number, by Box and Muller.
+pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let radius: f64 = random.random::<f64>();
+    (-2.0 * (1.0 - radius).ln()).sqrt() * (TAU * random.random::<f64>()).cos()
+}
+
+/// How scores spread around their setting's level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Spread {
+    Normal,
+    /// Student's t with three degrees of freedom.
+    T3,
+    Cauchy,
+    /// Rounded to whole deviations.
+    Steps,
+    /// Normal, around 10⁵.
+    Offset,
+    /// Normal; one of ten diverges, whichever setting it is of.
+    Diverging,
+    /// Normal, with four times the variance in all settings but the baseline.
+    Unequal,
+    /// Nine of ten are ahead, one of ten fails without diverging; of all settings but the baseline.
+    Failing,
+    /// Log-normal with four times the spread in all settings but the baseline, of the same mean.
+    Skewed,
+}
+
+impl Spread {
+    pub(crate) fn score(self, is_baseline: bool, level: f64, random: &mut ChaCha8Rng) -> f64 {
+        let z = normal(random);
+        let heavy = |freedom: usize, random: &mut ChaCha8Rng| {
+            let squares: f64 = (0..freedom).map(|_| normal(random).powi(2)).sum();
+            z / (squares / freedom as f64).sqrt()
+        };
+        level
+            + match self {
+                Self::Normal => z,
+                Self::T3 => heavy(3, random),
+                Self::Cauchy => heavy(1, random),
+                Self::Steps => z.round(),
+                Self::Offset => 1e5 + z,
+                Self::Diverging if random.random::<f64>() < 0.1 => f64::INFINITY,
+                Self::Diverging => z,
+                Self::Unequal => {
+                    if is_baseline {
+                        z
+                    } else {
+                        2.0 * z
+                    }
+                }
+                Self::Failing if is_baseline => 0.1 * z,
+                // The mean of both is 0.
+                Self::Failing => 0.1 * z + if random.random::<f64>() < 0.1 { 0.9 } else { -0.1 },
+                Self::Skewed => {
+                    let log = z.exp() - 0.5f64.exp();
+                    if is_baseline { 0.25 * log } else { log }
+                }
+            }
+    }
+}
+
+/// What becomes of each comparison of a table: settings of these levels next to one baseline of level 0, with the seeds 1
+/// to `last`.
+pub(crate) fn simulate(
+    levels: &[f64],
+    spread: Spread,
+    plan: Plan,
+    negligible: f64,
+    last: u64,
+    random: &mut ChaCha8Rng,
+) -> Vec<Standing> {
+    let baseline: Vec<f64> = (0..last).map(|_| spread.score(true, 0.0, random)).collect();
+    let mut of = |level: &f64| {
+        let pair = |base: &f64| [spread.score(false, *level, random), *base];
+        let pairs: Vec<[f64; 2]> = baseline.iter().map(pair).collect();
+        PairedTest::new(&pairs, plan, 0.05 / levels.len() as f64, negligible).standing()
+    };
+    levels.iter().map(&mut of).collect()
+}
+
+/// The share of `count` tables in which a verdict is wrong, on all cores.
+pub(crate) fn wrong(
+    levels: &[f64],
+    spread: Spread,
+    plan: Plan,
+    negligible: f64,
+    last: u64,
+    count: usize,
+) -> f64 {
+    let is_wrong = |table: usize| {
+        let mut random = ChaCha8Rng::seed_from_u64(20_261_129 + table as u64);
+        let ends = simulate(levels, spread, plan, negligible, last, &mut random);
+        ends.iter().zip(levels).any(|(standing, level)| match standing.decision {
+            None => false,
+            Some(Decision::Same) => level.abs() >= negligible,
+            Some(Decision::Below) => *level >= 0.0,
+            Some(Decision::Above) => *level <= 0.0,
+        })
+    };
+    let wrong = (0..count).into_par_iter().filter(|&table| is_wrong(table)).count();
+    wrong as f64 / count as f64
+}
+
+/// The interval of one comparison.
+pub(crate) fn interval(pairs: &[[f64; 2]], plan: Plan) -> Option<[f64; 2]> {
+    let interval = PairedTest::new(pairs, plan, 0.05, 0.0).interval()?;
+    Some([interval.low, interval.high])
+}
