@@ -66,7 +66,8 @@ pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
             false if n >= plan.seeds && n < last => last,
             _ => continue,
         };
-        if !finding.is_open() || n < snapshot.criterion.rule().first() {
+        // Where nothing varies with the seed, more seeds show no more.
+        if !finding.is_open() || finding.is_constant || n < snapshot.criterion.rule().first() {
             continue;
         }
         for group in [side.baseline, side.arm] {

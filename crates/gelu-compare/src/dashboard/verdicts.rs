@@ -262,7 +262,7 @@ mod tests {
             let screen = screen(&snapshot, width, 24);
             for (line, end) in screen.lines().filter(|line| line.contains("▲ ReLU")).zip(&ends) {
                 assert!(line.contains(end), "{end:?} is missing at {width}:\n{screen}");
-                assert!(line.contains("undecided"), "{screen}");
+                assert!(line.contains("worse"), "{screen}");
             }
             assert_eq!(screen.contains("to decide"), width >= 60, "{screen}");
         }

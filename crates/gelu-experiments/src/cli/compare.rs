@@ -5,13 +5,14 @@ use crate::Result;
 use crate::activation::{ActivationList, listed};
 use crate::comparison::plan;
 use crate::device::DeviceName;
+use crate::measure::NoWorse;
 use crate::recipe::Recipe;
 use crate::report::own_figures;
 use crate::runs::{Comparison, Experiment};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{Seeds, Shown};
-use gelu_compare::cli::{number, whole};
+use gelu_compare::cli::{no_worse, number, whole};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -40,6 +41,12 @@ pub(super) struct Varied {
     activations: Option<ActivationList>,
     #[command(flatten)]
     seeds: Seeds,
+    /// Call nothing better that may be worse in another metric by more than this, as in test-loss=0.01
+    #[arg(long, value_name = "METRIC=DIFFERENCE", value_parser = no_worse)]
+    no_worse: Option<NoWorse>,
+    /// How often a verdict of the table may be wrong [default: 0.05]
+    #[arg(long, value_name = "PROBABILITY", value_parser = number)]
+    level: Option<f64>,
     /// The activation that the others are compared with [default: the first]
     #[arg(long, value_name = "NAME", value_parser = Suggested::activations())]
     baseline: Option<String>,
@@ -61,11 +68,22 @@ impl Varied {
     ///
     /// When a formula is not one of the recipe's, and no formula.
     pub(super) fn change(self, recipe: &mut Recipe) -> Result<()> {
-        let Self { activations, baseline, learning_rates, dropout, formulas, seeds } = self;
+        let Self {
+            activations,
+            baseline,
+            learning_rates,
+            dropout,
+            formulas,
+            seeds,
+            no_worse,
+            level,
+        } = self;
         let varied = &mut recipe.comparison;
         varied.activations = activations.map_or_else(|| varied.activations.clone(), |list| list.0);
         varied.baseline = baseline.or_else(|| varied.baseline.clone());
         seeds.change(&mut varied.seeds, &mut varied.until_decided);
+        varied.no_worse = no_worse.or(varied.no_worse.take());
+        varied.level = level.or(varied.level);
         varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
         varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
         if let Some(list) = formulas {
@@ -78,7 +96,12 @@ impl Varied {
     /// What is compared, once it is certain that its runs can be trained.
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
         let seeds = self.seeds.clone();
-        let selected = selection.resolve(|recipe| self.change(recipe))?;
+        let mut selected = selection.resolve(|recipe| self.change(recipe))?;
+        if selected.is_built_in {
+            let rule = selected.recipe.design().rule();
+            let number = &mut selected.recipe.comparison.seeds;
+            seeds.raise::<Recipe>(&rule, number, &selected.out);
+        }
         seeds.check(selected.recipe.comparison.until_decided)?;
         let mut comparison = selected.comparison();
         comparison.lease_seconds = seeds.lease::<Recipe>(&selected.out)?;

@@ -6,7 +6,7 @@ use super::selection::Selected;
 use crate::comparison::ComparisonReader;
 use crate::measure::seconds;
 use crate::recipe::Recipe;
-use crate::runs::Comparison;
+use crate::runs::{Comparison, Experiment};
 use crate::worker::{Cores, last_complaint};
 use crate::{Error, Result};
 use indicatif::HumanBytes;
@@ -80,7 +80,7 @@ impl Left {
 pub(super) fn runs(recipe: &Recipe) -> usize {
     let varied = &recipe.comparison;
     let settings = varied.activations.len() * varied.dropout.len() * varied.formulas.len().max(1);
-    let seeds = varied.looks().first().seeds as usize;
+    let seeds = recipe.design().first_seeds() as usize;
     match varied.retrain {
         Some(tuning) => {
             settings * (varied.learning_rates.len() * tuning.tuning_seeds as usize + seeds)
@@ -104,7 +104,7 @@ fn counted(recipe: &Recipe) -> String {
         several(varied.activations.len(), "activation"),
         several(varied.learning_rates.len(), "learning rate"),
     );
-    let seeds = several(varied.looks().first().seeds as usize, "seed");
+    let seeds = several(recipe.design().first_seeds() as usize, "seed");
     let how = match varied.retrain {
         Some(tuning) => format!(
             "{settings} × {} to tune, then {seeds} of each activation and {each} at its best \
@@ -118,7 +118,13 @@ fn counted(recipe: &Recipe) -> String {
     };
     let epochs = recipe.training.epochs;
     let count = runs(recipe);
-    format!("{}: {how}\n{} of {}", recipe.title, several(count, "run"), several(epochs, "epoch"))
+    format!(
+        "{}: {how}\n{} of {}\n{}",
+        recipe.title,
+        several(count, "run"),
+        several(epochs, "epoch"),
+        recipe.design().rule().prospect()
+    )
 }
 
 /// What one epoch takes.
@@ -188,11 +194,11 @@ mod tests {
         let classifier = Recipe::named("mnist-classifier").unwrap();
         let varied = &classifier.comparison;
         let rates = varied.learning_rates.len() * varied.dropout.len();
-        assert_eq!(runs(&classifier), 3 * rates * varied.looks().first().seeds as usize);
+        assert_eq!(runs(&classifier), 3 * rates * classifier.design().first_seeds() as usize);
         let cnn = Recipe::named("cifar10-cnn").unwrap();
         let varied = &cnn.comparison;
         let tuning = varied.retrain.unwrap().tuning_seeds as usize;
-        let last = varied.looks().first().seeds as usize;
+        let last = cnn.design().first_seeds() as usize;
         assert_eq!(runs(&cnn), 3 * (varied.learning_rates.len() * tuning + last));
         assert!(counted(&cnn).contains("to tune, then"), "{}", counted(&cnn));
     }

@@ -71,6 +71,8 @@ pub(super) struct Selected {
     /// Where it was read from, if not from its customary place.
     pub(super) data_folder: Option<PathBuf>,
     pub(super) out: PathBuf,
+    /// Whether the recipe is one of the program's own, rather than a file.
+    pub(super) is_built_in: bool,
 }
 
 impl Selection {
@@ -98,13 +100,14 @@ impl Selection {
 
     /// That recipe with its data and devices.
     pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Selected> {
+        let is_built_in = self.recipe.is_none();
         let recipe = self.recipe(vary)?;
         let devices = devices(self.device)?;
         let place = self.data.or_else(|| recipe.data.place.clone());
         let data = data::load(&recipe.data.asked(), place.as_deref())?;
         Splits::check_limits(&data, &recipe)?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
-        Ok(Selected { recipe, devices, data, data_folder: place, out })
+        Ok(Selected { recipe, devices, data, data_folder: place, out, is_built_in })
     }
 }
 
@@ -125,7 +128,7 @@ impl Selected {
     /// Makes the comparison's folder, or joins the one that is there.
     pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
         let (folder, _) =
-            ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_looked)?;
+            ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_begun)?;
         gelu_compare::cli::warn_of_open_folder(&folder);
         Ok(folder)
     }

@@ -3,10 +3,9 @@
 mod label;
 
 pub use gelu_compare::comparison::{
-    ALPHA, Contrast, Difference, DifferenceCurve, Found, FurtherSeeds, Group, Headings, Rgb, Rules,
-    Ruling, Verdict, Wording, best_groups, colour, details, difference_curves, differences,
-    further_seeds, groups, lighter, looked_at, noisy_test_error, plan, reported_epoch, sentence,
-    statistics,
+    ALPHA, Difference, DifferenceCurve, Finding, FurtherSeeds, Group, Headings, Rgb, Rule, Scores,
+    Verdict, Wording, best_groups, colour, difference_curves, differences, further_seeds, groups,
+    has_begun, lighter, noisy_test_error, plan, reported_epoch, statistics,
 };
 pub use label::label;
 

@@ -32,6 +32,11 @@ impl Recipe {
             ours.baseline == theirs.baseline,
             ours.baseline.clone().unwrap_or_default(),
         );
+        let no_worse = ours.no_worse.as_ref();
+        let kept = no_worse.map_or_else(String::new, |n| format!("{}={}", n.metric, n.margin));
+        flag("no-worse", ours.no_worse == theirs.no_worse, kept);
+        let level = ours.level.map_or_else(String::new, |level| level.to_string());
+        flag("level", ours.level == theirs.level, level);
         let selection = ours.selection.to_possible_value();
         let selection = selection.map_or_else(String::new, |value| value.get_name().to_owned());
         flag("selection", ours.selection == theirs.selection, selection);
@@ -51,6 +56,8 @@ impl Recipe {
         theirs.activations.clone_from(&ours.activations);
         theirs.seeds = ours.seeds;
         theirs.baseline.clone_from(&ours.baseline);
+        theirs.no_worse.clone_from(&ours.no_worse);
+        theirs.level = ours.level;
         theirs.selection = ours.selection;
         theirs.learning_rates.clone_from(&ours.learning_rates);
         theirs.dropout.clone_from(&ours.dropout);

@@ -3,6 +3,7 @@
 use super::{ComparisonRecipe, FigureSpec, Panels, Recipe, SecondSplit};
 use crate::Result;
 use crate::activation::{NamedActivation, TargetFormula};
+use crate::comparison::ALPHA;
 use crate::comparison::label;
 use crate::data::DataSetInfo;
 use crate::measure::{LossKind, Measure, Metric, Primary, Split};
@@ -130,6 +131,8 @@ impl Experiment for Recipe {
             selection: varied.selection.to_string(),
             reported: varied.reported,
             negligible: varied.negligible,
+            no_worse: varied.no_worse.clone(),
+            alpha: varied.level.unwrap_or(ALPHA),
             epochs: Some(self.training.epochs),
             built_differently: self.gated(),
             colours: self.colours(),

@@ -24,7 +24,7 @@ pub use training::{BatchUnit, BetaChange, OptimizerRecipe, TrainLoss, TrainingRe
 use crate::activation::{NamedActivation, TargetFormula};
 use crate::error::Place;
 use crate::files::read_text;
-use crate::measure::{Looks, Primary, Reported, Selection, UntilDecided};
+use crate::measure::{NoWorse, Primary, Reported, Selection, UntilDecided};
 use crate::{Error, Result};
 use gelu_compare::suggestion::unknown;
 use serde::{Deserialize, Serialize};
@@ -97,15 +97,19 @@ pub struct ComparisonRecipe {
     pub reported: Reported,
     /// The measure that the comparison is decided by.
     pub primary: Primary,
-    /// A difference of the primary measure that nobody would care about, in its own unit: 0.001 is
-    /// 0.1 points of error.
+    /// A difference of the primary metric too small to care about, in its own unit: 0.001 is 0.1 points of error.
     pub negligible: f64,
+    /// The metric that must not get worse for an activation to be called better: `test-loss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_worse: Option<NoWorse>,
+    /// With what probability a verdict of the whole table may be wrong; 0.05 where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
     /// Name of the activation that every other one is compared with; the first of the list where
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Where given, seeds are added until every comparison is decided: 10 in place of `seeds`, then
-    /// 5 more and 5 more.
+    /// Where given, seeds are added until every comparison is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_decided: Option<UntilDecided>,
     /// Where given, the learning rate is tuned with the validation examples set aside, and the
@@ -156,11 +160,6 @@ impl ComparisonRecipe {
                 Err(Error::Usage(format!("{unknown}; and your own, as in wave=sin(3*x)*y")))
             }
         }
-    }
-
-    /// When it is looked at: once after its seeds, or until it is decided.
-    pub fn looks(&self) -> Looks {
-        self.until_decided.map_or_else(|| Looks::once(self.seeds), UntilDecided::looks)
     }
 
     /// Leaves out what is named a second time: the same setting twice is one setting.

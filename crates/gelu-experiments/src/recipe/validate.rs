@@ -4,8 +4,9 @@ use super::limits::{self, MOST_RUNS, MOST_SEEDS, MOST_THREADS};
 use super::{BatchUnit, NetworkRecipe, NoiseRecipe, Panels, Recipe};
 use crate::activation::{ActivationList, TargetFormula};
 use crate::data::{DataKind, DataSetInfo};
-use crate::measure::{Looks, Metric, Primary, Reported, Split};
+use crate::measure::{Metric, NoWorse, Primary, Reported, Split, UntilDecided};
 use crate::names::{check_file_name, check_line};
+use crate::runs::Experiment;
 use crate::{Error, Result};
 use gelu_compare::suggestion::did_you_mean;
 
@@ -159,18 +160,42 @@ impl Recipe {
                 question.unwrap_or_default()
             ));
         }
+        if let Some(level) = varied.level.filter(|level| !(*level > 0.0 && *level < 1.0)) {
+            return refuse(format!(
+                "comparison.level is {level}; it has to lie between 0 and 1, as 0.05 does"
+            ));
+        }
+        if let Some(no_worse) = &varied.no_worse {
+            self.check_no_worse(no_worse)?;
+        }
         match varied.until_decided {
-            Some(until) if !(Looks::FIRST..=Looks::LAST).contains(&until.max_seeds) => {
-                refuse(format!(
-                    "{} seeds at most cannot be looked at; a comparison that goes on until it is \
-                     decided is looked at after {} seeds for the first time, and after {} at the \
-                     latest",
-                    until.max_seeds,
-                    Looks::FIRST,
-                    Looks::LAST
-                ))
-            }
+            Some(until) if !(1..=UntilDecided::MOST).contains(&until.max_seeds) => refuse(format!(
+                "{} seeds at most cannot decide anything; a comparison that goes on until it is decided has \
+                 from 1 to {} of them",
+                until.max_seeds,
+                UntilDecided::MOST
+            )),
             _ => Ok(()),
+        }
+    }
+
+    /// The metric that must not get worse is one that runs measure, and not the one that decides.
+    fn check_no_worse(&self, NoWorse { metric, margin }: &NoWorse) -> Result<()> {
+        let design = Experiment::design(self);
+        let names: Vec<&str> = design.measures.iter().map(|m| m.name.as_str()).collect();
+        if !names.contains(&metric.as_str()) || *metric == design.primary {
+            let question = did_you_mean(metric, &names).map(|question| format!("; {question}"));
+            return Err(Error::Usage(format!(
+                "{metric} is no metric that can be kept from getting worse; there are: {}{}",
+                names.join(", "),
+                question.unwrap_or_default()
+            )));
+        }
+        match margin.is_finite() && *margin > 0.0 {
+            true => Ok(()),
+            false => Err(Error::Usage(format!(
+                "{metric} may get worse by {margin}; that has to be more than 0, as in {metric}=0.01"
+            ))),
         }
     }
 

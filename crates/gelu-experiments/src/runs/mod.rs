@@ -6,9 +6,9 @@ mod spec;
 mod tests;
 
 pub use gelu_compare::runs::{
-    AddedLook, Checkpoint, ComparisonSnapshot, DataSource, Environment, Experiment, Holder, Lease,
-    LookedAt, Phase, Progress, Provenance, RunFolder, RunKey, RunSnapshot, RunStatus, Spec, Stage,
-    StatusFile, Watch, outcomes_to_bytes, parse_outcomes,
+    AddedSeeds, Checkpoint, ComparisonSnapshot, DataSource, Environment, Experiment, HasBegun,
+    Holder, Lease, Phase, Progress, Provenance, RunFolder, RunKey, RunSnapshot, RunStatus, Spec,
+    Stage, StatusFile, Watch, outcomes_to_bytes, parse_outcomes,
 };
 pub use spec::RunSpec;
 

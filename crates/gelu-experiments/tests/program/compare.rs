@@ -3,6 +3,7 @@
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, results_of, small};
 use gelu_experiments::comparison::Verdict;
+use gelu_experiments::comparison::statistics::Plan;
 use gelu_experiments::measure::NoiseMetrics;
 use std::fs;
 
@@ -94,8 +95,7 @@ fn the_same_setting_twice_is_one_setting() {
 #[test]
 fn seeds_are_added_until_every_comparison_is_decided() {
     let sandbox = Sandbox::new();
-    // ReLU beside a network that hardly learns: the first look decides. The learning rate is chosen
-    // on its seeds.
+    // ReLU next to a network that hardly learns: decided as soon as the test can decide anything.
     let arguments = [
         "compare",
         "--train-limit",
@@ -113,11 +113,10 @@ fn seeds_are_added_until_every_comparison_is_decided() {
     let document: Document = serde_json::from_str(&text).unwrap();
     let [difference] = &document.differences[..] else { panic!("{:?}", document.differences) };
     let seeds = document.runs.iter().map(|run| run.seed).max();
-    // The looks are at 10 and at 15, each at half of 0.05.
-    assert_eq!(difference.found.level, 0.025);
-    match difference.found.verdict {
-        Verdict::Undecided => assert_eq!((difference.found.runs, seeds), (15, Some(15))),
-        _ => assert_eq!(Some(difference.found.runs as u64), seeds),
+    assert_eq!(document.criterion.plan, Plan::until_decided(15));
+    match difference.finding.verdict {
+        Verdict::Undecided => assert_eq!((difference.finding.seeds, seeds), (15, Some(15))),
+        _ => assert_eq!(Some(difference.finding.seeds as u64), seeds),
     }
     assert!(document.runs.iter().all(|run| run.status == "finished"));
     // Whoever asks again gets the same answer, and trains nothing.
@@ -125,7 +124,7 @@ fn seeds_are_added_until_every_comparison_is_decided() {
 }
 
 #[test]
-fn seeds_added_after_a_look_are_a_look_that_was_not_planned() {
+fn seeds_that_are_added_to_the_planned_ones_have_their_price() {
     let sandbox = Sandbox::new();
     let words = ["compare", "--activations", "gelu,relu", "--epochs", "1", "--train-limit", "600"];
     let compare = |seeds: &str| -> Document {
@@ -133,19 +132,21 @@ fn seeds_added_after_a_look_are_a_look_that_was_not_planned() {
         serde_json::from_str(&sandbox.run(&arguments).success()).unwrap()
     };
     let first = compare("2");
-    assert_eq!((first.looks.len(), first.looks[0].level), (1, 0.05));
+    assert_eq!((first.criterion.plan, first.criterion.alpha), (Plan::fixed(2), 0.05));
     let further = compare("3");
-    let looks: Vec<_> = further.looks.iter().map(|l| (l.seeds, l.level, l.planned)).collect();
-    assert_eq!(looks, [(2, 0.05, true), (3, 0.025, false)]);
-    assert!(further.looks[1].added_at.is_some());
-    let found = &further.differences[0].found;
-    assert_eq!((found.runs, found.look, found.level), (3, Some(3), 0.025));
-    assert!(found.sentence.contains("a second look, which was not planned"), "{}", found.sentence);
-    assert!(found.sentence.contains("at most 7.5 % of tables"), "{}", found.sentence);
-    // The seeds of the plan go on with all there is.
-    assert_eq!(compare("2").looks, further.looks);
+    let added: Vec<u64> = further.criterion.added_seeds.iter().map(|added| added.seeds).collect();
+    assert_eq!((further.criterion.plan, added), (Plan::fixed(2), vec![3]));
+    assert!(further.criterion.added_seeds[0].at.ends_with('Z'));
+    let finding = &further.differences[0].finding;
+    // 0.05 · (1 + ½ · (1 − 2/3)).
+    assert_eq!(finding.seeds, 3);
+    assert!((finding.alpha_spent - 0.05 * (1.0 + 0.5 / 3.0)).abs() < 1e-12, "{finding:?}");
+    assert!(finding.sentence.contains("2 seeds were planned"), "{}", finding.sentence);
+    assert!(finding.sentence.contains("rises from 5% to 5.83%"), "{}", finding.sentence);
+    // The planned number goes on with all there are.
+    assert_eq!(compare("2").criterion, further.criterion);
     let late = [&words[..], &["--until-decided"]].concat();
-    sandbox.run(&late).refused(1, "looked at after 2 seeds already");
+    sandbox.run(&late).refused(1, "its 2 seeds were planned to be judged once");
 }
 
 #[test]

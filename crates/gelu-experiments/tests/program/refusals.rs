@@ -130,7 +130,7 @@ fn numbers_that_nobody_can_mean_are_refused_before_anything_is_made() {
         (&["compare", "--train-limit", HUGE], "the train limit is 18446744073709551615"),
         (&["compare", "--test-limit", HUGE], "the test limit is 18446744073709551615"),
         (&["compare", "--validation", HUGE], "data.validation is 18446744073709551615"),
-        (&["compare", "--until-decided", "--max-seeds", HUGE], "cannot be looked at"),
+        (&["compare", "--until-decided", "--max-seeds", HUGE], "cannot decide anything"),
         (&["compare", "--learning-rates", "1e308"], "learning rate 1e308 cannot be trained with"),
         (&["compare", "--learning-rates", "1e-3,1e-308"], "learning rate 1e-308"),
         (&["compare", "--learning-rates=-1"], "learning rate -1"),

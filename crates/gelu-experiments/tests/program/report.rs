@@ -81,9 +81,9 @@ fn a_thousand_runs_are_reported_with_their_verdicts() {
     assert_eq!(document.differences.len(), 6);
     for difference in &document.differences {
         // Every activation is a tenth of a point worse than the one before, on 125 pairs.
-        assert_eq!(difference.found.runs, 125);
-        assert!(difference.found.mean.unwrap() > 0.0005, "{difference:?}");
-        assert!(difference.found.p.unwrap() <= 1e-3, "{difference:?}");
+        assert_eq!(difference.finding.seeds, 125);
+        assert!(difference.finding.mean.unwrap() > 0.0005, "{difference:?}");
+        assert!(difference.finding.p.unwrap() <= 1e-3, "{difference:?}");
     }
     for figure in ["figure-2.svg", "difference.svg", "difference.png"] {
         assert!(folder.join(figure).exists(), "{figure}");

@@ -11,12 +11,12 @@ fn comparison() -> Comparison {
 }
 
 /// What becomes of a comparison in a folder when another is asked for in it.
-fn widened(there: &Comparison, asked: &Comparison, looked_at: bool) -> crate::Result<Comparison> {
+fn widened(there: &Comparison, asked: &Comparison, has_begun: bool) -> crate::Result<Comparison> {
     let out = tempfile::tempdir().unwrap();
     let path = out.path();
     ComparisonFolder::create(path, there, |_, _| false).unwrap();
-    let looked: LookedAt<Recipe> = if looked_at { |_, _| true } else { |_, _| false };
-    Ok(ComparisonFolder::create(path, asked, looked)?.1)
+    let begun: HasBegun<Recipe> = if has_begun { |_, _| true } else { |_, _| false };
+    Ok(ComparisonFolder::create(path, asked, begun)?.1)
 }
 
 fn refused(path: &Path, change: impl Fn(&mut Comparison)) -> String {
@@ -68,9 +68,9 @@ fn fewer_seeds_are_a_cut_until_a_look_is_taken_after_as_many() {
         all.filter(|cut| cut.contains("seed")).collect()
     };
     assert_eq!(cuts(&small), ["1 seed instead of 8"]);
-    small.add_look(5, "");
+    small.add_seeds(5, "");
     assert_eq!(cuts(&small), ["5 seeds instead of 8"]);
-    small.add_look(8, "");
+    small.add_seeds(8, "");
     assert!(cuts(&small).is_empty());
 }
 
@@ -82,40 +82,41 @@ fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it()
         change(&mut asked.recipe.comparison);
         asked
     };
-    let widen = |there: &Comparison, change: &dyn Fn(&mut ComparisonRecipe), looked_at| {
-        widened(there, &of(change), looked_at)
+    let widen = |there: &Comparison, change: &dyn Fn(&mut ComparisonRecipe), has_begun| {
+        widened(there, &of(change), has_begun)
     };
     let until = |max_seeds| Some(crate::measure::UntilDecided { max_seeds });
-    let seeds = |comparison: &Comparison| -> Vec<(u64, bool)> {
-        comparison.looks().iter().map(|look| (look.seeds, look.planned)).collect()
+    let seeds = |comparison: &Comparison| -> (u64, Vec<u64>) {
+        let added = comparison.added_seeds.iter().map(|added| added.seeds).collect();
+        (comparison.recipe.design().plan().seeds, added)
     };
     let fixed = of(&|_| ());
     let replanned = widen(&fixed, &|r| r.seeds = 20, false).unwrap();
-    assert_eq!(seeds(&replanned), [(20, true)]);
+    assert_eq!(seeds(&replanned), (20, vec![]));
     let added = widen(&fixed, &|r| r.seeds = 20, true).unwrap();
-    assert_eq!(seeds(&added), [(8, true), (20, false)]);
-    assert!(added.added_looks[0].at.ends_with('Z'));
-    // Whoever goes on, by the recipe's seeds or by the new ones, changes nothing.
+    assert_eq!(seeds(&added), (8, vec![20]));
+    assert!(added.added_seeds[0].at.ends_with('Z'));
+    // Going on, with the recipe's seeds or with the new ones, changes nothing.
     assert_eq!(widen(&added, &|_| (), true).unwrap(), added);
     assert_eq!(widen(&added, &|r| r.seeds = 20, true).unwrap(), added);
     let refused = widen(&added, &|r| r.seeds = 12, true).unwrap_err().to_string();
     assert!(refused.contains("has 20 there, and 12 are asked for"), "{refused}");
     let again = widen(&added, &|r| r.seeds = 40, true).unwrap();
-    assert_eq!(seeds(&again), [(8, true), (20, false), (40, false)]);
-    // Looks until it is decided are planned before the first.
+    assert_eq!(seeds(&again), (8, vec![20, 40]));
+    // A comparison that goes on until it is decided is planned before there are results.
     let sequential = widen(&fixed, &|r| r.until_decided = until(20), false).unwrap();
-    assert_eq!(seeds(&sequential).len(), 3);
+    assert_eq!(seeds(&sequential), (20, vec![]));
     let late = widen(&fixed, &|r| r.until_decided = until(20), true).unwrap_err().to_string();
-    assert!(late.contains("looked at after 8 seeds already"), "{late}");
+    assert!(late.contains("its 8 seeds were planned to be judged once"), "{late}");
     assert_eq!(widen(&sequential, &|_| (), true).unwrap(), sequential);
     for change in [&|r: &mut ComparisonRecipe| r.until_decided = until(40), &|r| r.seeds = 40]
         as [&dyn Fn(&mut ComparisonRecipe); 2]
     {
         let longer = widen(&sequential, change, true).unwrap();
-        assert_eq!(seeds(&longer)[2..], [(20, true), (40, false)]);
+        assert_eq!(seeds(&longer), (20, vec![40]));
     }
     let replanned = widen(&sequential, &|r| r.until_decided = until(30), false).unwrap();
-    assert_eq!(replanned.looks().planned(), 5);
+    assert_eq!(seeds(&replanned), (30, vec![]));
 }
 
 #[test]

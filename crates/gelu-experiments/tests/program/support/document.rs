@@ -7,6 +7,7 @@
 )]
 
 use gelu_experiments::comparison::Verdict;
+use gelu_experiments::comparison::statistics::Plan;
 use gelu_experiments::measure::{LossKind, NoiseMetrics, Reported};
 use gelu_experiments::report::Edge;
 use gelu_experiments::runs::Stage;
@@ -19,7 +20,7 @@ pub struct Document {
     pub data: Data,
     pub loss: LossKind,
     pub reported: Reported,
-    pub looks: Vec<Look>,
+    pub criterion: Criterion,
     pub runs: Vec<Run>,
     pub activations: Vec<Activation>,
     pub differences: Vec<Difference>,
@@ -32,11 +33,18 @@ pub struct Data {
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
-pub struct Look {
+pub struct Criterion {
+    pub alpha: f64,
+    pub comparisons: usize,
+    pub plan: Plan,
+    #[serde(default)]
+    pub added_seeds: Vec<AddedSeeds>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct AddedSeeds {
     pub seeds: u64,
-    pub level: f64,
-    pub planned: bool,
-    pub added_at: Option<String>,
+    pub at: String,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -90,16 +98,15 @@ pub struct Difference {
     #[serde(default)] // Formulas are learned without.
     pub dropout: f64,
     #[serde(flatten)]
-    pub found: Found,
+    pub finding: Finding,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
-pub struct Found {
-    pub runs: usize,
+pub struct Finding {
+    pub seeds: usize,
     pub mean: Option<f64>,
     pub p: Option<f64>,
-    pub level: f64,
-    pub look: Option<u64>,
+    pub alpha_spent: f64,
     pub verdict: Verdict,
     pub sentence: String,
 }
