@@ -194,7 +194,7 @@ impl Finding {
         let n = list.len() as u64;
         let coarse = coarse(&pairs, rule.negligible).map(|step| wording.of_measure(step).abs());
         let negligible = if coarse.is_some() { 0.0 } else { rule.negligible };
-        let is_constant = nothing_varies(&pairs);
+        let is_constant = scores.sample != Sample::Tasks && nothing_varies(&pairs);
         let tested =
             (is_whole && !is_constant).then(|| tested(list, rule.plan, rule.share(), negligible));
         let mean = pairs.mean();

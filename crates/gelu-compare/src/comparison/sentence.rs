@@ -60,6 +60,12 @@ fn undecided(finding: &Finding, wording: &Wording, guard: Option<&Guard>) -> Str
     let (a, b) = (&finding.arm, &finding.baseline);
     let count = finding.pairs.len();
     let lead = lead(finding, wording);
+    if finding.is_constant && finding.ties == count {
+        return format!(
+            "{a} and {b} cannot be told apart: they have the same score at all {count} seeds. Check that the program \
+             uses what is compared"
+        );
+    }
     if finding.is_constant {
         return format!(
             "{a} and {b} cannot be told apart: their difference is the same at all {count} seeds, so nothing varied \
@@ -173,7 +179,7 @@ fn turned(mean: f64, [low, high]: [f64; 2]) -> [f64; 2] {
 /// What follows an undecided comparison.
 fn what_would_decide(finding: &Finding) -> Option<String> {
     let rule = finding.rule.as_ref().filter(|_| finding.is_open())?;
-    if finding.unpaired_runs.is_none() && !rule.can_decide() && !finding.is_constant {
+    if finding.unpaired_runs.is_none() && !rule.can_decide() {
         return Some(match finding.sample {
             Sample::Tasks => format!(
                 "{} cannot decide it, whatever they show: that takes {} or more.",

@@ -121,8 +121,10 @@ fn pictures_of_ones_own() {
 
 #[test]
 fn scores() {
+    use gelu_experiments::comparison::Wording;
     use gelu_experiments::measure::Direction;
-    use gelu_experiments::scores::{Columns, Scores, judge};
+    use gelu_experiments::measure::Measure;
+    use gelu_experiments::scores::{Columns, Question, Table, judge};
     let rows = |separator: &str| -> String {
         let row = |(arm, seed): (&str, u64)| {
             [arm, "0.5", &seed.to_string(), &format!("0.{seed}7")].join(separator) + "\n"
@@ -138,14 +140,26 @@ fn scores() {
     let columns = Columns {
         compare: "activation".to_owned(),
         each: vec!["dropout".to_owned()],
-        primary: "loss".to_owned(),
+        metric: "loss".to_owned(),
+        seed: "seed".to_owned(),
+        ..Columns::default()
+    };
+    let question = Question {
+        wording: Wording::of(&Measure::named("loss")),
+        baseline: None,
+        target: None,
+        negligible: 0.01,
+        guard: None,
+        alpha: 0.05,
+        planned: None,
+        label: str::to_owned,
     };
     fuzz(&valid.map(String::into_bytes), |path, bytes| {
-        let scores = Scores::read(bytes, path, &columns, Direction::Lower)?;
+        let scores = Table::read(bytes, path, &columns, [Direction::Lower; 2])?;
         for arm in &scores.arms {
-            assert!(!scores.seeds(arm).is_empty(), "{arm:?} has a score");
+            assert!(!scores.seeds_of(arm).is_empty(), "{arm:?} has a score");
         }
-        let judged = judge(&scores, path, None, 0.01, &[])?;
+        let judged = judge(&scores, path, &columns, &question)?;
         assert!(judged.len() < scores.arms.len(), "all but the baseline");
         Ok(())
     });

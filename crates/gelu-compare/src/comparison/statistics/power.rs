@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// The probability with which the difference is found.
 const POWER: f64 = 0.8;
-/// `plan,comparisons,seeds,ratio`, made by `.ci/full simulations`: how many standard deviations of the differences
+/// `plan,comparisons,seeds,ratio`, made by `tests/statistics/power.rs`: how many standard deviations of the differences
 /// the test finds with 80% power, of normal ones, at α = 0.05.
 const TABLE: &str = include_str!("power.csv");
 
