@@ -2,6 +2,7 @@
 //! nothing of the other modules.
 
 mod check;
+mod confusion;
 mod criterion;
 mod declared;
 mod duration;
@@ -15,6 +16,7 @@ mod reported;
 mod split;
 
 pub use check::check_outcomes;
+pub use confusion::Confusion;
 pub use criterion::Criterion;
 pub use declared::{Direction, Measure, Unit};
 pub use duration::{duration, seconds};

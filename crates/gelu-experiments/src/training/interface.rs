@@ -46,6 +46,13 @@ pub enum InputReader {
     },
     /// The row of a table, or the file of a recording.
     Windows(WindowReader),
+    /// The row of a table, of which a number is predicted.
+    Quantity {
+        /// How its cells are read.
+        reader: WindowReader,
+        /// What the numbers are measured in.
+        scale: Scale,
+    },
     /// A text of these characters, by their numbers.
     Text(String),
     /// The coordinates of a point, in a formula's unit.
@@ -82,7 +89,7 @@ impl Interface {
                 let picture = self.picture(Path::new(input), *size)?;
                 Ok(Presentation::with_mean(*pixels, mean).present(&picture, device))
             }
-            InputReader::Windows(reader) => {
+            InputReader::Windows(reader) | InputReader::Quantity { reader, .. } => {
                 Ok(Samples::of_windows(&reader.read(input)?, false, device))
             }
             InputReader::Text(vocabulary) => {
