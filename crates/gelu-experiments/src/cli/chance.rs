@@ -78,7 +78,8 @@ fn commonest(data: &DataSet, recipe: &Recipe) -> Option<(u8, f64)> {
     };
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
     labels.iter().for_each(|&label| *counts.entry(label).or_default() += 1);
-    let commonest = counts.into_iter().max_by_key(|&(_, count)| count);
+    // Of equals the first.
+    let commonest = counts.into_iter().rev().max_by_key(|&(_, count)| count);
     let (class, count) = commonest.filter(|_| recipe.network.classifies())?;
     Some((class, (labels.len() - count) as f64 / labels.len() as f64))
 }

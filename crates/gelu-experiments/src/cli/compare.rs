@@ -1,4 +1,4 @@
-use super::own::{keep_recipe, say_how_read};
+use super::own::say_how_read;
 use super::selection::{Selected, Selection};
 use super::suggested::Suggested;
 use super::{chance, dry_run, print};
@@ -123,8 +123,11 @@ impl Compare {
             return dry_run::run(&selected, &comparison, jobs);
         }
         let folder = selected.make_folder(&comparison)?;
-        if let Some(made) = &selected.made {
-            keep_recipe(made, &selected.out, shown.json)?;
+        if let (Some(_), false) = (&selected.made, shown.json) {
+            print(&format!(
+                "Saved the recipe as {}; to change it, edit a copy and run `gelu compare --recipe COPY`\n",
+                selected.recipe_file().display()
+            ))?;
         }
         let jobs = selected.jobs(jobs);
         let Selected { devices, data_folder, data, .. } = selected;

@@ -1,8 +1,6 @@
 //! Data of one's own, named on the command line.
 
-use super::print;
 use crate::data::{Asked, DataSet};
-use crate::files::write_atomically;
 use crate::output::complain;
 use crate::recipe::OwnRecipe;
 use crate::{Error, Result};
@@ -91,7 +89,6 @@ impl OwnData {
     pub(super) fn recipe(&self, place_of: impl Fn(&Path) -> PathBuf) -> Result<Option<OwnRecipe>> {
         match (&self.csv, &self.images) {
             (Some(file), _) => {
-                // Without a target the columns are listed.
                 let asked = self.own.asked("csv");
                 OwnRecipe::of_table(&asked, &place_of(file)).map(Some)
             }
@@ -152,17 +149,4 @@ fn say_rare(labels: &[u8], names: &[String]) {
             crate::names::excerpts(rare.iter().map(String::as_str))
         ));
     }
-}
-
-/// Keeps a recipe beside the results, and says where.
-pub(super) fn keep_recipe(recipe: &OwnRecipe, out: &Path, quiet: bool) -> Result<()> {
-    let path = out.join("recipe.toml");
-    write_atomically(&path, &recipe.text)?;
-    if !quiet {
-        print(&format!(
-            "Recipe: {0}; a changed copy is carried out by `gelu compare --recipe FILE`\n",
-            path.display()
-        ))?;
-    }
-    Ok(())
 }

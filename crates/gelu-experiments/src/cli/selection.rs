@@ -4,6 +4,7 @@ use super::suggested::Suggested;
 use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet, Table, TableSet, Target};
 use crate::device::DeviceName;
+use crate::files::write_atomically;
 use crate::measure;
 use crate::output::complain;
 use crate::recipe::{OwnRecipe, Recipe};
@@ -83,7 +84,7 @@ pub(super) struct Selected {
 impl Selection {
     /// The recipe for data of one's own; `None` where none are named.
     fn made(&self) -> Result<Option<OwnRecipe>> {
-        // It is kept in another folder.
+        // It is saved in another folder.
         let absolute =
             |place: &Path| std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
         self.own.recipe(absolute)
@@ -148,10 +149,18 @@ impl Selected {
         comparison
     }
 
+    /// Where the recipe is saved that was made for data of one's own.
+    pub(super) fn recipe_file(&self) -> PathBuf {
+        self.out.join("recipe.toml")
+    }
+
     /// Makes the comparison's folder, or joins the one that is there.
     pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
         let (folder, _) =
             ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_looked)?;
+        if let Some(made) = &self.made {
+            write_atomically(&self.recipe_file(), &made.text)?;
+        }
         gelu_compare::cli::warn_of_open_folder(&folder);
         Ok(folder)
     }

@@ -220,7 +220,7 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
 }
 
 /// What to do with a file where the set is a folder of files.
-pub(super) fn file_for_folder(name: &str, place: &Path) -> Error {
+pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
     let file = place.display();
     let extension = place.extension().and_then(|text| text.to_str()).unwrap_or_default();
     let advice = match extension.to_ascii_lowercase().as_str() {

@@ -2,7 +2,7 @@
 
 pub mod audio;
 mod augmentation;
-mod catalogue;
+pub(crate) mod catalogue;
 pub mod cifar;
 pub mod corpus;
 mod dataset;

@@ -1,6 +1,7 @@
 //! A recipe for data of one's own, as a text to read and change.
 
 use super::Recipe;
+use crate::data::catalogue::file_for_folder;
 use crate::data::own::checks::name_of;
 use crate::data::pictures::Folders;
 use crate::data::{Asked, Table, TableSet, Target, own};
@@ -27,8 +28,9 @@ impl OwnRecipe {
     ///
     /// When the table cannot be read.
     pub fn of_table(asked: &Asked, place: &Path) -> Result<Self> {
-        asked.validate()?;
+        // Without a target the columns are listed.
         let set: TableSet = own::table::read(asked, place)?;
+        asked.validate()?;
         Self::parse(&table_text(asked, place, &set.tables[0]), place)
     }
 
@@ -39,6 +41,9 @@ impl OwnRecipe {
     /// When the folders cannot be read, or a picture in them.
     pub fn of_pictures(asked: &Asked, place: &Path) -> Result<Self> {
         asked.validate()?;
+        if place.is_file() {
+            return Err(file_for_folder("pictures", place));
+        }
         let folders = Folders::find(place)?;
         let size = match asked.size {
             None => folders.suggested_size()?,

@@ -84,7 +84,7 @@ fn twice(
         };
         let of = format!("{rows} (of {})", sheet.rows.len());
         said.push(match given {
-            None => format!("{of}: the same row may be trained on and tested on, which flatters every network alike"),
+            None => format!("{of}: a copy may be trained on and tested on, so errors look smaller than on new rows"),
             Some(_) => format!("{of}; each counts as often as it stands there"),
         });
     }
