@@ -17,8 +17,11 @@ fn write_flowers(sandbox: &Sandbox, file: &str) {
     let row = |i: usize| {
         let length = (i * 37 % 101) as f64 / 10.0;
         let species = if length > 5.0 { "setosa" } else { "virginica" };
-        let width =
-            if i.is_multiple_of(9) { String::new() } else { format!("{:.2}", (i * 53 % 17) as f64 / 8.0) };
+        let width = if i.is_multiple_of(9) {
+            String::new()
+        } else {
+            format!("{:.2}", (i * 53 % 17) as f64 / 8.0)
+        };
         let price = format!("{:.2}", 3.0 * length + (i % 2) as f64 + 0.25);
         let line = format!("{i};{length};{width};{};{price};{species}\n", ["red", "blue"][i % 2]);
         line.replace('.', ",")
