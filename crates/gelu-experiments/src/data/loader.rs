@@ -71,7 +71,9 @@ impl BatchLoader {
     /// Shows each example as often as it takes for so many batches in every shuffled pass, in a new order each time; the
     /// first such pass is that of the epoch after `done`.
     pub fn with_least_batches(mut self, batches: usize, seed: u64, done: usize) -> Self {
-        self.repeats = (batches * self.batch_size).div_ceil(self.range.len().max(1)).max(1);
+        // One more example than fewer batches hold.
+        let fewer = batches.saturating_sub(1) * self.batch_size;
+        self.repeats = fewer / self.range.len().max(1) + 1;
         self.order = Order::shuffled(seed, done * self.repeats + 1);
         self
     }

@@ -162,7 +162,8 @@ fn separator(text: &str) -> u8 {
         (cells > 1 && alike, cells)
     };
     // Of equals the last: commas stand in numbers and texts as well.
-    b",|\t;".iter().copied().max_by_key(cells).unwrap_or(b',')
+    let best = b",|\t;".iter().copied().max_by_key(cells);
+    best.filter(|separator| cells(separator).1 > 1).unwrap_or(b',')
 }
 
 /// The first line names the columns unless it has numbers, and where it has: if a column of numbers begins with a text.

@@ -119,11 +119,10 @@ fn numbers_are_predicted_in_the_scale_of_the_rows_that_are_trained_on() {
     let mean = numbers[0].iter().sum::<f32>() / 24.0;
     assert!(mean.abs() < 1e-5 && (parts[0].variance().unwrap() - 1.0).abs() < 1e-5);
     let scale = scale.unwrap();
-    let mut values: Vec<f64> =
-        numbers.concat().iter().map(|&n| scale.value(n.into()).round()).collect();
+    let mut values: Vec<f64> = numbers.concat().iter().map(|&n| scale.value(n.into())).collect();
     values.sort_by(f64::total_cmp);
-    let expected: Vec<f64> = (0..40).map(|i| (f64::from(10 * i) + 0.5).round()).collect();
-    assert_eq!(values, expected);
+    let expected = (0..40).map(|i| f64::from(10 * i) + 0.5);
+    assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3), "{values:?}");
     assert_eq!(table.error_of_commonest(), None);
     assert!(
         table.summary().contains("`price` is the number to predict, 0.5 to 390.5"),
@@ -136,7 +135,7 @@ fn numbers_are_predicted_in_the_scale_of_the_rows_that_are_trained_on() {
 #[test]
 fn a_target_is_a_number_where_it_has_fractions_or_many_values() {
     let kind = |numbers, value: &dyn Fn(usize) -> String| {
-        let text: String = (0..60).map(|i| format!("{},{}\n", i * i, value(i))).collect();
+        let text: String = (0..150).map(|i| format!("{},{}\n", i * i, value(i))).collect();
         of(&Asked { numbers, ..asked("c") }, &format!("x,c\n{text}"))
             .map(|table| table.target.classes())
     };
@@ -238,7 +237,7 @@ fn what_a_person_should_know_is_warned_of() {
     let table = of(&asked("c"), &format!("x,set,c\n{split}")).unwrap();
     let leaked = table.warnings.iter().find(|warning| warning.contains("test rows")).unwrap();
     assert!(
-        leaked.starts_with("14 of 15 test rows have the inputs of a row that is trained on"),
+        leaked.starts_with("15 of 15 test rows have the inputs of a row that is trained on"),
         "{leaked}"
     );
     let clean = of(&asked("c"), &rows(40, |i| (i * i).to_string())).unwrap();
