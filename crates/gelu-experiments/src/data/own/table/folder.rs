@@ -55,7 +55,7 @@ pub fn read_folder(asked: &Asked, folder: &Path) -> Result<TableSet> {
         return refuse(&format!("holds two tables called {}", pair[0]), "rename one".to_owned());
     }
     if tables.is_empty() {
-        return refuse("holds no table that can be read", refused.join("\n"));
+        return refuse("holds no table that can be read", refused.swap_remove(0));
     }
     let source = DataSource::new(&name_of(folder), Some(folder.to_path_buf()), false, content);
     Ok(TableSet { tables, refused, source })

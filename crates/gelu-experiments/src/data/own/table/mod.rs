@@ -109,7 +109,7 @@ impl Rows {
     }
 }
 
-/// Reads a table: UTF-8 with commas, semicolons, tabs or bars between cells. [`Table::notes`] say how it was read.
+/// Reads a table: UTF-8 with commas, semicolons, tabs or bars between cells. [`Table::notes()`] say how it was read.
 ///
 /// # Errors
 ///
@@ -221,10 +221,17 @@ impl Table {
         };
         let width = self.width();
         if width == 0 {
-            return refuse(
-                "no column is left as an input".to_owned(),
-                &format!("columns:\n  {}", self.lines().join("\n  ")),
-            );
+            // A few of many.
+            let columns = self.columns.iter().filter(|column| column.name != self.target_name);
+            let lines =
+                columns.take(3).map(|c| format!("{} {}", shown(&c.name), c.content.in_words()));
+            let advice = match lines.collect::<Vec<_>>() {
+                none if none.is_empty() => {
+                    "the table needs a column besides the one to predict".to_owned()
+                }
+                lines => lines.join("; "),
+            };
+            return refuse("no column is left as an input".to_owned(), &advice);
         }
         if width.saturating_mul(self.rows()) > MOST_NUMBERS {
             return refuse(
