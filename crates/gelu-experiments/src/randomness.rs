@@ -9,6 +9,8 @@ use gelu_learner::randomness::Purpose;
 const AUGMENTATION: u64 = 1 << 62;
 const NOISE: u64 = 1 << 63;
 const POINTS: u64 = 3 << 61;
+/// No amplitude of noise has these bits.
+const SPLIT: u64 = 7 << 61;
 /// So many streams of noise stand for multiples of 0.2; no normal number has such low bits.
 const FIFTHS: f64 = 1e6;
 
@@ -20,6 +22,11 @@ pub fn augmentation(epoch: usize) -> Purpose {
 /// Points with so many coordinates, where formulas are learned and measured.
 pub fn points(variables: usize) -> Purpose {
     Purpose::Other { stream: POINTS | variables as u64 }
+}
+
+/// Which rows of a table are trained on, choose, and are reported on.
+pub fn split() -> Purpose {
+    Purpose::Other { stream: SPLIT }
 }
 
 /// Noise of an amplitude, at least 0, added to test inputs.

@@ -1,6 +1,7 @@
 //! What is measured of a run, and what decides a comparison.
 
 mod check;
+mod confusion;
 mod criterion;
 mod declared;
 mod duration;
@@ -13,6 +14,7 @@ mod reported;
 mod split;
 
 pub use check::check_outcomes;
+pub use confusion::Confusion;
 pub use criterion::{Criterion, NoWorse, UntilDecided};
 pub use declared::{Direction, Measure, Unit};
 pub use duration::{duration, seconds};

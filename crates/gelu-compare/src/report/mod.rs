@@ -39,5 +39,6 @@ pub use html::html;
 pub use png::png;
 pub use runs_csv::runs_csv;
 pub use strip::{Mark, strip, strips};
+pub use table::TrivialRow;
 pub use verdicts_forest::forest;
 pub use written::{Named, Written, figures, write};

@@ -42,6 +42,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
                         epochs_planned: EPOCHS,
                         noise: Vec::new(),
                         outcomes: None,
+                        confusion: None,
                         progress: None,
                         seconds: 2.0 * length as f64,
                         provenance: Vec::new(),

@@ -1,7 +1,7 @@
 use super::design::FigureSpec;
 use super::{AddedSeeds, LaterMeasure, Progress, Provenance, RunKey, RunStatus, columns};
 use crate::measure::{
-    Criterion, Epochs, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
+    Confusion, Criterion, Epochs, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
 };
 use crate::setting::{Axis, Role, Setting, Value};
 use serde_json::{Map, Value as Json};
@@ -264,6 +264,8 @@ pub struct RunSnapshot {
     pub noise: Vec<NoiseMetrics>,
     /// What it makes of each test example, once it is finished; `None` where that was not kept.
     pub outcomes: Option<Arc<Outcomes>>,
+    /// Which classes it takes the test examples to be of, once it is finished; `None` where that was not counted.
+    pub confusion: Option<Arc<Confusion>>,
     /// The epoch under way, while it runs.
     pub progress: Option<Progress>,
     /// Seconds spent training it so far, over all its sessions.
@@ -315,6 +317,7 @@ impl RunSnapshot {
             epochs_planned,
             noise: Vec::new(),
             outcomes: None,
+            confusion: None,
             progress: None,
             seconds: 0.0,
             provenance: Vec::new(),

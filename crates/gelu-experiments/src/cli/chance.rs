@@ -2,25 +2,86 @@
 
 use crate::Result;
 use crate::comparison::ComparisonReader;
-use crate::data::DataSet;
+use crate::data::{self, DataSet, Table};
+use crate::measure::Primary;
 use crate::output::complain;
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, Trivial};
 use crate::runs::Stage;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The error of always naming the commonest class of the test examples; `None` where nothing is classified.
-pub(super) fn error_of_chance(data: &DataSet, recipe: &Recipe) -> Option<f64> {
+/// What predicting the same for every example achieves.
+pub(super) struct Chance {
+    /// The column of the measure.
+    column: &'static str,
+    value: f64,
+}
+
+/// That of data of one table or set, where something is classified or a number of a table is predicted.
+pub(super) fn of_chance(data: &DataSet, recipe: &Recipe) -> Option<Chance> {
+    match data {
+        DataSet::Tables(set) => match &set.tables[..] {
+            [table] => Some(match table.error_of_commonest() {
+                Some((_, value)) => Chance { column: "test_error", value },
+                None => Chance { column: "test_unexplained", value: 1.0 },
+            }),
+            _ => None,
+        },
+        _ => Some(Chance { column: "test_error", value: commonest(data, recipe)?.1 }),
+    }
+}
+
+/// What is to stand beside the results on data of one's own: predicting the commonest class, or the mean.
+pub(super) fn trivial(data: &DataSet, recipe: &Recipe) -> Vec<Trivial> {
+    let (primary, limits) = (recipe.comparison.primary, recipe.data.test_limit);
+    let always =
+        |class: &str, value: f64| Trivial { label: format!("always {class}"), table: None, value };
+    match data {
+        // Of as many rows as all are.
+        _ if limits.is_some() => Vec::new(),
+        DataSet::Tables(set) => {
+            let several = !recipe.comparison.tables.is_empty();
+            let is_learned =
+                |table: &&Table| !several || recipe.comparison.tables.contains(&table.name);
+            let of = |table: &Table| {
+                let row = match (table.error_of_commonest(), primary) {
+                    (Some((class, value)), Primary::TestError) => always(&class, value),
+                    (None, Primary::TestUnexplained) => {
+                        Trivial { label: "the mean".to_owned(), table: None, value: 1.0 }
+                    }
+                    _ => return None,
+                };
+                Some(Trivial { table: several.then(|| table.name.clone()), ..row })
+            };
+            set.tables.iter().filter(is_learned).filter_map(of).collect()
+        }
+        DataSet::Pictures(set) if primary == Primary::TestError => {
+            let is_own = data::own::kinds().iter().any(|kind| kind.name == recipe.data.set);
+            let names = data.names();
+            let row = |(class, value): (u8, f64)| always(&names[usize::from(class)], value);
+            match is_own && !set.test.is_empty() {
+                true => commonest(data, recipe).map(row).into_iter().collect(),
+                false => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The commonest class of the test examples, and the error of always naming it; `None` where nothing is classified.
+fn commonest(data: &DataSet, recipe: &Recipe) -> Option<(u8, f64)> {
     let limit = recipe.data.test_limit.unwrap_or(usize::MAX);
     let labels = match data {
         DataSet::Pictures(set) => set.test.part(0..limit).labels.clone(),
         DataSet::Windows(set) => set.test.spread(limit).labels().to_vec(),
-        DataSet::Text(_) | DataSet::Points(_) => return None,
+        DataSet::Text(_) | DataSet::Points(_) | DataSet::Tables(_) => return None,
     };
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
     labels.iter().for_each(|&label| *counts.entry(label).or_default() += 1);
-    let commonest = counts.into_values().max().filter(|_| recipe.network.classifies())?;
-    Some((labels.len() - commonest) as f64 / labels.len() as f64)
+    // Of equals the first.
+    let commonest = counts.into_iter().rev().max_by_key(|&(_, count)| count);
+    let (class, count) = commonest.filter(|_| recipe.network.classifies())?;
+    Some((class, (labels.len() - count) as f64 / labels.len() as f64))
 }
 
 /// Says so where no run of a comparison is better than chance: a verdict on such runs says nothing.
@@ -28,21 +89,27 @@ pub(super) fn error_of_chance(data: &DataSet, recipe: &Recipe) -> Option<f64> {
 /// # Errors
 ///
 /// When the comparison cannot be read.
-pub(super) fn warn(folder: &Path, chance: f64) -> Result<()> {
+pub(super) fn warn(folder: &Path, chance: Chance) -> Result<()> {
+    let Chance { column, value: chance } = chance;
     let snapshot = ComparisonReader::open(folder)?.snapshot();
     let runs = snapshot.runs.iter().filter(|run| run.key.stage != Stage::Tuning);
     let errors: Vec<f64> = runs
         .filter_map(|run| {
             let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs);
-            reported?.get("test_error")
+            reported?.get(column)
         })
         .collect();
     if !errors.is_empty() && errors.iter().all(|&error| error >= chance) {
+        let (what, how) = match column {
+            "test_error" => (
+                "always naming the commonest class of the test examples",
+                format!("errs in {:.2}% of them", 100.0 * chance),
+            ),
+            _ => ("always predicting the mean", "explains none of the variance".to_owned()),
+        };
         complain(&format!(
-            "gelu: no network is better than always naming the commonest class of the test examples, which errs in \
-             {:.2}% of them, so their differences say nothing; train for longer, or check what is to be learned: \
-             `gelu data info` says how data of your own are read\n",
-            100.0 * chance
+            "gelu: no network is better than {what}, which {how}, so their differences say nothing; train for longer, or \
+             check what is to be learned: `gelu data info` says how data of your own are read\n"
         ));
     }
     Ok(())

@@ -1,18 +1,20 @@
+use super::own::say_how_read;
 use super::selection::{Selected, Selection};
 use super::suggested::Suggested;
-use super::{chance, dry_run};
+use super::{chance, dry_run, print};
 use crate::Result;
 use crate::activation::{ActivationList, listed};
 use crate::comparison::plan;
 use crate::device::DeviceName;
 use crate::measure::NoWorse;
+use crate::output::complain;
 use crate::recipe::Recipe;
 use crate::report::own_figures;
 use crate::runs::{Comparison, Experiment};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{Seeds, Shown};
-use gelu_compare::cli::{no_worse, number, whole};
+use gelu_compare::cli::{count, no_worse, number, whole};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -56,6 +58,18 @@ pub(super) struct Varied {
     /// Dropout rates to try
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number)]
     dropout: Option<Vec<f64>>,
+    /// Neurons of the hidden layers to try, each with verdicts of its own
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<usize>)]
+    widths: Option<Vec<usize>>,
+    /// Numbers of hidden layers to try, each with verdicts of its own
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<usize>)]
+    depths: Option<Vec<usize>>,
+    /// Batch sizes to try, each with verdicts of its own
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<usize>, conflicts_with = "batch_size")]
+    batch_sizes: Option<Vec<usize>>,
+    /// Tables of a folder to learn, by the names of their files without endings [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    tables: Option<Vec<String>>,
     /// Formulas to learn: names of the experiment's, and your own as in 'runge,wave=sin(3*x)*y'
     #[arg(long, value_name = "LIST")]
     formulas: Option<String>,
@@ -68,16 +82,8 @@ impl Varied {
     ///
     /// When a formula is not one of the recipe's, and no formula.
     pub(super) fn change(self, recipe: &mut Recipe) -> Result<()> {
-        let Self {
-            activations,
-            baseline,
-            learning_rates,
-            dropout,
-            formulas,
-            seeds,
-            no_worse,
-            level,
-        } = self;
+        let Self { activations, baseline, learning_rates, dropout, formulas, seeds, .. } = self;
+        let Self { widths, depths, batch_sizes, tables, no_worse, level, .. } = self;
         let varied = &mut recipe.comparison;
         varied.activations = activations.map_or_else(|| varied.activations.clone(), |list| list.0);
         varied.baseline = baseline.or_else(|| varied.baseline.clone());
@@ -86,6 +92,10 @@ impl Varied {
         varied.level = level.or(varied.level);
         varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
         varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
+        varied.widths = widths.unwrap_or_else(|| varied.widths.clone());
+        varied.depths = depths.unwrap_or_else(|| varied.depths.clone());
+        varied.batch_sizes = batch_sizes.unwrap_or_else(|| varied.batch_sizes.clone());
+        varied.tables = tables.unwrap_or_else(|| varied.tables.clone());
         if let Some(list) = formulas {
             let chosen = listed(&list).map(|text| varied.formula(text));
             varied.formulas = chosen.collect::<Result<_>>()?;
@@ -116,13 +126,26 @@ impl Compare {
         let jobs = jobs.map(usize::from);
         let (selected, comparison) = varied.select(selection)?;
         selected.devices.iter().try_for_each(DeviceName::check)?;
+        say_how_read(&selected.data, |line| match shown.json {
+            true => {
+                complain(&format!("gelu: {line}"));
+                Ok(())
+            }
+            false => print(line),
+        })?;
         if dry_run {
             return dry_run::run(&selected, &comparison, jobs);
         }
         let folder = selected.make_folder(&comparison)?;
+        if let (Some(_), false) = (&selected.made, shown.json) {
+            print(&format!(
+                "Saved the recipe as {}; to change it, edit a copy and run `gelu compare --recipe COPY`\n",
+                selected.recipe_file().display()
+            ))?;
+        }
         let jobs = selected.jobs(jobs);
         let Selected { devices, data_folder, data, .. } = selected;
-        let chance = chance::error_of_chance(&data, &comparison.recipe);
+        let chance = chance::of_chance(&data, &comparison.recipe);
         // Workers read it themselves, and this process would hold it until all have ended.
         drop(data);
         let place = |device: &DeviceName| {

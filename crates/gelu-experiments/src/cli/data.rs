@@ -1,3 +1,4 @@
+use super::own::{Own, say_how_read};
 use super::print;
 use super::suggested::Suggested;
 use crate::data::download::{self, Fetched};
@@ -5,7 +6,7 @@ use crate::data::synthetic::files;
 use crate::data::{self, Asked, Availability, mnist, prepared};
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
-use gelu_compare::cli::{count, whole};
+use gelu_compare::cli::count;
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ enum Command {
     },
     /// Read a data set whole, and say what is in it
     Info {
-        /// Name of the data set; idx, pictures or csv for your own
+        /// Name of the data set; idx, pictures, csv or tables for your own
         #[arg(value_parser = Suggested::data_sets())]
         name: String,
         /// Folder that holds its files, or the file of a table [default: where experiments look for it]
@@ -72,36 +73,12 @@ enum Command {
     },
 }
 
-/// What is to be known of one's own data beside their place, as a recipe says it.
-#[derive(Debug, Args)]
-struct Own {
-    /// Of a table, the column of the classes
-    #[arg(long, value_name = "COLUMN")]
-    target: Option<String>,
-    /// Of a table, the column that says train, valid or test
-    #[arg(long, value_name = "COLUMN")]
-    split: Option<String>,
-    /// Of a table, columns that are no inputs
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    ignore: Vec<String>,
-    /// Of pictures in folders, the side that they are scaled to
-    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
-    size: Option<u16>,
-}
-
-impl Own {
-    fn asked(self, set: String) -> Asked {
-        let Self { target, split, ignore, size } = self;
-        Asked { set, target, split, ignore, size: size.map(usize::from) }
-    }
-}
-
 impl Data {
     pub(super) fn run(self) -> Result<ExitCode> {
         match self.command {
             Command::List => list(),
             Command::Fetch { name, out, mirrors } => fetch(&name, out, mirrors),
-            Command::Info { name, data, own } => info(&own.asked(name), data.as_deref()),
+            Command::Info { name, data, own } => info(&own.asked(&name), data.as_deref()),
             Command::Check { folder } => check(&folder),
             Command::Cache { remove } => cache(remove),
             Command::Synth { name, out, train, test } => {
@@ -148,6 +125,7 @@ fn info(asked: &Asked, folder: Option<&Path>) -> Result<ExitCode> {
         print(&format!("columns of {}\n  {}\n", file.display(), columns.join("\n  ")))?;
     }
     let set = data::load(asked, folder)?;
+    say_how_read(&set, |line| if name == "csv" { Ok(()) } else { print(line) })?;
     let source = set.source();
     let mark = if source.synthetic { " (SYNTHETIC DATA)" } else { "" };
     let place = match &source.location {

@@ -5,7 +5,7 @@ use super::print;
 use super::selection::Selected;
 use crate::comparison::ComparisonReader;
 use crate::measure::seconds;
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, combinations};
 use crate::runs::{Comparison, Experiment};
 use crate::worker::{Cores, last_complaint};
 use crate::{Error, Result};
@@ -79,7 +79,10 @@ impl Left {
 /// Runs of all stages that are planned from the beginning.
 pub(super) fn runs(recipe: &Recipe) -> usize {
     let varied = &recipe.comparison;
-    let settings = varied.activations.len() * varied.dropout.len() * varied.formulas.len().max(1);
+    let settings = varied.activations.len()
+        * varied.dropout.len()
+        * varied.formulas.len().max(1)
+        * combinations(varied);
     let seeds = recipe.design().first_seeds() as usize;
     match varied.retrain {
         Some(tuning) => {
@@ -99,8 +102,17 @@ fn counted(recipe: &Recipe) -> String {
         0 => (several(varied.dropout.len(), "dropout rate"), "dropout rate"),
         count => (several(count, "formula"), "formula"),
     };
+    let further = [
+        (varied.widths.len(), "width"),
+        (varied.depths.len(), "depth"),
+        (varied.batch_sizes.len(), "batch size"),
+        (varied.tables.len(), "table"),
+    ];
+    let further = further.into_iter().filter(|(count, _)| *count > 0);
+    let further: String =
+        further.map(|(count, one)| format!("{} × ", several(count, one))).collect();
     let settings = format!(
-        "{} × {at} × {}",
+        "{} × {further}{at} × {}",
         several(varied.activations.len(), "activation"),
         several(varied.learning_rates.len(), "learning rate"),
     );
@@ -144,6 +156,10 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     varied.activations.truncate(1);
     varied.dropout.truncate(1);
     varied.formulas.truncate(1);
+    varied.widths.truncate(1);
+    varied.depths.truncate(1);
+    varied.batch_sizes.truncate(1);
+    varied.tables.truncate(1);
     varied.learning_rates.truncate(1);
     varied.seeds = 1;
     varied.retrain = None;

@@ -7,6 +7,7 @@ mod devices;
 mod dry_run;
 mod eval;
 mod export;
+mod own;
 mod predict;
 mod program;
 #[cfg(test)]
@@ -59,7 +60,7 @@ enum Command {
     Runs(Runs),
     Pack(Pack),
     Unpack(Unpack),
-    /// List the built-in experiments, or print one as a recipe to change
+    /// List the built-in experiments, print one as a recipe to change, or write one for your own data
     Recipe(recipe::RecipeCommand),
     /// List, fetch, check and generate data sets
     Data(data::Data),

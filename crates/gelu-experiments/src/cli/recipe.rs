@@ -1,7 +1,10 @@
+use super::own::{OwnData, say_how_read};
 use super::suggested::Suggested;
 use super::{dry_run, print};
-use crate::Result;
+use crate::data;
+use crate::output::complain;
 use crate::recipe::Recipe;
+use crate::{Error, Result};
 use clap::{Args, Subcommand};
 use gelu_compare::cli::listing;
 use std::process::ExitCode;
@@ -23,6 +26,11 @@ enum Command {
         #[arg(value_parser = Suggested::experiments())]
         name: String,
     },
+    /// Print a recipe for data of your own, to change: gelu recipe new --csv my.csv --target COLUMN > mine.toml
+    New {
+        #[command(flatten)]
+        own: OwnData,
+    },
 }
 
 impl RecipeCommand {
@@ -30,9 +38,24 @@ impl RecipeCommand {
         print(&match self.command {
             Command::List => list()?,
             Command::Show { name } => Recipe::text(&name)?.to_owned(),
+            Command::New { own } => new(&own)?,
         })?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn new(own: &OwnData) -> Result<String> {
+    let Some(made) = own.recipe(std::path::Path::to_path_buf)? else {
+        let problem = "name data of your own: --csv FILE --target COLUMN, or --images DIR";
+        return Err(Error::Usage(problem.to_owned()));
+    };
+    let data = data::load(&made.recipe.asked(), made.recipe.data.place.as_deref())?;
+    // Standard output is the recipe.
+    say_how_read(&data, |line| {
+        complain(&format!("gelu: {line}"));
+        Ok(())
+    })?;
+    Ok(made.text)
 }
 
 fn list() -> Result<String> {

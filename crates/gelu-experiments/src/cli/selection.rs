@@ -1,16 +1,20 @@
+use super::chance::trivial;
+use super::own::OwnData;
 use super::suggested::Suggested;
 use crate::comparison::ComparisonReader;
-use crate::data::{self, DataSet};
+use crate::data::{self, DataSet, Table, TableSet, Target};
 use crate::device::DeviceName;
+use crate::files::write_atomically;
 use crate::measure;
-use crate::recipe::Recipe;
+use crate::output::complain;
+use crate::recipe::{OwnRecipe, Recipe};
 use crate::runs::{Comparison, ComparisonFolder, RunKey};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::count;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The experiment that is run when none is named.
 const DEFAULT_EXPERIMENT: &str = "digits";
@@ -19,11 +23,13 @@ const DEFAULT_EXPERIMENT: &str = "digits";
 #[derive(Debug, Args)]
 pub(super) struct Selection {
     /// Experiment [default: digits, which needs no data]
-    #[arg(value_name = "EXPERIMENT", value_parser = Suggested::experiments())]
+    #[arg(value_name = "EXPERIMENT", value_parser = Suggested::experiments(), conflicts_with_all = ["csv", "images"])]
     experiment: Option<String>,
     /// Read the experiment from a recipe file instead
-    #[arg(long, value_name = "FILE", conflicts_with = "experiment")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiment", "csv", "images"])]
     recipe: Option<PathBuf>,
+    #[command(flatten)]
+    own: OwnData,
     /// Passes over the training set
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     epochs: Option<usize>,
@@ -51,7 +57,7 @@ pub(super) struct Selection {
     probe: bool,
     /// Folder that holds the data set's files; for the experiment on a text, any text file too, and
     /// the file of a table
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "images"])]
     data: Option<PathBuf>,
     /// Folder for results [default: results/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
@@ -73,14 +79,29 @@ pub(super) struct Selected {
     pub(super) out: PathBuf,
     /// Whether the recipe is one of the program's own, rather than a file.
     pub(super) is_built_in: bool,
+    /// The recipe that was made for data of one's own.
+    pub(super) made: Option<OwnRecipe>,
 }
 
 impl Selection {
+    /// The recipe for data of one's own; `None` where none are named.
+    fn made(&self) -> Result<Option<OwnRecipe>> {
+        // It is saved in another folder.
+        let absolute =
+            |place: &Path| std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
+        self.own.recipe(absolute)
+    }
+
     /// The recipe with what the flags change of it; `vary` changes what is compared.
-    pub(super) fn recipe(&self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Recipe> {
-        let mut recipe = match (&self.recipe, &self.experiment) {
-            (Some(file), _) => Recipe::from_file(file)?,
-            (None, name) => Recipe::named(name.as_deref().unwrap_or(DEFAULT_EXPERIMENT))?,
+    pub(super) fn recipe(
+        &self,
+        made: Option<&OwnRecipe>,
+        vary: impl FnOnce(&mut Recipe) -> Result<()>,
+    ) -> Result<Recipe> {
+        let mut recipe = match (made, &self.recipe, &self.experiment) {
+            (Some(made), ..) => made.recipe.clone(),
+            (None, Some(file), _) => Recipe::from_file(file)?,
+            (None, None, name) => Recipe::named(name.as_deref().unwrap_or(DEFAULT_EXPERIMENT))?,
         };
         let training = &mut recipe.training;
         training.epochs = self.epochs.unwrap_or(training.epochs);
@@ -101,13 +122,19 @@ impl Selection {
     /// That recipe with its data and devices.
     pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Selected> {
         let is_built_in = self.recipe.is_none();
-        let recipe = self.recipe(vary)?;
+        let made = self.made()?;
+        let mut recipe = self.recipe(made.as_ref(), vary)?;
         let devices = devices(self.device)?;
         let place = self.data.or_else(|| recipe.data.place.clone());
-        let data = data::load(&recipe.data.asked(), place.as_deref())?;
+        let data = data::load(&recipe.asked(), place.as_deref())?;
         Splits::check_limits(&data, &recipe)?;
+        if let DataSet::Tables(set) = &data {
+            choose_tables(&mut recipe, set)?;
+        }
+        recipe.comparison.trivial = trivial(&data, &recipe);
+        recipe.validate()?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
-        Ok(Selected { recipe, devices, data, data_folder: place, out, is_built_in })
+        Ok(Selected { recipe, devices, data, data_folder: place, out, is_built_in, made })
     }
 }
 
@@ -125,10 +152,18 @@ impl Selected {
         comparison
     }
 
+    /// Where the recipe is saved that was made for data of one's own.
+    pub(super) fn recipe_file(&self) -> PathBuf {
+        self.out.join("recipe.toml")
+    }
+
     /// Makes the comparison's folder, or joins the one that is there.
     pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
         let (folder, _) =
             ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_begun)?;
+        if let Some(made) = &self.made {
+            write_atomically(&self.recipe_file(), &made.text)?;
+        }
         gelu_compare::cli::warn_of_open_folder(&folder);
         Ok(folder)
     }
@@ -150,6 +185,32 @@ impl Selected {
         let spec = |key: RunKey| comparison.spec(&key).expect("a recipe's activations are its own");
         Splits::check_all(&self.data, keys.into_iter().map(spec))
     }
+}
+
+/// Names the tables of a folder that are learned: all that the network can learn, where none are named.
+fn choose_tables(recipe: &mut Recipe, set: &TableSet) -> Result<()> {
+    if recipe.data.set != "tables" {
+        return Ok(());
+    }
+    let named = &mut recipe.comparison.tables;
+    named.iter().try_for_each(|name| set.table(Some(name)).map(|_| ()))?;
+    if named.is_empty() {
+        let numbers = recipe.network.is_regression();
+        let fits = |table: &&Table| matches!(table.target, Target::Numbers(_)) == numbers;
+        let (fitting, others): (Vec<&Table>, Vec<&Table>) = set.tables.iter().partition(fits);
+        let names =
+            |tables: &[&Table]| tables.iter().map(|table| table.name.clone()).collect::<Vec<_>>();
+        // Where none fits, each is refused with what to do.
+        *named = names(if fitting.is_empty() { &others } else { &fitting });
+        if !(fitting.is_empty() || others.is_empty()) {
+            let what = if numbers { "classes" } else { "numbers" };
+            complain(&format!(
+                "gelu: left out, because they have {what} to predict and the network does not: {}\n",
+                names(&others).join(", ")
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn devices(asked: Vec<DeviceName>) -> Result<Vec<DeviceName>> {

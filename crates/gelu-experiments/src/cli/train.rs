@@ -3,7 +3,7 @@ use super::suggested::Suggested;
 use crate::Result;
 use crate::activation::NamedActivation;
 use crate::dashboard::epoch_line;
-use crate::recipe::{At, Recipe, measures, setting};
+use crate::recipe::{Recipe, measures};
 use crate::runs::{Experiment, RunKey, Spec, Stage};
 use crate::training::{Display, Splits, train};
 use crate::worker::Cores;
@@ -54,18 +54,15 @@ impl Train {
                 Some(text) => varied.formulas = vec![varied.formula(&text)?],
                 None => varied.formulas.truncate(1),
             }
+            varied.widths.truncate(1);
+            varied.depths.truncate(1);
+            varied.batch_sizes.truncate(1);
+            varied.tables.truncate(1);
             Ok(())
         })?;
-        let varied = &selected.recipe.comparison;
-        let at = match varied.formulas.first() {
-            Some(formula) => At::Formula(formula.to_string()),
-            None => At::Dropout(varied.dropout[0]),
-        };
-        let key = RunKey {
-            setting: setting(&varied.activations[0].to_string(), varied.learning_rates[0], at),
-            seed,
-            stage: Stage::Only,
-        };
+        // Each axis has one value but for the tables of a folder, of which it is the first.
+        let setting = selected.recipe.design().settings().swap_remove(0);
+        let key = RunKey { setting, seed, stage: Stage::Only };
         let mut comparison = selected.comparison();
         comparison.planned = false;
         selected.check(&comparison, [key.clone()])?;
@@ -96,7 +93,7 @@ fn reported(trained: &Trained<Recipe>, primary: &str) -> String {
     let (folder, spec) = (trained.run.folder(), trained.run.spec());
     let snapshot = folder.snapshot(spec, trained.silence);
     let Some(reported) = spec.reported_epoch(&snapshot.epochs) else { return String::new() };
-    let measures = measures(spec.network.loss());
+    let measures = measures(spec.loss());
     let mut line = epoch_line(&measures, primary, reported, Some(snapshot.epochs_planned));
     if let Some(selection) = spec.best_by {
         line.push_str(&format!("  (of {}, the best by {selection})", snapshot.epochs.len()));

@@ -220,15 +220,13 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
 }
 
 /// What to do with a file where the set is a folder of files.
-fn file_for_folder(name: &str, place: &Path) -> Error {
+pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
     let file = place.display();
     let extension = place.extension().and_then(|text| text.to_str()).unwrap_or_default();
     let advice = match extension.to_ascii_lowercase().as_str() {
-        "csv" | "tsv" | "parquet" | "xlsx" | "npz" => format!(
-            "a table of your own takes a recipe: `gelu recipe show digits > mine.toml`, put `csv = {:?}` and \
-             `target = \"COLUMN\"` in place of what is under [data], and run `gelu compare --recipe mine.toml`; \
-             `gelu data info csv --data {file} --target COLUMN` says how it is read",
-            place.display().to_string()
+        "csv" | "tsv" | "tab" | "parquet" | "xlsx" | "npz" => format!(
+            "a table of your own is compared on by `gelu compare --csv {file} --target COLUMN`; \
+             `gelu data info csv --data {file} --target COLUMN` says how it is read"
         ),
         "txt" | "md" => {
             format!("a text of your own is read by `gelu compare char-gpt --data {file}`")
@@ -237,6 +235,12 @@ fn file_for_folder(name: &str, place: &Path) -> Error {
     };
     let problem = match name {
         "digits" => "is a file, and the built-in digits are read from none".to_owned(),
+        "pictures" => {
+            "is a file, and pictures are read from folders, one for each class".to_owned()
+        }
+        "idx" => {
+            "is a file, and idx stands for a folder with four files as MNIST has them".to_owned()
+        }
         _ => format!("is a file, and {name} is a folder of files"),
     };
     Error::data(place, crate::error::Place::File, problem, advice)
@@ -267,7 +271,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let table = folder.path().join("my.csv");
         std::fs::write(&table, "x,c\n1,a\n").unwrap();
-        for name in ["digits", "mnist", "cifar10", "tweets", "timit", "spoken-digits"] {
+        let names =
+            ["digits", "mnist", "cifar10", "tweets", "timit", "spoken-digits", "idx", "pictures"];
+        for name in names {
             let said = load(&name.into(), Some(&table)).unwrap_err().to_string();
             assert!(said.contains("my.csv: is a file, and "), "{said}");
             assert!(said.contains("--target COLUMN") && !said.contains("no such folder"), "{said}");

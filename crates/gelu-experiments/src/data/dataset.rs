@@ -118,6 +118,12 @@ pub struct ImageSet {
     /// The names of the classes, by their numbers, where folders are called so.
     #[serde(skip)]
     pub names: Vec<String>,
+    /// So many pictures, the last to train on, have a folder of their own to validate on.
+    #[serde(skip)]
+    pub set_aside: usize,
+    /// How the folders were read, in sentences.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 impl ImageSet {
@@ -148,7 +154,15 @@ impl ImageSet {
         let content: [&[u8]; 6] =
             [&counts[0], &train.pixels, &train.labels, &counts[1], &test.pixels, &test.labels];
         let source = DataSource::new(name, location, synthetic, content);
-        Ok(Self { train, test, classes, source, names: Vec::new() })
+        Ok(Self {
+            train,
+            test,
+            classes,
+            source,
+            names: Vec::new(),
+            set_aside: 0,
+            notes: Vec::new(),
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
 /// Examples and their classes, as tensors on one device: a batch.
 ///
@@ -6,15 +6,37 @@ use burn::tensor::{Int, Tensor};
 ///
 /// - `inputs`: `[examples, features]`, or tokens `[windows, context]`, of which each is followed by an example
 /// - `labels`: `[examples]`
-/// - `targets`: `[examples]`
 #[derive(Clone, Debug)]
 pub struct Examples {
     /// One row an example, or one a window.
     pub inputs: BatchInputs,
     /// The class of each; 0 where there are none.
     pub labels: Tensor<1, Int>,
-    /// The number that is to be found for each, where there are no classes.
-    pub targets: Option<Tensor<1>>,
+    /// The numbers that are to be found, where there are no classes.
+    pub targets: Option<Targets>,
+}
+
+/// Numbers that are to be found, one for each example.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    /// `[examples]`
+    pub numbers: Tensor<1>,
+    /// The variance of all such numbers of that part of the data, where the share of it that is left unexplained is
+    /// measured.
+    pub variance: Option<f64>,
+}
+
+impl Targets {
+    /// Those numbers on a device.
+    pub(super) fn new(numbers: Vec<f32>, variance: Option<f64>, device: &Device) -> Self {
+        let count = numbers.len();
+        Self { numbers: Tensor::from_data(TensorData::new(numbers, [count]), device), variance }
+    }
+
+    /// The same with other tensors.
+    pub(super) fn map(self, change: impl FnOnce(Tensor<1>) -> Tensor<1>) -> Self {
+        Self { numbers: change(self.numbers), ..self }
+    }
 }
 
 impl Examples {

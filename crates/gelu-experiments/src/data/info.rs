@@ -26,6 +26,8 @@ pub enum DataKind {
     Windows,
     /// Text by characters.
     Text,
+    /// Rows of tables, which each run splits by its seed.
+    Tables,
     /// Points where formulas have values.
     Points,
 }

@@ -20,6 +20,8 @@ pub struct BatchLoader {
     augmentation: Option<(Augmentation, [usize; 3])>,
     /// Where a window of a text may begin, where they are drawn.
     places: Option<Range<i32>>,
+    /// How often an epoch shows each example.
+    repeats: usize,
     device: Device,
 }
 
@@ -35,7 +37,16 @@ impl BatchLoader {
         assert!(i32::try_from(samples.len()).is_ok(), "{} examples are too many", samples.len());
         let device = samples.device();
         let range = 0..samples.units();
-        Self { samples, range, batch_size, order, augmentation: None, places: None, device }
+        Self {
+            samples,
+            range,
+            batch_size,
+            order,
+            augmentation: None,
+            places: None,
+            repeats: 1,
+            device,
+        }
     }
 
     /// Varies pictures of these channels, height and width in every shuffled pass.
@@ -57,9 +68,27 @@ impl BatchLoader {
         self
     }
 
+    /// Shows each example as often as it takes for so many batches in every shuffled pass, in a new order each time; the
+    /// first such pass is that of the epoch after `done`.
+    pub fn with_least_batches(mut self, batches: usize, seed: u64, done: usize) -> Self {
+        // One more example than fewer batches hold.
+        let fewer = batches.saturating_sub(1) * self.batch_size;
+        self.repeats = fewer / self.range.len().max(1) + 1;
+        self.order = Order::shuffled(seed, done * self.repeats + 1);
+        self
+    }
+
     /// How many batches a pass has.
     pub fn batches(&self) -> usize {
-        self.range.len().div_ceil(self.batch_size)
+        self.units().div_ceil(self.batch_size)
+    }
+
+    /// How many units a pass has.
+    fn units(&self) -> usize {
+        match self.order {
+            Order::Sequential => self.range.len(),
+            Order::Shuffled { .. } => self.range.len() * self.repeats,
+        }
     }
 
     /// The shuffled order of the next pass, and its crops; `None` for a sequential one.
@@ -68,7 +97,13 @@ impl BatchLoader {
             Some(places) => {
                 return Some((self.order.next_drawn(self.range.len(), places)?.1, None));
             }
-            None => self.order.next_pass(self.range.clone())?,
+            None => {
+                let (epoch, mut units) = self.order.next_pass(self.range.clone())?;
+                for _ in 1..self.repeats {
+                    units.extend(self.order.next_pass(self.range.clone())?.1);
+                }
+                (epoch, units)
+            }
         };
         let Order::Shuffled { seed, .. } = &self.order else { return None };
         let crops = self.augmentation.map(|(augmentation, picture)| {
@@ -89,7 +124,7 @@ impl DataLoader<Examples> for BatchLoader {
     }
 
     fn num_items(&self) -> usize {
-        self.range.len() * self.samples.examples_a_window()
+        self.units() * self.samples.examples_a_window()
     }
 
     fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Examples>> {
@@ -138,8 +173,8 @@ impl Iterator for Batches<'_> {
     type Item = Result<Examples, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let BatchLoader { range, batch_size, device, .. } = self.loader;
-        let end = (self.done + batch_size).min(range.len());
+        let BatchLoader { batch_size, device, .. } = self.loader;
+        let end = (self.done + batch_size).min(self.loader.units());
         if self.done == end {
             return None;
         }
@@ -150,7 +185,7 @@ impl Iterator for Batches<'_> {
             true => Examples {
                 inputs: batch.inputs.autodiff(),
                 labels: batch.labels.autodiff(),
-                targets: batch.targets.map(Tensor::autodiff),
+                targets: batch.targets.map(|targets| targets.map(Tensor::autodiff)),
             },
             false => batch,
         }))
@@ -217,6 +252,27 @@ mod tests {
         assert_eq!(pass(&from(5, 3)), passes[2], "resumed at epoch 3");
         assert_ne!(passes[0], passes[1], "epochs differ");
         assert_ne!(pass(&from(6, 1)), passes[0], "seeds differ");
+    }
+
+    /// Ten examples in batches of four: eight passes have 20 batches, and seven 18.
+    #[test]
+    fn few_examples_are_shown_again_until_there_are_enough_batches() {
+        let from = |done| {
+            let loader = BatchLoader::new(examples(10), 4, Order::shuffled(5, 1));
+            loader.with_least_batches(19, 5, done)
+        };
+        let loader = from(0);
+        assert_eq!((loader.batches(), loader.num_items()), (20, 80));
+        let passes: Vec<_> = (0..2).map(|_| pass(&loader)).collect();
+        assert!(passes[0].iter().all(|batch| batch.len() == 4));
+        let shown: Vec<i64> = passes[0].concat();
+        for pass in shown.chunks(10) {
+            assert_eq!(pass.iter().copied().collect::<BTreeSet<_>>(), (0..10).collect());
+        }
+        assert_ne!(shown[..10], shown[10..20]);
+        assert_eq!(pass(&from(1)), passes[1], "resumed at the second epoch");
+        let plain = BatchLoader::new(examples(10), 4, Order::shuffled(5, 1));
+        assert_eq!(pass(&plain.clone().with_least_batches(3, 5, 0)), pass(&plain));
     }
 
     #[test]

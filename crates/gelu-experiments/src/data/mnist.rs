@@ -67,14 +67,13 @@ impl MnistFile {
         names.into_iter().flatten().map(|name| folder.join(name)).find(|path| path.exists())
     }
 
-    fn require(&self, folder: &Path) -> Result<PathBuf> {
+    fn require(&self, folder: &Path, advice: &str) -> Result<PathBuf> {
         let path = self.find(folder).ok_or_else(|| {
             let problem = match folder.is_dir() {
                 true => format!("{} is not in it (nor .gz, nor spelt with .idx)", self.name),
                 false if folder.is_file() => "is a file, not a folder".to_owned(),
                 false => "there is no such folder".to_owned(),
             };
-            let advice = "`gelu data fetch mnist` downloads MNIST; --data DIR names another folder";
             Error::data(folder, Place::File, problem, advice)
         })?;
         checks::check_file(&path).map(|()| path)
@@ -106,7 +105,7 @@ pub fn read(folder: &Path) -> Result<ImageSet> {
 pub fn read_own(folder: &Path) -> Result<ImageSet> {
     let paths = match emnist(folder)? {
         Some(paths) => paths,
-        None => required(folder)?,
+        None => required(folder, OWN)?,
     };
     let mut parts = read_parts(&paths, checks::MOST_CLASSES)?;
     let labels = || parts.iter().flat_map(|part| part.labels.iter().copied());
@@ -122,9 +121,14 @@ pub fn read_own(folder: &Path) -> Result<ImageSet> {
     ImageSet::new(&name, Some(folder.to_path_buf()), synthetic, classes, train, test)
 }
 
+/// What to do where a file is missing: of MNIST, and of pictures of one's own in such files.
+const FETCH: &str = "`gelu data fetch mnist` downloads MNIST; --data DIR names another folder";
+const OWN: &str = "idx stands for four files with the names that MNIST's have; pictures in folders, one for each class, are \
+                   compared on by `gelu compare --images DIR`";
+
 /// The four files of a folder.
-fn required(folder: &Path) -> Result<[PathBuf; 4]> {
-    let [a, b, c, d] = FILES.map(|file| file.require(folder));
+fn required(folder: &Path, advice: &str) -> Result<[PathBuf; 4]> {
+    let [a, b, c, d] = FILES.map(|file| file.require(folder, advice));
     Ok([a?, b?, c?, d?])
 }
 
@@ -176,7 +180,7 @@ fn emnist(folder: &Path) -> Result<Option<[PathBuf; 4]>> {
 
 /// The two parts that the four files of a folder hold.
 fn parts(folder: &Path, classes: usize) -> Result<[Images; 2]> {
-    read_parts(&required(folder)?, classes)
+    read_parts(&required(folder, FETCH)?, classes)
 }
 
 /// The two parts that four files hold: training images, training labels, test images, test labels.
@@ -223,7 +227,7 @@ pub fn check(folder: &Path) -> Vec<FileReport> {
 }
 
 fn inspect(file: MnistFile, folder: &Path) -> Result<Finding> {
-    let path = file.require(folder)?;
+    let path = file.require(folder, FETCH)?;
     let items = match file.name.contains("images") {
         true => {
             let (pixels, height, width) = idx::read_images(&path)?;

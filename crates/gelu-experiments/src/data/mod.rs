@@ -2,7 +2,7 @@
 
 pub mod audio;
 mod augmentation;
-mod catalogue;
+pub(crate) mod catalogue;
 pub mod cifar;
 pub mod corpus;
 mod dataset;
@@ -33,7 +33,7 @@ mod windows;
 pub use catalogue::{Availability, catalogue, load};
 pub use corpus::TextSet;
 pub use dataset::{ImageSet, Images};
-pub use examples::{BatchInputs, Examples};
+pub use examples::{BatchInputs, Examples, Targets};
 pub use gelu_compare::runs::DataSource;
 pub use gelu_learner::Order;
 pub use home::data_home;
@@ -41,6 +41,7 @@ pub use info::{DataKind, DataSetInfo};
 pub use inputs::{Augmentation, Normalisation, Pixels};
 pub use loader::BatchLoader;
 pub use own::Asked;
+pub use own::table::{Rows, Table, TableSet, Target};
 pub use points::{PointSet, Points};
 pub use samples::Samples;
 pub use set::DataSet;

@@ -138,7 +138,7 @@ impl Points {
     }
 }
 
-/// What a formula's values are measured in: their mean over [−1, 1]ᵈ is 0 and their standard deviation 1.
+/// What numbers are measured in: of a formula's values, the mean over [−1, 1]ᵈ is 0 and the standard deviation 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     mean: f64,
@@ -146,6 +146,20 @@ pub struct Scale {
 }
 
 impl Scale {
+    /// That of some numbers, not all equal: their mean and deviation.
+    pub fn of(numbers: impl Iterator<Item = f64> + Clone) -> Self {
+        let count = numbers.clone().count().max(1) as f64;
+        let mean = numbers.clone().sum::<f64>() / count;
+        let square = numbers.map(|number| (number - mean).powi(2)).sum::<f64>() / count;
+        let deviation = if square > 0.0 { square.sqrt() } else { 1.0 };
+        Self { mean, deviation }
+    }
+
+    /// The target that stands for a value.
+    pub fn target(&self, value: f64) -> f32 {
+        ((value - self.mean) / self.deviation) as f32
+    }
+
     /// The formula's value that a target stands for.
     pub fn value(&self, target: f64) -> f64 {
         target * self.deviation + self.mean

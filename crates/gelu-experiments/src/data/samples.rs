@@ -1,5 +1,5 @@
 use super::inputs::Pixels;
-use super::{BatchInputs, Examples, Images, Points, Windows};
+use super::{BatchInputs, Examples, Images, Points, Rows, Targets, Windows};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub struct Samples {
     inputs: Inputs,
     labels: Tensor<1, Int>,
     /// Where there are no classes, the number to be found for each; of rows alone.
-    targets: Option<Tensor<1>>,
+    targets: Option<Targets>,
     /// Where each group of examples ends; `None` where every example stands for itself.
     groups: Option<Arc<[usize]>>,
 }
@@ -74,7 +74,8 @@ impl Samples {
         let characters = Tensor::<1, Int>::from_data(TensorData::new(data, [text.len()]), device);
         let windows = (text.len() - 1) / context;
         let labels = characters.clone().narrow(0, 1, windows * context);
-        Self { inputs: Inputs::Text { characters, context }, labels, targets: None, groups: None }
+        let inputs = Inputs::Text { characters, context };
+        Self { inputs, labels, targets: None, groups: None }
     }
 
     /// Points, and the number to be found at each.
@@ -89,7 +90,21 @@ impl Samples {
         Self {
             inputs: Inputs::Rows(Tensor::from_data(rows, device)),
             labels: Tensor::zeros([count], device),
-            targets: Some(Tensor::from_data(TensorData::new(targets, [count]), device)),
+            targets: Some(Targets::new(targets, None, device)),
+            groups: None,
+        }
+    }
+
+    /// Rows of a table.
+    pub fn of_rows(rows: &Rows, device: &Device) -> Self {
+        let count = rows.labels.len();
+        let labels: Vec<i32> = rows.labels.iter().map(|&label| i32::from(label)).collect();
+        let inputs = TensorData::new(rows.inputs.clone(), [count, rows.width]);
+        let targets = |numbers: &Vec<f32>| Targets::new(numbers.clone(), rows.variance(), device);
+        Self {
+            inputs: Inputs::Rows(Tensor::from_data(inputs, device)),
+            labels: Tensor::from_data(TensorData::new(labels, [count]), device),
+            targets: rows.numbers.as_ref().map(targets),
             groups: None,
         }
     }
@@ -163,7 +178,7 @@ impl Samples {
         Self {
             inputs,
             labels: self.labels.clone().to_device(device),
-            targets: self.targets.clone().map(|targets| targets.to_device(device)),
+            targets: self.targets.clone().map(|targets| targets.map(|t| t.to_device(device))),
             groups: self.groups.clone(),
         }
     }
@@ -220,7 +235,7 @@ impl Samples {
             (Inputs::Rows(rows), Chosen::Range(range)) => Examples {
                 inputs: rows.clone().slice([range.clone()]).into(),
                 labels: labels.slice([range.clone()]),
-                targets: targets.map(|targets| targets.slice([range.clone()])),
+                targets: targets.map(|targets| targets.map(|t| t.slice([range.clone()]))),
             },
             (Inputs::Windows { table, rows }, Chosen::Range(range)) => Examples {
                 inputs: gather(table, rows.clone().slice([range.clone()])).into(),
@@ -230,7 +245,7 @@ impl Samples {
             (Inputs::Rows(rows), Chosen::Indices(indices)) => {
                 let indices = indices_on(indices, &self.device().inner());
                 let inputs = rows.clone().select(0, indices.clone()).into();
-                let targets = targets.map(|targets| targets.select(0, indices.clone()));
+                let targets = targets.map(|targets| targets.map(|t| t.select(0, indices.clone())));
                 Examples { inputs, labels: labels.select(0, indices), targets }
             }
             (Inputs::Windows { table, rows }, Chosen::Indices(indices)) => {

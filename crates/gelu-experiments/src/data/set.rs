@@ -1,4 +1,5 @@
-use super::{DataSource, ImageSet, PointSet, TextSet, WindowSet, Windows, points};
+use super::{DataSource, ImageSet, PointSet, TableSet, TextSet, WindowSet, points};
+use super::{Table, Target};
 
 /// A data set as it is read: pictures in two parts, windows over vectors or a text in three.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub enum DataSet {
     Text(TextSet),
     /// Points where formulas have values.
     Points(PointSet),
+    /// Tables of one's own, whose rows each run splits by its seed.
+    Tables(TableSet),
 }
 
 impl DataSet {
@@ -21,6 +24,7 @@ impl DataSet {
             Self::Windows(set) => &set.source,
             Self::Text(set) => &set.source,
             Self::Points(set) => &set.source,
+            Self::Tables(set) => &set.source,
         }
     }
 
@@ -30,21 +34,23 @@ impl DataSet {
             Self::Windows(set) => &mut set.source,
             Self::Text(set) => &mut set.source,
             Self::Points(set) => &mut set.source,
+            Self::Tables(set) => &mut set.source,
         }
     }
 
     /// Number of classes; of a text, how many different characters there are; of points, where numbers are
-    /// learned, that of outputs.
+    /// learned, that of outputs; of tables, that of the first.
     pub fn classes(&self) -> usize {
         match self {
             Self::Pictures(set) => set.classes,
             Self::Windows(set) => set.classes,
             Self::Text(set) => set.vocabulary.len(),
             Self::Points(_) => 1,
+            Self::Tables(set) => set.tables[0].target.classes(),
         }
     }
 
-    /// The names of the classes, by their numbers; none of a text and of points.
+    /// The names of the classes, by their numbers; none of a text, of points and of tables.
     pub fn names(&self) -> Vec<String> {
         match self {
             Self::Pictures(set) if set.names.is_empty() => {
@@ -52,7 +58,7 @@ impl DataSet {
             }
             Self::Pictures(set) => set.names.clone(),
             Self::Windows(set) => set.names.clone(),
-            Self::Text(_) | Self::Points(_) => Vec::new(),
+            Self::Text(_) | Self::Points(_) | Self::Tables(_) => Vec::new(),
         }
     }
 
@@ -60,7 +66,7 @@ impl DataSet {
     pub fn picture(&self) -> Option<[usize; 3]> {
         match self {
             Self::Pictures(set) => Some([set.train.channels, set.train.height, set.train.width]),
-            Self::Windows(_) | Self::Text(_) | Self::Points(_) => None,
+            Self::Windows(_) | Self::Text(_) | Self::Points(_) | Self::Tables(_) => None,
         }
     }
 
@@ -68,25 +74,17 @@ impl DataSet {
     pub fn describe(&self) -> String {
         match self {
             Self::Pictures(set) => format!(
-                "{} training and {} test pictures of {}×{} pixels, {} classes",
-                set.train.len(),
+                "{} training{} and {} test pictures of {}×{} pixels, {} classes",
+                set.train.len() - set.set_aside,
+                match set.set_aside {
+                    0 => String::new(),
+                    count => format!(", {count} validation"),
+                },
                 set.test.len(),
                 set.train.width,
                 set.train.height,
                 set.classes
             ),
-            Self::Windows(set)
-                if set.train.window() == 1 && set.train.groups() == set.train.len() =>
-            {
-                let [train, validation, test] =
-                    [&set.train, &set.validation, &set.test].map(Windows::len);
-                format!(
-                    "{train} training, {validation} validation and {test} test rows, {} numbers an \
-                     input, {} classes",
-                    set.train.features(),
-                    set.classes
-                )
-            }
             Self::Windows(set) => {
                 let parts = [&set.train, &set.validation, &set.test];
                 let [train, validation, test] =
@@ -105,6 +103,13 @@ impl DataSet {
                 set.test.len(),
                 set.vocabulary.len()
             ),
+            Self::Tables(set) => match &set.tables[..] {
+                [table] => in_words(table),
+                tables => {
+                    let rows: usize = tables.iter().map(Table::rows).sum();
+                    format!("{} tables with {rows} rows together", tables.len())
+                }
+            },
             Self::Points(_) => format!(
                 "{0} training and {1} validation points by the seed of a run; {2} test points inside \
                  and {2} outside for each number of variables",
@@ -113,6 +118,27 @@ impl DataSet {
                 points::TEST,
             ),
         }
+    }
+}
+
+fn in_words(table: &Table) -> String {
+    let [train, validation, test] = table.sizes();
+    let inputs = match table.width() {
+        1 => "1 number".to_owned(),
+        width => format!("{width} numbers"),
+    };
+    let target = match &table.target {
+        Target::Classes { names, .. } => format!("{} classes", names.len()),
+        Target::Numbers(_) => "a number to predict".to_owned(),
+    };
+    format!(
+        "{train} training, {validation} validation and {test} test rows, {inputs} an input, {target}"
+    )
+}
+
+impl From<TableSet> for DataSet {
+    fn from(set: TableSet) -> Self {
+        Self::Tables(set)
     }
 }
 

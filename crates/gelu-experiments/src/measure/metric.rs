@@ -14,6 +14,8 @@ pub enum LossKind {
     SquaredError,
     /// The mean over points of the squared difference from a formula's value, in the formula's variance.
     ScaledSquaredError,
+    /// The mean over rows of the squared difference from a table's numbers, in the variance of those trained on.
+    UnexplainedVariance,
 }
 
 impl LossKind {
@@ -21,7 +23,7 @@ impl LossKind {
     pub fn heading(self) -> &'static str {
         match self {
             Self::LogLoss => "loss",
-            Self::SquaredError | Self::ScaledSquaredError => "MSE",
+            Self::SquaredError | Self::ScaledSquaredError | Self::UnexplainedVariance => "MSE",
         }
     }
 }
@@ -39,6 +41,8 @@ pub enum Metric {
     Rmse,
     /// The same where 1 < max |x| ≤ 2, of the test points there alone.
     Outside,
+    /// The share of the variance of a table's numbers that is left unexplained: 1 − R².
+    Unexplained,
 }
 
 impl Metric {
@@ -47,6 +51,7 @@ impl Metric {
         match (loss, split) {
             (LossKind::ScaledSquaredError, Split::Test) => &[Self::Loss, Self::Rmse, Self::Outside],
             (LossKind::ScaledSquaredError, _) => &[Self::Loss, Self::Rmse],
+            (LossKind::UnexplainedVariance, _) => &[Self::Loss, Self::Unexplained],
             (LossKind::LogLoss | LossKind::SquaredError, _) => &[Self::Loss, Self::Error],
         }
     }
@@ -62,6 +67,7 @@ impl Metric {
             Self::Error => ("error", Unit::points()),
             Self::Rmse => ("RMSE", Unit::own(4)),
             Self::Outside => ("RMSE outside", Unit::own(4)),
+            Self::Unexplained => ("1 − R²", Unit::points()),
         };
         let words = match split {
             Split::Train => format!("training {heading}"),
@@ -87,6 +93,7 @@ impl fmt::Display for Metric {
             Self::Error => "error",
             Self::Rmse => "rmse",
             Self::Outside => "outside",
+            Self::Unexplained => "unexplained",
         })
     }
 }

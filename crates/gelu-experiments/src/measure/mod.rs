@@ -5,8 +5,8 @@ mod primary;
 mod selection;
 
 pub use gelu_compare::measure::{
-    Bits, Criterion, Direction, EpochMetrics, Measure, NoWorse, NoiseMetrics, Outcomes, Reported,
-    Split, TestGroups, Unit, UntilDecided, check_outcomes, duration, seconds,
+    Bits, Confusion, Criterion, Direction, EpochMetrics, Measure, NoWorse, NoiseMetrics, Outcomes,
+    Reported, Split, TestGroups, Unit, UntilDecided, check_outcomes, duration, seconds,
 };
 pub use metric::{LossKind, Metric};
 pub use primary::Primary;

@@ -17,6 +17,9 @@ pub enum Primary {
     TestRmse,
     /// The same at the test points around them, 1 < max |x| ≤ 2. No intervals over new points are kept of it.
     TestOutside,
+    /// The share of the variance of a table's numbers that is left unexplained on the test rows: 1 − R². No intervals
+    /// over new rows are kept of it.
+    TestUnexplained,
     /// Loss on the training set, as the recipe measures it. Says which network is optimised best, as
     /// the paper's Figure 2 does, not which one to use.
     TrainLoss,
@@ -33,6 +36,7 @@ impl Primary {
             Self::TestLoss => (Metric::Loss, Split::Test),
             Self::TestRmse => (Metric::Rmse, Split::Test),
             Self::TestOutside => (Metric::Outside, Split::Test),
+            Self::TestUnexplained => (Metric::Unexplained, Split::Test),
             Self::TrainLoss => (Metric::Loss, Split::Train),
         }
     }
@@ -40,6 +44,11 @@ impl Primary {
     /// Whether it is a fraction, which is said in points.
     pub fn is_error(self) -> bool {
         matches!(self, Self::TestError | Self::NoisyTestError)
+    }
+
+    /// Whether it is measured where a table's numbers are learned.
+    pub fn is_of_tables(self) -> bool {
+        self == Self::TestUnexplained
     }
 
     /// Whether it is measured where formulas are learned.
@@ -54,6 +63,7 @@ impl Primary {
             Self::TestLoss => "test-loss",
             Self::TestRmse => "test-rmse",
             Self::TestOutside => "test-outside",
+            Self::TestUnexplained => "test-unexplained",
             Self::TrainLoss => "train-loss",
             Self::NoisyTestError => "noisy-test-error",
         }
@@ -80,6 +90,7 @@ impl Primary {
             Self::TestLoss => format!("test {}", loss.heading()),
             Self::TestRmse => "test RMSE".to_owned(),
             Self::TestOutside => "test RMSE outside".to_owned(),
+            Self::TestUnexplained => "test 1 − R²".to_owned(),
             Self::TrainLoss => format!("training {}", loss.heading()),
             Self::NoisyTestError => "test error under noise".to_owned(),
         }

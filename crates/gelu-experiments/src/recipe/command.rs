@@ -53,6 +53,15 @@ impl Recipe {
         };
         let formulas: Vec<String> = ours.formulas.iter().map(named).collect();
         flag("formulas", ours.formulas == theirs.formulas, joined(&formulas));
+        flag("widths", ours.widths == theirs.widths, joined(&ours.widths));
+        flag("depths", ours.depths == theirs.depths, joined(&ours.depths));
+        flag("batch-sizes", ours.batch_sizes == theirs.batch_sizes, joined(&ours.batch_sizes));
+        flag("tables", ours.tables == theirs.tables, joined(&ours.tables));
+        theirs.widths.clone_from(&ours.widths);
+        theirs.depths.clone_from(&ours.depths);
+        theirs.batch_sizes.clone_from(&ours.batch_sizes);
+        theirs.tables.clone_from(&ours.tables);
+        theirs.trivial.clone_from(&ours.trivial);
         theirs.activations.clone_from(&ours.activations);
         theirs.seeds = ours.seeds;
         theirs.baseline.clone_from(&ours.baseline);

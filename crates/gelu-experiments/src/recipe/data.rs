@@ -1,7 +1,9 @@
+use super::NetworkRecipe;
 use super::limits::{self, MOST_EXAMPLES};
 use crate::data::{Asked, Augmentation, Normalisation, Pixels};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Sides that pictures may be scaled to, and zeros that they may be surrounded by.
@@ -11,11 +13,11 @@ const LARGEST_SIDE: u64 = 1024;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataRecipe {
-    /// Name of the data set, as `gelu data list` shows it; `idx`, `pictures` or `csv` for one's own.
+    /// Name of the data set, as `gelu data list` shows it; `idx`, `pictures`, `csv` or `tables` for one's own.
     #[serde(default)]
     pub set: String,
     /// Pictures of one's own, in the four files of MNIST: short for `set = "idx"` and where they are. A
-    /// relative path begins at the recipe's file. So do the next two.
+    /// relative path begins at the recipe's file. So do the next three.
     #[serde(default, skip_serializing)]
     idx: Option<PathBuf>,
     /// A folder with a folder of pictures a class.
@@ -24,19 +26,32 @@ pub struct DataRecipe {
     /// A table.
     #[serde(default, skip_serializing)]
     csv: Option<PathBuf>,
+    /// A folder of tables.
+    #[serde(default, skip_serializing)]
+    tables: Option<PathBuf>,
     /// Where data of one's own are.
     #[serde(skip)]
     pub place: Option<PathBuf>,
-    /// Of a table, the column of the classes.
+    /// Of a table, the column that is predicted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Of a table, the column that says `train`, `valid` or `test`; without, out of ten rows eight are trained
-    /// on, one chooses and one is reported on.
+    /// The same of the tables of a folder, by the names of their files without endings; of others it is the column called
+    /// target, class or the like, or the last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub targets: BTreeMap<String, String>,
+    /// Of a table, the column that says `train`, `valid` or `test`; without, out of five rows three are trained
+    /// on, one chooses and one is reported on, by the seed of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
     /// Of a table, columns that are no inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
+    /// Of a table, columns that are inputs although they number the rows, or have many texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
+    /// Of a table, whether the first line names the columns; its cells say it where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
     /// Of a folder of pictures, the side of the square that the middle of each is scaled to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
@@ -92,7 +107,7 @@ impl DataRecipe {
         self.asked().validate()
     }
 
-    /// Makes of `idx = DIR`, `pictures = DIR` or `csv = FILE` the name of the set and its place.
+    /// Makes of `idx = DIR`, `pictures = DIR`, `csv = FILE` or `tables = DIR` the name of the set and its place.
     ///
     /// # Errors
     ///
@@ -102,13 +117,14 @@ impl DataRecipe {
             ("idx", self.idx.take()),
             ("pictures", self.pictures.take()),
             ("csv", self.csv.take()),
+            ("tables", self.tables.take()),
         ];
         let named = own.iter().filter(|(_, place)| place.is_some()).count()
             + usize::from(!self.set.is_empty());
         if named != 1 {
             return Err(Error::Usage(format!(
-                "data names {named} sets; it has to be one of `set = NAME`, `idx = DIR`, `pictures = DIR` and \
-                 `csv = FILE`"
+                "data names {named} sets; it has to be one of `set = NAME`, `idx = DIR`, `pictures = DIR`, \
+                 `csv = FILE` and `tables = DIR`"
             )));
         }
         if let Some((set, Some(place))) = own.into_iter().find(|(_, place)| place.is_some()) {
@@ -118,9 +134,25 @@ impl DataRecipe {
         Ok(())
     }
 
-    /// The set as it is loaded.
-    pub fn asked(&self) -> Asked {
-        let Self { set, target, split, ignore, size, .. } = self.clone();
-        Asked { set, target, split, ignore, size }
+    /// Whether it is a table, or a folder of tables.
+    pub(crate) fn is_of_tables(&self) -> bool {
+        ["csv", "tables"].contains(&self.set.as_str())
+    }
+
+    /// The set as it is loaded for a network.
+    pub(crate) fn asked_for(&self, network: &NetworkRecipe) -> Asked {
+        // An autoencoder predicts neither.
+        let numbers = match network {
+            _ if self.set != "csv" => None,
+            NetworkRecipe::Regression { .. } => Some(true),
+            _ => network.classifies().then_some(false),
+        };
+        Asked { numbers, ..self.asked() }
+    }
+
+    /// The set as it is asked for, whatever is predicted.
+    pub(crate) fn asked(&self) -> Asked {
+        let Self { set, target, targets, split, ignore, keep, header, size, .. } = self.clone();
+        Asked { set, target, targets, split, ignore, keep, header, numbers: None, size }
     }
 }

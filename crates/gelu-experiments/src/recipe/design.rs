@@ -1,6 +1,6 @@
 //! A recipe as an experiment: its axes, its measures, its runs.
 
-use super::{ComparisonRecipe, FigureSpec, Panels, Recipe, SecondSplit};
+use super::{ComparisonRecipe, FigureSpec, Panels, Recipe, SecondSplit, TABLE, Trivial, sizes};
 use crate::Result;
 use crate::activation::{NamedActivation, TargetFormula};
 use crate::comparison::ALPHA;
@@ -8,6 +8,7 @@ use crate::comparison::label;
 use crate::data::DataSetInfo;
 use crate::measure::{LossKind, Measure, Metric, Primary, Split};
 use crate::runs::{RunKey, RunSpec};
+use gelu_compare::report::TrivialRow;
 use gelu_compare::runs::{Design, Experiment, With};
 use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
 use gelu_core::Activation;
@@ -82,7 +83,7 @@ fn axes(varied: &ComparisonRecipe) -> Vec<Axis> {
     let activations = varied.activations.iter().map(ToString::to_string);
     let rates = varied.learning_rates.iter().copied();
     let formulas = varied.formulas.iter().map(ToString::to_string);
-    vec![
+    let mut axes = vec![
         Axis::new(ACTIVATION, Role::Compared, activations).with_words(ACTIVATIONS),
         Axis::new(LEARNING_RATE, Role::Tuned, rates).with_words(LEARNING_RATES),
         match varied.formulas.is_empty() {
@@ -90,7 +91,9 @@ fn axes(varied: &ComparisonRecipe) -> Vec<Axis> {
                 .with_words(DROPOUT_RATES),
             false => Axis::new(FORMULA, Role::Each, formulas).with_words(FORMULAS),
         },
-    ]
+    ];
+    axes.extend(sizes::axes(varied));
+    axes
 }
 
 /// What every epoch measures, in the order of files.
@@ -108,7 +111,7 @@ impl Experiment for Recipe {
 
     fn design(&self) -> Design {
         let varied = &self.comparison;
-        let loss = self.network.loss();
+        let loss = self.loss();
         let named = varied.baseline.as_deref().and_then(|name| varied.named(name));
         let baseline = named.or(varied.activations.first()).map(ToString::to_string);
         let mut measures = measures(loss);
@@ -144,7 +147,7 @@ impl Experiment for Recipe {
             figure: self.figure.as_ref().map_or_else(|| default_figure(loss), FigureSpec::layout),
             examples: DataSetInfo::named(&self.data.set)
                 .map_or_else(|_| "examples".to_owned(), |info| info.examples.to_owned()),
-            extra: extra(loss),
+            extra: extra(loss, &varied.trivial),
         }
     }
 
@@ -160,13 +163,13 @@ impl Experiment for Recipe {
             Some(formula) => Some(self.comparison.formula(formula.as_text()?).ok()?),
             None => None,
         };
-        Some(RunSpec::of_key(self, activation, formula, key, with))
+        RunSpec::of_key(self, activation, formula, key, with)
     }
 
     fn includes(&self, with: &With<'_>, spec: &RunSpec) -> bool {
         use gelu_compare::runs::Spec;
         let (activation, formula) = (spec.activation.clone(), spec.formula.clone());
-        RunSpec::of_key(self, activation, formula, &spec.key(), with) == *spec
+        RunSpec::of_key(self, activation, formula, &spec.key(), with).as_ref() == Some(spec)
     }
 
     fn with_grid_of(&self, other: &Self) -> Self {
@@ -177,6 +180,19 @@ impl Experiment for Recipe {
         grid.dropout.clone_from(&there.dropout);
         grid.formulas.clone_from(&there.formulas);
         grid.baseline.clone_from(&there.baseline);
+        // An axis that only one of the two has makes them differ.
+        let widened = |ours: &mut Vec<usize>, theirs: &Vec<usize>| {
+            if !(ours.is_empty() || theirs.is_empty()) {
+                ours.clone_from(theirs);
+            }
+        };
+        widened(&mut grid.widths, &there.widths);
+        widened(&mut grid.depths, &there.depths);
+        widened(&mut grid.batch_sizes, &there.batch_sizes);
+        if !(grid.tables.is_empty() || there.tables.is_empty()) {
+            grid.tables.clone_from(&there.tables);
+        }
+        grid.trivial.clone_from(&there.trivial);
         same
     }
 
@@ -243,9 +259,18 @@ impl Recipe {
     }
 }
 
-fn extra(loss: LossKind) -> Map<String, Json> {
+fn extra(loss: LossKind, trivial: &[Trivial]) -> Map<String, Json> {
     let loss = serde_json::to_value(loss).unwrap_or_default();
-    [("loss".to_owned(), loss)].into_iter().collect()
+    let mut extra: Map<String, Json> = [("loss".to_owned(), loss)].into_iter().collect();
+    let row = |trivial: &Trivial| {
+        let at = trivial.table.iter().map(|table| (TABLE, table.as_str()));
+        TrivialRow { label: trivial.label.clone(), at: Setting::new(at), value: trivial.value }
+    };
+    if !trivial.is_empty() {
+        let rows: Vec<TrivialRow> = trivial.iter().map(row).collect();
+        extra.insert(TrivialRow::KEY.to_owned(), serde_json::to_value(rows).unwrap_or_default());
+    }
+    extra
 }
 
 fn default_figure(loss: LossKind) -> gelu_compare::runs::FigureSpec {
@@ -254,7 +279,9 @@ fn default_figure(loss: LossKind) -> gelu_compare::runs::FigureSpec {
         axis: match loss {
             LossKind::LogLoss => "log loss".to_owned(),
             LossKind::SquaredError => "mean squared error".to_owned(),
-            LossKind::ScaledSquaredError => "mean squared error, in variances".to_owned(),
+            LossKind::ScaledSquaredError | LossKind::UnexplainedVariance => {
+                "mean squared error, in variances".to_owned()
+            }
         },
         ..gelu_compare::runs::FigureSpec::default()
     }
@@ -286,13 +313,14 @@ impl RunSpec {
         formula: Option<TargetFormula>,
         key: &RunKey,
         with: &With<'_>,
-    ) -> Self {
+    ) -> Option<Self> {
         let rate = |axis| key.setting.number(axis);
         let dropout = if formula.is_some() { 0.0 } else { rate(DROPOUT) };
         let (learning_rate, With { backend, data_fingerprint }) = (rate(LEARNING_RATE), *with);
         Self::new(recipe, activation, learning_rate, dropout, key.seed, backend, data_fingerprint)
             .of_formula(formula)
             .of_stage(key.stage)
+            .of_sizes(recipe, key)
     }
 }
 

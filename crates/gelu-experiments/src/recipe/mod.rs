@@ -9,7 +9,9 @@ mod design;
 mod figure;
 pub(crate) mod limits;
 mod network;
+mod own;
 mod schedule;
+mod sizes;
 mod training;
 mod validate;
 
@@ -18,7 +20,10 @@ pub use data::DataRecipe;
 pub(crate) use design::{ACTIVATION, At, measures, setting};
 pub use figure::{FigureSpec, Panels, SecondSplit};
 pub use network::NetworkRecipe;
+pub use own::OwnRecipe;
 pub use schedule::Schedule;
+pub use sizes::Size;
+pub(crate) use sizes::{TABLE, combinations};
 pub use training::{BatchUnit, BetaChange, OptimizerRecipe, TrainLoss, TrainingRecipe};
 
 use crate::activation::{NamedActivation, TargetFormula};
@@ -41,6 +46,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("timit-frames", include_str!("../../recipes/timit-frames.toml")),
     ("spoken-digits", include_str!("../../recipes/spoken-digits.toml")),
     ("symbolic", include_str!("../../recipes/symbolic.toml")),
+    ("tables", include_str!("../../recipes/tables.toml")),
     ("char-gpt", include_str!("../../recipes/char-gpt.toml")),
     ("cifar10-cnn", include_str!("../../recipes/cifar10-cnn.toml")),
     ("cifar10-cnn-narrow", include_str!("../../recipes/cifar10-cnn-narrow.toml")),
@@ -90,6 +96,23 @@ pub struct ComparisonRecipe {
     /// each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formulas: Vec<TargetFormula>,
+    /// Neurons of the hidden layers: there is a verdict at each. The network's own where none are named; so are the
+    /// next two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub widths: Vec<usize>,
+    /// Hidden layers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depths: Vec<usize>,
+    /// Examples in a batch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batch_sizes: Vec<usize>,
+    /// The tables of a folder that are learned, by the names of their files without endings: there is a verdict at each.
+    /// All where none are named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<String>,
+    /// What predicting the same for every example achieves, of data of one's own; the program measures it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trivial: Vec<Trivial>,
     /// What the best learning rate is chosen by.
     pub selection: Selection,
     /// Which epoch of a run its results are those of.
@@ -120,6 +143,19 @@ pub struct ComparisonRecipe {
     /// the other runs. Its results do not depend on them.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: usize,
+}
+
+/// What a prediction achieves that is the same for every example.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trivial {
+    /// What is predicted: `always no`, `the mean`.
+    pub label: String,
+    /// Of which table of a folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The primary measure.
+    pub value: f64,
 }
 
 fn one() -> usize {
@@ -168,6 +204,10 @@ impl ComparisonRecipe {
         keep_first(&mut self.learning_rates);
         keep_first(&mut self.dropout);
         keep_first(&mut self.formulas);
+        keep_first(&mut self.widths);
+        keep_first(&mut self.depths);
+        keep_first(&mut self.batch_sizes);
+        keep_first(&mut self.tables);
     }
 }
 
@@ -220,6 +260,16 @@ impl NoiseRecipe {
 }
 
 impl Recipe {
+    /// What it is trained to make small.
+    pub fn loss(&self) -> crate::measure::LossKind {
+        self.network.loss_on(&self.data)
+    }
+
+    /// The data set as it is loaded.
+    pub fn asked(&self) -> crate::data::Asked {
+        self.data.asked_for(&self.network)
+    }
+
     /// Names of the built-in recipes.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, _)| *name).collect()
@@ -245,7 +295,15 @@ impl Recipe {
             None if name.ends_with(".toml") => Err(Error::Usage(format!(
                 "`{name}` is no experiment's name; a file is read by `--recipe {name}`"
             ))),
-            None => Err(Error::Usage(unknown("experiment", name, &Self::names()))),
+            None => {
+                let unknown = unknown("experiment", name, &Self::names());
+                Err(Error::Usage(match own_data(name) {
+                    Some(advice) => {
+                        format!("`{}` is no experiment's name; {advice}", name.escape_debug())
+                    }
+                    None => unknown,
+                }))
+            }
         }
     }
 
@@ -265,7 +323,8 @@ impl Recipe {
         Self::parse_in(Path::new(""), text, origin)
     }
 
-    fn parse_in(base: &Path, text: &str, origin: &str) -> Result<Self> {
+    /// The recipe of that text, whose relative paths begin at `base`; errors call it `origin`.
+    pub(crate) fn parse_in(base: &Path, text: &str, origin: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Usage(format!("recipe {origin}: {problem}"));
         let mut recipe: Self = toml::from_str(text)
             .map_err(|error| refuse(error.to_string().trim_end().to_owned()))?;
@@ -277,6 +336,29 @@ impl Recipe {
             .and_then(|()| recipe.comparison.activations.iter().try_for_each(known))
             .map_err(|problem| refuse(problem.to_string()))?;
         Ok(recipe)
+    }
+}
+
+/// What to do where data of one's own are named in the place of an experiment.
+fn own_data(name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let is_table = [".csv", ".tsv", ".tab", ".csv.gz"].iter().any(|end| lower.ends_with(end));
+    match lower.as_str() {
+        "csv" | "table" => Some("a table of your own is compared on by `gelu compare --csv FILE --target COLUMN`".to_owned()),
+        "pictures" | "images" => {
+            Some("pictures of your own are compared on by `gelu compare --images DIR`".to_owned())
+        }
+        "idx" => Some(
+            "idx is a kind of data: name it in a recipe, which `gelu recipe show mnist-classifier > mine.toml` writes to \
+             change, with `idx = \"DIR\"` in the place of `set`"
+                .to_owned(),
+        ),
+        _ if is_table => Some(format!("compare on a table with `gelu compare --csv {name} --target COLUMN`")),
+        _ if Path::new(name).is_dir() => Some(format!(
+            "compare on the pictures in a folder with `gelu compare --images {name}`, and on the tables in one with \
+             `gelu compare tables --data {name}`"
+        )),
+        _ => None,
     }
 }
 

@@ -24,7 +24,8 @@ pub enum NetworkRecipe {
         /// Neurons in each.
         width: usize,
     },
-    /// The same network with one output, a number, [`gelu_models::Mlp`]: what a formula's value is.
+    /// The same network with one output, a number, [`gelu_models::Mlp`]: a formula's value, or the number that a row of a
+    /// table has.
     Regression {
         /// Hidden layers.
         depth: usize,
@@ -166,8 +167,31 @@ impl NetworkRecipe {
         }
     }
 
-    /// What it is trained to make small.
-    pub fn loss(&self) -> crate::measure::LossKind {
+    /// What it is called in recipes.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Classifier { .. } => "classifier",
+            Self::Regression { .. } => "regression",
+            Self::Autoencoder { .. } => "autoencoder",
+            Self::Cnn { .. } => "cnn",
+            Self::WideResNet { .. } => "wide-res-net",
+            Self::Airbench { .. } => "airbench",
+            Self::Gpt { .. } => "gpt",
+        }
+    }
+
+    /// What it is trained to make small on these data.
+    pub(crate) fn loss_on(&self, data: &super::DataRecipe) -> crate::measure::LossKind {
+        match self {
+            Self::Regression { .. } if data.is_of_tables() => {
+                crate::measure::LossKind::UnexplainedVariance
+            }
+            _ => self.loss(),
+        }
+    }
+
+    /// What it is trained to make small; a regression, on points.
+    fn loss(&self) -> crate::measure::LossKind {
         match self {
             Self::Autoencoder { .. } => crate::measure::LossKind::SquaredError,
             Self::Regression { .. } => crate::measure::LossKind::ScaledSquaredError,
@@ -180,7 +204,7 @@ impl NetworkRecipe {
         !matches!(self, Self::Autoencoder { .. } | Self::Regression { .. })
     }
 
-    /// Whether it learns formulas.
+    /// Whether it predicts numbers: a formula's values, or those of a table.
     pub fn is_regression(&self) -> bool {
         matches!(self, Self::Regression { .. })
     }

@@ -16,7 +16,8 @@ pub struct TrainingRecipe {
     /// What a batch is a number of.
     #[serde(default, skip_serializing_if = "BatchUnit::is_example")]
     pub batch_of: BatchUnit,
-    /// Batches in an epoch of what is drawn at random: the windows of a text.
+    /// Batches in an epoch of what is drawn at random, the windows of a text; of a table, the least: the rows of a small one
+    /// are shown again, in a new order, until there are that many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<usize>,
     /// How the training loss is measured.

@@ -1,7 +1,7 @@
 //! What a type cannot check.
 
 use super::limits::{self, MOST_RUNS, MOST_SEEDS, MOST_THREADS};
-use super::{BatchUnit, NetworkRecipe, NoiseRecipe, Panels, Recipe};
+use super::{BatchUnit, NetworkRecipe, NoiseRecipe, Panels, Recipe, combinations};
 use crate::activation::{ActivationList, TargetFormula};
 use crate::data::{DataKind, DataSetInfo};
 use crate::measure::{Metric, NoWorse, Primary, Reported, Split, UntilDecided};
@@ -48,10 +48,13 @@ impl Recipe {
             ("dropout rates", varied.dropout.len()),
             // None where no formulas are learned.
             ("formulas", varied.formulas.len().max(1)),
+            // None where nothing else is varied.
+            ("sizes and tables", combinations(varied)),
         ];
         for (what, length) in settings {
             limits::count(&format!("the number of {what}"), length as u64, u64::MAX)?;
         }
+        self.validate_sizes()?;
         ActivationList::check_names(&varied.activations)?;
         TargetFormula::check_names(&varied.formulas)?;
         varied.learning_rates.iter().try_for_each(|&rate| limits::learning_rate(rate))?;
@@ -111,10 +114,23 @@ impl Recipe {
                  test-loss or train-loss",
             );
         }
-        if varied.primary.is_of_formulas() && !self.network.is_regression() {
+        let (formulas, numbers) = match self.network.is_regression() {
+            true => (!self.data.is_of_tables(), self.data.is_of_tables()),
+            false => (false, false),
+        };
+        if (varied.primary.is_of_formulas() && !formulas)
+            || (varied.primary.is_of_tables() && !numbers)
+        {
+            let (what, possible) = match (varied.primary.is_of_formulas(), numbers) {
+                (true, true) => ("formulas are", "test-unexplained, test-loss or train-loss"),
+                (true, false) => ("formulas are", "test-error, test-loss or train-loss"),
+                (false, _) if formulas => {
+                    ("a table's numbers are", "test-rmse, test-loss or train-loss")
+                }
+                (false, _) => ("a table's numbers are", "test-error, test-loss or train-loss"),
+            };
             return refuse(format!(
-                "comparison.primary is {}, which is measured where formulas are learned; it has to be \
-                 test-error, test-loss or train-loss",
+                "comparison.primary is {}, which is measured where {what} learned; it has to be {possible}",
                 varied.primary.name()
             ));
         }
@@ -208,7 +224,7 @@ impl Recipe {
             NetworkRecipe::Autoencoder { .. } if drops => {
                 refuse("the autoencoder drops nothing; its dropout rate has to be 0")
             }
-            NetworkRecipe::Regression { .. } if drops => {
+            NetworkRecipe::Regression { .. } if drops && !self.data.is_of_tables() => {
                 refuse("a network that learns formulas drops nothing; its dropout rate has to be 0")
             }
             NetworkRecipe::Airbench { .. } if drops => {
@@ -229,12 +245,18 @@ impl Recipe {
         if !text && self.network.context().is_some() {
             return refuse(format!("{name} is no text, which a network of kind gpt reads"));
         }
-        if !text && self.training.batches.is_some() {
+        let table = info.kind == DataKind::Tables;
+        if !(text || table) && self.training.batches.is_some() {
             return refuse(
-                "training.batches is for texts; an epoch of other data is each of their examples once",
+                "training.batches is for texts and tables; an epoch of other data is each of their examples once",
             );
         }
-        let grouped = info.kind == DataKind::Windows && name != "csv";
+        if !self.comparison.tables.is_empty() && name != "tables" {
+            return refuse(
+                "comparison.tables are those of a folder (`tables = DIR`); leave it out",
+            );
+        }
+        let grouped = info.kind == DataKind::Windows;
         if self.training.batch_of == BatchUnit::Groups && !grouped {
             return refuse(format!(
                 "training.batch_of is groups, and the examples of {name} are in none; leave it out"
@@ -242,10 +264,10 @@ impl Recipe {
         }
         let points = info.kind == DataKind::Points;
         match (self.network.is_regression(), points, self.comparison.formulas.is_empty()) {
-            (true, false, _) => {
+            (true, false, _) if !table => {
                 return refuse(format!(
-                    "{name} are no points (`set = \"points\"`), where a network of kind regression learns \
-                     formulas"
+                    "a network of kind regression learns formulas at points (`set = \"points\"`), or the numbers of a \
+                     table (`csv = FILE`), and {name} is neither"
                 ));
             }
             (false, true, _) => {
@@ -256,26 +278,26 @@ impl Recipe {
                     "comparison.formulas is empty; name what is to be learned, as in [\"wave=sin(3*x)*y\"]",
                 );
             }
-            (false, false, false) => {
+            (_, false, false) => {
                 return refuse(format!(
                     "comparison.formulas are learned at points (`set = \"points\"`), and {name} are none"
                 ));
             }
-            (true, true, false) | (false, false, true) => {}
+            (true, true, false) | (_, false, true) => {}
         }
         match info.kind {
             DataKind::Pictures if self.data.pixels.is_none() => refuse(format!(
                 "data.pixels is missing; {name} are pictures, and it says how bytes become inputs"
             )),
             DataKind::Pictures => Ok(()),
-            DataKind::Windows if self.network.is_convolutional() => {
+            DataKind::Windows | DataKind::Tables if self.network.is_convolutional() => {
                 refuse(format!("{name} holds no pictures, which this network needs"))
             }
-            DataKind::Windows if self.data.validation > 0 => refuse(format!(
+            DataKind::Windows | DataKind::Tables if self.data.validation > 0 => refuse(format!(
                 "data.validation is {}; {name} has a validation part of its own, leave it out",
                 self.data.validation
             )),
-            DataKind::Windows | DataKind::Text | DataKind::Points
+            DataKind::Windows | DataKind::Text | DataKind::Points | DataKind::Tables
                 if self.data.pixels.is_some()
                     || self.data.normalisation.is_some()
                     || self.data.augmentation.is_some() =>
@@ -298,7 +320,7 @@ impl Recipe {
                 "training.batches is missing; windows of {name} are drawn at random, and it says how many \
                  batches of them make an epoch"
             )),
-            DataKind::Windows | DataKind::Text | DataKind::Points => Ok(()),
+            DataKind::Windows | DataKind::Text | DataKind::Points | DataKind::Tables => Ok(()),
         }
     }
 
@@ -315,7 +337,7 @@ impl Recipe {
     /// A figure of what nothing measures would be empty, or another than was asked for.
     fn validate_figure(&self) -> Result<()> {
         let Some(figure) = &self.figure else { return Ok(()) };
-        let loss = self.network.loss();
+        let loss = self.loss();
         if figure.splits.is_empty() {
             return refuse(
                 "figure.splits is empty; name what is drawn, as in [\"train\", \"test\"]",

@@ -1,11 +1,11 @@
 use super::{RunKey, Spec, Stage};
 use crate::Result;
 use crate::activation::{NamedActivation, Nonlinearity, TargetFormula};
-use crate::measure::{EpochMetrics, Reported, Selection};
+use crate::measure::{EpochMetrics, LossKind, Reported, Selection};
 use crate::names::number;
 use crate::recipe::{
-    At, DataRecipe, NetworkRecipe, NoiseRecipe, Normalisation, Recipe, TrainingRecipe, limits,
-    setting,
+    At, DataRecipe, NetworkRecipe, NoiseRecipe, Normalisation, Recipe, Size, TrainingRecipe,
+    limits, setting,
 };
 use gelu_core::Activation;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,12 @@ pub struct RunSpec {
     /// The formula that is learned, where the data are points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<TargetFormula>,
+    /// The table of a folder that is learned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The sizes that the runs of its comparison differ by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub varied: Vec<Size>,
     /// What it is for.
     #[serde(default, skip_serializing_if = "Stage::is_only")]
     pub stage: Stage,
@@ -76,6 +82,8 @@ impl RunSpec {
             learning_rate,
             dropout,
             formula: None,
+            table: None,
+            varied: Vec::new(),
             stage: Stage::Only,
             backend: backend.to_owned(),
             data_fingerprint: data_fingerprint.to_owned(),
@@ -88,6 +96,16 @@ impl RunSpec {
             },
             noise: recipe.noise.clone(),
         }
+    }
+
+    /// What it is trained to make small.
+    pub fn loss(&self) -> LossKind {
+        self.network.loss_on(&self.data)
+    }
+
+    /// The data set as it is loaded.
+    pub fn asked(&self) -> crate::data::Asked {
+        self.data.asked_for(&self.network)
     }
 
     /// The same run, of a formula that is learned.
@@ -113,8 +131,8 @@ impl RunSpec {
 
 /// Version 8 gave a GPT kernels of its own. Version 9 changed how the gradients of a convolution's weights are computed,
 /// and its results where there are 16 to 31 channels. Version 10 no longer decays the coefficients of a PolyNorm, rounds
-/// an activation's parameter to f32, and whitens images to the same bits on any number of threads. All other runs have
-/// the bits of version 7.
+/// an activation's parameter to f32, and whitens images to the same bits on any number of threads. Version 11 splits the
+/// rows of tables by seed. All other runs have the bits of version 7.
 fn current_version(
     network: &NetworkRecipe,
     data: &DataRecipe,
@@ -131,6 +149,7 @@ fn current_version(
         Err(_) => false,
     };
     match network {
+        _ if data.is_of_tables() => 11,
         _ if changed || matches!(data.normalisation, Some(Normalisation::Zca { .. })) => 10,
         Cnn { .. } | WideResNet { .. } | Airbench { .. } => 9,
         Gpt { .. } => 8,
@@ -139,7 +158,7 @@ fn current_version(
 }
 
 impl Spec for RunSpec {
-    const VERSION: u32 = 10;
+    const VERSION: u32 = 11;
     const TOOL: &'static str = "gelu";
     const RESULT: Option<&'static str> = Some("model.bpk");
 
@@ -167,11 +186,11 @@ impl Spec for RunSpec {
 
     fn key(&self) -> RunKey {
         RunKey {
-            setting: setting(
+            setting: self.with_sizes(setting(
                 &self.activation.to_string(),
                 self.learning_rate,
                 self.at(ToString::to_string),
-            ),
+            )),
             seed: self.seed,
             stage: self.stage,
         }
@@ -180,7 +199,7 @@ impl Spec for RunSpec {
     /// A formula is called by its name alone.
     fn name(&self) -> String {
         let at = self.at(|formula| formula.name().to_owned());
-        let setting = setting(self.activation.name(), self.learning_rate, at);
+        let setting = self.with_sizes(setting(self.activation.name(), self.learning_rate, at));
         RunKey { setting, ..self.key() }.to_string()
     }
 
@@ -195,7 +214,7 @@ impl Spec for RunSpec {
             Some(formula) => formula.name().to_owned(),
             None => format!("dropout{}", number(self.dropout)),
         };
-        format!("{activation}-lr{rate}-{at}-seed{}", self.seed)
+        format!("{activation}-lr{rate}-{at}{}-seed{}", self.sizes_in_words(), self.seed)
     }
 
     fn epochs(&self) -> Option<usize> {
@@ -208,9 +227,7 @@ impl Spec for RunSpec {
 
     fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics> {
         match self.best_by {
-            Some(selection) => {
-                Reported::BestEpoch.epoch_of(&selection.by(self.network.loss()), epochs)
-            }
+            Some(selection) => Reported::BestEpoch.epoch_of(&selection.by(self.loss()), epochs),
             None => epochs.last(),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::Splits;
 use super::splits::{formula_of, limited, point_parts, text_parts};
-use crate::data::{DataSet, PointSet, TextSet, Windows, points};
+use crate::data::{DataSet, PointSet, TableSet, Target, TextSet, Windows, points};
 use crate::recipe::{BatchUnit, DataRecipe, Normalisation, Recipe};
 use crate::runs::RunSpec;
 use crate::{Error, Result};
@@ -35,6 +35,7 @@ impl Splits {
         let (available, what) = match (data, spec.training.batch_of) {
             (DataSet::Text(set), _) => return check_text(set, spec),
             (DataSet::Points(set), _) => return check_points(set, spec),
+            (DataSet::Tables(set), _) => return check_table(set, spec),
             (DataSet::Pictures(set), _) => (set.train.len(), "examples"),
             (DataSet::Windows(set), BatchUnit::Examples) => {
                 (limited(set, spec).train.len(), "examples")
@@ -53,7 +54,7 @@ impl Splits {
         let rest = available - recipe.validation;
         let left = match data {
             DataSet::Pictures(_) => recipe.train_limit.map_or(rest, |limit| limit.min(rest)),
-            DataSet::Windows(_) | DataSet::Text(_) | DataSet::Points(_) => rest,
+            _ => rest,
         };
         if spec.training.batch_size > left {
             return Err(Error::Usage(format!(
@@ -74,8 +75,13 @@ impl Splits {
         let mut checked: Vec<RunSpec> = Vec::new();
         let mut points_of = BTreeSet::new();
         for spec in specs {
-            let alike =
-                |other: &RunSpec| other.stage == spec.stage && other.formula == spec.formula;
+            // What else runs differ by is part of both.
+            let alike = |other: &RunSpec| {
+                (other.stage, &other.formula, &other.table)
+                    == (spec.stage, &spec.formula, &spec.table)
+                    && other.network == spec.network
+                    && other.training.batch_size == spec.training.batch_size
+            };
             match (checked.iter().any(alike), &spec.formula) {
                 (false, _) => {
                     Self::check(data, &spec)?;
@@ -114,6 +120,15 @@ impl Splits {
             }
             DataSet::Text(set) => {
                 ([set.train.len(), set.validation.len().max(set.test.len())], "characters")
+            }
+            DataSet::Tables(set) => {
+                let largest = |part: &dyn Fn([usize; 3]) -> usize| {
+                    set.tables.iter().map(|table| part(table.sizes())).max().unwrap_or(0)
+                };
+                (
+                    [largest(&|[train, ..]| train), largest(&|[_, valid, test]| valid.max(test))],
+                    "rows",
+                )
             }
             DataSet::Points(_) => ([points::TRAIN, points::VALIDATION.max(points::TEST)], "points"),
         };
@@ -176,6 +191,24 @@ fn check_text(set: &TextSet, spec: &RunSpec) -> Result<()> {
             "a part of {name} has {shortest} characters, and the network sees {context} at once and has to \
              name the one that follows; give it a longer text, or a shorter context"
         ))),
+    }
+}
+
+/// Whether a table can be learned by the network: classes by a classifier, numbers by a regression.
+fn check_table(set: &TableSet, spec: &RunSpec) -> Result<()> {
+    let table = set.table(spec.table.as_deref())?;
+    let column = format!("column `{}` of {}", table.target_name().escape_debug(), table.name);
+    match (&table.target, spec.network.is_regression()) {
+        (Target::Numbers(_), false) => Err(Error::Usage(format!(
+            "{column} is a number, and a network of kind {} names classes; a network of kind regression predicts numbers, \
+             with `primary = \"test-unexplained\"` and `selection = \"valid-loss\"`",
+            spec.network.kind()
+        ))),
+        (Target::Classes { .. }, true) => Err(Error::Usage(format!(
+            "{column} is a class, and a network of kind regression predicts numbers; a network of kind classifier names \
+             classes, with `primary = \"test-error\"`"
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Score {
     pub error: Option<f64>,
     /// Of a regression, the root of the loss.
     pub rmse: Option<f64>,
+    /// Of a regression on a table, the share of the variance that is left unexplained.
+    pub unexplained: Option<f64>,
 }
 
 impl From<gelu_learner::SplitMetrics> for Score {
@@ -25,6 +27,7 @@ impl From<gelu_learner::SplitMetrics> for Score {
             loss: score.loss(),
             error: score.get(BatchOutput::ERROR),
             rmse: score.get(BatchOutput::RMSE),
+            unexplained: score.get(BatchOutput::UNEXPLAINED),
         }
     }
 }
@@ -58,6 +61,27 @@ pub(super) fn evaluate_each(
     };
     let score = evaluate(model, loader.as_ref(), note)?;
     Ok((score.into(), bits(wrong)?))
+}
+
+/// The class of every example, and the one that a trained network names.
+///
+/// # Errors
+///
+/// As [`evaluate_split`].
+pub(super) fn named_classes(
+    model: &Network,
+    recipe: &NetworkRecipe,
+    samples: &Samples,
+) -> Result<Vec<(usize, usize)>> {
+    let mut pairs = Vec::new();
+    for batch in measuring_loader(samples, recipe).iter() {
+        let BatchOutput { output, labels, .. } = model.score(batch.map_err(unreadable)?);
+        let named = output.argmax(1).try_into_data().map_err(unreadable)?;
+        let labels = labels.try_into_data().map_err(unreadable)?;
+        let number = |number: i64| number as usize;
+        pairs.extend(labels.iter::<i64>().map(number).zip(named.iter::<i64>().map(number)));
+    }
+    Ok(pairs)
 }
 
 /// The loss of every example, with dropout off.

@@ -2,7 +2,7 @@
 
 use super::presentation::Presentation;
 use crate::data::points::Scale;
-use crate::data::{Images, Pixels, Points, Samples, WindowReader, pictures};
+use crate::data::{Images, Pixels, Points, Rows, Samples, WindowReader, pictures};
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,13 @@ pub enum InputReader {
     },
     /// The row of a table, or the file of a recording.
     Windows(WindowReader),
+    /// The row of a table, of which a number is predicted.
+    Quantity {
+        /// How its cells are read.
+        reader: WindowReader,
+        /// What the numbers are measured in.
+        scale: Scale,
+    },
     /// A text of these characters, by their numbers.
     Text(String),
     /// The coordinates of a point, in a formula's unit.
@@ -81,6 +88,13 @@ impl Interface {
                 });
                 let picture = self.picture(Path::new(input), *size)?;
                 Ok(Presentation::with_mean(*pixels, mean).present(&picture, device))
+            }
+            InputReader::Quantity { reader, .. } => {
+                let row = reader.read(input)?;
+                let (inputs, width) = (row.inputs(0..row.len()), row.features());
+                let numbers = Some(vec![0.0; row.len()]);
+                let rows = Rows { inputs, width, labels: row.labels().to_vec(), numbers };
+                Ok(Samples::of_rows(&rows, device))
             }
             InputReader::Windows(reader) => {
                 Ok(Samples::of_windows(&reader.read(input)?, false, device))

@@ -97,6 +97,7 @@ impl Network {
                 MlpConfig::new(features, 1)
                     .with_depth(depth)
                     .with_width(width)
+                    .with_dropout(spec.dropout)
                     .with_activation(activation())
                     .init(device),
             ),
@@ -170,14 +171,20 @@ impl Network {
                 let inputs = inputs.numbers();
                 let output = network.forward(inputs.clone());
                 let loss = MseLoss::new().forward(output.clone(), inputs, Reduction::Mean);
-                return BatchOutput { loss, output, labels, kind: LossKind::SquaredError };
+                let kind = LossKind::SquaredError;
+                return BatchOutput { loss, output, labels, kind, variance: None };
             }
             Architecture::Regression(network) => {
                 let output = network.forward(inputs.numbers());
-                let targets = targets.expect("points have numbers to be found");
-                let targets = targets.reshape(output.dims());
+                let targets = targets.expect("there are numbers to be found");
+                let kind = match targets.variance {
+                    Some(_) => LossKind::UnexplainedVariance,
+                    None => LossKind::ScaledSquaredError,
+                };
+                let variance = targets.variance;
+                let targets = targets.numbers.reshape(output.dims());
                 let loss = MseLoss::new().forward(output.clone(), targets, Reduction::Mean);
-                return BatchOutput { loss, output, labels, kind: LossKind::ScaledSquaredError };
+                return BatchOutput { loss, output, labels, kind, variance };
             }
             Architecture::Mlp(network) => network.forward(inputs.numbers()),
             Architecture::Cnn(network) => network.forward(pictures(inputs)),
@@ -193,7 +200,7 @@ impl Network {
             .with_smoothing((smoothing > 0.0).then_some(smoothing as f32))
             .init(&logits.device())
             .forward(logits.clone(), labels.clone());
-        BatchOutput { loss, output: logits, labels, kind: LossKind::LogLoss }
+        BatchOutput { loss, output: logits, labels, kind: LossKind::LogLoss, variance: None }
     }
 
     /// Writes the parameters as a safetensors file with PyTorch's names and layouts: the `state_dict` of the twin
@@ -233,8 +240,8 @@ impl Network {
             LossKind::SquaredError => {
                 MseLoss::new().forward_no_reduction(output, inputs.numbers()).mean_dim(1)
             }
-            LossKind::ScaledSquaredError => {
-                let targets = targets.expect("points have numbers to be found");
+            LossKind::ScaledSquaredError | LossKind::UnexplainedVariance => {
+                let targets = targets.expect("there are numbers to be found").numbers;
                 MseLoss::new().forward_no_reduction(output, targets.reshape([examples, 1]))
             }
             LossKind::LogLoss => {
@@ -301,6 +308,7 @@ mod tests {
             train: samples.clone(),
             valid: None,
             test_groups: TestGroups::singles(2),
+            is_shared: true,
             test: samples,
             outside: None,
             classes: 4,

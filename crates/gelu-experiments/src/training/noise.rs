@@ -73,6 +73,7 @@ mod tests {
             train: samples.clone(),
             valid: None,
             test_groups: TestGroups::singles(2),
+            is_shared: true,
             test: samples,
             outside: None,
             classes: 2,

@@ -1,9 +1,9 @@
-use super::evaluate::{each_loss, evaluate_each};
+use super::evaluate::{each_loss, evaluate_each, named_classes};
 use super::network::Network;
 use super::noise::{UnderNoise, measure_noise};
 use super::splits::Splits;
 use crate::Result;
-use crate::measure::{Bits, Criterion, EpochMetrics, NoiseMetrics, Outcomes};
+use crate::measure::{Bits, Confusion, Criterion, EpochMetrics, NoiseMetrics, Outcomes};
 use crate::runs::{RunSpec, Stage};
 use burn::tensor::Device;
 
@@ -15,7 +15,13 @@ pub struct Examined {
     /// What it makes of each test example, as the measure counts it that the comparison is decided
     /// by. `None` where that is no mean over test examples, or the run only tunes a learning rate.
     pub outcomes: Option<Outcomes>,
+    /// Which classes it takes the test examples to be of; `None` where it names none or very many, or the run only tunes a
+    /// learning rate.
+    pub confusion: Option<Confusion>,
 }
+
+/// Of more classes nobody reads a matrix.
+const MOST_CLASSES: usize = 100;
 
 /// Measures the network that is kept of a run: that of the epoch `reported`.
 ///
@@ -38,6 +44,8 @@ pub fn examine(
     let (epoch, groups) = (reported.epoch, splits.test_groups.clone());
     let outcomes = match criterion.primary.as_str() {
         _ if spec.stage == Stage::Tuning => None,
+        // The test rows of another seed are others.
+        _ if !splits.is_shared => None,
         "test-error" => {
             let (_, wrong) = evaluate_each(model, &spec.network, &splits.test)?;
             wrong.map(|wrong| Outcomes::of_errors(epoch, groups, wrong))
@@ -54,7 +62,15 @@ pub fn examine(
             .map(|wrong| Outcomes::of_noise(epoch, groups, wrong)),
         _ => None,
     };
-    Ok(Examined { noise: under_noise.into_iter().map(|noisy| noisy.metrics).collect(), outcomes })
+    let confusion = match splits.names.len() {
+        2..=MOST_CLASSES if spec.network.classifies() && spec.stage != Stage::Tuning => {
+            let pairs = named_classes(model, &spec.network, &splits.test)?;
+            Some(Confusion::count(splits.names.clone(), pairs))
+        }
+        _ => None,
+    };
+    let noise = under_noise.into_iter().map(|noisy| noisy.metrics).collect();
+    Ok(Examined { noise, outcomes, confusion })
 }
 
 /// What was wrong at each of these amplitudes; `None` where there are none, or one was not measured.

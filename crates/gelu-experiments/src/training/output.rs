@@ -15,6 +15,8 @@ pub struct BatchOutput {
     pub labels: Tensor<1, Int>,
     /// What the loss is.
     pub kind: LossKind,
+    /// The variance of the numbers to be found, of a table's.
+    pub variance: Option<f64>,
 }
 
 impl BatchOutput {
@@ -22,6 +24,8 @@ impl BatchOutput {
     pub(super) const ERROR: &str = "error";
     /// The root of the mean squared error, of a regression.
     pub(super) const RMSE: &str = "rmse";
+    /// The share of the variance that is left unexplained, 1 − R², of a regression on a table.
+    pub(super) const UNEXPLAINED: &str = "unexplained";
 
     /// Which examples were classified wrongly, `[examples]`; `None` where nothing is classified.
     pub fn wrong(&self) -> Option<Tensor<1, Bool>> {
@@ -43,6 +47,7 @@ impl ItemLazy for BatchOutput {
             output: self.output.without_autodiff(),
             labels: self.labels.without_autodiff(),
             kind: self.kind,
+            variance: self.variance,
         })
     }
 }
@@ -66,6 +71,10 @@ impl ModelOutput for BatchOutput {
 
     fn measure(&self) -> BatchMetrics {
         let loss = self.measure_loss();
+        if let Some(variance) = self.variance {
+            let share = self.loss.clone().without_autodiff().div_scalar(variance);
+            return loss.mean(Self::UNEXPLAINED, share);
+        }
         if self.kind == LossKind::ScaledSquaredError {
             return loss.root_of_mean(Self::RMSE, self.loss.clone());
         }

@@ -34,7 +34,7 @@ pub enum Prediction {
         /// How many were predicted: all but the first, in whole windows of the network's context.
         characters: usize,
     },
-    /// The value of a formula at a point.
+    /// The value of a formula at a point, or the number that a row of a table has.
     Value(f64),
 }
 
@@ -113,7 +113,7 @@ pub fn predict(
             "--loss is the loss of a text, and this network was not trained on one; leave it out"
                 .to_owned(),
         )),
-        (Some(InputReader::Point { scale, .. }), _) => {
+        (Some(InputReader::Point { scale, .. } | InputReader::Quantity { scale, .. }), _) => {
             let samples = interface.read(input, None, device)?;
             let outputs = outputs(&model, &spec, &samples, false)?;
             Ok(Prediction::Value(scale.value(outputs[0][0])))

@@ -18,6 +18,8 @@ struct Usage {
     fingerprint: String,
     recipe: DataRecipe,
     unit: BatchUnit,
+    /// The table, and the seed that splits its rows.
+    rows: Option<(Option<String>, u64)>,
 }
 
 impl Usage {
@@ -27,6 +29,7 @@ impl Usage {
             fingerprint: spec.data_fingerprint.clone(),
             recipe: spec.data.clone(),
             unit: spec.training.batch_of,
+            rows: spec.data.is_of_tables().then(|| (spec.table.clone(), spec.seed)),
         })
     }
 }

@@ -101,14 +101,12 @@ fn training(
         let probed = splits.valid.as_ref().unwrap_or(&splits.test);
         training = training.probes_on(probing_loader(probed, &spec.network));
     }
-    match (display, spec.network.loss()) {
+    match (display, spec.loss()) {
         (Display::Folder, _) => training,
         (Display::Burn, LossKind::LogLoss) => {
             training.metrics((LossMetric::new(), AccuracyMetric::new()))
         }
-        (Display::Burn, LossKind::SquaredError | LossKind::ScaledSquaredError) => {
-            training.metrics((LossMetric::new(),))
-        }
+        (Display::Burn, _) => training.metrics((LossMetric::new(),)),
     }
 }
 
@@ -117,7 +115,10 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
     let order = Order::shuffled(spec.seed, done + 1);
     let loader = BatchLoader::new(splits.train.clone(), spec.training.batch_size, order);
     if let Some(batches) = spec.training.batches {
-        return loader.with_drawn_batches(batches);
+        return match spec.data.is_of_tables() {
+            true => loader.with_least_batches(batches, spec.seed, done),
+            false => loader.with_drawn_batches(batches),
+        };
     }
     match (spec.data.augmentation, splits.picture) {
         (Some(augmentation), Some(picture)) => loader.with_augmentation(augmentation, picture),
@@ -140,6 +141,9 @@ fn keep_results(
     let examined = examine(&model, spec, splits, criterion, reported, device)?;
     if spec.noise.is_some() {
         run.set_noise(&examined.noise)?;
+    }
+    if let Some(confusion) = &examined.confusion {
+        run.set_confusion(confusion)?;
     }
     let Some(outcomes) = examined.outcomes else { return Ok(()) };
     match check_outcomes(&outcomes, reported, &examined.noise) {

@@ -1,7 +1,10 @@
 use super::interface::{InputReader, Interface, Shape};
 use super::presentation::Presentation;
 use crate::activation::TargetFormula;
-use crate::data::{DataSet, Images, PointSet, Points, Samples, TextSet, WindowSet, points};
+use crate::data::own::table::TableParts;
+use crate::data::{
+    DataSet, Images, PointSet, Points, Samples, Table, Target, TextSet, WindowSet, points,
+};
 use crate::measure::TestGroups;
 use crate::recipe::{BatchUnit, Recipe};
 use crate::runs::RunSpec;
@@ -21,6 +24,8 @@ pub struct Splits {
     pub outside: Option<Samples>,
     /// What was sampled together of the test set.
     pub test_groups: TestGroups,
+    /// Whether the test examples of all runs are the same ones.
+    pub is_shared: bool,
     /// Number of classes.
     pub classes: usize,
     /// Channels, height and width of a picture; `None` where there are none.
@@ -39,6 +44,9 @@ impl Splits {
             DataSet::Pictures(set) => set.test.len().min(limit),
             DataSet::Windows(set) => set.test.spread(limit).len(),
             DataSet::Points(_) => points::TEST.min(limit),
+            // Those of another seed are others, and one cannot be told from another.
+            DataSet::Tables(set) if !(set.has_test_rows() && set.tables.len() == 1) => 0,
+            DataSet::Tables(set) => set.tables[0].sizes()[2].min(limit),
             DataSet::Text(set) => {
                 // Whole windows, and the first character is no label.
                 let context = recipe.network.context().unwrap_or(1);
@@ -65,6 +73,7 @@ impl Splits {
                     test: Samples::of_windows(&set.test, false, device),
                     outside: None,
                     test_groups: set.test.sampled(),
+                    is_shared: true,
                     classes: set.classes,
                     picture: None,
                     names: set.names,
@@ -72,6 +81,9 @@ impl Splits {
                 })
             }
             DataSet::Points(set) => Self::of_points(set, formula_of(spec)?, spec, device),
+            DataSet::Tables(set) => {
+                Ok(Self::of_table(set.table(spec.table.as_deref())?, spec, device))
+            }
             DataSet::Text(set) => {
                 let [train, validation, test] = text_parts(set, spec);
                 let context =
@@ -83,6 +95,7 @@ impl Splits {
                     train: of_text(train),
                     valid: Some(of_text(validation)),
                     test_groups: TestGroups::of_sizes(windows),
+                    is_shared: true,
                     test,
                     outside: None,
                     classes: set.vocabulary.len(),
@@ -91,6 +104,31 @@ impl Splits {
                     reader: Some(InputReader::Text(set.vocabulary.iter().collect())),
                 })
             }
+        }
+    }
+
+    fn of_table(table: &Table, spec: &RunSpec, device: &Device) -> Self {
+        let [train, test] = [spec.data.train_limit, spec.data.test_limit];
+        let limits = [train, test, test].map(|limit| limit.unwrap_or(usize::MAX));
+        let TableParts { parts, reader, scale } = table.of_seed(spec.seed, limits);
+        let [train, valid, test] = parts.each_ref().map(|rows| Samples::of_rows(rows, device));
+        Self {
+            train,
+            valid: Some(valid),
+            test_groups: TestGroups::singles(test.len()),
+            is_shared: table.has_test_rows(),
+            test,
+            outside: None,
+            classes: table.target.classes(),
+            picture: None,
+            names: match &table.target {
+                Target::Classes { names, .. } => names.clone(),
+                Target::Numbers(_) => Vec::new(),
+            },
+            reader: Some(match scale {
+                None => InputReader::Windows(reader),
+                Some(scale) => InputReader::Quantity { reader, scale },
+            }),
         }
     }
 
@@ -114,6 +152,7 @@ impl Splits {
             test: present(test)?,
             outside: Some(present(outside)?),
             test_groups,
+            is_shared: true,
             classes: 1,
             picture: None,
             names: Vec::new(),
@@ -145,6 +184,7 @@ impl Splits {
             train: present(&fitted_to, 0..train_limit),
             valid: (!validation.is_empty()).then(|| present(train, validation)),
             test_groups: test.part(test_range.clone()).sampled(),
+            is_shared: true,
             test: present(test, test_range),
             outside: None,
             classes: data.classes(),

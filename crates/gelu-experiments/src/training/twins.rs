@@ -114,6 +114,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
         train: samples.clone(),
         valid: None,
         test_groups: TestGroups::singles(examples),
+        is_shared: true,
         test: samples,
         outside: None,
         classes,

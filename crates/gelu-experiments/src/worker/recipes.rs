@@ -86,7 +86,7 @@ impl Trainer for Recipes {
         let splits = prepared.of(spec, device, move || {
             if data.is_none() {
                 let location = location.as_deref().or(comparison.data.location.as_deref());
-                *data = Some(data::load(&spec.data.asked(), location)?);
+                *data = Some(data::load(&spec.asked(), location)?);
             }
             Ok(data.as_ref().expect("it was read just now"))
         })?;

@@ -18,6 +18,7 @@ mod hostile;
 mod mnist;
 mod outcomes;
 mod own_activations;
+mod own_data;
 mod page;
 mod recipes;
 mod refusals;

@@ -171,7 +171,9 @@ fn assert_learns(document: &Document) {
 #[test]
 fn every_experiment_is_tested_here() {
     let tested: Vec<&str> = LEFT.iter().map(|(name, ..)| *name).collect();
-    assert_eq!(tested, Recipe::names());
+    // That of tables of one's own is compared on with those.
+    let names: Vec<&str> = Recipe::names().into_iter().filter(|name| *name != "tables").collect();
+    assert_eq!(tested, names);
 }
 
 #[test]
@@ -454,7 +456,8 @@ fn data_of_ones_own_are_compared_on_as_the_guide_says() {
     write_own_data(&sandbox);
     std::fs::create_dir(sandbox.path("elsewhere")).unwrap();
     let recipes = own_recipes();
-    let expected = [("fashion", 60), ("flowers", 16), ("irises.csv", 30)];
+    // The test rows of two seeds differ, so that nothing is kept of each.
+    let expected = [("fashion", Some(60)), ("flowers", Some(16)), ("irises.csv", None)];
     assert_eq!(recipes.len(), expected.len());
     for (recipe, (name, examples)) in recipes.iter().zip(expected) {
         std::fs::write(sandbox.path("mine.toml"), recipe).unwrap();
@@ -482,7 +485,12 @@ fn data_of_ones_own_are_compared_on_as_the_guide_says() {
         for run in &document.runs {
             assert!(run.epochs.last().unwrap().train_error.unwrap() < 0.3, "{name}: {run:?}");
         }
-        assert_outcomes(&sandbox.path(&out), examples);
+        match examples {
+            Some(examples) => assert_outcomes(&sandbox.path(&out), examples),
+            None => {
+                assert!(sandbox.runs(&out).iter().all(|run| !run.join("outcomes.bin").exists()))
+            }
+        }
 
         let evaluated = sandbox.run(&["eval", &out, "--json"]).success();
         let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
@@ -578,12 +586,13 @@ fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {
     std::fs::rename(sandbox.path("away"), sandbox.path(name)).unwrap();
 }
 
-/// What there is to see of each row is the same, so that the commoner class, of four in five rows, is all that
+/// What there is to see of a row says nothing of its class, so that the commoner class, of four in five rows, is all that
 /// can be named.
 #[test]
 fn networks_that_learn_nothing_are_said_to() {
     let sandbox = Sandbox::new();
-    let rows = (0..300).map(|i| format!("1,{}\n", if i % 5 == 0 { "rare" } else { "common" }));
+    let rows =
+        (0..300).map(|i| format!("{},{}\n", i % 2, if i % 5 == 0 { "rare" } else { "common" }));
     std::fs::write(sandbox.path("irises.csv"), format!("x,species\n{}", rows.collect::<String>()))
         .unwrap();
     let recipe = own_recipes().swap_remove(2).replace("ignore = [\"number\"]\n", "");
@@ -628,7 +637,7 @@ fn what_a_recipe_says_of_own_data_is_checked() {
     ]);
     assert!(
         told.stdout().contains(
-            "240 training, 30 validation and 30 test rows, 3 numbers an input, 2 classes"
+            "180 training, 60 validation and 60 test rows, 3 numbers an input, 2 classes"
         )
     );
     assert_eq!(told.code(), 0, "{}", told.stderr());

@@ -169,17 +169,31 @@ fn scores() {
 fn tables() {
     let rows: String =
         (0..12).map(|i| format!("{i},{},t{},{}\n", i * i, i % 2, ["x", "y"][i % 2])).collect();
+    let european = (0..12).map(|i| format!("{i},5;{};{},25\n", ["", "u", "v"][i % 3], i * i));
     let valid = [
         format!("a,b,c,class\n{rows}"),
         format!("class,\"b \"\"1\"\"\"\r\n{}", "x,1e30\r\ny,-.5\r\n".repeat(6)),
+        format!("b;c;class\n{}", european.collect::<String>()),
+        format!(
+            "b\tsplit\tclass\n{}",
+            "1\ttrain\tx\n2\ttest\ty\n?\tTrain\ty\n4\tval\tx\n".repeat(3)
+        ),
     ];
     let asked = Asked { target: Some("class".into()), ..Asked::from("csv") };
     fuzz(&valid.map(String::into_bytes), |path, bytes| {
         let set = table::parse(&asked, path, bytes)?;
-        for part in [&set.train, &set.validation, &set.test] {
-            assert!(!part.is_empty() && part.features() == set.train.features());
-            assert!(part.table().iter().all(|number| number.is_finite()));
-            assert!(part.labels().iter().all(|&label| usize::from(label) < set.classes));
+        let [table] = &set.tables[..] else { panic!("one file is one table") };
+        assert!(!table.notes().is_empty() && !table.summary().is_empty());
+        for seed in [1, 2] {
+            let rows = table.of_seed(seed, [usize::MAX; 3]);
+            for part in &rows.parts {
+                assert!(!part.labels.is_empty() && part.width == table.width());
+                assert_eq!(part.inputs.len(), part.labels.len() * part.width);
+                assert!(part.inputs.iter().all(|number| number.is_finite()));
+                let classes = table.target.classes();
+                assert!(part.labels.iter().all(|&label| usize::from(label) < classes));
+                assert!(part.numbers.iter().flatten().all(|number| number.is_finite()));
+            }
         }
         Ok(())
     });

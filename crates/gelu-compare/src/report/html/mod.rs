@@ -2,6 +2,7 @@
 //! light and dark screens.
 
 mod axes;
+mod confusion;
 mod curve;
 mod session;
 mod tuning;
@@ -13,6 +14,7 @@ use crate::measure::{Measure, Reported, Split, seconds};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot};
 use crate::setting::{Role, Setting};
 use axes::{in_order, labels};
+use confusion::{ConfusionTable, confusions};
 use curve::Scale;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -34,6 +36,7 @@ struct Page<'a> {
     results: Results,
     notes: Vec<String>,
     layers: Option<Layers>,
+    confusions: Vec<ConfusionTable>,
     selection: String,
     tuning: Tuning,
     choices: Vec<Choices>,
@@ -126,6 +129,7 @@ pub fn html<E: Experiment>(
             said: document.layers.clone(),
             table: Results { header, rows },
         }),
+        confusions: confusions(snapshot),
         selection: selection(snapshot),
         tuning: tuning(snapshot),
         choices: choices(snapshot),

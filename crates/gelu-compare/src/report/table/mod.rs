@@ -3,9 +3,11 @@
 mod columns;
 mod notes;
 mod rows;
+mod trivial;
 
 pub(super) use notes::{capitalised, notes};
 pub use rows::number_table;
+pub use trivial::TrivialRow;
 
 use super::DifferenceDocument;
 use super::captions::cuts;
@@ -133,6 +135,7 @@ mod tests {
     use crate::measure::NoiseMetrics;
     use crate::report::snapshot_example::{example, without_epochs};
     use crate::runs::{ComparisonSnapshot, RunStatus};
+    use crate::setting::Setting;
 
     #[test]
     fn rows_show_median_and_spread_of_what_was_measured() {
@@ -145,6 +148,19 @@ mod tests {
         assert_eq!(text.lines().filter(|line| line.starts_with("ReLU  ")).count(), 2);
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{text}");
+    }
+
+    #[test]
+    fn a_trivial_prediction_is_a_row_of_its_own() {
+        let mut snapshot = example();
+        let row = TrivialRow { label: "always 7".into(), at: Setting::default(), value: 0.9 };
+        let rows = serde_json::to_value([row]).unwrap();
+        snapshot.extra.insert(TrivialRow::KEY.to_owned(), rows);
+        let document = Document::of(&snapshot);
+        let text = text(&document);
+        let line = text.lines().find(|line| line.starts_with("always 7")).unwrap();
+        assert!(line.contains("90.00 %") && line.matches('–').count() >= 3, "{line}");
+        assert!(markdown(&document).contains("| always 7 "), "{}", markdown(&document));
     }
 
     #[test]

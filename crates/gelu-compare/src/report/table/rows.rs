@@ -1,5 +1,6 @@
 //! A row an arm and context.
 
+use super::TrivialRow;
 use crate::measure::Measure;
 use crate::report::{ArmDocument, DifferenceDocument, Document, MeasuresDocument, SpreadDocument};
 use crate::setting::{Axis, Role, Setting};
@@ -25,6 +26,15 @@ pub(super) fn table(document: &Document, shown: &[&Measure], spread: Spread) -> 
         let measures = entry.reported(document.reported);
         row.extend(shown.iter().map(|measure| value(measure, measures, spread)));
         row.push(verdict(document, entry));
+        table.add_row(row);
+    }
+    for trivial in TrivialRow::all(document) {
+        let mut row = trivial.labels(document);
+        row.extend(shown.iter().map(|measure| match measure.name == document.criterion.primary {
+            true => measure.unit.shown(trivial.value),
+            false => "–".to_owned(),
+        }));
+        row.push("–".to_owned());
         table.add_row(row);
     }
     align_numbers(&mut table);

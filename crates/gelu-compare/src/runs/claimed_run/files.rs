@@ -2,7 +2,8 @@
 
 use super::ClaimedRun;
 use super::writing::to_json;
-use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
+use crate::measure::{Confusion, EpochMetrics, NoiseMetrics, Outcomes};
+use crate::runs::folder::CONFUSION;
 use crate::runs::lease::Durable;
 use crate::runs::tables::{epochs_to_csv, to_csv};
 use crate::runs::{Progress, RunStatus, Spec, StatusFile, outcomes};
@@ -67,6 +68,15 @@ impl<S: Spec> ClaimedRun<S> {
     /// When the file cannot be written.
     pub fn set_noise(&self, noise: &[NoiseMetrics]) -> Result<()> {
         self.place("noise.csv", to_csv(noise), Durable::Yes)
+    }
+
+    /// Writes which classes the network that is kept takes the test examples to be of.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn set_confusion(&self, confusion: &Confusion) -> Result<()> {
+        self.place(CONFUSION, confusion.to_csv(), Durable::Yes)
     }
 
     /// Writes what the network that is kept makes of each test example.

@@ -6,6 +6,9 @@ mod snapshot;
 
 pub(crate) use snapshot::is_whole;
 
+/// The file of a run that counts which classes are taken for which.
+pub(super) const CONFUSION: &str = "confusion.csv";
+
 use super::checkpoint;
 use super::{Spec, lease};
 use crate::files::{remove_folder, rename};
@@ -27,6 +30,7 @@ use std::path::{Path, PathBuf};
 /// model.bpk             the trained network, once finished
 /// noise.csv             what it achieves under noise, where the recipe or `gelu eval` measures that
 /// outcomes.bin          what it makes of each test example, where the comparison is decided by those
+/// confusion.csv         which classes it takes the test examples to be of, where it names classes
 /// provenance-0004.json  what each session ran on
 /// worker.log            what the last worker said, where it died or failed
 /// ```

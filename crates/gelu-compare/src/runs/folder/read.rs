@@ -1,9 +1,9 @@
 //! What each file of a run's folder says.
 
-use super::RunFolder;
+use super::{CONFUSION, RunFolder};
 use crate::error::Place;
 use crate::files::{from_json, from_toml, problem, read_bytes, read_text};
-use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes};
+use crate::measure::{Confusion, EpochMetrics, NoiseMetrics, Outcomes};
 use crate::runs::checkpoint::{self, Checkpoint};
 use crate::runs::provenance::{Provenance, record_name, records};
 use crate::runs::tables::{read_metrics, read_noise};
@@ -103,6 +103,18 @@ impl RunFolder {
         let path = self.file(outcomes::FILE);
         let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
         outcomes::parse_outcomes(&path, &bytes).map(Some)
+    }
+
+    /// Which classes its network takes the test examples to be of; `None` where that was not counted.
+    ///
+    /// # Errors
+    ///
+    /// When the file is there but damaged.
+    pub fn confusion(&self) -> Result<Option<Confusion>> {
+        let path = self.file(CONFUSION);
+        let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
+        let refuse = |problem| Error::data(&path, Place::File, problem, "");
+        Confusion::from_csv(&bytes).map(Some).map_err(refuse)
     }
 
     /// The newest checkpoint that is whole, and what is wrong with those that are newer.

@@ -52,6 +52,7 @@ impl RunFolder {
             }
             _ => None,
         };
+        let finished = status == RunStatus::Finished;
         RunSnapshot {
             key: spec.key(),
             name: spec.name(),
@@ -65,6 +66,10 @@ impl RunFolder {
             epochs_planned: planned,
             noise,
             outcomes,
+            confusion: match finished {
+                true => noted(self.confusion(), &mut warnings).flatten().map(Arc::new),
+                false => None,
+            },
             provenance: noted(self.provenance(), &mut warnings).unwrap_or_default(),
             status,
             epochs: epochs.into(),

@@ -29,7 +29,10 @@ pub(super) struct Evaluation {
     /// Where a formula was learned, the root of the loss, in the formula's deviation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) test_rmse: Option<f64>,
-    /// The same around the points that it was learned at.
+    /// Where a table's number was learned, the share of its variance that is left unexplained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) test_unexplained: Option<f64>,
+    /// The root of the loss around the points that it was learned at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) test_outside: Option<f64>,
     /// Of a text: the test loss in bits a byte of it.
@@ -60,6 +63,7 @@ pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
     let mut header = vec!["activation", at, "lr", "seed", "train loss", "valid loss", "test loss"];
     header.extend(match of_formulas {
         true => &["test RMSE", "outside"][..],
+        false if evaluations.iter().any(|e| e.test_unexplained.is_some()) => &["test 1 − R²"],
         false => &["test error"],
     });
     header.extend(is_text.then_some("bits a byte"));
@@ -79,7 +83,10 @@ pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
         ];
         match of_formulas {
             true => row.extend([e.test_rmse, e.test_outside].map(or_dash)),
-            false => row.push(e.test_error.map_or_else(|| "–".to_owned(), percent)),
+            false => {
+                let share = e.test_error.or(e.test_unexplained);
+                row.push(share.map_or_else(|| "–".to_owned(), percent));
+            }
         }
         row.extend(e.test_bits_per_byte.map(loss));
         row

@@ -53,7 +53,7 @@ pub(in crate::cli) fn data_of(
 ) -> Result<(DataSet, Option<PathBuf>)> {
     let spec: RunSpec = run.spec_of_any_version()?;
     let place = place.or_else(|| location(folder, &spec.data.set));
-    Ok((data::load(&spec.data.asked(), place.as_deref())?, place))
+    Ok((data::load(&spec.asked(), place.as_deref())?, place))
 }
 
 /// Where the comparison's data were read from, if they are still there or have no customary place.

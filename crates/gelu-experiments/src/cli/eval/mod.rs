@@ -63,7 +63,7 @@ impl Eval {
         let first = runs.first().expect("at least one run is finished");
         let first = spec_of(first)?;
         let place = self.data.clone().or_else(|| location(&self.folder, &first.data.set));
-        let data = data::load(&first.data.asked(), place.as_deref())?;
+        let data = data::load(&first.asked(), place.as_deref())?;
         let text = match &data {
             DataSet::Text(text) => Some(text),
             _ => None,
@@ -108,6 +108,7 @@ impl Eval {
                 test_loss: test.loss,
                 test_error: test.error,
                 test_rmse: test.rmse,
+                test_unexplained: test.unexplained,
                 test_outside: outside.and_then(|score| score.rmse),
                 test_bits_per_byte: text.map(|text| test.loss / (LN_2 * text.bytes_a_character())),
                 written: text.and_then(|text| self.writing.write(&model, text, spec.seed)),

@@ -121,7 +121,7 @@ fn stand_in(word: &str, recipes: &Path) -> String {
 /// Whether it does not make as many runs as the page says.
 fn miscounted(quoted: &Quoted, compare: Compare) -> Option<String> {
     let Compare { selection, varied, .. } = compare;
-    let recipe = match selection.recipe(|recipe| varied.change(recipe)) {
+    let recipe = match selection.recipe(None, |recipe| varied.change(recipe)) {
         Ok(recipe) => recipe,
         Err(error) => return Some(error.to_string()),
     };

@@ -11,7 +11,7 @@ pub(in crate::data) const MOST_CLASSES: usize = 256;
 pub(in crate::data) const ORDER_SEED: u64 = 10;
 
 /// What data at a place are called: by the name of their folder or file.
-pub(in crate::data) fn name_of(place: &Path) -> String {
+pub(crate) fn name_of(place: &Path) -> String {
     let place = std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
     place.file_name().map_or_else(|| "data".to_owned(), |name| name.to_string_lossy().into_owned())
 }

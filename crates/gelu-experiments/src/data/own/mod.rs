@@ -1,14 +1,15 @@
-//! Data of one's own: pictures in MNIST's files or in a folder a class, rows of a table.
+//! Data of one's own: pictures in MNIST's files or in a folder a class, rows of a table, a folder of tables.
 //!
-//! They are named by what their files are, `idx`, `pictures` or `csv`, and by their place. How many classes
+//! They are named by what their files are, `idx`, `pictures`, `csv` or `tables`, and by their place. How many classes
 //! there are, and how large an input is, the files say.
 
 mod asked;
-pub(super) mod checks;
+pub(crate) mod checks;
 pub mod table;
 
 pub use asked::Asked;
 
+use super::catalogue::file_for_folder;
 use super::prepared::{Key, prepared};
 use super::{DataKind, DataSet, DataSetInfo, mnist, pictures};
 use crate::error::Place;
@@ -17,7 +18,7 @@ use checks::name_of;
 use std::path::Path;
 
 /// What sets of one's own can be made of.
-pub(super) const KINDS: [DataSetInfo; 3] = [
+pub(super) const KINDS: [DataSetInfo; 4] = [
     DataSetInfo {
         name: "idx",
         what: "pictures in the four files of MNIST, of any size and number of classes",
@@ -31,18 +32,27 @@ pub(super) const KINDS: [DataSetInfo; 3] = [
         name: "pictures",
         what: "PNG and JPEG files, a folder a class",
         origin: "your own",
-        how: "say where with `pictures = DIR` in a recipe, or --data DIR",
+        how: "say where with --images DIR, or `pictures = DIR` in a recipe",
         synthetic: false,
         kind: DataKind::Pictures,
         examples: "pictures",
     },
     DataSetInfo {
         name: "csv",
-        what: "rows of a table, one column of which is the class",
+        what: "rows of a table, one column of which is predicted",
         origin: "your own",
-        how: "say where with `csv = FILE` in a recipe, or --data FILE",
+        how: "say where with --csv FILE --target COLUMN, or `csv = FILE` in a recipe",
         synthetic: false,
-        kind: DataKind::Windows,
+        kind: DataKind::Tables,
+        examples: "rows",
+    },
+    DataSetInfo {
+        name: "tables",
+        what: "a folder of tables, each learned by itself",
+        origin: "your own",
+        how: "say where with --data DIR, or `tables = DIR` in a recipe",
+        synthetic: false,
+        kind: DataKind::Tables,
         examples: "rows",
     },
 ];
@@ -66,8 +76,11 @@ pub(super) fn read(asked: &Asked, place: Option<&Path>) -> Option<Result<DataSet
         return Some(Err(Error::data(place, Place::File, "there is nothing", advice)));
     }
     Some(match info.name {
+        "idx" if place.is_file() => Err(file_for_folder(info.name, place)),
         "idx" => mnist::read_own(place).map(DataSet::from),
+        "pictures" if place.is_file() => Err(file_for_folder(info.name, place)),
         "pictures" => folder_of_pictures(asked.size, place),
+        "tables" => table::read_folder(asked, place).map(DataSet::from),
         _ => table::read(asked, place).map(DataSet::from),
     })
 }
@@ -82,6 +95,8 @@ fn folder_of_pictures(size: Option<usize>, place: &Path) -> Result<DataSet> {
     // What was prepared from the same files may have been called otherwise, and has no place.
     set.source.name = name_of(place);
     set.source.location = Some(place.to_path_buf());
+    set.set_aside = folders.set_aside;
+    set.notes = folders.notes;
     set.names = folders.classes;
     Ok(set.into())
 }

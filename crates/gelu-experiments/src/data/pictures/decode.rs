@@ -14,13 +14,13 @@ const MOST_MEMORY: u64 = 256 << 20;
 const LARGEST_SCALED_SIDE: u32 = 32_768;
 const MOST_SCALED_MEMORY: u64 = 1 << 30;
 
-/// A PNG or JPEG, whatever its name says; `path` is what errors call it. With `size`, it is going to be scaled to
+/// A PNG or JPEG, whatever its name says, upright as its EXIF data say; `path` is what errors call it. With `size`, it is going to be scaled to
 /// so many pixels a side.
 ///
 /// # Errors
 ///
-/// When it is neither, damaged, has 16 bits for a channel, is to be turned, or is larger than 4,096 pixels a side,
-/// or 32,768 where it is going to be scaled.
+/// When it is neither, damaged, has 16 bits for a channel, or is larger than 4,096 pixels a side, or 32,768 where it is
+/// going to be scaled.
 pub fn decode(path: &Path, bytes: &[u8], size: Option<usize>) -> Result<DynamicImage> {
     let refuse =
         |problem: String, advice: &str| Err(Error::data(path, Place::File, problem, advice));
@@ -73,13 +73,25 @@ pub fn decode(path: &Path, bytes: &[u8], size: Option<usize>) -> Result<DynamicI
     }
     // A damaged note about the orientation is none.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    if orientation != Orientation::NoTransforms {
-        return refuse(
-            "is stored turned or mirrored, and its EXIF data say how to show it".to_owned(),
-            "store it upright, for example with `magick mogrify -auto-orient`",
-        );
-    }
-    DynamicImage::from_decoder(decoder).map_err(damaged)
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+    picture.apply_orientation(orientation);
+    Ok(picture)
+}
+
+/// The width and height of a picture as it is shown.
+pub(super) fn shown_size(path: &Path, bytes: &[u8]) -> Result<(u32, u32)> {
+    let damaged = |_| {
+        Error::data(path, Place::File, "no PNG or JPEG can be read", "copy it again, or remove it")
+    };
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format();
+    let reader = reader.map_err(Error::io("read", path))?;
+    let mut decoder = reader.into_decoder().map_err(damaged)?;
+    let (width, height) = decoder.dimensions();
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    Ok(match decoder.orientation() {
+        Ok(Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) => (height, width),
+        _ => (width, height),
+    })
 }
 
 #[cfg(test)]
@@ -106,16 +118,30 @@ mod tests {
     }
 
     #[test]
-    fn turned_pictures_are_refused_and_upright_ones_read() {
-        let picture: DynamicImage = RgbImage::from_pixel(6, 4, Rgb([9, 90, 200])).into();
-        let jpeg = encoded(&picture, ImageFormat::Jpeg);
-        for orientation in 2..=8 {
-            let said = refused(&turned(&jpeg, orientation), None);
-            assert!(said.contains("stored turned or mirrored"), "{orientation}: {said}");
+    fn pictures_are_turned_as_their_notes_say() {
+        // Bright where it is left and above: 16×8 pixels, so that no block of a JPEG has both.
+        let picture = RgbImage::from_fn(16, 8, |x, _| Rgb([if x < 8 { 250 } else { 5 }; 3]));
+        let jpeg = encoded(&picture.into(), ImageFormat::Jpeg);
+        // EXIF 2.3: what the first row and the first column of the file are, when it is shown.
+        for (orientation, width, bright) in [
+            (1, 16, (0, 0)),
+            (2, 16, (15, 0)),
+            (3, 16, (15, 7)),
+            (4, 16, (0, 7)),
+            (5, 8, (0, 0)),
+            (6, 8, (7, 0)),
+            (7, 8, (7, 15)),
+            (8, 8, (0, 15)),
+        ] {
+            let bytes = turned(&jpeg, orientation);
+            let shown = decode(Path::new("a"), &bytes, None).unwrap().into_luma8();
+            assert_eq!((shown.width(), shown.height()), (width, 128 / width), "{orientation}");
+            assert_eq!(shown_size(Path::new("a"), &bytes).unwrap(), shown.dimensions());
+            assert!(shown.get_pixel(bright.0, bright.1)[0] > 200, "{orientation}");
+            let (x, y) = (width - 1 - bright.0, 128 / width - 1 - bright.1);
+            assert!(shown.get_pixel(x, y)[0] < 50, "{orientation}");
         }
-        for upright in [jpeg.clone(), turned(&jpeg, 1)] {
-            assert_eq!(decode(Path::new("a"), &upright, None).unwrap().width(), 6);
-        }
+        assert_eq!(decode(Path::new("a"), &jpeg, None).unwrap().width(), 16);
     }
 
     #[test]

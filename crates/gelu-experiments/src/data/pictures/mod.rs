@@ -1,5 +1,5 @@
-//! Folders of PNG and JPEG files with one folder per class: `DIR/train/CLASS/*` and `DIR/test/CLASS/*`, or
-//! `DIR/CLASS/*`, where a fifth of each class is the test part.
+//! Folders of PNG and JPEG files with one folder per class: `DIR/train/CLASS/*`, `DIR/test/CLASS/*` and perhaps
+//! `DIR/val/CLASS/*`, under the names that people use, or `DIR/CLASS/*`, where a fifth of each class is the test part.
 
 mod decode;
 mod pixels;
@@ -8,6 +8,7 @@ pub use decode::decode;
 
 use super::files::{entries, read_bytes};
 use super::own::checks::{ORDER_SEED, check_classes, check_file, name_of};
+use super::own::table::part_of;
 use super::{ImageSet, Images, synthetic};
 use crate::error::Place;
 use crate::{Error, Result};
@@ -19,16 +20,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Raised when the same files become another set, or are refused.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
-/// The folders of the two parts.
+/// What the folders of the two parts are called by those who name them for this program.
 pub(super) const PARTS: [&str; 2] = ["train", "test"];
 const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
 /// Where there is one part, every fifth picture of a class is a test picture.
 const TEST_SHARE: usize = 5;
-/// What people call the parts of a data set, in small letters.
-const NAMES_OF_PARTS: [&str; 10] =
-    ["train", "training", "test", "testing", "tst", "val", "valid", "validation", "dev", "eval"];
+/// Of one side in pixels or less, pictures are taken as they are.
+const SMALL: u32 = 64;
+/// The side that larger ones, and those of several sizes, are best scaled to for a first comparison.
+const SCALED: usize = 32;
 
 /// A file and the number of its class.
 type Labelled = (PathBuf, u8);
@@ -43,6 +45,10 @@ pub struct Folders {
     parts: [Vec<Labelled>; 2],
     /// The names of the folders, sorted: a class's number is its place here.
     pub classes: Vec<String>,
+    /// So many pictures, the last to train on, are from a folder of their own to validate on.
+    pub set_aside: usize,
+    /// How the folders were read, in sentences.
+    pub notes: Vec<String>,
 }
 
 impl Folders {
@@ -64,38 +70,51 @@ impl Folders {
             return Err(Error::data(root, Place::File, "there is no such folder", advice));
         }
         let folders = entries(root, true)?;
-        let split = PARTS.iter().all(|part| folders.iter().any(|name| name == part));
-        if !split {
-            check_no_parts(root, &folders)?;
-        }
-        if split && let Some(other) = folders.iter().find(|name| !PARTS.contains(&name.as_str())) {
-            let advice = "its pictures belong into train: `validation = N` of a recipe sets some of those aside";
-            let problem = "is neither train nor test, and lies beside them";
-            return Err(Error::data(root.join(other), Place::File, problem, advice));
-        }
-        let train = if split { root.join(PARTS[0]) } else { root.to_path_buf() };
-        let classes = entries(&train, true)?;
-        if classes.is_empty() {
-            let advice = "name the folder that holds a folder of pictures for each class";
-            return Err(Error::data(train, Place::File, "holds no folder", advice));
-        }
-        check_classes(&train, classes.len())?;
         check_no_pictures(root, "lies outside the folders of the classes")?;
-        if split {
-            for part in PARTS {
-                check_no_pictures(&root.join(part), "lies outside the folders of the classes")?;
-            }
+        let Some(parts) = parts(root, &folders)? else { return Self::of_one(root) };
+        for part in parts.iter().flatten() {
+            check_no_pictures(&root.join(part), "lies outside the folders of the classes")?;
         }
-        let own = |part: &str| class_folders(&root.join(part));
-        if split {
-            return Self::of_parts(root, own(PARTS[0])?, own(PARTS[1])?);
-        }
+        Self::of_named(root, parts)
+    }
+
+    /// The pictures of folders of classes, of which a fifth is tested on.
+    fn of_one(root: &Path) -> Result<Self> {
+        let classes = classes_in(root)?;
         let mut order = order();
         let mut train = labelled(class_folders(root)?, &classes)?;
         let test: Vec<_> =
             train.iter_mut().map(|class| split_off(class, &mut order)).collect::<Result<_>>()?;
         let parts = [mixed(train, &mut order), mixed(test, &mut order)];
-        Ok(Self { root: root.to_path_buf(), parts, classes })
+        let notes =
+            vec![format!("a fifth of each class, {} pictures, is tested on", parts[1].len())];
+        Ok(Self { root: root.to_path_buf(), parts, classes, set_aside: 0, notes })
+    }
+
+    /// The pictures of folders that are called as parts are: to train on, to validate on, and to test on.
+    fn of_named(root: &Path, [train, valid, test]: [Option<&String>; 3]) -> Result<Self> {
+        let folder = |part: Option<&String>| part.map(|part| root.join(part));
+        let train = folder(train).unwrap_or_default();
+        let classes = classes_in(&train)?;
+        // Who has one folder beside that to train on reports on it.
+        let (valid, test) = match test {
+            Some(_) => (valid, test),
+            None => (None, valid),
+        };
+        let own = |part: Option<&String>| match folder(part) {
+            Some(folder) => class_folders(&folder),
+            None => Ok(Vec::new()),
+        };
+        let mut set = Self::of_parts(root, class_folders(&train)?, own(test)?)?;
+        let validation = mixed(labelled(own(valid)?, &classes)?, &mut order());
+        set.set_aside = validation.len();
+        set.parts[0].extend(validation);
+        let called = |part: Option<&String>| crate::names::excerpt(part.map_or("", String::as_str));
+        set.notes.push(match valid {
+            Some(_) => format!("{} chooses and {} is tested on", called(valid), called(test)),
+            None => format!("{} is tested on", called(test)),
+        });
+        Ok(set)
     }
 
     /// The pictures of two parts, in an order that is mixed, and always the same, so that any stretch of a part
@@ -112,7 +131,40 @@ impl Folders {
         let classes: Vec<String> = train.iter().map(|(name, _)| name.clone()).collect();
         let part = |folders| Ok(mixed(labelled(folders, &classes)?, &mut order()));
         let parts = [part(train)?, part(test)?];
-        Ok(Self { root: root.to_path_buf(), parts, classes })
+        Ok(Self { root: root.to_path_buf(), parts, classes, set_aside: 0, notes: Vec::new() })
+    }
+
+    /// The side that pictures should be scaled to: none where all are small and of one size.
+    ///
+    /// # Errors
+    ///
+    /// When a file is no picture.
+    pub fn suggested_size(&self) -> Result<Option<usize>> {
+        let mut first = None;
+        for (path, _) in self.parts.iter().flatten() {
+            check_file(path)?;
+            let size = decode::shown_size(path, &read_bytes(path)?)?;
+            if *first.get_or_insert(size) != size || size.0.max(size.1) > SMALL {
+                return Ok(Some(SCALED));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The smaller side of the first picture.
+    ///
+    /// # Errors
+    ///
+    /// When it is no picture.
+    pub fn first_size(&self) -> Result<usize> {
+        let (path, _) = self.parts[0].first().expect("every class has pictures");
+        let (width, height) = decode::shown_size(path, &read_bytes(path)?)?;
+        Ok(width.min(height) as usize)
+    }
+
+    /// How many pictures there are to train on, those that are set aside among them.
+    pub fn training(&self) -> usize {
+        self.parts[0].len()
     }
 
     /// Decodes the pictures: grey if all are, else red, green and blue. With `size`, the largest square in the
@@ -230,18 +282,56 @@ fn check_no_pictures(folder: &Path, problem: &str) -> Result<()> {
     }
 }
 
-/// Refuses folders that are called as parts of a data set are, and would be read as classes.
-fn check_no_parts(root: &Path, folders: &[String]) -> Result<()> {
-    let is_part = |name: &&String| NAMES_OF_PARTS.contains(&name.to_lowercase().as_str());
-    let parts: Vec<&str> = folders.iter().filter(is_part).map(String::as_str).collect();
-    let training = parts.iter().any(|part| part.to_lowercase().starts_with("train"));
-    if parts.len() < 2 && !training {
-        return Ok(());
+/// The names of the classes in a folder.
+fn classes_in(folder: &Path) -> Result<Vec<String>> {
+    let classes = entries(folder, true)?;
+    if classes.is_empty() {
+        let advice = "name the folder that holds a folder of pictures for each class";
+        return Err(Error::data(folder, Place::File, "holds no folder", advice));
     }
-    let problem = format!("{} would be read as classes", crate::names::excerpts(parts.into_iter()));
-    let advice = "call the parts train and test, in small letters; pictures to validate on belong into train, of which \
-                  `validation = N` of a recipe sets some aside";
-    Err(Error::data(root, Place::File, problem, advice))
+    check_classes(folder, classes.len()).map(|()| classes)
+}
+
+/// The folders of the parts, to train on, to validate on and to test on, as people call them; `None` where the folders
+/// are those of classes.
+fn parts<'f>(root: &Path, folders: &'f [String]) -> Result<Option<[Option<&'f String>; 3]>> {
+    let mut parts = [None; 3];
+    let mut others = Vec::new();
+    for folder in folders {
+        match part_of(folder) {
+            Some(part) => match parts[part].replace(folder) {
+                None => {}
+                Some(first) => {
+                    let problem = format!("{} and {} are two folders of one part", first, folder);
+                    return Err(Error::data(
+                        root,
+                        Place::File,
+                        problem,
+                        "put their pictures together",
+                    ));
+                }
+            },
+            None => others.push(folder),
+        }
+    }
+    let found = parts.iter().flatten().count();
+    match (parts[0], &others[..]) {
+        (Some(_), []) if found > 1 => Ok(Some(parts)),
+        (Some(_), [other, ..]) if found > 1 => {
+            let problem = "is no part of the data, and lies beside train and test";
+            let advice =
+                "its pictures belong into train, to be trained on, or into val, to choose by";
+            Err(Error::data(root.join(other), Place::File, problem, advice))
+        }
+        (train, _) if train.is_some() || found > 1 => {
+            let named = crate::names::excerpts(parts.iter().flatten().map(|part| part.as_str()));
+            let problem = format!("{named} would be read as classes");
+            let advice = "pictures in parts need a folder to train on, train, and one to test on, test; without such folders \
+                          a fifth of each class is tested on";
+            Err(Error::data(root, Place::File, problem, advice))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Refuses test pictures that are trained on, too: the error on them says nothing about others.
@@ -274,186 +364,4 @@ fn split_off(class: &mut Vec<Labelled>, order: &mut ChaCha8Rng) -> Result<Vec<La
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage};
-    use std::fs;
-    use std::io::Cursor;
-
-    fn save(path: &Path, picture: &DynamicImage) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        picture.save(path).unwrap();
-    }
-
-    fn grey(width: u32, height: u32, value: u8) -> DynamicImage {
-        GrayImage::from_pixel(width, height, Luma([value])).into()
-    }
-
-    fn read(root: &Path, size: Option<usize>) -> Result<ImageSet> {
-        Folders::find(root)?.read(size)
-    }
-
-    fn refused(root: &Path, size: Option<usize>) -> String {
-        read(root, size).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn classes_are_folders_and_a_fifth_of_each_is_tested_on() {
-        let folder = tempfile::tempdir().unwrap();
-        for (class, count, value) in [("b", 10, 50), ("a", 4, 10)] {
-            for index in 0..count {
-                save(
-                    &folder.path().join(class).join(format!("{index}.png")),
-                    &grey(5, 3, value + index),
-                );
-            }
-        }
-        let set = read(folder.path(), None).unwrap();
-        assert_eq!(
-            (set.train.channels, set.train.height, set.train.width, set.classes),
-            (1, 3, 5, 2)
-        );
-        assert_eq!((set.train.len(), set.test.len()), (11, 3));
-        let mut values = Vec::new();
-        for part in [&set.train, &set.test] {
-            for (picture, &label) in part.pixels.chunks(15).zip(&part.labels) {
-                assert_eq!(label == 0, picture[0] < 50, "a comes before b");
-                values.push(picture[0]);
-            }
-        }
-        values.sort_unstable();
-        assert_eq!(values, (10..14).chain(50..60).collect::<Vec<u8>>(), "each is in one part");
-        assert_eq!(set, read(folder.path(), None).unwrap());
-    }
-
-    #[test]
-    fn parts_are_folders_too_and_one_coloured_picture_makes_all_so() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        save(&at("train/a/1.png"), &grey(2, 2, 7));
-        save(&at("train/b/1.png"), &RgbImage::from_pixel(2, 2, Rgb([1, 2, 3])).into());
-        save(&at("test/a/1.png"), &grey(2, 2, 9));
-        let set = read(folder.path(), None).unwrap();
-        let expected: [&[u8]; 2] = [&[7; 12], &[1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]];
-        for (picture, &label) in set.train.pixels.chunks(12).zip(&set.train.labels) {
-            assert_eq!(picture, expected[usize::from(label)]);
-        }
-        assert_eq!(set.test.pixels, [9; 12]);
-        assert_eq!(set.source.name, name_of(folder.path()));
-
-        fs::create_dir(at("val")).unwrap();
-        assert!(refused(folder.path(), None).contains("val: is neither train nor test"));
-    }
-
-    #[test]
-    fn the_middle_of_a_picture_is_scaled() {
-        let folder = tempfile::tempdir().unwrap();
-        let stripes = |grey: u8| {
-            GrayImage::from_fn(8, 4, |x, _| Luma([if (2..6).contains(&x) { grey } else { 0 }]))
-        };
-        for (class, greys) in [("a", [198, 199]), ("b", [201, 202])] {
-            for grey in greys {
-                save(&folder.path().join(class).join(format!("{grey}.png")), &stripes(grey).into());
-            }
-        }
-        save(&folder.path().join("a/large.jpg"), &grey(30, 20, 200));
-        assert!(refused(folder.path(), None).contains("`size = N`"));
-        let set = read(folder.path(), Some(2)).unwrap();
-        assert_eq!((set.train.height, set.train.width), (2, 2));
-        assert!(
-            set.train.pixels.iter().all(|&pixel| pixel.abs_diff(200) <= 4),
-            "{:?}",
-            set.train.pixels
-        );
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        assert!(refused(&at("nowhere"), None).contains("nowhere: there is no such folder"));
-        assert!(refused(folder.path(), None).contains("holds no folder"));
-        save(&at("a/1.png"), &grey(2, 2, 7));
-        assert!(refused(folder.path(), None).contains("all examples are of one class"));
-        fs::create_dir(at("b")).unwrap();
-        assert!(refused(folder.path(), None).contains("b: holds no picture"));
-        save(&at("b/1.png"), &grey(2, 2, 8));
-        assert!(refused(folder.path(), None).contains("a: holds one picture"));
-        save(&at("a/2.png"), &grey(2, 2, 9));
-        save(&at("b/2.png"), &grey(2, 2, 10));
-        fs::write(at("b/notes.txt"), "mine").unwrap();
-        assert!(refused(folder.path(), None).contains("notes.txt: is neither .png"));
-        fs::remove_file(at("b/notes.txt")).unwrap();
-        let mut jpeg = Vec::new();
-        grey(2, 2, 99).write_to(&mut Cursor::new(&mut jpeg), ImageFormat::Jpeg).unwrap();
-        fs::write(at("b/2.png"), &jpeg).unwrap();
-        assert!(read(folder.path(), None).is_ok(), "what a file is goes by its content");
-        fs::write(at("b/2.png"), &jpeg[..jpeg.len() / 3]).unwrap();
-        assert!(refused(folder.path(), None).contains("2.png: no PNG or JPEG can be read"));
-    }
-
-    #[test]
-    fn pictures_that_would_be_left_out_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        for (place, value) in [("a/1", 1), ("a/2", 2), ("b/1", 3), ("b/2", 4)] {
-            save(&at(&format!("{place}.png")), &grey(2, 2, value));
-        }
-        fs::write(at("README.md"), "mine").unwrap();
-        read(folder.path(), None).unwrap();
-        save(&at("a/more/3.png"), &grey(2, 2, 5));
-        let said = refused(folder.path(), None);
-        assert!(said.contains("more: is a folder in that of a class"), "{said}");
-        fs::remove_dir_all(at("a/more")).unwrap();
-        save(&at("3.png"), &grey(2, 2, 5));
-        let said = refused(folder.path(), None);
-        assert!(said.contains("3.png: lies outside the folders"), "{said}");
-        let parts = tempfile::tempdir().unwrap();
-        let at = |name: &str| parts.path().join(name);
-        for (place, value) in [("train/a/1", 1), ("train/b/1", 3), ("test/a/2", 4)] {
-            save(&at(&format!("{place}.png")), &grey(2, 2, value));
-        }
-        read(parts.path(), None).unwrap();
-        save(&at("test/9.png"), &grey(2, 2, 5));
-        assert!(refused(parts.path(), None).contains("9.png: lies outside"));
-    }
-
-    #[test]
-    fn parts_by_other_names_are_no_classes() {
-        for names in
-            [["Train", "Test"], ["training", "val"], ["train", "validation"], ["val", "test"]]
-        {
-            let folder = tempfile::tempdir().unwrap();
-            for (part, name) in names.into_iter().enumerate() {
-                for index in 0..2 {
-                    let path = folder.path().join(name).join(format!("a/{index}.png"));
-                    save(&path, &grey(2, 2, (2 * part + index) as u8));
-                }
-            }
-            let said = refused(folder.path(), None);
-            assert!(said.contains("would be read as classes") && said.contains(names[1]), "{said}");
-        }
-        // A class may be called so.
-        let folder = tempfile::tempdir().unwrap();
-        for (index, name) in ["dev", "ops", "dev", "ops"].into_iter().enumerate() {
-            save(&folder.path().join(name).join(format!("{index}.png")), &grey(2, 2, index as u8));
-        }
-        read(folder.path(), None).unwrap();
-    }
-
-    #[test]
-    fn a_test_picture_is_no_training_picture() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        for (place, value) in [("train/a/1", 1), ("train/b/1", 3), ("test/a/2", 4), ("test/b/x", 3)]
-        {
-            save(&at(&format!("{place}.png")), &grey(2, 2, value));
-        }
-        let said = refused(folder.path(), None);
-        assert!(
-            said.contains("x.png: is the same picture as ") && said.contains("1.png"),
-            "{said}"
-        );
-        assert!(said.contains("there are 1 such test pictures"), "{said}");
-    }
-}
+mod tests;

@@ -1,96 +1,190 @@
-//! How a column becomes inputs: as a number, or as an input for each of its texts.
+//! What a column holds: numbers, texts, or nothing that a network could use.
 
-use super::cells::Table;
+use super::sheet::{Sheet, is_missing, number};
 use super::{Result, excerpts};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Different texts that a column of texts may have: each becomes an input.
 const MOST_TEXTS: usize = 100;
+/// One in so many cells is a slip among numbers; more are texts.
+const SLIPS: usize = 50;
+/// So few rows count up by chance.
+const FEW: usize = 10;
 
-/// What the cells of a column are.
-enum Reading<'t> {
-    Numbers(Vec<f64>),
-    /// The different ones.
-    Texts(BTreeSet<&'t str>),
+/// Why a column of numbers says nothing about a row but which it is.
+pub(super) const NUMBERINGS: [&str; 2] =
+    ["it counts the rows", "it numbers the rows, by its name and values"];
+
+/// What a column's cells are, for every row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Content {
+    /// `None` where a cell is empty.
+    Numbers { values: Vec<Option<f64>>, comma: bool },
+    /// The different ones, and which each row has; an empty cell is the text of no characters.
+    Texts { texts: Vec<String>, of_row: Vec<u8> },
+    /// Why it is no input.
+    LeftOut(String),
 }
 
-impl Table<'_> {
-    fn reading(&self, column: usize) -> Result<Reading<'_>> {
-        let count = self.rows.len();
-        let is_number = |row| self.cell(row, column).parse::<f64>().is_ok_and(f64::is_finite);
-        if let Some(row) = (0..count).find(|&row| self.cell(row, column).is_empty()) {
-            return self.refuse(row, column, "nothing is guessed for what is missing");
+impl Sheet<'_> {
+    /// What a column holds. `kept` keeps a column that numbers the rows, or has many texts.
+    ///
+    /// # Errors
+    ///
+    /// Where a person has to decide: a cell that is no number among numbers, and texts that stand for numbers.
+    pub(super) fn content(&self, column: usize, kept: bool) -> Result<Content> {
+        let left_out = |why: &str| Ok(Content::LeftOut(why.to_owned()));
+        let filled = || self.cells(column).filter(|cell| !is_missing(cell));
+        let Some(first) = filled().next() else { return left_out("it is empty") };
+        if filled().count() == self.rows.len() && filled().all(|cell| cell == first) {
+            return left_out("it is the same in every row");
         }
-        if is_number(0) {
-            if let Some(row) = (1..count).find(|&row| !is_number(row)) {
-                return self.refuse(
-                    row,
-                    column,
-                    "it is no finite number, and the rows above have some",
-                );
-            }
-            let number = |row| self.cell(row, column).parse().unwrap_or_default();
-            return Ok(Reading::Numbers((0..count).map(number).collect()));
+        let comma = self.separator != b',' && filled().all(|cell| number(cell, true).is_some());
+        let is_number = |cell: &str| number(cell, comma).is_some();
+        let numbers = filled().filter(|cell| is_number(cell)).count();
+        let others = filled().count() - numbers;
+        if others == 0 {
+            let value = |cell: &str| (!is_missing(cell)).then(|| number(cell, comma)).flatten();
+            let values: Vec<Option<f64>> = self.cells(column).map(value).collect();
+            return match numbering(&self.names[column], &values).filter(|_| !kept) {
+                Some(why) => left_out(why),
+                None => Ok(Content::Numbers {
+                    values,
+                    comma: comma && filled().any(|cell| cell.contains(',')),
+                }),
+            };
         }
-        if let Some(row) = (1..count).find(|&row| is_number(row)) {
-            return self.refuse(row, column, "it is a number, and the rows above have texts");
+        if numbers > 0 && others <= self.rows.len().div_ceil(SLIPS) {
+            let slip = |row: &usize| {
+                !is_missing(self.cell(*row, column)) && !is_number(self.cell(*row, column))
+            };
+            let row = (0..self.rows.len()).find(slip).unwrap_or(0);
+            return self.refuse(row, column, "it is no finite number, and other rows have some");
         }
-        let texts: BTreeSet<&str> = (0..count).map(|row| self.cell(row, column)).collect();
-        if let Some(what) = disguise(self.cell(0, column))
-            && texts.iter().all(|text| disguise(text).is_some())
-        {
-            let problem = format!("it looks like {what}, and would be read as one of many texts");
-            return self.refuse(0, column, &problem);
-        }
-        if texts.len() > MOST_TEXTS {
-            let problem =
-                format!("one of {} different texts, and each would be an input", texts.len());
-            return self.refuse(0, column, &problem);
-        }
-        if texts.len() == count {
-            return self.refuse(
-                0,
-                column,
-                "every row has another text, which says nothing of others",
+        if filled().all(is_date) {
+            return left_out(
+                "it is dates; make numbers of them (a year, a day of the week) where they matter",
             );
         }
-        Ok(Reading::Texts(texts))
+        if let Some(what) = disguise(first)
+            && filled().all(|text| disguise(text).is_some() || is_number(text))
+        {
+            let row = self.cells(column).position(|cell| cell == first).unwrap_or(0);
+            return self.refuse(
+                row,
+                column,
+                &format!("it looks like {what}, and would be read as one of many texts"),
+            );
+        }
+        self.texts(column, kept)
     }
 
-    /// How a column's cells become inputs, by the rows that are trained on.
-    pub(super) fn column_reader(&self, column: usize, train: &[usize]) -> Result<ColumnReader> {
-        Ok(match self.reading(column)? {
-            Reading::Numbers(numbers) => ColumnReader::of_numbers(&numbers, train),
-            Reading::Texts(texts) => {
-                ColumnReader::Texts(texts.into_iter().map(str::to_owned).collect())
-            }
+    fn texts(&self, column: usize, kept: bool) -> Result<Content> {
+        let text = |cell| if is_missing(cell) { "" } else { cell };
+        let mut rows_of: BTreeMap<&str, usize> = BTreeMap::new();
+        self.cells(column).for_each(|cell| *rows_of.entry(text(cell)).or_default() += 1);
+        let different = rows_of.len();
+        let single = rows_of.iter().filter(|(text, rows)| !text.is_empty() && **rows == 1).count();
+        let filled = self.cells(column).filter(|cell| !is_missing(cell)).count();
+        if single == filled {
+            return Ok(Content::LeftOut("every row has another text".to_owned()));
+        }
+        if different > if kept { usize::from(u8::MAX) + 1 } else { MOST_TEXTS } {
+            let why = format!("it has {different} different texts, and each would be an input");
+            return Ok(Content::LeftOut(why));
+        }
+        let place_of: BTreeMap<&str, u8> = rows_of.keys().copied().zip(0..=u8::MAX).collect();
+        Ok(Content::Texts {
+            of_row: self.cells(column).map(|cell| place_of[text(cell)]).collect(),
+            texts: rows_of.keys().map(|&text| text.to_owned()).collect(),
         })
     }
+}
 
-    /// How a column is read as inputs, or why it cannot be.
-    pub(super) fn in_words(&self, column: usize) -> String {
-        match self.reading(column) {
-            Ok(Reading::Numbers(numbers)) => {
-                let smallest = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-                let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let counts = numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
-                let note = match counts && numbers.len() > 1 {
-                    true => "; it counts the rows, so ignore it unless that means something",
-                    false => "",
+/// Whether a column of numbers says nothing about a row but which it is, and why.
+fn numbering(name: &str, values: &[Option<f64>]) -> Option<&'static str> {
+    let all: Vec<f64> = values.iter().copied().flatten().collect();
+    if all.len() < FEW || all.iter().any(|value| value.fract() != 0.0) {
+        return None;
+    }
+    if all.len() == values.len() && all.windows(2).all(|pair| pair[1] - pair[0] == 1.0) {
+        return Some(NUMBERINGS[0]);
+    }
+    let small = name.to_ascii_lowercase();
+    let names = ["id", "index", "idx", "no", "nr", "row", "number", "rownames", "unnamed: 0"];
+    let is_id = names.contains(&small.as_str())
+        || small.ends_with("_id")
+        || small.ends_with(" id")
+        || name.ends_with("Id")
+        || name.ends_with("ID");
+    let mut different = all.clone();
+    different.sort_by(f64::total_cmp);
+    different.dedup();
+    (is_id && 10 * different.len() >= 9 * all.len()).then_some(NUMBERINGS[1])
+}
+
+impl Content {
+    /// How many inputs it becomes.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Self::Numbers { .. } => 1,
+            Self::Texts { texts, .. } => texts.len(),
+            Self::LeftOut(_) => 0,
+        }
+    }
+
+    /// How many of its cells are empty.
+    pub(super) fn empty(&self) -> usize {
+        match self {
+            Self::Numbers { values, .. } => values.iter().filter(|value| value.is_none()).count(),
+            Self::Texts { texts, of_row } if texts[0].is_empty() => {
+                of_row.iter().filter(|&&text| text == 0).count()
+            }
+            Self::Texts { .. } | Self::LeftOut(_) => 0,
+        }
+    }
+
+    /// How it is read.
+    pub(super) fn in_words(&self) -> String {
+        let cells = |count: usize| match count {
+            1 => "1 empty cell is".to_owned(),
+            _ => format!("{count} empty cells are"),
+        };
+        match self {
+            Self::Numbers { values, comma } => {
+                let all = || values.iter().copied().flatten();
+                let smallest = all().fold(f64::INFINITY, f64::min);
+                let largest = all().fold(f64::NEG_INFINITY, f64::max);
+                let comma = if *comma { " with decimal commas" } else { "" };
+                let empty = match self.empty() {
+                    0 => String::new(),
+                    count => format!("; {} read as the median of the training rows", cells(count)),
                 };
-                format!("a number, {smallest} to {largest}{note}")
+                format!("a number{comma}, {smallest} to {largest}{empty}")
             }
-            Ok(Reading::Texts(texts)) => {
-                let named = excerpts(texts.iter().copied());
-                format!("{} texts, an input each: {named}", texts.len())
+            Self::Texts { texts, .. } => {
+                let named =
+                    excerpts(texts.iter().map(String::as_str).filter(|text| !text.is_empty()));
+                let empty = match self.empty() {
+                    0 => String::new(),
+                    count => format!("; {} read as one more text", cells(count)),
+                };
+                format!("{} texts, an input each: {named}{empty}", texts.len())
             }
-            Err(problem) => format!("cannot be read: {problem}"),
+            Self::LeftOut(why) => format!("left out: {why}"),
         }
     }
 }
 
-/// What a text stands for that is no number as it is written: a percentage, a date and the like.
+/// Whether a text is a date.
+fn is_date(text: &str) -> bool {
+    let date = text.split(['T', ' ']).next().unwrap_or_default();
+    let parts: Vec<&str> = date.split(['-', '/', '.']).collect();
+    let digits = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(digits)
+}
+
+/// What a text stands for that is no number as it is written: a percentage, a time and the like.
 fn disguise(text: &str) -> Option<&'static str> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);
@@ -111,67 +205,10 @@ fn disguise(text: &str) -> Option<&'static str> {
             _ => "a number with a comma, which has to be a point",
         });
     }
-    let date = text.split(['T', ' ']).next().unwrap_or_default();
-    let date: Vec<&str> = date.split(['-', '/', '.']).collect();
-    if date.len() == 3 && date.iter().all(|part| digits(part)) {
-        return Some("a date, which has to become numbers (a year, a day of the week)");
-    }
     let time: Vec<&str> = text.split(':').collect();
     match (2..=3).contains(&time.len()) && time.iter().all(|part| is_number(part)) {
         true => Some("a time, which has to become a number (of minutes)"),
         false => None,
-    }
-}
-
-/// How the cells of a column become inputs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ColumnReader {
-    /// `(x/largest − mean)/deviation`; 0 where the deviation is 0.
-    Number { largest: f64, mean: f64, deviation: f64 },
-    /// An input for each text: 1 for that text, else 0.
-    Texts(Vec<String>),
-}
-
-impl ColumnReader {
-    /// Mean and deviation are those of some rows.
-    fn of_numbers(numbers: &[f64], rows: &[usize]) -> Self {
-        let count = rows.len() as f64;
-        // Scaled first, so that no sum overflows.
-        let largest = numbers.iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
-        let scaled = |number: f64| if largest > 0.0 { number / largest } else { 0.0 };
-        let mean = rows.iter().map(|&row| scaled(numbers[row])).sum::<f64>() / count;
-        let square = |&row: &usize| (scaled(numbers[row]) - mean).powi(2);
-        let deviation = (rows.iter().map(square).sum::<f64>() / count).sqrt();
-        // What is left of equal numbers is rounding.
-        Self::Number { largest, mean, deviation: if deviation <= 1e-12 { 0.0 } else { deviation } }
-    }
-
-    /// How many inputs a cell becomes.
-    pub(super) fn width(&self) -> usize {
-        match self {
-            Self::Number { .. } => 1,
-            Self::Texts(texts) => texts.len(),
-        }
-    }
-
-    /// Adds the inputs of a cell; `None` for one that is no finite number, or none of the texts.
-    pub(super) fn read(&self, cell: &str, inputs: &mut Vec<f32>) -> Option<()> {
-        match self {
-            Self::Number { largest, mean, deviation } => {
-                let number = cell.parse::<f64>().ok().filter(|number| number.is_finite())?;
-                let scaled = if *largest > 0.0 { number / largest } else { 0.0 };
-                inputs.push(match *deviation == 0.0 {
-                    true => 0.0,
-                    false => ((scaled - mean) / deviation) as f32,
-                });
-            }
-            Self::Texts(texts) => {
-                let place = texts.iter().position(|text| text == cell)?;
-                inputs.extend((0..texts.len()).map(|at| f32::from(u8::from(at == place))));
-            }
-        }
-        Some(())
     }
 }
 
@@ -190,16 +227,41 @@ mod tests {
             ("3,5", "comma"),
             ("$12", "money"),
             ("-€1,234", "groups of digits"),
-            ("2024-05-01", "date"),
-            ("1/5/2024", "date"),
-            ("01.05.2024 12:30", "date"),
-            ("2024-05-01T12:30:00Z", "date"),
             ("12:30", "time"),
         ] {
             assert!(disguise(text).is_some_and(|found| found.contains(what)), "{text}");
         }
+        for text in ["2024-05-01", "1/5/2024", "01.05.2024 12:30", "2024-05-01T12:30:00Z"] {
+            assert!(is_date(text) && !is_date(&format!("x{text}")), "{text}");
+        }
         for text in ["", "red", "a,b", "A-1", "v1.2.x", "-", "%", "10-20", "x%", "O'Hara", "a:b"] {
             assert_eq!(disguise(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn columns_that_number_the_rows_are_known() {
+        let whole = |step: &dyn Fn(u32) -> f64| -> Vec<Option<f64>> {
+            (0..20).map(|i| Some(step(i))).collect()
+        };
+        let counting = whole(&|i| f64::from(i) + 5.0);
+        assert_eq!(numbering("x", &counting), Some(NUMBERINGS[0]));
+        assert_eq!(numbering("x", &counting[..FEW - 1]), None, "few numbers count up by chance");
+        let scattered = whole(&|i| f64::from(i * 7919 % 1009));
+        for (name, is_id) in [
+            ("Id", true),
+            ("PassengerId", true),
+            ("user_id", true),
+            ("width", false),
+            ("humid", false),
+        ] {
+            assert_eq!(numbering(name, &scattered).is_some(), is_id, "{name}");
+        }
+        assert_eq!(
+            numbering("id", &whole(&|i| f64::from(i % 10))),
+            None,
+            "half of them stand twice"
+        );
+        assert_eq!(numbering("id", &whole(&|i| f64::from(i * i) + 0.5)), None);
     }
 }
