@@ -38,10 +38,16 @@ pub trait ModelOutput {
         self.measure().loss_alone()
     }
 
+    /// Returns the class of each example, and the class that the network chose, `[examples]` each, where something is
+    /// classified. [`Training::class_names`](crate::Training::class_names) makes tables of them.
+    fn classes(&self) -> Option<[Tensor<1, Int>; 2]> {
+        None
+    }
+
     /// Returns which examples were classified wrongly, `[examples]`, where something is classified. The run saves
     /// that of every test example when the metric `error` decides.
     fn wrong(&self) -> Option<Tensor<1, Bool>> {
-        None
+        self.classes().map(|[classes, chosen]| chosen.not_equal(classes))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is measured of Burn's standard outputs.
 
 use crate::{BatchMetrics, ModelOutput};
-use burn::tensor::{Bool, DType, FloatDType, Tensor};
+use burn::tensor::{Bool, DType, FloatDType, Int, Tensor};
 use burn::train::{
     ClassificationOutput, MultiLabelClassificationOutput, RegressionOutput, SequenceOutput,
 };
@@ -38,10 +38,11 @@ impl ModelOutput for ClassificationOutput {
         BatchMetrics::new(self.targets.dims()[0], self.loss.clone())
     }
 
-    fn wrong(&self) -> Option<Tensor<1, Bool>> {
+    fn classes(&self) -> Option<[Tensor<1, Int>; 2]> {
         let targets = self.targets.clone().without_autodiff();
         let chosen = self.output.clone().without_autodiff().argmax(1);
-        Some(chosen.reshape([targets.dims()[0]]).not_equal(targets))
+        let chosen = chosen.reshape([targets.dims()[0]]);
+        Some([targets, chosen])
     }
 }
 
@@ -96,7 +97,7 @@ impl ModelOutput for SequenceOutput {
 mod tests {
     use super::*;
     use crate::split_metrics::{MetricSums, SplitMetrics};
-    use burn::tensor::{Device, Int};
+    use burn::tensor::Device;
 
     fn scored(output: &impl ModelOutput) -> SplitMetrics {
         let mut sums = MetricSums::default();

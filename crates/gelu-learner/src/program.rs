@@ -204,9 +204,10 @@ where
     }
 }
 
-/// Saves the network of the reported epoch, and what it makes of each test example.
+/// Saves the network of the reported epoch, which classes it confuses, and what it makes of each test example.
 fn keep(finished: FinishedRun<'_, StudyRun>) -> Result<()> {
     finished.save_model()?;
+    finished.save_confusion()?;
     let Some(bytes) = finished.outcomes()? else { return Ok(()) };
     let Some(reported) = finished.run.spec().reported_epoch(&finished.last.metrics) else {
         return Ok(());

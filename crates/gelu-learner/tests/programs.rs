@@ -361,12 +361,21 @@ fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
     sandbox.run(&["compare", "--seeds", "2"]).success();
     let said = sandbox.run(&["predict", "3", "0"]).success();
     let lines: Vec<&str> = said.lines().collect();
-    let [run, class, error] = lines.as_slice() else { panic!("{said}") };
+    let [run, class, error, header, of_inside, of_outside] = lines.as_slice() else {
+        panic!("{said}")
+    };
     // The middle of the ellipse.
     assert_eq!(*class, "inside");
     assert!(sandbox.run(&["predict", "3.9", "4"]).success().contains("outside"));
     let (found, recorded) = error.split_once(", recorded ").unwrap();
     assert_eq!(found.strip_prefix("test error "), Some(recorded));
+    // The table of classes adds up to the same error, and its rows are the errors that the report has.
+    assert!(header.trim_start().starts_with("inside  outside"), "{header}");
+    let table = Trained::best(sandbox.path("results/predict")).unwrap().confusion().unwrap();
+    assert_eq!(table.names(), ["inside", "outside"]);
+    assert!(of_inside.starts_with("inside ") && of_outside.starts_with("outside"), "{said}");
+    let wrong = table.count(0, 1) + table.count(1, 0);
+    assert_eq!(wrong as f64 / 1024.0, recorded.parse::<f64>().unwrap());
     // The run is the one of the lowest validation error in results.json.
     let report = fs::read_to_string(sandbox.path("results/predict/results.json")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();
@@ -376,6 +385,8 @@ fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
     let lowest = runs.iter().map(|run| error(run, "valid_error")).fold(f64::INFINITY, f64::min);
     let best = runs.iter().find(|r| run.ends_with(r["folder"].as_str().unwrap())).unwrap();
     assert_eq!(error(best, "valid_error"), lowest);
+    assert_eq!(Some(error(best, "test_error_inside")), table.error(0));
+    assert_eq!(Some(error(best, "test_error_outside")), table.error(1));
     assert_eq!(recorded.parse::<f64>().unwrap(), error(best, "test_error"));
 
     // The same run by its values and its seed.

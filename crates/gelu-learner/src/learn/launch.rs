@@ -87,7 +87,7 @@ fn launch<S: Spec, M: Trainable>(
     // Burn wants one: that of its display, where there is one.
     let valid = [&prepared.measured.valid, &prepared.measured.test].into_iter().flatten().next();
     let valid = valid.cloned().unwrap_or_else(|| prepared.train.to_device(device));
-    let parts = Arc::new(Parts::attaching(prepared.attached.take()));
+    let parts = Arc::new(Parts::with(std::mem::take(&mut prepared.metadata)));
     let [model_part, optimizer_part, scheduler] =
         PartCheckpointer::all(&parts, checkpoint.map(|found| found.path.as_path()));
     let folder = session.run.folder().path();

@@ -2,6 +2,7 @@
 
 use super::display::registered;
 use super::{Input, OnEpoch, Probes, Register, Training};
+use crate::checkpoint::{ATTACHED, CLASS_NAMES, Metadata};
 use crate::loader::{BatchSource, Order, refuse};
 use crate::metrics::Recorder;
 use crate::{EarlyStopping, ModelOutput, Result, Trainable};
@@ -24,7 +25,8 @@ pub(crate) struct Prepared<M: Trainable> {
     pub(crate) measured: MeasuredSplits<M>,
     pub(crate) early_stopping: Option<EarlyStopping>,
     pub(crate) on_epoch: OnEpoch,
-    pub(crate) attached: Option<serde_json::Value>,
+    /// What is saved with the network.
+    pub(crate) metadata: Metadata,
     display: Vec<Register<M>>,
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct MeasuredSplits<M: Trainable> {
     pub(crate) probed: Option<ValidLoader<M>>,
     pub(crate) further: Vec<Further<M>>,
     pub(crate) recorders: Vec<Box<dyn Recorder<M>>>,
+    /// The names of the classes; empty where they have none.
+    pub(crate) class_names: Vec<String>,
 }
 
 /// Examples of which one metric is measured, next to the splits.
@@ -144,6 +148,9 @@ impl<M: Trainable> Training<M> {
                 false => strategy,
             }
         });
+        let json = |value: &[String]| serde_json::to_string(value).expect("names are text");
+        let names = (!self.class_names.is_empty()).then(|| (CLASS_NAMES, json(&self.class_names)));
+        let attached = self.attached.map(|value| (ATTACHED, value.to_string()));
         Ok(Prepared {
             model: self.model,
             optimizer: self.optimizer,
@@ -159,10 +166,11 @@ impl<M: Trainable> Training<M> {
                 probed,
                 further: further.collect::<Result<_>>()?,
                 recorders: self.recorders,
+                class_names: self.class_names,
             },
             early_stopping,
             on_epoch: self.on_epoch,
-            attached: self.attached,
+            metadata: attached.into_iter().chain(names).collect(),
             display: self.display,
         })
     }
