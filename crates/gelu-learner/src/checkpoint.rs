@@ -300,7 +300,8 @@ mod tests {
         let bytes = || norm().into_record().into_bytes().unwrap();
         let [first, second] = [bytes(), bytes()];
         assert_ne!(first[..], second[..], "Burn draws identities");
-        let [first, second] = [first, second].map(|b| without_random_identities(b, &Metadata::new()).unwrap());
+        let [first, second] =
+            [first, second].map(|b| without_random_identities(b, &Metadata::new()).unwrap());
         assert_eq!(first[..], second[..]);
         // Parameters are numbered, and what is kept beside them has no number.
         let tensors = burn_pack::Reader::from_bytes(first.clone()).unwrap().into_tensors().unwrap();

@@ -60,12 +60,21 @@ impl Body for BurnTraining {
     type Flags = Flags;
     type Trainer<'a> = Learner<'a>;
 
-    /// The first measure decides, on the test set, and what is tuned is chosen by the same on the
+    /// The first measure, of the output or of the program, decides on the test set, and what is tuned is chosen by the same on the
     /// validation set.
     fn declare(&self, study: &mut Study) {
         study.only_declared = true;
-        let first = self.measures.first().map_or(LOSS, |measure| &measure.name);
-        for measure in self.measures() {
+        let of_output = self.measures.first().map(|measure| measure.name.clone());
+        let mut of_program = study.measures.iter().filter(|measure| measure.split.is_none());
+        let of_program = of_program.next().map(|measure| measure.name.clone());
+        let first = of_output.or(of_program).unwrap_or_else(|| LOSS.to_owned());
+        // What is declared without a part of the data is so on each.
+        let of_each = |measure: &Measure| match measure.split {
+            None => Split::ALL.iter().map(|split| measure.on(*split)).collect(),
+            Some(_) => Vec::new(),
+        };
+        let of_splits: Vec<Measure> = study.measures.iter().flat_map(of_each).collect();
+        for measure in of_splits.into_iter().chain(self.measures()) {
             if !study.measures.iter().any(|known| known.name == measure.name) {
                 study.measures.push(measure);
             }
@@ -158,6 +167,7 @@ impl Trainer for Learner<'_> {
             epochs: None,
             required: study.required().map(str::to_owned).collect(),
             outcomes: study.primary == "test_error",
+            higher: study.higher_columns(),
         };
         let context = RunContext { run, options, device: &self.device, environment, control };
         self.body.train.train_run(context, self.display.clone())

@@ -34,6 +34,9 @@ pub struct RunOptions {
     pub required: Vec<String>,
     /// Whether to save what the network makes of each test example, where outputs report it.
     pub outcomes: bool,
+    /// Metrics of which higher values are better, next to those of which the network's output says so: what early
+    /// stopping goes by.
+    pub higher: Vec<String>,
 }
 
 /// What the network made of the test examples, where that is kept.

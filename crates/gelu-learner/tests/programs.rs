@@ -10,11 +10,17 @@ mod outcome;
 mod sandbox;
 
 use gelu_learner::{Setting, Trained};
+use outcome::Outcome;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use rand::{RngExt, SeedableRng};
 use sandbox::{Sandbox, results};
 use serde_json::Value;
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+
+/// How a process ends that aborts.
+const SIGABRT: i32 = 6;
 
 const POINTS: [&str; 6] = [
     "--compare",
@@ -292,15 +298,55 @@ fn a_network_that_changes_its_shape_is_not_gone_on_from() {
         .refused(1, "the network that is built now is not the one that was saved after epoch");
 }
 
-/// Whatever a training has, a run that is killed at some epochs ends with the bits of one that was not.
 #[test]
-fn each_feature_resumes_exactly() {
+fn a_checkpoint_of_another_architecture_is_refused_with_what_to_do() {
     let sandbox = Sandbox::of_example("odd_network");
-    let features = "fault=stops,accumulates,seldom,recorded,augmented";
-    let more = ["--compare", features, "--each", "epochs=100", "--seeds", "1"];
+    let train = ["train", "--out", "one"];
+    // In the second epoch.
+    let died = sandbox.command(&train).env("ODD_DIES_AT", "20").output().unwrap();
+    assert_eq!(died.status.signal(), Some(SIGABRT));
+    let changed = Outcome(sandbox.command(&train).env("ODD_SPARE", "5").output().unwrap());
+    let said = changed
+        .refused(1, "the network that is built now is not the one that was saved after epoch 1");
+    assert!(said.contains("name another folder with --out, or delete one/runs/"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    sandbox.run(&train).success();
+}
+
+/// Whatever a training has, a run that is killed in any step ends with the bits of one that was not.
+/// `GELU_TEST_SEED` draws other steps.
+#[test]
+fn each_feature_resumes_exactly_from_a_random_step() {
+    let sandbox = Sandbox::of_example("odd_network");
+    let features = [
+        "stops",
+        "accumulates",
+        "clipped",
+        "seldom",
+        "recorded",
+        "prefetches",
+        "augmented",
+        "classes",
+    ];
+    let values = format!("fault={}", features.join(","));
+    let more = ["--compare", &values, "--each", "epochs=100", "--seeds", "1"];
     sandbox.run(&with("compare", "whole", &more)).success();
     sandbox.run(&with("submit", "pieces", &more)).success();
-    sandbox.killed_workers("pieces", 8);
+    let seed = std::env::var("GELU_TEST_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    for feature in features {
+        let whole = sandbox.runs("whole").into_iter().find(|run| {
+            run.file_name().unwrap().to_string_lossy().starts_with(&format!("{feature}-"))
+        });
+        let table = fs::read_to_string(whole.unwrap().join("metrics.csv")).unwrap();
+        let batches = if feature == "prefetches" { 12 } else { 13 };
+        let step = random.random_range(1..=batches * (table.lines().count() - 1));
+        println!("{feature}: killed in step {step}, seed {seed}");
+        let set = format!("fault={feature}");
+        let train = ["train", "--set", &set, "--set", "epochs=100", "--out", "pieces"];
+        let died = sandbox.command(&train).env("ODD_DIES_AT", step.to_string()).output().unwrap();
+        assert_eq!(died.status.signal(), Some(SIGABRT), "{feature} in step {step}");
+    }
     sandbox.run(&["work", "pieces"]).success();
     sandbox.are_equal("whole", "pieces");
     let report = sandbox.run(&["report", "pieces", "--json"]).success();

@@ -307,6 +307,7 @@ mod tests {
             picture: None,
             names: Vec::new(),
             reader: None,
+            large: None,
         };
         let network = Network::new(&spec, &splits, &device);
         let measured = network.score(batch.clone());

@@ -1,12 +1,17 @@
 use super::interface::{InputReader, Interface, Shape};
+use super::large_reader::LargeReader;
 use super::presentation::Presentation;
 use crate::activation::TargetFormula;
-use crate::data::{DataSet, Images, PointSet, Points, Samples, TextSet, WindowSet, points};
+use crate::data::prepared::Key;
+use crate::data::{
+    DataSet, Images, PointSet, Points, Samples, TextSet, WindowReader, WindowSet, points,
+};
 use crate::measure::TestGroups;
 use crate::recipe::{BatchUnit, Recipe};
-use crate::runs::RunSpec;
+use crate::runs::{RunFolder, RunSpec};
 use crate::{Error, Result};
 use burn::tensor::Device;
+use std::sync::Arc;
 
 /// A data set as a run uses it: split, scaled, on the device.
 #[derive(Clone, Debug)]
@@ -27,8 +32,10 @@ pub struct Splits {
     pub picture: Option<[usize; 3]>,
     /// The names of the classes, by their numbers.
     pub names: Vec<String>,
-    /// How an input that is not in the data is read; `None` where that needs the data set's files.
+    /// How an input that is not in the data is read; `None` where it cannot be.
     pub reader: Option<InputReader>,
+    /// What the shared file of the reader holds.
+    pub(super) large: Option<Arc<LargeReader>>,
 }
 
 impl Splits {
@@ -58,6 +65,7 @@ impl Splits {
             DataSet::Pictures(set) => Self::of_pictures(&set.train, &set.test, data, spec, device),
             DataSet::Windows(set) => {
                 let set = limited(set, spec);
+                let (reader, large) = reader_of(&set);
                 let grouped = spec.training.batch_of == BatchUnit::Groups;
                 Ok(Self {
                     train: Samples::of_windows(&set.train, grouped, device),
@@ -68,7 +76,8 @@ impl Splits {
                     classes: set.classes,
                     picture: None,
                     names: set.names,
-                    reader: set.reader.map(InputReader::Windows),
+                    reader,
+                    large,
                 })
             }
             DataSet::Points(set) => Self::of_points(set, formula_of(spec)?, spec, device),
@@ -89,6 +98,7 @@ impl Splits {
                     picture: None,
                     names: Vec::new(),
                     reader: Some(InputReader::Text(set.vocabulary.iter().collect())),
+                    large: None,
                 })
             }
         }
@@ -118,6 +128,7 @@ impl Splits {
             picture: None,
             names: Vec::new(),
             reader: Some(InputReader::Point { variables: formula.variables(), scale }),
+            large: None,
         })
     }
 
@@ -139,6 +150,7 @@ impl Splits {
         let fitted_to = train.part(0..rest);
         let presentation = Presentation::fit(pixels, recipe.normalisation, &fitted_to, device)?;
         let present = |images: &Images, range| presentation.present(&images.part(range), device);
+        let (reader, large) = presentation.reader(recipe.asked().size);
         let test_range = 0..test_limit;
         let validation = rest..rest + recipe.validation.min(test_limit);
         Ok(Self {
@@ -150,7 +162,8 @@ impl Splits {
             classes: data.classes(),
             picture: data.picture(),
             names: data.names(),
-            reader: presentation.reader(recipe.asked().size),
+            reader: Some(reader),
+            large: large.map(Arc::new),
         })
     }
 
@@ -165,9 +178,39 @@ impl Splits {
         Interface { shape: self.shape(), names, reader }
     }
 
+    /// Saves the larger part of what reads an input, where there is one, for the run's comparison.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(super) fn save_large_reader(&self, run: &RunFolder) -> Result<()> {
+        match (&self.reader, &self.large) {
+            (Some(InputReader::Shared { file }), Some(large)) => large.save(run, file),
+            _ => Ok(()),
+        }
+    }
+
+    /// What stands before and behind the network, with the larger part of what reads an input.
+    pub(super) fn into_interface(self) -> (Interface, Option<LargeReader>) {
+        let interface = self.interface();
+        (interface, self.large.and_then(Arc::into_inner))
+    }
+
     /// Numbers of an input.
     pub fn features(&self) -> usize {
         self.train.features()
+    }
+}
+
+/// How an input is read as the windows of a set, and the larger part of that.
+fn reader_of(set: &WindowSet) -> (Option<InputReader>, Option<Arc<LargeReader>>) {
+    match &set.reader {
+        Some(WindowReader::Words(vectors)) => {
+            let key = Key::new("words", 1).with(set.source.fingerprint.as_bytes());
+            let reader = InputReader::Shared { file: key.file_name() };
+            (Some(reader), Some(Arc::new(LargeReader::Words(vectors.clone()))))
+        }
+        reader => (reader.clone().map(InputReader::Windows), None),
     }
 }
 

@@ -25,7 +25,8 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         learner: &Learner<M>,
     ) -> Result<Measured> {
         let model = learner.model().valid();
-        let MeasuredSplits { train, valid, test, further, recorders, class_names, .. } = &self.measured;
+        let MeasuredSplits { train, valid, test, further, recorders, class_names, .. } =
+            &self.measured;
         let splits = [train.as_ref(), valid.as_ref(), test.as_ref()].into_iter().flatten();
         let all = splits.chain(further.iter().map(|further| &further.examples));
         let total = all.map(|split| split.num_items()).sum();

@@ -65,7 +65,7 @@ fn launch<S: Spec, M: Trainable>(
     let done = checkpoint.map_or(0, |found| found.epoch);
     let seed = session.spec().key().seed;
     device.seed(device_seed(seed, Purpose::Weights));
-    let mut prepared = training(done)?.prepared(seed, done, device)?;
+    let mut prepared = training(done)?.prepared(seed, done, device, &session.options().higher)?;
     let epochs = prepared.num_epochs;
     session.set_epochs(epochs);
     let stopped = prepared.early_stopping.as_ref();
@@ -133,9 +133,9 @@ fn check_fit<M: Module>(model: &M, checkpoint: &Checkpoint) -> Result<()> {
     let fits = ModuleRecord::load(&path).and_then(|record| model.clone().try_load_record(record));
     fits.map(|_| ()).map_err(|error| {
         Error::Failed(format!(
-            "the network that is built now is not the one that was saved after epoch {}: {error}\nThe \
-             program has changed since, or the network changes its parameters while it trains, which \
-             cannot be resumed. Name another folder with --out, or delete {}",
+            "the network that is built now is not the one that was saved after epoch {} ({error}), because the program \
+             has changed since, or the network changes its parameters while it trains; name another folder with \
+             --out, or delete {}",
             checkpoint.epoch,
             checkpoint.path.parent().unwrap_or(&path).display()
         ))

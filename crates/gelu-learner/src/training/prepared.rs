@@ -80,12 +80,19 @@ impl<M: Trainable> Prepared<M> {
 }
 
 impl<M: Trainable> Training<M> {
-    /// Checks the training of a run of that seed, `done` of whose epochs are over, and makes its loaders.
+    /// Checks the training of a run of that seed, `done` of whose epochs are over, and makes its loaders. Of the
+    /// metrics in `higher`, higher values are better.
     ///
     /// # Errors
     ///
     /// When there is nothing to train on, or a number makes no sense.
-    pub(crate) fn prepared(self, seed: u64, done: usize, device: &Device) -> Result<Prepared<M>> {
+    pub(crate) fn prepared(
+        self,
+        seed: u64,
+        done: usize,
+        device: &Device,
+        higher: &[String],
+    ) -> Result<Prepared<M>> {
         let Some(train) = self.train else {
             return refuse(
                 "there is no data to train on; give some with .train(Loader::new(…))".to_owned(),
@@ -141,7 +148,8 @@ impl<M: Trainable> Training<M> {
             let of_output =
                 |metric: &Measure| metric.name == quantity && metric.direction == Direction::Higher;
             let mut of_burn = self.recorders.iter();
-            let is_higher = declared.iter().any(of_output)
+            let is_higher = higher.iter().any(|column| column == strategy.metric())
+                || declared.iter().any(of_output)
                 || of_burn.any(|metric| metric.column() == quantity && metric.is_higher_better());
             match is_higher {
                 true => strategy.higher(),
