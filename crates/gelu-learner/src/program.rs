@@ -87,6 +87,10 @@ impl Body for BurnTraining {
             let (_, quantity) = Split::of_name(&study.primary);
             study.selection = Some(format!("valid_{quantity}"));
         }
+        let required: Vec<String> = study.required().map(str::to_owned).collect();
+        for name in required {
+            declare_as_error_of_class(study, &name);
+        }
     }
 
     fn on(&self, flags: &Flags) -> Result<On> {
@@ -114,6 +118,19 @@ impl Body for BurnTraining {
         }
         let (program, device) = (program.to_owned(), flags.open()?);
         Ok(Learner { body: self, program, device, device_name: name, cores, display })
+    }
+}
+
+/// Declares `test_error_cat` in the unit of `test_error`.
+fn declare_as_error_of_class(study: &mut Study, name: &str) {
+    let is_class_of = |measure: &&Measure| {
+        let class = name.strip_prefix(&measure.name);
+        class.is_some_and(|class| class.len() > 1 && class.starts_with('_'))
+    };
+    let (Some(split), quantity) = Split::of_name(name) else { return };
+    if let Some(all) = study.measures.iter().find(is_class_of) {
+        let of_class = Measure { unit: all.unit.clone(), ..Measure::named(quantity).on(split) };
+        study.declare(of_class.towards(all.direction));
     }
 }
 

@@ -16,8 +16,9 @@ use rand::{RngExt, SeedableRng};
 use sandbox::{Sandbox, results};
 use serde_json::Value;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
 
 /// How a process ends that aborts.
 const SIGABRT: i32 = 6;
@@ -183,6 +184,43 @@ fn burns_display_has_the_terminal_where_there_is_one() {
     let plain = in_terminal(&[&train("epochs=20", "plain")[..], &["--plain"]].concat());
     assert!(plain.contains("epoch 20  ") && !plain.contains("\u{1b}["), "{plain}");
     sandbox.are_equal("lines", drawn);
+}
+
+/// Burn's display asks for keys in a way that crossterm does not answer by itself.
+#[test]
+fn keys_reach_burns_display() {
+    let sandbox = Sandbox::of_example("odd_network");
+    let pair =
+        native_pty_system().openpty(PtySize { rows: 40, cols: 120, ..PtySize::default() }).unwrap();
+    let mut command = CommandBuilder::new(sandbox.command(&[]).get_program());
+    command.args(["train", "--set", "epochs=1000000", "--out", "one"]);
+    command.cwd(sandbox.path(""));
+    command.env("TERM", "xterm-256color");
+    let mut process = pair.slave.spawn_command(command).unwrap();
+    let mut output = pair.master.try_clone_reader().unwrap();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = output.read_to_end(&mut bytes);
+    });
+    let mut keyboard = pair.master.take_writer().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // The first asks whether to quit, the second stops the training.
+    let ended = loop {
+        for key in [b"q", b"s"] {
+            keyboard.write_all(key).unwrap();
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        match process.try_wait().unwrap() {
+            None if Instant::now() < deadline => {}
+            ended => break ended,
+        }
+    };
+    if ended.is_none() {
+        process.kill().unwrap();
+    }
+    assert!(ended.is_some(), "no key has stopped the training");
+    let status = fs::read_to_string(sandbox.runs("one")[0].join("status.json")).unwrap();
+    assert!(status.contains("interrupted"), "{status}");
 }
 
 #[test]
@@ -434,6 +472,12 @@ fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
     assert_eq!(Some(error(best, "test_error_inside")), table.error(0));
     assert_eq!(Some(error(best, "test_error_outside")), table.error(1));
     assert_eq!(recorded.parse::<f64>().unwrap(), error(best, "test_error"));
+
+    // The error of a class decides where that is asked for, in the unit of the error of all.
+    let by_class = ["--primary", "test_error_inside", "--seeds", "2"];
+    let said = sandbox.run(&with("compare", "by-class", &by_class)).success();
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("points of test error inside"), "{said}");
 
     // The same run by its values and its seed.
     let folder = sandbox.path("results/predict");

@@ -1,5 +1,6 @@
 //! Training through Burn, in a thread of its own.
 
+use super::keys::KeyReader;
 use super::redirected_stderr::RedirectedStderr;
 use crate::checkpoint::{EveryEpoch, PartCheckpointer, Parts, numbered};
 use crate::epochs::EpochByEpoch;
@@ -122,6 +123,7 @@ fn launch<S: Spec, M: Trainable>(
         true => Some(RedirectedStderr::of(session)?),
         false => None,
     };
+    let _keys = (shown && std::io::stdin().is_terminal()).then(KeyReader::start);
     let learner = Learner::new(model.train(), optimizer, learning_rate);
     training.with_training_strategy(TrainingStrategy::Custom(Arc::new(strategy))).launch(learner);
     Ok(())
