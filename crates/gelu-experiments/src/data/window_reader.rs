@@ -21,7 +21,7 @@ pub enum WindowReader {
         normalisation: Box<Normalisation>,
     },
     /// The words of a tweet, whose vectors are the inputs.
-    Words(WordVectors),
+    Words(Box<WordVectors>),
 }
 
 impl WindowReader {

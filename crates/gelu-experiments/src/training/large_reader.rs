@@ -21,7 +21,7 @@ pub(super) enum LargeReader {
         whitening: Whitening,
     },
     /// The words of a tweet.
-    Words(WordVectors),
+    Words(Box<WordVectors>),
 }
 
 impl LargeReader {

@@ -91,6 +91,10 @@ impl<M: Trainable> Training<M> {
     /// learning rate: a number, or one of Burn's schedulers, as Burn's `Learner::new` takes them. A scheduler
     /// makes a step per step of the optimiser and goes on exactly where it was after a kill.
     ///
+    /// Parts of a network may have optimisers and learning rates of their own (Burn's `with_group`). Name such a
+    /// group by the path of its parameters (`ParamGroup::from_predicate("critic")`), because parameters get
+    /// [numbers](crate::numbered) instead of their random identities here.
+    ///
     /// ```
     /// # use burn::optim::AdamConfig;
     /// # use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
