@@ -5,7 +5,7 @@ mod experiment;
 mod validate;
 
 use super::{Contents, Pattern};
-use crate::measure::{Direction, Measure, Reported, UntilDecided};
+use crate::measure::{Measure, Reported, UntilDecided};
 use crate::setting::Axis;
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
@@ -160,7 +160,8 @@ impl Study {
 
     /// Returns the names of those declared measures of which higher values are better.
     pub fn higher_columns(&self) -> Vec<String> {
-        let declared = self.measures.iter().filter(|of| of.direction == Direction::Higher);
+        let is_higher = |of: &&Measure| of.direction == crate::measure::Direction::Higher;
+        let declared = self.measures.iter().filter(is_higher);
         declared.map(|measure| &measure.column).chain(&self.higher).cloned().collect()
     }
 
