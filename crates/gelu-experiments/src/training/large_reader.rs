@@ -1,11 +1,14 @@
+use super::interface::InputReader;
 use super::presentation::Whitening;
-use crate::data::prepared::store;
+use crate::data::prepared::{Key, store};
 use crate::data::tweets::WordVectors;
+use crate::data::{WindowReader, WindowSet};
 use crate::recipe::Pixels;
 use crate::runs::RunFolder;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How an input is read, where that is larger than most networks. The runs of a comparison share one file of it, in
 /// the folder `readers` next to theirs.
@@ -51,5 +54,17 @@ impl LargeReader {
     /// What the file holds; `None` where there is none, or it is damaged.
     pub(super) fn load(run: &RunFolder, file: &str) -> Option<Self> {
         store::read(&Self::path(run, file))
+    }
+}
+
+/// How an input is read as the windows of a set, and the larger part of that.
+pub(super) fn reader_of(set: &WindowSet) -> (Option<InputReader>, Option<Arc<LargeReader>>) {
+    match &set.reader {
+        Some(WindowReader::Words(vectors)) => {
+            let key = Key::new("words", 1).with(set.source.fingerprint.as_bytes());
+            let reader = InputReader::Shared { file: key.file_name() };
+            (Some(reader), Some(Arc::new(LargeReader::Words(vectors.clone()))))
+        }
+        reader => (reader.clone().map(InputReader::Windows), None),
     }
 }

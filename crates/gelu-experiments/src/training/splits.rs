@@ -1,11 +1,8 @@
 use super::interface::{InputReader, Interface, Shape};
-use super::large_reader::LargeReader;
+use super::large_reader::{LargeReader, reader_of};
 use super::presentation::Presentation;
 use crate::activation::TargetFormula;
-use crate::data::prepared::Key;
-use crate::data::{
-    DataSet, Images, PointSet, Points, Samples, TextSet, WindowReader, WindowSet, points,
-};
+use crate::data::{DataSet, Images, PointSet, Points, Samples, TextSet, WindowSet, points};
 use crate::measure::TestGroups;
 use crate::recipe::{BatchUnit, Recipe};
 use crate::runs::{RunFolder, RunSpec};
@@ -199,18 +196,6 @@ impl Splits {
     /// Numbers of an input.
     pub fn features(&self) -> usize {
         self.train.features()
-    }
-}
-
-/// How an input is read as the windows of a set, and the larger part of that.
-fn reader_of(set: &WindowSet) -> (Option<InputReader>, Option<Arc<LargeReader>>) {
-    match &set.reader {
-        Some(WindowReader::Words(vectors)) => {
-            let key = Key::new("words", 1).with(set.source.fingerprint.as_bytes());
-            let reader = InputReader::Shared { file: key.file_name() };
-            (Some(reader), Some(Arc::new(LargeReader::Words(vectors.clone()))))
-        }
-        reader => (reader.clone().map(InputReader::Windows), None),
     }
 }
 

@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 /// model.bpk             the trained network, once finished
 /// noise.csv             what it achieves under noise, where the recipe or `gelu eval` measures that
 /// outcomes.bin          what it makes of each test example, where the comparison is decided by those
+/// confusion.csv         which classes it takes test examples for, where a program names the classes
 /// provenance-0004.json  what each session ran on
 /// worker.log            what the last worker said, where it died or failed
 /// ```
