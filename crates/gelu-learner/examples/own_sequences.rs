@@ -1,5 +1,5 @@
-//! A classifier with attention, an output and a metric of its own, of which higher is better, and a batcher
-//! that draws random numbers in training: the first letter of a word says which of the others is the answer.
+//! A classifier with attention, a metric of its own, of which higher is better, and a batcher that
+//! draws random numbers in training: the first letter of a word says which of the others is the answer.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataset::InMemDataset;
@@ -9,13 +9,11 @@ use burn::nn::loss::CrossEntropyLossConfig;
 use burn::nn::{Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, LinearConfig};
 use burn::optim::AdamConfig;
 use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
-use burn::tensor::{Device, Distribution, ExecutionError, Int, Tensor, TensorData};
-use burn::train::{InferenceStep, ItemLazy, TrainOutput, TrainStep};
+use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
+use burn::train::{InferenceStep, TrainOutput, TrainStep};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_learner::randomness::{Purpose, generator};
-use gelu_learner::{
-    BatchMetrics, Error, Loader, Measure, ModelOutput, Program, Result, Run, Training,
-};
+use gelu_learner::{BatchMetrics, Error, Loader, Measure, Program, Result, Run, Training};
 use rand::RngExt;
 
 /// Letters of a word, and how many there are.
@@ -47,7 +45,7 @@ impl Reader {
         }
     }
 
-    fn answer(&self, Words { letters, answers }: Words) -> Answers {
+    fn answer(&self, Words { letters, answers }: Words) -> BatchMetrics {
         let [words, length] = letters.dims();
         let places = Tensor::arange(0..length as i64, &letters.device()).unsqueeze::<2>();
         let x = self.letters.forward(letters) + self.places.forward(places);
@@ -57,49 +55,24 @@ impl Reader {
         let logits = self.output.forward(self.activation.forward(self.hidden.forward(first)));
         let loss = CrossEntropyLossConfig::new().init(&logits.device());
         let loss = loss.forward(logits.clone(), answers.clone());
-        Answers { loss, logits, answers }
-    }
-}
-
-/// Burn's `ClassificationOutput` reports the error; this output reports the accuracy.
-struct Answers {
-    loss: Tensor<1>,
-    logits: Tensor<2>,
-    answers: Tensor<1, Int>,
-}
-
-impl ItemLazy for Answers {
-    fn sync(self) -> std::result::Result<Self, ExecutionError> {
-        Ok(self)
-    }
-}
-
-impl ModelOutput for Answers {
-    fn metrics() -> Vec<Measure> {
-        vec![Measure::named("accuracy").higher().points()]
-    }
-
-    fn measure(&self) -> BatchMetrics {
-        let words = self.answers.dims()[0];
-        let said = self.logits.clone().argmax(1).reshape([words]);
-        let right = said.equal(self.answers.clone()).int().sum();
-        BatchMetrics::new(words, self.loss.clone()).count("accuracy", right)
+        let right = logits.argmax(1).reshape([words]).equal(answers).int().sum();
+        BatchMetrics::new(words, loss).count("accuracy", right)
     }
 }
 
 impl TrainStep for Reader {
     type Input = Words;
-    type Output = Answers;
-    fn step(&self, words: Words) -> TrainOutput<Answers> {
+    type Output = BatchMetrics;
+    fn step(&self, words: Words) -> TrainOutput<BatchMetrics> {
         let output = self.answer(words);
-        TrainOutput::new(self, output.loss.backward(), output)
+        TrainOutput::new(self, output.loss().backward(), output)
     }
 }
 
 impl InferenceStep for Reader {
     type Input = Words;
-    type Output = Answers;
-    fn step(&self, words: Words) -> Answers {
+    type Output = BatchMetrics;
+    fn step(&self, words: Words) -> BatchMetrics {
         self.answer(words)
     }
 }
@@ -160,6 +133,7 @@ fn training(run: &Run) -> Result<Training<Reader>> {
 
 fn main() -> std::process::ExitCode {
     Program::new("words", training)
+        .measure(Measure::named("accuracy").higher().points())
         .compare("activation", ["relu", "gelu"])
         .set("learning_rate", 3e-3)
         .set("smudged", 0.02)

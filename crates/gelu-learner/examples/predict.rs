@@ -55,22 +55,21 @@ impl TrainStep for Net {
     }
 }
 
-/// What stands before and behind the network; it is saved with it.
+/// How inputs are scaled; saved with the network.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
-struct Around {
+struct Scale {
     mean: [f32; 2],
     deviation: [f32; 2],
-    class_names: [String; 2],
 }
 
-impl Around {
+impl Scale {
     fn inputs(&self, points: &[[f32; 2]], device: &Device) -> Tensor<2> {
         let of = |point: &[f32; 2]| [0, 1].map(|i| (point[i] - self.mean[i]) / self.deviation[i]);
         let numbers: Vec<f32> = points.iter().flat_map(of).collect();
         Tensor::from_data(TensorData::new(numbers, [points.len(), 2]), device)
     }
 }
-impl Batcher<[f32; 2], (Tensor<2>, Tensor<1, Int>)> for Around {
+impl Batcher<[f32; 2], (Tensor<2>, Tensor<1, Int>)> for Scale {
     fn batch(&self, points: Vec<[f32; 2]>, device: &Device) -> (Tensor<2>, Tensor<1, Int>) {
         let outside = |[x, y]: &[f32; 2]| i32::from((x - 3.0).powi(2) + (y / 5.0).powi(2) > 0.5);
         let classes: Vec<i32> = points.iter().map(outside).collect();
@@ -91,35 +90,37 @@ fn training(run: &Run) -> Result<Training<Net>> {
     let variance =
         |i: usize| train.iter().map(|point| (point[i] - mean[i]).powi(2)).sum::<f32>() / 2048.0;
     let deviation = [variance(0).sqrt(), variance(1).sqrt()];
-    let around = Around { mean, deviation, class_names: ["inside".into(), "outside".into()] };
-    let load = |points| Loader::new(InMemDataset::new(points), around.clone());
+    let scale = Scale { mean, deviation };
+    let load = |points| Loader::new(InMemDataset::new(points), scale.clone());
     let net = Net::new(&run.activation("activation")?, run.device());
     Ok(Training::new(net, AdamConfig::new().init(), run.get::<f64>("learning_rate")?)
         .train(load(train).batch_size(64))
         .valid(load(points(512, 0.3)))
         .test(load(points(1024, 0.7)))
         .num_epochs(10)
-        .attach(&around))
+        .class_names(["inside", "outside"])
+        .attach(&scale))
 }
 
 /// Predicts the class of a point with the best network, and measures the network on the test set again.
 fn predict(point: [f32; 2]) -> Result<String> {
     let device = Device::default();
     let best = Trained::best("results/predict")?;
-    let (net, around) = (best.model(training, &device)?, best.attached::<Around>()?);
-    let logits = net.logits(around.inputs(&[point], &device));
+    let (net, scale) = (best.model(training, &device)?, best.attached::<Scale>()?);
+    let logits = net.logits(scale.inputs(&[point], &device));
     let class = logits.argmax(1).into_scalar::<i64>() as usize;
 
-    let output = InferenceStep::step(&net, around.batch(points(1024, 0.7), &device));
+    let output = InferenceStep::step(&net, scale.batch(points(1024, 0.7), &device));
     let wrong = output.output.argmax(1).reshape([1024]).not_equal(output.targets);
     let error = wrong.int().sum().into_scalar::<i64>() as f64 / 1024.0;
     Ok(format!(
-        "{}, seed {}, in {}\n{}\ntest error {error}, recorded {}",
+        "{}, seed {}, in {}\n{}\ntest error {error}, recorded {}\n{}",
         best.setting(),
         best.seed(),
         best.folder().display(),
-        around.class_names[class],
+        best.class_names()?[class],
         best.metrics().get("test_error").unwrap_or(f64::NAN),
+        best.confusion()?,
     ))
 }
 

@@ -1,8 +1,9 @@
 use burn::tensor::{Bool, Int, Tensor};
 use gelu_compare::measure::Measure;
 
-/// The output of a network, which reports what is measured of a batch. Burn's standard outputs do; an output of
-/// your own does in a few lines:
+/// The output of a network, which reports what is measured of a batch. Burn's standard outputs do, and
+/// [`BatchMetrics`] is one for a loss and metrics of your own. Implement the trait where Burn's metrics need an output
+/// of another type:
 ///
 /// ```
 /// use burn::tensor::{Int, Tensor};
@@ -24,8 +25,8 @@ use gelu_compare::measure::Measure;
 /// }
 /// ```
 pub trait ModelOutput {
-    /// Declares the metrics next to the loss: name, direction and unit. The first one decides unless the program
-    /// names another; without any the loss decides.
+    /// Declares the metrics next to the loss: name, direction and unit. A program can declare them, too
+    /// (`.measure(…)`). The first one decides unless the program names another; without any the loss decides.
     fn metrics() -> Vec<Measure> {
         Vec::new()
     }
@@ -38,10 +39,16 @@ pub trait ModelOutput {
         self.measure().loss_alone()
     }
 
+    /// Returns the class of each example, and the class that the network chose, `[examples]` each, where something is
+    /// classified. [`Training::class_names`](crate::Training::class_names) makes tables of them.
+    fn classes(&self) -> Option<[Tensor<1, Int>; 2]> {
+        None
+    }
+
     /// Returns which examples were classified wrongly, `[examples]`, where something is classified. The run saves
     /// that of every test example when the metric `error` decides.
     fn wrong(&self) -> Option<Tensor<1, Bool>> {
-        None
+        self.classes().map(|[classes, chosen]| chosen.not_equal(classes))
     }
 }
 
@@ -49,6 +56,41 @@ pub trait ModelOutput {
 ///
 /// A metric is a ratio of two sums over all batches, so that batches weigh by what is in them, or a function of
 /// numbers that are [gathered](Self::gather) of every example.
+///
+/// It is itself an output of a network, for a loss and metrics of your own. The program declares those metrics
+/// of which higher values are better, or that have a unit: `.measure(Measure::named("accuracy").higher().points())`.
+///
+/// ```
+/// use burn::module::Module;
+/// use burn::nn::Linear;
+/// use burn::tensor::{Int, Tensor};
+/// use burn::train::{InferenceStep, TrainOutput, TrainStep};
+/// use gelu_learner::BatchMetrics;
+///
+/// #[derive(Module, Debug)]
+/// struct Net {
+///     linear: Linear,
+/// }
+///
+/// impl InferenceStep for Net {
+///     type Input = [Tensor<2>; 2];
+///     type Output = BatchMetrics;
+///     fn step(&self, [inputs, targets]: [Tensor<2>; 2]) -> BatchMetrics {
+///         let distance = (self.linear.forward(inputs) - targets).abs();
+///         let near = distance.clone().lower_elem(0.1).int().sum();
+///         BatchMetrics::new(distance.dims()[0], distance.mean()).count("accuracy", near)
+///     }
+/// }
+///
+/// impl TrainStep for Net {
+///     type Input = [Tensor<2>; 2];
+///     type Output = BatchMetrics;
+///     fn step(&self, batch: [Tensor<2>; 2]) -> TrainOutput<BatchMetrics> {
+///         let output = InferenceStep::step(self, batch);
+///         TrainOutput::new(self, output.loss().backward(), output)
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct BatchMetrics {
     pub(crate) examples: usize,
@@ -87,6 +129,14 @@ impl BatchMetrics {
     pub fn new(examples: usize, loss: Tensor<1>) -> Self {
         let value = Amount::Mean(loss.clone().without_autodiff());
         Self { examples, loss: Some(loss), parts: vec![Part { name: LOSS, value }] }
+    }
+
+    /// Returns the loss as it was given, with its graph: `loss().backward()` gives the gradients.
+    pub fn loss(&self) -> Tensor<1> {
+        match (&self.loss, &self.parts[0].value) {
+            (Some(loss), _) | (None, Amount::Mean(loss)) => loss.clone(),
+            _ => unreachable!("the loss is a mean, and the first metric"),
+        }
     }
 
     /// The loss as it was given, with its graph, which is not held any longer.
@@ -149,7 +199,7 @@ impl BatchMetrics {
         self.with(name, Amount::Rows(rows.without_autodiff(), finish))
     }
 
-    fn loss_alone(mut self) -> Self {
+    pub(crate) fn loss_alone(mut self) -> Self {
         self.parts.truncate(1);
         self
     }

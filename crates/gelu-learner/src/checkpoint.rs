@@ -27,23 +27,29 @@ const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
 const BEST: &str = "best.bpk";
 
 /// What the network of the reported epoch makes of each test example, where that is kept.
-const OUTCOMES: &str = "outcomes.bin";
+pub(crate) const OUTCOMES: &str = "outcomes.bin";
 
 /// The key in a network's file of the value that the program attached to it, as JSON.
 pub(crate) const ATTACHED: &str = "attached";
 
+/// The key of the names of the classes, as JSON.
+pub(crate) const CLASS_NAMES: &str = "class_names";
+
+/// What is saved with a network, as JSON by its key.
+pub(crate) type Metadata = Vec<(&'static str, String)>;
+
 /// Where Burn's background savers put their records, and the training loop picks them up.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// What is saved with the network, as JSON.
-    attached: Option<String>,
+    /// What is saved with the network.
+    metadata: Metadata,
     arrived: Mutex<[Option<Result<Bytes, String>>; 3]>,
     more: Condvar,
 }
 
 impl Parts {
-    pub(crate) fn attaching(value: Option<serde_json::Value>) -> Self {
-        Self { attached: value.map(|value| value.to_string()), ..Self::default() }
+    pub(crate) fn with(metadata: Metadata) -> Self {
+        Self { metadata, ..Self::default() }
     }
 
     /// Waits for all three records, and takes them.
@@ -86,18 +92,18 @@ impl Parts {
 /// nothing asks for them. Parameters are numbered (see [`numbered`]).
 fn without_random_identities(
     record: Bytes,
-    attached: Option<&str>,
+    metadata: &Metadata,
 ) -> Result<Bytes, burn_pack::Error> {
     let mut tensors = burn_pack::Reader::from_bytes(record)?.into_tensors()?;
     let count = tensors.len() as u64;
     for tensor in &mut tensors {
         tensor.param_id = tensor.param_id.filter(|&id| id <= count);
     }
-    let writer = burn_pack::Writer::new(tensors);
-    match attached {
-        Some(attached) => writer.with_metadata(ATTACHED, attached).into_bytes(),
-        None => writer.into_bytes(),
+    let mut writer = burn_pack::Writer::new(tensors);
+    for (key, value) in metadata {
+        writer = writer.with_metadata(key, value);
     }
+    writer.into_bytes()
 }
 
 /// Gives parameters numbers as identity, in their order. Burn draws identities at random, which would
@@ -154,8 +160,8 @@ impl<R: Record> Checkpointer<R> for PartCheckpointer {
             self.part,
             match bytes {
                 Ok(Ok(bytes)) if self.part == 0 => {
-                    let attached = self.parts.attached.as_deref();
-                    without_random_identities(bytes, attached).map_err(|error| error.to_string())
+                    let metadata = &self.parts.metadata;
+                    without_random_identities(bytes, metadata).map_err(|error| error.to_string())
                 }
                 Ok(bytes) => bytes.map_err(|error| error.to_string()),
                 Err(_) => Err(format!("saving {} panicked", PARTS[self.part])),
@@ -207,11 +213,6 @@ pub(crate) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
     fs::read(&path).map_err(Error::io("read", path))
 }
 
-/// What was kept of each test example in a checkpoint.
-pub(crate) fn outcomes_bytes(checkpoint: &Path) -> Result<Option<Vec<u8>>> {
-    gelu_compare::files::read_bytes(&checkpoint.join(OUTCOMES))
-}
-
 /// Puts the network of the best epoch so far into the checkpoint that is being written after
 /// `epoch`: its own, or that which the checkpoint before holds. So what a run keeps depends on its
 /// epochs alone, however often it was interrupted.
@@ -228,20 +229,20 @@ pub(crate) fn keep_best(
     copy(&from, &checkpoint.join(BEST))
 }
 
-/// The same of the outcomes of the reported epoch, which are written where it is this one; `None` after an epoch
-/// without any.
-pub(crate) fn keep_outcomes(
+/// The same of a file of the reported epoch, which is written where it is this one; `None` after an epoch without
+/// it.
+pub(crate) fn keep_reported(
     run: &RunFolder,
     checkpoint: &Path,
-    outcomes: Option<&[u8]>,
+    (name, content): (&str, Option<&[u8]>),
     epoch: usize,
     reported: usize,
 ) -> Result<()> {
-    let path = checkpoint.join(OUTCOMES);
-    let before = || run.checkpoint_path(epoch - 1).join(OUTCOMES);
-    match outcomes {
-        Some(outcomes) if reported == epoch => {
-            fs::write(&path, outcomes).map_err(Error::io("write", path))
+    let path = checkpoint.join(name);
+    let before = || run.checkpoint_path(epoch - 1).join(name);
+    match content {
+        Some(content) if reported == epoch => {
+            fs::write(&path, content).map_err(Error::io("write", path))
         }
         None if reported == epoch || !before().exists() => Ok(()),
         _ => copy(&before(), &path),
@@ -299,7 +300,8 @@ mod tests {
         let bytes = || norm().into_record().into_bytes().unwrap();
         let [first, second] = [bytes(), bytes()];
         assert_ne!(first[..], second[..], "Burn draws identities");
-        let [first, second] = [first, second].map(|b| without_random_identities(b, None).unwrap());
+        let [first, second] =
+            [first, second].map(|b| without_random_identities(b, &Metadata::new()).unwrap());
         assert_eq!(first[..], second[..]);
         // Parameters are numbered, and what is kept beside them has no number.
         let tensors = burn_pack::Reader::from_bytes(first.clone()).unwrap().into_tensors().unwrap();
@@ -346,13 +348,14 @@ mod tests {
             fs::write(checkpoint.join(PARTS[0]), format!("network {epoch}")).unwrap();
             keep_best(&run, &checkpoint, epoch, best).unwrap();
             let outcomes = format!("outcomes {epoch}");
-            keep_outcomes(&run, &checkpoint, Some(outcomes.as_bytes()), epoch, best).unwrap();
+            let outcomes = (OUTCOMES, Some(outcomes.as_bytes()));
+            keep_reported(&run, &checkpoint, outcomes, epoch, best).unwrap();
         }
         let last = run.checkpoint_path(3);
         assert_eq!(model_bytes(&last).unwrap(), b"network 2");
         fs::remove_file(last.join(BEST)).unwrap();
         assert_eq!(model_bytes(&last).unwrap(), b"network 3");
-        assert_eq!(outcomes_bytes(&last).unwrap().unwrap(), b"outcomes 2");
+        assert_eq!(fs::read(last.join(OUTCOMES)).unwrap(), b"outcomes 2");
     }
 
     #[test]

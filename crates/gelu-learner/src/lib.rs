@@ -16,6 +16,7 @@ extern crate self as gelu_learner;
 pub mod activation;
 mod batch_metrics;
 mod checkpoint;
+mod confusion;
 pub mod device;
 mod early_stopping;
 pub mod environment;
@@ -40,6 +41,7 @@ mod training;
 
 pub use batch_metrics::{BatchMetrics, ModelOutput};
 pub use checkpoint::numbered;
+pub use confusion::Confusion;
 pub use early_stopping::EarlyStopping;
 pub use epochs::{bits, evaluate};
 pub use gelu_compare::measure::{Direction, Measure, Unit};

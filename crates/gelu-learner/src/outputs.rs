@@ -1,11 +1,35 @@
-//! What is measured of Burn's standard outputs.
+//! What is measured of Burn's standard outputs, and of metrics as an output.
 
 use crate::{BatchMetrics, ModelOutput};
-use burn::tensor::{Bool, DType, FloatDType, Tensor};
+use burn::tensor::{Bool, DType, ExecutionError, FloatDType, Int, Tensor};
+use burn::train::metric::{Adaptor, LossInput};
 use burn::train::{
-    ClassificationOutput, MultiLabelClassificationOutput, RegressionOutput, SequenceOutput,
+    ClassificationOutput, ItemLazy, MultiLabelClassificationOutput, RegressionOutput,
+    SequenceOutput,
 };
 use gelu_compare::measure::Measure;
+
+impl ModelOutput for BatchMetrics {
+    fn measure(&self) -> BatchMetrics {
+        self.clone()
+    }
+}
+
+impl ItemLazy for BatchMetrics {
+    /// As Burn's own outputs do: nothing is read back, and the metrics do not hold the graph.
+    fn sync(mut self) -> Result<Self, ExecutionError> {
+        self.loss().device().flush()?;
+        self.take_loss();
+        Ok(self)
+    }
+}
+
+/// For Burn's `LossMetric`.
+impl Adaptor<LossInput> for BatchMetrics {
+    fn adapt(&self) -> LossInput {
+        LossInput::new(self.loss())
+    }
+}
 
 /// The share that is wrong.
 const ERROR: &str = "error";
@@ -38,10 +62,11 @@ impl ModelOutput for ClassificationOutput {
         BatchMetrics::new(self.targets.dims()[0], self.loss.clone())
     }
 
-    fn wrong(&self) -> Option<Tensor<1, Bool>> {
+    fn classes(&self) -> Option<[Tensor<1, Int>; 2]> {
         let targets = self.targets.clone().without_autodiff();
         let chosen = self.output.clone().without_autodiff().argmax(1);
-        Some(chosen.reshape([targets.dims()[0]]).not_equal(targets))
+        let chosen = chosen.reshape([targets.dims()[0]]);
+        Some([targets, chosen])
     }
 }
 
@@ -96,7 +121,7 @@ impl ModelOutput for SequenceOutput {
 mod tests {
     use super::*;
     use crate::split_metrics::{MetricSums, SplitMetrics};
-    use burn::tensor::{Device, Int};
+    use burn::tensor::Device;
 
     fn scored(output: &impl ModelOutput) -> SplitMetrics {
         let mut sums = MetricSums::default();

@@ -60,12 +60,21 @@ impl Body for BurnTraining {
     type Flags = Flags;
     type Trainer<'a> = Learner<'a>;
 
-    /// The first measure decides, on the test set, and what is tuned is chosen by the same on the
+    /// The first measure, of the output or of the program, decides on the test set, and what is tuned is chosen by the same on the
     /// validation set.
     fn declare(&self, study: &mut Study) {
         study.only_declared = true;
-        let first = self.measures.first().map_or(LOSS, |measure| &measure.name);
-        for measure in self.measures() {
+        let of_output = self.measures.first().map(|measure| measure.name.clone());
+        let mut of_program = study.measures.iter().filter(|measure| measure.split.is_none());
+        let of_program = of_program.next().map(|measure| measure.name.clone());
+        let first = of_output.or(of_program).unwrap_or_else(|| LOSS.to_owned());
+        // What is declared without a part of the data is so on each.
+        let of_each = |measure: &Measure| match measure.split {
+            None => Split::ALL.iter().map(|split| measure.on(*split)).collect(),
+            Some(_) => Vec::new(),
+        };
+        let of_splits: Vec<Measure> = study.measures.iter().flat_map(of_each).collect();
+        for measure in of_splits.into_iter().chain(self.measures()) {
             if !study.measures.iter().any(|known| known.name == measure.name) {
                 study.measures.push(measure);
             }
@@ -77,6 +86,10 @@ impl Body for BurnTraining {
         if study.selection.is_none() && tuned {
             let (_, quantity) = Split::of_name(&study.primary);
             study.selection = Some(format!("valid_{quantity}"));
+        }
+        let required: Vec<String> = study.required().map(str::to_owned).collect();
+        for name in required {
+            declare_as_error_of_class(study, &name);
         }
     }
 
@@ -105,6 +118,19 @@ impl Body for BurnTraining {
         }
         let (program, device) = (program.to_owned(), flags.open()?);
         Ok(Learner { body: self, program, device, device_name: name, cores, display })
+    }
+}
+
+/// Declares `test_error_cat` in the unit of `test_error`.
+fn declare_as_error_of_class(study: &mut Study, name: &str) {
+    let is_class_of = |measure: &&Measure| {
+        let class = name.strip_prefix(&measure.name);
+        class.is_some_and(|class| class.len() > 1 && class.starts_with('_'))
+    };
+    let (Some(split), quantity) = Split::of_name(name) else { return };
+    if let Some(all) = study.measures.iter().find(is_class_of) {
+        let of_class = Measure { unit: all.unit.clone(), ..Measure::named(quantity).on(split) };
+        study.declare(of_class.towards(all.direction));
     }
 }
 
@@ -158,6 +184,7 @@ impl Trainer for Learner<'_> {
             epochs: None,
             required: study.required().map(str::to_owned).collect(),
             outcomes: study.primary == "test_error",
+            higher: study.higher_columns(),
         };
         let context = RunContext { run, options, device: &self.device, environment, control };
         self.body.train.train_run(context, self.display.clone())
@@ -204,9 +231,10 @@ where
     }
 }
 
-/// Saves the network of the reported epoch, and what it makes of each test example.
+/// Saves the network of the reported epoch, which classes it confuses, and what it makes of each test example.
 fn keep(finished: FinishedRun<'_, StudyRun>) -> Result<()> {
     finished.save_model()?;
+    finished.save_confusion()?;
     let Some(bytes) = finished.outcomes()? else { return Ok(()) };
     let Some(reported) = finished.run.spec().reported_epoch(&finished.last.metrics) else {
         return Ok(());

@@ -1,6 +1,6 @@
-use crate::checkpoint::{keep_best, keep_outcomes};
+use crate::checkpoint::{OUTCOMES, keep_best, keep_reported};
 use crate::randomness::{Purpose, device_seed};
-use crate::{Error, Result};
+use crate::{Confusion, Error, Result};
 use burn::tensor::Device;
 use burn::train::Interrupter;
 use gelu_compare::measure::{Bits, EpochMetrics, Outcomes, TestGroups};
@@ -34,6 +34,18 @@ pub struct RunOptions {
     pub required: Vec<String>,
     /// Whether to save what the network makes of each test example, where outputs report it.
     pub outcomes: bool,
+    /// Metrics of which higher values are better, next to those of which the network's output says so: what early
+    /// stopping goes by.
+    pub higher: Vec<String>,
+}
+
+/// What the network made of the test examples, where that is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Tested {
+    /// Which are wrong.
+    pub(crate) wrong: Option<Bits>,
+    /// Which classes they were taken for.
+    pub(crate) confusion: Option<Confusion>,
 }
 
 struct State {
@@ -115,11 +127,11 @@ impl<S: Spec> Session<S> {
         }
     }
 
-    /// Ends an epoch: saves it, then makes it visible. `wrong` is what was made of each test example.
+    /// Ends an epoch: saves it, then makes it visible.
     pub(crate) fn end_epoch(
         &self,
         epoch: EpochMetrics,
-        wrong: Option<Bits>,
+        tested: Tested,
         write_parts: impl FnOnce(&Path) -> Result<()>,
     ) -> Result<()> {
         let mut state = self.state();
@@ -134,11 +146,15 @@ impl<S: Spec> Session<S> {
             if spec.reports_best_epoch() || restores {
                 keep_best(folder, scratch, number, reported)?;
             }
-            let outcomes = wrong.map(|wrong| {
+            let outcomes = tested.wrong.map(|wrong| {
                 let groups = TestGroups::singles(wrong.len());
                 outcomes_to_bytes(&Outcomes::of_errors(number, groups, wrong))
             });
-            keep_outcomes(folder, scratch, outcomes.as_deref(), number, reported)
+            let confusion = tested.confusion.as_ref().map(Confusion::to_csv);
+            for file in [(OUTCOMES, outcomes.as_deref()), (Confusion::FILE, confusion.as_deref())] {
+                keep_reported(folder, scratch, file, number, reported)?;
+            }
+            Ok(())
         })?;
         self.run.publish_metrics(&state.metrics)?;
         state.seconds += state.epoch_started.elapsed().as_secs_f64();

@@ -1,7 +1,7 @@
 //! The networks that a comparison has trained, to predict with.
 
-use crate::checkpoint::ATTACHED;
-use crate::{Error, Result, Run, Trainable, Training};
+use crate::checkpoint::{ATTACHED, CLASS_NAMES};
+use crate::{Confusion, Error, Result, Run, Trainable, Training};
 use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::Device;
@@ -145,9 +145,28 @@ impl Trained {
     pub fn attached<T: DeserializeOwned>(&self) -> Result<T> {
         let path = self.file();
         attached(&path)?.ok_or_else(|| {
-            let advice = "attach it with Training::attach, and read it as the same type";
-            Error::data(&path, Place::File, "nothing is attached to the network", advice)
+            Error::data(&path, Place::File, "nothing is attached to the network", ATTACHING)
         })
+    }
+
+    /// Returns the names of the classes, by their numbers ([`Training::class_names`]).
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or the classes have no names.
+    pub fn class_names(&self) -> Result<Vec<String>> {
+        let path = self.file();
+        metadata(&path, CLASS_NAMES, NAMING)?
+            .ok_or_else(|| Error::data(&path, Place::File, "the classes have no names", NAMING))
+    }
+
+    /// Returns which classes the network takes test examples for.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or the classes have no names.
+    pub fn confusion(&self) -> Result<Confusion> {
+        Confusion::read(&self.folder.join(Confusion::FILE))
     }
 
     fn file(&self) -> PathBuf {
@@ -161,13 +180,18 @@ impl Trained {
 ///
 /// When the file cannot be read, or has a value of another type.
 pub fn attached<T: DeserializeOwned>(file: &Path) -> Result<Option<T>> {
-    let refuse = |problem: String| {
-        let advice = "attach it with Training::attach, and read it as the same type";
-        Error::data(file, Place::File, problem, advice)
-    };
+    metadata(file, ATTACHED, ATTACHING)
+}
+
+/// What to do where a value is missing.
+const ATTACHING: &str = "attach it with Training::attach, and read it as the same type";
+const NAMING: &str = "train the run again with Training::class_names";
+
+/// What is saved with a network by this key.
+fn metadata<T: DeserializeOwned>(file: &Path, key: &str, advice: &str) -> Result<Option<T>> {
+    let refuse = |problem: String| Error::data(file, Place::File, problem, advice);
     let reader = burn_pack::Reader::from_file(file).map_err(|error| refuse(error.to_string()))?;
-    let text = reader.metadata().get(ATTACHED);
-    let value = text.map(|text| serde_json::from_str(text)).transpose();
+    let value = reader.metadata().get(key).map(|text| serde_json::from_str(text)).transpose();
     value.map_err(|error| refuse(error.to_string()))
 }
 

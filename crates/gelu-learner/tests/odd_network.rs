@@ -8,11 +8,20 @@ use burn::nn::{Linear, LinearConfig};
 use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLearningRate;
 use burn::optim::{AdamConfig, GradientsParams, ModuleOptimizer};
-use burn::tensor::{Device, Distribution, Int, Tensor, TensorData};
-use burn::train::metric::{AccuracyMetric, AurocMetric, ClassReduction, LossMetric};
-use burn::train::{ClassificationOutput, InferenceStep, StoppingCondition, TrainOutput, TrainStep};
-use gelu_learner::{EarlyStopping, Error, Loader, Program, Result, Run, Training};
+use burn::tensor::{Device, Distribution, ExecutionError, Int, Tensor, TensorData};
+use burn::train::metric::{
+    AccuracyInput, AccuracyMetric, Adaptor, AurocMetric, ClassReduction, ConfusionStatsInput,
+    LossInput, LossMetric,
+};
+use burn::train::{
+    ClassificationOutput, InferenceStep, ItemLazy, StoppingCondition, TrainOutput, TrainStep,
+};
+use gelu_learner::{
+    BatchMetrics, EarlyStopping, Error, Loader, Measure, ModelOutput, Program, Result, Run,
+    Training, metrics,
+};
 use rand::RngExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Module, Debug)]
 struct Odd {
@@ -32,7 +41,7 @@ enum Fault {
 }
 
 impl Odd {
-    fn score(&self, (inputs, classes): Batch) -> ClassificationOutput {
+    fn score(&self, (inputs, classes): Batch) -> Scored {
         let logits = self.linear.forward(inputs);
         let loss = CrossEntropyLossConfig::new().init(&logits.device());
         let loss = loss.forward(logits.clone(), classes.clone());
@@ -46,7 +55,60 @@ impl Odd {
             }
             Fault::Grows | Fault::None => loss,
         };
-        ClassificationOutput::new(loss, logits, classes)
+        Scored(ClassificationOutput::new(loss, logits, classes))
+    }
+}
+
+/// Burn's output, with a metric that is no ratio of sums.
+struct Scored(ClassificationOutput);
+
+impl ItemLazy for Scored {
+    fn sync(self) -> std::result::Result<Self, ExecutionError> {
+        self.0.sync().map(Self)
+    }
+}
+
+impl Adaptor<LossInput> for Scored {
+    fn adapt(&self) -> LossInput {
+        self.0.adapt()
+    }
+}
+
+impl Adaptor<AccuracyInput> for Scored {
+    fn adapt(&self) -> AccuracyInput {
+        self.0.adapt()
+    }
+}
+
+impl Adaptor<ConfusionStatsInput> for Scored {
+    fn adapt(&self) -> ConfusionStatsInput {
+        self.0.adapt()
+    }
+}
+
+impl ModelOutput for Scored {
+    fn metrics() -> Vec<Measure> {
+        let auroc = Measure::named("auroc").higher();
+        ClassificationOutput::metrics().into_iter().chain([auroc]).collect()
+    }
+
+    fn measure(&self) -> BatchMetrics {
+        let classes = self.0.targets.clone().float().unsqueeze_dim::<2>(1);
+        let score = self.0.output.clone().without_autodiff().narrow(1, 1, 1);
+        self.0.measure().gather("auroc", Tensor::cat(vec![score, classes], 1), metrics::auroc)
+    }
+
+    fn classes(&self) -> Option<[Tensor<1, Int>; 2]> {
+        self.0.classes()
+    }
+}
+
+/// Ends the process without a word in the training step of that number, if `$ODD_DIES_AT` says one.
+fn die_where_asked() {
+    static STEPS: AtomicUsize = AtomicUsize::new(0);
+    let step = STEPS.fetch_add(1, Ordering::Relaxed) + 1;
+    if std::env::var("ODD_DIES_AT").is_ok_and(|asked| asked == step.to_string()) {
+        std::process::abort();
     }
 }
 
@@ -54,11 +116,12 @@ type Batch = (Tensor<2>, Tensor<1, Int>);
 
 impl TrainStep for Odd {
     type Input = Batch;
-    type Output = ClassificationOutput;
+    type Output = Scored;
 
-    fn step(&self, batch: Batch) -> TrainOutput<ClassificationOutput> {
+    fn step(&self, batch: Batch) -> TrainOutput<Scored> {
+        die_where_asked();
         let output = self.score(batch);
-        TrainOutput::new(self, output.loss.clone().sum().backward(), output)
+        TrainOutput::new(self, output.0.loss.clone().sum().backward(), output)
     }
 
     fn optimize(
@@ -77,9 +140,9 @@ impl TrainStep for Odd {
 
 impl InferenceStep for Odd {
     type Input = Batch;
-    type Output = ClassificationOutput;
+    type Output = Scored;
 
-    fn step(&self, batch: Batch) -> ClassificationOutput {
+    fn step(&self, batch: Batch) -> Scored {
         self.score(batch)
     }
 }
@@ -106,7 +169,9 @@ fn training(run: &Run) -> Result<Training<Odd>> {
     let fault: String = run.get("fault")?;
     let device = run.device();
     let linear = |outputs| LinearConfig::new(2, outputs).init(device);
-    let (linear, spare) = (linear(2), linear(2));
+    // As if the program had been changed.
+    let changed = std::env::var("ODD_SPARE").map(|outputs| outputs.parse().unwrap_or(2));
+    let (linear, spare) = (linear(2), linear(changed.unwrap_or(2)));
     let kind = match fault.as_str() {
         "grows" => Fault::Grows,
         "nan" => Fault::NoNumber,
@@ -135,6 +200,7 @@ fn training(run: &Run) -> Result<Training<Odd>> {
     let train = match fault.as_str() {
         "no-batch" => train,
         "large-batch" => train.batch_size(201),
+        "prefetches" => train.batch_size(16).num_workers(3).drop_last(),
         "augmented" => train.batch_size(16).num_workers(2).augment(|[x, y], epoch, random| {
             let reach = 0.5 / epoch as f32;
             [x + random.random_range(-reach..reach), y]
@@ -156,11 +222,13 @@ fn training(run: &Run) -> Result<Training<Odd>> {
             let patient = StoppingCondition::NoImprovementSince { n_epochs: 4 };
             training.early_stopping(EarlyStopping::new("valid_f1", patient))
         }
-        "accumulates" => training.grads_accumulation(4).clip_norm(0.01),
+        "accumulates" => training.grads_accumulation(4),
+        "clipped" => training.clip_norm(0.01),
+        "classes" => training.class_names(["below", "above"]),
         "seldom" => training.measure_every(7),
         "recorded" => training
             .record((AccuracyMetric::new(), AurocMetric::multiclass(ClassReduction::Macro)))
-            .attach(&["below", "above"]),
+            .attach(&"what stands before and behind it"),
         _ => training.metrics((LossMetric::new(), AccuracyMetric::new())),
     })
 }

@@ -9,6 +9,12 @@ mod outcome;
 #[path = "../../gelu-compare/tests/support/sandbox.rs"]
 mod sandbox;
 
+#[path = "programs/keys.rs"]
+mod keys;
+
+#[path = "programs/resume.rs"]
+mod resume;
+
 use gelu_learner::{Setting, Trained};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use sandbox::{Sandbox, results};
@@ -292,56 +298,6 @@ fn a_network_that_changes_its_shape_is_not_gone_on_from() {
         .refused(1, "the network that is built now is not the one that was saved after epoch");
 }
 
-/// Whatever a training has, a run that is killed at some epochs ends with the bits of one that was not.
-#[test]
-fn each_feature_resumes_exactly() {
-    let sandbox = Sandbox::of_example("odd_network");
-    let features = "fault=stops,accumulates,seldom,recorded,augmented";
-    let more = ["--compare", features, "--each", "epochs=100", "--seeds", "1"];
-    sandbox.run(&with("compare", "whole", &more)).success();
-    sandbox.run(&with("submit", "pieces", &more)).success();
-    sandbox.killed_workers("pieces", 8);
-    sandbox.run(&["work", "pieces"]).success();
-    sandbox.are_equal("whole", "pieces");
-    let report = sandbox.run(&["report", "pieces", "--json"]).success();
-    let report: Value = serde_json::from_str(&report).unwrap();
-    for run in report["runs"].as_array().unwrap() {
-        let epochs = run["epochs"].as_array().unwrap();
-        let number = |epoch: &Value, column: &str| epoch[column].as_f64();
-        let folder = sandbox.path("pieces").join(run["folder"].as_str().unwrap());
-        assert!(folder.join("model.bpk").exists(), "results.json names each run's folder");
-        match run["fault"].as_str().unwrap() {
-            // Four epochs after the best one, which is what the run reports.
-            "stops" => {
-                let errors: Vec<f64> =
-                    epochs.iter().map(|epoch| number(epoch, "valid_error").unwrap()).collect();
-                let best = errors.iter().copied().fold(f64::INFINITY, f64::min);
-                let first = errors.iter().position(|error| *error == best).unwrap() + 1;
-                assert!(epochs.len() < 100, "it has all its epochs");
-                assert_eq!(epochs.len(), first + 4);
-                assert_eq!(run["reported_epoch"], first);
-            }
-            "seldom" => {
-                let measured: Vec<usize> = (1..=epochs.len())
-                    .filter(|epoch| number(&epochs[epoch - 1], "valid_error").is_some())
-                    .collect();
-                let expected: Vec<usize> = (1..=100).filter(|e| e % 7 == 0 || *e == 100).collect();
-                assert_eq!(measured, expected);
-            }
-            "recorded" => {
-                let last = epochs.last().unwrap();
-                let accuracy = number(last, "test_accuracy").unwrap();
-                let error = number(last, "test_error").unwrap();
-                // Burn's, of this one batch, in percent.
-                assert!((accuracy - 100.0 * (1.0 - error)).abs() < 1e-9, "{accuracy} {error}");
-                let area = number(last, "test_auroc_macro").unwrap();
-                assert!((50.0..=100.0).contains(&area), "{area}");
-            }
-            _ => assert_eq!(epochs.len(), 100),
-        }
-    }
-}
-
 #[test]
 fn a_line_per_epoch_fits_and_begins_with_what_decides() {
     let sandbox = Sandbox::of_example("own_sequences");
@@ -361,12 +317,21 @@ fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
     sandbox.run(&["compare", "--seeds", "2"]).success();
     let said = sandbox.run(&["predict", "3", "0"]).success();
     let lines: Vec<&str> = said.lines().collect();
-    let [run, class, error] = lines.as_slice() else { panic!("{said}") };
+    let [run, class, error, header, of_inside, of_outside] = lines.as_slice() else {
+        panic!("{said}")
+    };
     // The middle of the ellipse.
     assert_eq!(*class, "inside");
     assert!(sandbox.run(&["predict", "3.9", "4"]).success().contains("outside"));
     let (found, recorded) = error.split_once(", recorded ").unwrap();
     assert_eq!(found.strip_prefix("test error "), Some(recorded));
+    // The table of classes adds up to the same error, and its rows are the errors that the report has.
+    assert!(header.trim_start().starts_with("inside  outside"), "{header}");
+    let table = Trained::best(sandbox.path("results/predict")).unwrap().confusion().unwrap();
+    assert_eq!(table.names(), ["inside", "outside"]);
+    assert!(of_inside.starts_with("inside ") && of_outside.starts_with("outside"), "{said}");
+    let wrong = table.count(0, 1) + table.count(1, 0);
+    assert_eq!(wrong as f64 / 1024.0, recorded.parse::<f64>().unwrap());
     // The run is the one of the lowest validation error in results.json.
     let report = fs::read_to_string(sandbox.path("results/predict/results.json")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();
@@ -376,7 +341,15 @@ fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
     let lowest = runs.iter().map(|run| error(run, "valid_error")).fold(f64::INFINITY, f64::min);
     let best = runs.iter().find(|r| run.ends_with(r["folder"].as_str().unwrap())).unwrap();
     assert_eq!(error(best, "valid_error"), lowest);
+    assert_eq!(Some(error(best, "test_error_inside")), table.error(0));
+    assert_eq!(Some(error(best, "test_error_outside")), table.error(1));
     assert_eq!(recorded.parse::<f64>().unwrap(), error(best, "test_error"));
+
+    // The error of a class decides where that is asked for, in the unit of the error of all.
+    let by_class = ["--primary", "test_error_inside", "--seeds", "2"];
+    let said = sandbox.run(&with("compare", "by-class", &by_class)).success();
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("points of test error inside"), "{said}");
 
     // The same run by its values and its seed.
     let folder = sandbox.path("results/predict");

@@ -15,8 +15,6 @@ mod batch_norm;
 mod checkpointing;
 #[path = "backend/convolution.rs"]
 mod convolution;
-#[path = "backend/fast.rs"]
-mod fast;
 #[path = "backend/linear.rs"]
 mod linear;
 #[path = "backend/max_pool.rs"]

@@ -9,7 +9,7 @@ use burn::module::Param;
 use burn::nn::Linear;
 use burn::tensor::{Device, Distribution, Tensor, Tolerance};
 use gelu_core::{Activation, HiddenLayer};
-use gelu_training::layers::{self, Fast};
+use gelu_training::layers;
 
 /// Bias, activation and dropout come as gelu-core's own layer has them, of any rank and without a bias.
 #[test]
@@ -41,7 +41,7 @@ fn hidden_layers_are_gelu_cores() {
 fn assert_is_gelu_cores<const D: usize>(hidden: &HiddenLayer, x: Tensor<D>) {
     let device = x.device();
     device.seed(3);
-    let found = Fast(hidden.clone()).forward(x.clone());
+    let found = layers::hidden_layer(hidden, x.clone());
     device.seed(3);
     let expected = hidden.forward(x.clone());
     let tolerance = Tolerance::<f32>::absolute(1e-6);

@@ -102,6 +102,7 @@ fn names(runs: &[PathBuf]) -> Vec<String> {
 }
 
 /// What a run has come to: of one without a network or test examples, its measures alone.
-pub fn results(run: &Path) -> [Option<Vec<u8>>; 3] {
-    ["metrics.csv", "model.bpk", "outcomes.bin"].map(|name| fs::read(run.join(name)).ok())
+pub fn results(run: &Path) -> [Option<Vec<u8>>; 4] {
+    ["metrics.csv", "model.bpk", "outcomes.bin", "confusion.csv"]
+        .map(|name| fs::read(run.join(name)).ok())
 }

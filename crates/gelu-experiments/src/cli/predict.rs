@@ -17,8 +17,7 @@ pub(super) struct Predict {
     /// a recording, the words of a tweet, a text to go on from, or the coordinates of a point between commas
     #[arg(allow_negative_numbers = true)]
     input: String,
-    /// Folder that holds the data set's files; only word vectors and whitened pictures need them, and runs of an older
-    /// version
+    /// Folder that holds the data set's files, for runs of an older version
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Device to predict on

@@ -2,7 +2,8 @@ use super::Windows;
 use super::audio::frames::Frames;
 use super::audio::{Analysis, Normalisation, Recording};
 use super::own::table::RowReader;
-use crate::Result;
+use super::tweets::{Tweet, WordVectors};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -19,15 +20,17 @@ pub enum WindowReader {
         /// What is taken out of each frame.
         normalisation: Box<Normalisation>,
     },
+    /// The words of a tweet, whose vectors are the inputs.
+    Words(Box<WordVectors>),
 }
 
 impl WindowReader {
-    /// Returns the examples, all of class 0: of a row as its cells between commas, or of the recording (WAV or SPHERE)
-    /// in that file.
+    /// Returns the examples, all of class 0: of a row as its cells between commas, of the recording (WAV or SPHERE) in
+    /// that file, or of words between spaces.
     ///
     /// # Errors
     ///
-    /// When the input is no such row, or the file no such recording.
+    /// When the input is no such row, the file no such recording, or there is no word.
     pub fn read(&self, input: &str) -> Result<Windows> {
         match self {
             Self::Row(reader) => reader.read(input),
@@ -37,6 +40,15 @@ impl WindowReader {
                 let mut frames = Frames::default();
                 frames.push(path, &recording, &Analysis::new(*rate)?, |_| Some(0))?;
                 frames.into_windows(normalisation)
+            }
+            Self::Words(vectors) => {
+                let words: Vec<&str> = input.split_whitespace().collect();
+                if words.is_empty() {
+                    let problem = "there is no word to classify; give the words of a tweet";
+                    return Err(Error::Usage(problem.to_owned()));
+                }
+                let tags = vec![0; words.len()];
+                vectors.windows(&[Tweet { words, tags }])
             }
         }
     }

@@ -30,11 +30,16 @@ pub struct Windows {
     group_ends: Vec<usize>,
 }
 
-fn slice<S: Serializer>(table: &[f32], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+pub(super) fn slice<S: Serializer>(
+    table: &[f32],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     table.serialize(serializer)
 }
 
-fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Arc<[f32]>, D::Error> {
+pub(super) fn shared<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Arc<[f32]>, D::Error> {
     Vec::deserialize(deserializer).map(Arc::from)
 }
 
@@ -188,7 +193,7 @@ pub struct WindowSet {
     pub source: DataSource,
     /// The names of the classes, by their numbers.
     pub names: Vec<String>,
-    /// How an input that is not in the set is read; `None` where that needs the set's files.
+    /// How an input that is not in the set is read; `None` where it cannot be.
     pub reader: Option<WindowReader>,
 }
 

@@ -1,5 +1,6 @@
 //! What stands before and behind a trained network.
 
+use super::large_reader::LargeReader;
 use super::presentation::Presentation;
 use crate::data::points::Scale;
 use crate::data::{Images, Pixels, Points, Rows, Samples, WindowReader, pictures};
@@ -26,8 +27,7 @@ pub struct Interface {
     pub shape: Shape,
     /// The names of the classes, by their numbers.
     pub names: Vec<String>,
-    /// How an input is read; `None` where that needs the data set's files, because a whitening and word vectors are
-    /// larger than the network.
+    /// How an input is read; `None` in runs of an older version that whiten pictures or look up word vectors.
     pub reader: Option<InputReader>,
 }
 
@@ -62,10 +62,17 @@ pub enum InputReader {
         /// What the formula's values are measured in.
         scale: Scale,
     },
+    /// A picture that is whitened, or words that have vectors. How is larger than most networks, so the runs of a
+    /// comparison share a file of it.
+    Shared {
+        /// The file in the folder `readers` of the comparison.
+        file: String,
+    },
 }
 
 impl Interface {
     /// Returns the examples that an input is, on the device; of a text, windows of at most `context` characters.
+    /// `large` is what a shared file holds.
     ///
     /// # Errors
     ///
@@ -73,11 +80,12 @@ impl Interface {
     ///
     /// # Panics
     ///
-    /// Without a reader.
+    /// Without a reader, or without what its file holds.
     pub(super) fn read(
         &self,
         input: &str,
         context: Option<usize>,
+        large: Option<LargeReader>,
         device: &Device,
     ) -> Result<Samples> {
         match self.reader.as_ref().expect("it has a reader") {
@@ -112,11 +120,22 @@ impl Interface {
                 let points = Points::parse(input, *variables)?;
                 Ok(Samples::of_points(&points, vec![0.0], device))
             }
+            InputReader::Shared { .. } => match large.expect("its file was read") {
+                LargeReader::Picture { size, pixels, whitening } => {
+                    let picture = self.picture(Path::new(input), size)?;
+                    let presentation = Presentation::whitened(pixels, whitening, device);
+                    Ok(presentation.present(&picture, device))
+                }
+                LargeReader::Words(vectors) => {
+                    let windows = WindowReader::Words(vectors).read(input)?;
+                    Ok(Samples::of_windows(&windows, false, device))
+                }
+            },
         }
     }
 
     /// The picture of a file, of the size and the colours of those that were trained on.
-    pub(super) fn picture(&self, path: &Path, size: Option<usize>) -> Result<Images> {
+    fn picture(&self, path: &Path, size: Option<usize>) -> Result<Images> {
         let read = pictures::read_one(path, size)?;
         let [channels, height, width] = self.shape.picture.expect("it is a network of pictures");
         if [read.height, read.width] != [height, width] {

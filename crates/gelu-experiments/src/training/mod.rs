@@ -7,6 +7,7 @@ mod checks;
 mod decayed;
 mod evaluate;
 mod interface;
+mod large_reader;
 mod learned;
 mod network;
 mod noise;

@@ -315,6 +315,7 @@ mod tests {
             picture: None,
             names: Vec::new(),
             reader: None,
+            large: None,
         };
         let network = Network::new(&spec, &splits, &device);
         let measured = network.score(batch.clone());

@@ -80,6 +80,7 @@ mod tests {
             picture: None,
             names: Vec::new(),
             reader: None,
+            large: None,
         };
         let network = Network::new(&spec, &splits, &device);
         for measured in measure_noise(&network, &spec, &splits, &[0.0, 0.5], &device).unwrap() {

@@ -2,12 +2,12 @@
 
 use super::evaluate::{evaluate_split, measuring_loader};
 use super::interface::{InputReader, Interface, numbered};
+use super::large_reader::LargeReader;
 use super::network::Network;
-use super::presentation::Presentation;
 use super::run::load_model;
 use super::splits::Splits;
-use crate::data::tweets::{self, Tweet};
 use crate::data::{DataSet, Samples};
+use crate::error::Place;
 use crate::runs::{RunFolder, RunSpec};
 use crate::{Error, Result};
 use burn::tensor::Device;
@@ -16,7 +16,6 @@ use gelu_learner::{attached, unreadable};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 
 /// What a network predicts.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,15 +64,15 @@ pub enum OfText {
 
 /// Predicts for an input with the network of a run: a picture's file, a row of a table as its cells between commas, the
 /// file of a recording, words between spaces, a text, or a point's coordinates between commas. The input is read as every
-/// test example was, by what is saved with the network. `data` reads what the run was trained on, and where from; it is
-/// called for runs that whiten pictures or look up word vectors, and for those of an older version, which saved nothing.
+/// test example was, by what is saved with the network. `data` reads what the run was trained on; it is called for runs
+/// of an older version, which saved nothing, and where the comparison's folder `readers` is gone.
 ///
 /// # Errors
 ///
 /// When the input is none of the kind that the network was trained on, or the network cannot be read; those of `data`.
 pub fn predict(
     run: &RunFolder,
-    data: impl FnOnce() -> Result<(DataSet, Option<PathBuf>)>,
+    data: impl FnOnce() -> Result<DataSet>,
     input: &str,
     of_text: OfText,
     device: &Device,
@@ -89,13 +88,7 @@ pub fn predict(
                 .to_owned(),
         ));
     }
-    let (interface, samples) = match saved(run)?.filter(|saved| saved.reader.is_some()) {
-        Some(saved) => (saved, None),
-        None => {
-            let (data, place) = data()?;
-            with_data(&data, place.as_deref(), &spec, input, device)?
-        }
-    };
+    let (interface, large) = around(run, &spec, data, device)?;
     let model = load_model(run, &interface.shape, device)?;
     let context = spec.network.context();
     match (&interface.reader, of_text) {
@@ -105,7 +98,7 @@ pub fn predict(
             continued(&model, vocabulary, input, length, temperature, draw).map(Prediction::Text)
         }
         (Some(InputReader::Text(_)), OfText::LogLoss) => {
-            let samples = interface.read(input, context, device)?;
+            let samples = interface.read(input, context, None, device)?;
             let loss = evaluate_split(&model, &spec.network, &samples)?.loss;
             Ok(Prediction::LogLoss { loss, characters: samples.len() })
         }
@@ -114,20 +107,17 @@ pub fn predict(
                 .to_owned(),
         )),
         (Some(InputReader::Point { scale, .. } | InputReader::Quantity { scale, .. }), _) => {
-            let samples = interface.read(input, None, device)?;
+            let samples = interface.read(input, None, None, device)?;
             let outputs = outputs(&model, &spec, &samples, false)?;
             Ok(Prediction::Value(scale.value(outputs[0][0])))
         }
-        (Some(_), _) => {
-            let samples = interface.read(input, None, device)?;
-            Ok(of_all(&interface.names, &outputs(&model, &spec, &samples, true)?))
-        }
-        (None, _) => {
-            let samples = samples.expect("what no reader reads was read with the data");
+        _ => {
+            let is_tweet = matches!(large, Some(LargeReader::Words(_)));
+            let samples = interface.read(input, None, large, device)?;
             let outputs = outputs(&model, &spec, &samples, true)?;
-            Ok(match interface.shape.picture {
-                Some(_) => of_all(&interface.names, &outputs),
-                None => of_words(&interface.names, input, &outputs),
+            Ok(match is_tweet {
+                true => of_words(&interface.names, input, &outputs),
+                false => of_all(&interface.names, &outputs),
             })
         }
     }
@@ -141,12 +131,12 @@ pub fn predict(
 /// When the file cannot be read; those of `data`.
 pub fn interface_of(
     run: &RunFolder,
-    data: impl FnOnce() -> Result<(DataSet, Option<PathBuf>)>,
+    data: impl FnOnce() -> Result<DataSet>,
     device: &Device,
 ) -> Result<Interface> {
     match saved(run)? {
         Some(saved) => Ok(saved),
-        None => Ok(Splits::new(&data()?.0, &run.spec_of_any_version()?, device)?.interface()),
+        None => Ok(Splits::new(&data()?, &run.spec_of_any_version()?, device)?.interface()),
     }
 }
 
@@ -157,40 +147,32 @@ fn saved(run: &RunFolder) -> Result<Option<Interface>> {
     }
 }
 
-/// What stands before and behind the network, from the data; and the examples that the input is, where a reader
-/// that is saved cannot read it.
-fn with_data(
-    data: &DataSet,
-    place: Option<&Path>,
+/// What stands before and behind the network, with what a shared file holds: as saved, or else by the data.
+fn around(
+    run: &RunFolder,
     spec: &RunSpec,
-    input: &str,
+    data: impl FnOnce() -> Result<DataSet>,
     device: &Device,
-) -> Result<(Interface, Option<Samples>)> {
-    let splits = Splits::new(data, spec, device)?;
-    let interface = splits.interface();
-    let samples = match (&interface.reader, data, spec.data.pixels) {
-        (Some(_), ..) => None,
-        (None, DataSet::Pictures(set), Some(pixels)) => {
-            let picture = interface.picture(Path::new(input), spec.data.asked().size)?;
-            let fitted_to = set.train.part(0..set.train.len() - spec.data.validation);
-            let normalisation = spec.data.normalisation;
-            let presentation = Presentation::fit(pixels, normalisation, &fitted_to, device)?;
-            Some(presentation.present(&picture, device))
-        }
-        _ => {
-            let place = place.map(Path::to_path_buf);
-            let place = place.unwrap_or_else(|| crate::data::data_home().join(&spec.data.set));
-            let words: Vec<&str> = input.split_whitespace().collect();
-            if words.is_empty() {
-                let problem = "there is no word to classify; give the words of a tweet";
-                return Err(Error::Usage(problem.to_owned()));
-            }
-            let tags = vec![0; words.len()];
-            let windows = tweets::read_vectors(&place)?.windows(&[Tweet { words, tags }])?;
-            Some(Samples::of_windows(&windows, false, device))
-        }
+) -> Result<(Interface, Option<LargeReader>)> {
+    let saved = saved(run)?;
+    let missing = match saved.as_ref().and_then(|saved| saved.reader.as_ref()) {
+        Some(InputReader::Shared { file }) => match LargeReader::load(run, file) {
+            None => Some(LargeReader::path(run, file)),
+            large => return Ok((saved.expect("it has a reader"), large)),
+        },
+        Some(_) => return Ok((saved.expect("it has a reader"), None)),
+        None => None,
     };
-    Ok((interface, samples))
+    let by_data = data().and_then(|data| Ok(Splits::new(&data, spec, device)?.into_interface()));
+    by_data.map_err(|error| match missing {
+        None => error,
+        Some(path) => Error::data(
+            path,
+            Place::File,
+            format!("is missing or damaged, and so the data set is needed ({error})"),
+            "restore this file, or name the folder of the data set with --data",
+        ),
+    })
 }
 
 /// The outputs of each example; of a classifier, probabilities.

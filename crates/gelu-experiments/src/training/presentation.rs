@@ -1,4 +1,5 @@
 use super::interface::InputReader;
+use super::large_reader::LargeReader;
 use crate::data::prepared::{Key, prepared};
 use crate::data::{Images, Samples};
 use crate::recipe::{Normalisation, Pixels};
@@ -21,7 +22,11 @@ enum Fitted {
     Nothing,
     /// `[1, features]`, scaled.
     Mean(Tensor<2>),
-    Whitening(Box<Zca>),
+    Whitening {
+        zca: Box<Zca>,
+        /// What a file of it is called.
+        file: String,
+    },
 }
 
 /// Pictures whitened at a time.
@@ -43,8 +48,13 @@ impl Presentation {
             None => Fitted::Nothing,
             Some(Normalisation::MeanPicture) => Fitted::Mean(mean_picture(pixels, train, device)),
             Some(Normalisation::Zca { regulariser }) => {
-                let whitening = Whitening::of(pixels, regulariser, train, device)?;
-                Fitted::Whitening(Box::new(whitening.into_zca(device)))
+                let key = Whitening::key(pixels, regulariser, train);
+                let whitening =
+                    prepared(&key, || Whitening::fit(pixels, regulariser, train, device))?;
+                Fitted::Whitening {
+                    zca: Box::new(whitening.into_zca(device)),
+                    file: key.file_name(),
+                }
             }
         };
         Ok(Self { pixels, fitted })
@@ -55,14 +65,25 @@ impl Presentation {
         Self { pixels, fitted: mean.map_or(Fitted::Nothing, Fitted::Mean) }
     }
 
-    /// What reads a picture's file so, where that is no larger than a picture: a whitening is.
-    pub(super) fn reader(&self, size: Option<usize>) -> Option<InputReader> {
+    /// Whitens scaled pictures.
+    pub(super) fn whitened(pixels: Pixels, whitening: Whitening, device: &Device) -> Self {
+        let zca = Box::new(whitening.into_zca(device));
+        Self { pixels, fitted: Fitted::Whitening { zca, file: String::new() } }
+    }
+
+    /// What reads a picture's file so, and the larger part of it where it has one.
+    pub(super) fn reader(&self, size: Option<usize>) -> (InputReader, Option<LargeReader>) {
+        let pixels = self.pixels;
         let mean = match &self.fitted {
             Fitted::Nothing => None,
             Fitted::Mean(mean) => Some(mean.to_data().iter::<f32>().collect()),
-            Fitted::Whitening(_) => return None,
+            Fitted::Whitening { zca, file } => {
+                let reader = InputReader::Shared { file: file.clone() };
+                let whitening = Whitening::of(zca);
+                return (reader, Some(LargeReader::Picture { size, pixels, whitening }));
+            }
         };
-        Some(InputReader::Picture { size, pixels: self.pixels, mean })
+        (InputReader::Picture { size, pixels, mean }, None)
     }
 
     /// Pictures as inputs on the device.
@@ -71,7 +92,7 @@ impl Presentation {
         match &self.fitted {
             Fitted::Nothing => samples,
             Fitted::Mean(mean) => samples.map_inputs(|inputs| inputs - mean.clone()),
-            Fitted::Whitening(zca) => samples.map_inputs(|inputs| {
+            Fitted::Whitening { zca, .. } => samples.map_inputs(|inputs| {
                 let chunks = inputs.split(CHUNK, 0).into_iter();
                 Tensor::cat(chunks.map(|chunk| zca.forward(chunk)).collect(), 0)
             }),
@@ -79,9 +100,9 @@ impl Presentation {
     }
 }
 
-/// A fitted whitening as it is kept: the decomposition of 3072 × 3072 covariances takes a minute.
-#[derive(Serialize, Deserialize)]
-struct Whitening {
+/// A fitted whitening as it is saved: the decomposition of 3072 × 3072 covariances takes a minute.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Whitening {
     /// `[size]`
     mean: Vec<f32>,
     /// `[size, size]`
@@ -91,11 +112,6 @@ struct Whitening {
 impl Whitening {
     /// Raised when other numbers come out.
     const VERSION: u32 = 2;
-
-    fn of(pixels: Pixels, regulariser: f64, train: &Images, device: &Device) -> Result<Self> {
-        let key = Self::key(pixels, regulariser, train);
-        prepared(&key, || Self::fit(pixels, regulariser, train, device))
-    }
 
     /// Everything that the numbers depend on.
     fn key(pixels: Pixels, regulariser: f64, train: &Images) -> Key {
@@ -113,8 +129,12 @@ impl Whitening {
         let refuse =
             |error| Error::Usage(format!("the training pictures cannot be whitened: {error}"));
         let zca = zca.map_err(refuse)?;
+        Ok(Self::of(&zca))
+    }
+
+    fn of(zca: &Zca) -> Self {
         let values = |tensor: Tensor<2>| tensor.into_data().iter::<f32>().collect();
-        Ok(Self { mean: values(zca.mean()), matrix: values(zca.matrix()) })
+        Self { mean: values(zca.mean()), matrix: values(zca.matrix()) }
     }
 
     fn into_zca(self, device: &Device) -> Zca {

@@ -53,6 +53,7 @@ pub fn train(
     environment: &Environment,
     display: Display,
 ) -> Result<RunStatus> {
+    splits.save_large_reader(run.folder())?;
     let epochs = Some(run.spec().training.epochs);
     // No number there is as much of a loss as none of a loss.
     let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();

@@ -1,4 +1,5 @@
 use super::interface::{InputReader, Interface, Shape};
+use super::large_reader::{LargeReader, reader_of};
 use super::presentation::Presentation;
 use crate::activation::TargetFormula;
 use crate::data::own::table::TableParts;
@@ -7,9 +8,10 @@ use crate::data::{
 };
 use crate::measure::TestGroups;
 use crate::recipe::{BatchUnit, Recipe};
-use crate::runs::RunSpec;
+use crate::runs::{RunFolder, RunSpec};
 use crate::{Error, Result};
 use burn::tensor::Device;
+use std::sync::Arc;
 
 /// A data set as a run uses it: split, scaled, on the device.
 #[derive(Clone, Debug)]
@@ -32,8 +34,10 @@ pub struct Splits {
     pub picture: Option<[usize; 3]>,
     /// The names of the classes, by their numbers.
     pub names: Vec<String>,
-    /// How an input that is not in the data is read; `None` where that needs the data set's files.
+    /// How an input that is not in the data is read; `None` where it cannot be.
     pub reader: Option<InputReader>,
+    /// What the shared file of the reader holds.
+    pub(super) large: Option<Arc<LargeReader>>,
 }
 
 impl Splits {
@@ -66,6 +70,7 @@ impl Splits {
             DataSet::Pictures(set) => Self::of_pictures(&set.train, &set.test, data, spec, device),
             DataSet::Windows(set) => {
                 let set = limited(set, spec);
+                let (reader, large) = reader_of(&set);
                 let grouped = spec.training.batch_of == BatchUnit::Groups;
                 Ok(Self {
                     train: Samples::of_windows(&set.train, grouped, device),
@@ -77,7 +82,8 @@ impl Splits {
                     classes: set.classes,
                     picture: None,
                     names: set.names,
-                    reader: set.reader.map(InputReader::Windows),
+                    reader,
+                    large,
                 })
             }
             DataSet::Points(set) => Self::of_points(set, formula_of(spec)?, spec, device),
@@ -102,6 +108,7 @@ impl Splits {
                     picture: None,
                     names: Vec::new(),
                     reader: Some(InputReader::Text(set.vocabulary.iter().collect())),
+                    large: None,
                 })
             }
         }
@@ -157,6 +164,7 @@ impl Splits {
             picture: None,
             names: Vec::new(),
             reader: Some(InputReader::Point { variables: formula.variables(), scale }),
+            large: None,
         })
     }
 
@@ -178,6 +186,7 @@ impl Splits {
         let fitted_to = train.part(0..rest);
         let presentation = Presentation::fit(pixels, recipe.normalisation, &fitted_to, device)?;
         let present = |images: &Images, range| presentation.present(&images.part(range), device);
+        let (reader, large) = presentation.reader(recipe.asked().size);
         let test_range = 0..test_limit;
         let validation = rest..rest + recipe.validation.min(test_limit);
         Ok(Self {
@@ -190,7 +199,8 @@ impl Splits {
             classes: data.classes(),
             picture: data.picture(),
             names: data.names(),
-            reader: presentation.reader(recipe.asked().size),
+            reader: Some(reader),
+            large: large.map(Arc::new),
         })
     }
 
@@ -203,6 +213,24 @@ impl Splits {
     pub fn interface(&self) -> Interface {
         let (names, reader) = (self.names.clone(), self.reader.clone());
         Interface { shape: self.shape(), names, reader }
+    }
+
+    /// Saves the larger part of what reads an input, where there is one, for the run's comparison.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(super) fn save_large_reader(&self, run: &RunFolder) -> Result<()> {
+        match (&self.reader, &self.large) {
+            (Some(InputReader::Shared { file }), Some(large)) => large.save(run, file),
+            _ => Ok(()),
+        }
+    }
+
+    /// What stands before and behind the network, with the larger part of what reads an input.
+    pub(super) fn into_interface(self) -> (Interface, Option<LargeReader>) {
+        let interface = self.interface();
+        (interface, self.large.and_then(Arc::into_inner))
     }
 
     /// Numbers of an input.

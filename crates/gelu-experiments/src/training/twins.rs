@@ -121,6 +121,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
         picture,
         names: Vec::new(),
         reader: None,
+        large: None,
     };
     let training = device.autodiff();
     let mut network = Network::new(&spec, &splits, &training);

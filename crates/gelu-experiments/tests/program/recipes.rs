@@ -63,7 +63,7 @@ fn compared(name: &str, generate: &[&str], more: &[&str]) -> Document {
     document
 }
 
-/// That a network needs no data set to predict, but for word vectors.
+/// That a network needs no data set to predict.
 #[track_caller]
 fn assert_predicts_without_data(sandbox: &Sandbox, name: &str) {
     let (data, moved) = (sandbox.path("data"), sandbox.path("moved"));
@@ -103,12 +103,21 @@ fn assert_predicts_without_data(sandbox: &Sandbox, name: &str) {
             predict("nowhere.wav", &[]).refused(1, "nowhere.wav");
         }
         "tweet-tagger" => {
-            let said = json(predict("lol  i won't", &["--data", "data"]).success());
+            std::fs::rename(data, &moved).unwrap();
+            let said = json(predict("lol  i won't", &[]).success());
             let words = said["words"].as_array().unwrap();
             let words: Vec<&str> =
                 words.iter().map(|word| word["word"].as_str().unwrap()).collect();
             assert_eq!(words, ["lol", "i", "won't"]);
             predict(" ", &[]).refused(2, "there is no word");
+            // Without its shared file, the data set has to be there.
+            std::fs::remove_dir_all(sandbox.path("results/tweet-tagger/readers")).unwrap();
+            let refused = predict("lol", &["--data", "data"]).refused(1, "readers/words-");
+            assert!(
+                refused.contains("restore this file, or name the folder of the data"),
+                "{refused}"
+            );
+            assert_eq!(json(predict("lol  i won't", &["--data", "moved"]).success()), said);
         }
         "mnist-autoencoder" => {
             predict("x.png", &[]).refused(2, "this network is an autoencoder");
@@ -388,9 +397,9 @@ fn results_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Nor does the whitening, which is fitted by the first process that needs it and kept for all.
+/// Nor does the whitening, which is fitted by the first process that needs it and saved for all.
 #[test]
-fn a_whitening_does_not_depend_on_the_number_of_threads() {
+fn a_whitening_does_not_depend_on_the_number_of_threads_and_predicts_without_the_data() {
     let sandbox = Sandbox::new();
     sandbox.run(&["data", "synth", "mnist", "data", "--train", "900", "--test", "20"]).success();
     let digits = Recipe::text("digits").unwrap();
@@ -410,6 +419,20 @@ fn a_whitening_does_not_depend_on_the_number_of_threads() {
         results_of(&sandbox.runs(threads)[0])
     };
     assert!(trained("1") == trained("3"));
+
+    // The comparison saves it, so that predicting needs no data.
+    image::GrayImage::from_fn(28, 28, |x, y| image::Luma([(9 * x.min(y)) as u8]))
+        .save(sandbox.path("ramp.png"))
+        .unwrap();
+    std::fs::rename(sandbox.path("data"), sandbox.path("moved")).unwrap();
+    let predicted = || sandbox.run(&["predict", "1", "ramp.png", "--json"]);
+    let by_file = predicted().success();
+    assert_eq!(by_file.matches("probability").count(), 10, "{by_file}");
+    std::fs::remove_dir_all(sandbox.path("1/readers")).unwrap();
+    let refused = predicted().refused(1, "1/readers/zca-");
+    assert!(refused.contains("restore this file, or name the folder of the data set"), "{refused}");
+    std::fs::rename(sandbox.path("moved"), sandbox.path("data")).unwrap();
+    assert_eq!(predicted().success(), by_file);
 }
 
 /// Files of one's own, as the guide names them.

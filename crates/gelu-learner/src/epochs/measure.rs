@@ -1,20 +1,22 @@
 //! The splits, measured after an epoch.
 
 use super::{EpochByEpoch, Events, Measured};
+use crate::Confusion;
 use crate::batch_metrics::LOSS;
 use crate::metrics::Recording;
 use crate::probe::probe;
+use crate::session::Tested;
 use crate::split_metrics::{MetricSums, SplitMetrics, unreadable};
 use crate::training::{Further, MeasuredSplits};
 use crate::{Error, ModelOutput, Result, Trainable};
 use burn::data::dataloader::{DataLoader, Progress};
-use burn::tensor::{Bool, Tensor};
+use burn::tensor::{Bool, Int, Tensor};
 use burn::train::{InferenceStep, Learner, LearnerEvent, TrainingItem, ValidLoader};
 use gelu_compare::measure::{Bits, EpochMetrics, Split};
 use gelu_compare::runs::{Phase, Spec};
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
-    /// Measures every split with dropout off, and which test examples are wrong where that is kept.
+    /// Measures every split with dropout off, and what the network makes of test examples where that is kept.
     pub(super) fn measure(
         &self,
         epoch: usize,
@@ -23,7 +25,8 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         learner: &Learner<M>,
     ) -> Result<Measured> {
         let model = learner.model().valid();
-        let MeasuredSplits { train, valid, test, further, recorders, .. } = &self.measured;
+        let MeasuredSplits { train, valid, test, further, recorders, class_names, .. } =
+            &self.measured;
         let splits = [train.as_ref(), valid.as_ref(), test.as_ref()].into_iter().flatten();
         let all = splits.chain(further.iter().map(|further| &further.examples));
         let total = all.map(|split| split.num_items()).sum();
@@ -38,7 +41,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             (true, Some(_)) => Some(Split::Valid),
             (true, None) => Some(Split::Test),
         };
-        let (mut wrong, mut recorded) = (Vec::new(), Vec::new());
+        let (mut wrong, mut recorded, mut confusions) = (Vec::new(), Vec::new(), Vec::new());
         let mut measure = |split: Split, loader: Option<&ValidLoader<M>>| -> Result<SplitMetrics> {
             let Some(loader) = loader else { return Ok(SplitMetrics::default()) };
             let mut recordings: Vec<Box<dyn Recording<M>>> =
@@ -53,11 +56,14 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
                     },
                 )?;
             }
-            let (mut done, mut batches) = (0, 0);
+            let (mut done, mut batches, mut classes) = (0, 0, Vec::new());
             let score = evaluate(&model, loader.as_ref(), |examples, output| {
                 count(examples);
                 if split == Split::Test && self.session.options().outcomes {
                     wrong.extend(output.wrong());
+                }
+                if !class_names.is_empty() {
+                    classes.extend(output.classes());
                 }
                 (done, batches) = (done + examples, batches + 1);
                 let progress = Progress::new(done, loader.num_items(), Some("examples".to_owned()));
@@ -72,6 +78,9 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             })?;
             if on_display == Some(split) {
                 self.tell_valid(events, LearnerEvent::EndSplit(epoch))?;
+            }
+            if !class_names.is_empty() {
+                confusions.push((split, confusion(class_names, classes)?));
             }
             for (recorder, mut recording) in recorders.iter().zip(recordings) {
                 recorded.push((format!("{split}_{}", recorder.column()), recording.finish()?));
@@ -112,7 +121,15 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         for (column, value) in self.probed(epoch, learner)? {
             metrics.set(&column, value);
         }
-        Ok((metrics, bits(wrong)?))
+        let columns = Confusion::columns(class_names);
+        for (split, confusion) in &confusions {
+            for (class, column) in columns.iter().enumerate() {
+                metrics.set(&format!("{split}_{column}"), confusion.error(class));
+            }
+        }
+        let of_test = confusions.into_iter().find(|(split, _)| *split == Split::Test);
+        let confusion = of_test.map(|(_, confusion)| confusion);
+        Ok((metrics, Tested { wrong: bits(wrong)?, confusion }))
     }
 
     /// The metrics of an epoch after which no split is measured.
@@ -189,6 +206,22 @@ pub fn evaluate<M: InferenceStep<Output: ModelOutput>>(
         seen(examples, output)?;
     }
     sums.finish()
+}
+
+/// Which classes examples were taken for, given batch by batch.
+fn confusion(names: &[String], batches: Vec<[Tensor<1, Int>; 2]>) -> Result<Confusion> {
+    if batches.is_empty() {
+        return Err(Error::Usage(
+            "the network's output says no classes, which .class_names(…) needs; implement ModelOutput::classes"
+                .to_owned(),
+        ));
+    }
+    let (classes, chosen): (Vec<_>, Vec<_>) = batches.into_iter().map(Into::into).unzip();
+    let numbers = |batches: Vec<Tensor<1, Int>>| -> Result<Vec<i64>> {
+        let all = Tensor::cat(batches, 0).try_into_data().map_err(unreadable)?;
+        Ok(all.iter::<i64>().collect())
+    };
+    Confusion::of(names, numbers(classes)?.into_iter().zip(numbers(chosen)?))
 }
 
 /// Returns what is true of examples, batch by batch, as bits; `None` without a batch.

@@ -12,7 +12,7 @@ pub use measure::{bits, evaluate};
 
 use crate::checkpoint::Parts;
 use crate::learn::log;
-use crate::session::Session;
+use crate::session::{Session, Tested};
 use crate::training::{MeasuredSplits, Steps};
 use crate::{EarlyStopping, Result, Trainable};
 use burn::tensor::Device;
@@ -20,7 +20,7 @@ use burn::train::{
     Learner, LearnerEvent, SupervisedLearningStrategy, SupervisedTrainingEventProcessor,
     TrainLoader, TrainingComponents, ValidLoader,
 };
-use gelu_compare::measure::{Bits, EpochMetrics};
+use gelu_compare::measure::EpochMetrics;
 use gelu_compare::runs::{RunStatus, Spec};
 use std::sync::Arc;
 
@@ -88,9 +88,9 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         }
         let is_measured =
             epoch.is_multiple_of(self.measured.every) || epoch == components.num_epochs;
-        let (mut metrics, wrong) = match is_measured {
+        let (mut metrics, tested) = match is_measured {
             true => self.measure(epoch, trained, events, learner)?,
-            false => (self.trained_alone(epoch, &trained, learner), None),
+            false => (self.trained_alone(epoch, &trained, learner), Tested::default()),
         };
         if let Some(name) = self.session.lost(&metrics, is_measured)? {
             log::<S>(&format!(
@@ -104,7 +104,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         let checkpointer = components.checkpointer.as_mut();
         let checkpointer = checkpointer.expect("a run is always given its checkpointers");
         checkpointer.checkpoint(learner, epoch, &components.event_store);
-        self.session.end_epoch(metrics, wrong, |folder| self.parts.write_to(folder))?;
+        self.session.end_epoch(metrics, tested, |folder| self.parts.write_to(folder))?;
         Ok(match self.session.stops_after_epoch() && epoch < components.num_epochs {
             _ if stops => Next::End(RunStatus::Finished),
             true => Next::End(RunStatus::Interrupted),
@@ -126,5 +126,5 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
     }
 }
 
-/// What is measured after an epoch: its metrics, and which test examples are wrong where that is kept.
-type Measured = (EpochMetrics, Option<Bits>);
+/// What is measured after an epoch.
+type Measured = (EpochMetrics, Tested);

@@ -1,8 +1,10 @@
 //! What is left of a run once a session has ended.
 
-use crate::checkpoint::{model_bytes, outcomes_bytes};
+use crate::Confusion;
+use crate::checkpoint::{OUTCOMES, model_bytes};
 use crate::session::Session;
 use crate::{Error, Result};
+use gelu_compare::files::read_bytes;
 use gelu_compare::runs::{Checkpoint, ClaimedRun, RunStatus, Spec};
 use gelu_compare::worker::conclude;
 
@@ -25,6 +27,19 @@ impl<S: Spec> FinishedRun<'_, S> {
         self.run.set_model(&model_bytes(&self.last.path)?)
     }
 
+    /// Saves which classes the network of the reported epoch takes test examples for, as `confusion.csv` in the run's
+    /// folder, where [the classes have names](crate::Training::class_names).
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or written.
+    pub fn save_confusion(&self) -> Result<()> {
+        match read_bytes(&self.last.path.join(Confusion::FILE))? {
+            Some(bytes) => self.run.set_file(Confusion::FILE, &bytes),
+            None => Ok(()),
+        }
+    }
+
     /// Returns what the network made of each test example in the reported epoch, as the bytes of a file, where
     /// the run saved that.
     ///
@@ -32,7 +47,7 @@ impl<S: Spec> FinishedRun<'_, S> {
     ///
     /// When it cannot be read.
     pub fn outcomes(&self) -> Result<Option<Vec<u8>>> {
-        outcomes_bytes(&self.last.path)
+        read_bytes(&self.last.path.join(OUTCOMES))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Training through Burn, in a thread of its own.
 
+use super::keys::KeyReader;
 use super::redirected_stderr::RedirectedStderr;
 use crate::checkpoint::{EveryEpoch, PartCheckpointer, Parts, numbered};
 use crate::epochs::EpochByEpoch;
@@ -65,7 +66,7 @@ fn launch<S: Spec, M: Trainable>(
     let done = checkpoint.map_or(0, |found| found.epoch);
     let seed = session.spec().key().seed;
     device.seed(device_seed(seed, Purpose::Weights));
-    let mut prepared = training(done)?.prepared(seed, done, device)?;
+    let mut prepared = training(done)?.prepared(seed, done, device, &session.options().higher)?;
     let epochs = prepared.num_epochs;
     session.set_epochs(epochs);
     let stopped = prepared.early_stopping.as_ref();
@@ -87,7 +88,7 @@ fn launch<S: Spec, M: Trainable>(
     // Burn wants one: that of its display, where there is one.
     let valid = [&prepared.measured.valid, &prepared.measured.test].into_iter().flatten().next();
     let valid = valid.cloned().unwrap_or_else(|| prepared.train.to_device(device));
-    let parts = Arc::new(Parts::attaching(prepared.attached.take()));
+    let parts = Arc::new(Parts::with(std::mem::take(&mut prepared.metadata)));
     let [model_part, optimizer_part, scheduler] =
         PartCheckpointer::all(&parts, checkpoint.map(|found| found.path.as_path()));
     let folder = session.run.folder().path();
@@ -122,6 +123,7 @@ fn launch<S: Spec, M: Trainable>(
         true => Some(RedirectedStderr::of(session)?),
         false => None,
     };
+    let _keys = (shown && std::io::stdin().is_terminal()).then(KeyReader::start);
     let learner = Learner::new(model.train(), optimizer, learning_rate);
     training.with_training_strategy(TrainingStrategy::Custom(Arc::new(strategy))).launch(learner);
     Ok(())
@@ -133,9 +135,9 @@ fn check_fit<M: Module>(model: &M, checkpoint: &Checkpoint) -> Result<()> {
     let fits = ModuleRecord::load(&path).and_then(|record| model.clone().try_load_record(record));
     fits.map(|_| ()).map_err(|error| {
         Error::Failed(format!(
-            "the network that is built now is not the one that was saved after epoch {}: {error}\nThe \
-             program has changed since, or the network changes its parameters while it trains, which \
-             cannot be resumed. Name another folder with --out, or delete {}",
+            "the network that is built now is not the one that was saved after epoch {} ({error}), because the program \
+             has changed since, or the network changes its parameters while it trains; name another folder with \
+             --out, or delete {}",
             checkpoint.epoch,
             checkpoint.path.parent().unwrap_or(&path).display()
         ))

@@ -5,6 +5,7 @@
 //! measures every split after an epoch and ends the epoch with one atomic checkpoint.
 
 mod finished;
+mod keys;
 mod launch;
 mod redirected_stderr;
 

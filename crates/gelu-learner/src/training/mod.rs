@@ -62,6 +62,7 @@ pub struct Training<M: Trainable> {
     recorders: Vec<Box<dyn Recorder<M>>>,
     display: Vec<Register<M>>,
     on_epoch: OnEpoch,
+    class_names: Vec<String>,
     attached: Option<serde_json::Value>,
 }
 
@@ -89,6 +90,10 @@ impl<M: Trainable> Training<M> {
     /// Trains a network, as it was built for a run, with an optimiser of Burn's or of gelu-training's, at a
     /// learning rate: a number, or one of Burn's schedulers, as Burn's `Learner::new` takes them. A scheduler
     /// makes a step per step of the optimiser and goes on exactly where it was after a kill.
+    ///
+    /// Parts of a network may have optimisers and learning rates of their own (Burn's `with_group`). Name such a
+    /// group by the path of its parameters (`ParamGroup::from_predicate("critic")`), because parameters get
+    /// [numbers](crate::numbered) instead of their random identities here.
     ///
     /// ```
     /// # use burn::optim::AdamConfig;
@@ -124,6 +129,7 @@ impl<M: Trainable> Training<M> {
             recorders: Vec::new(),
             display: Vec::new(),
             on_epoch: Box::new(|_| ()),
+            class_names: Vec::new(),
             attached: None,
         }
     }
@@ -184,7 +190,9 @@ impl<M: Trainable> Training<M> {
 
     /// Measures `train_…` on this after every epoch, dropout off: the training set as its batcher makes it
     /// for measuring. Without it `train_…` is the mean over the batches as they were trained on, which costs
-    /// nothing; with it, that mean of the loss is `batch_loss`.
+    /// nothing. With it that mean of the loss has a column of its own, `batch_loss`: it is of networks that changed
+    /// during the epoch, with dropout and augmentation, so it cannot be compared with `test_loss`, and shows alone
+    /// how the steps of the optimiser went.
     pub fn measure_train(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
         self.measure_train = Some(loader.into());
         self
@@ -248,8 +256,18 @@ impl<M: Trainable> Training<M> {
         self
     }
 
+    /// Gives the classes names, by their numbers. Then each split that is measured has the error of each class
+    /// (`test_error_cat`: the share of cats that are taken for something else), the run saves which classes test
+    /// examples were taken for ([`Confusion`](crate::Confusion)), and the names are saved with the network
+    /// ([`Trained::class_names`](crate::Trained::class_names)). The network's output has to say the
+    /// [classes](crate::ModelOutput::classes); Burn's `ClassificationOutput` does.
+    pub fn class_names(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.class_names = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Saves a value with the network: what predicting needs beside its parameters, such as the mean and the
-    /// deviation of inputs, a vocabulary, the names of classes. [`Trained::attached`](crate::Trained::attached)
+    /// deviation of inputs, or a vocabulary. [`Trained::attached`](crate::Trained::attached)
     /// gives it back.
     ///
     /// # Panics

@@ -2,6 +2,7 @@
 
 use super::display::registered;
 use super::{Input, OnEpoch, Probes, Register, Training};
+use crate::checkpoint::{ATTACHED, CLASS_NAMES, Metadata};
 use crate::loader::{BatchSource, Order, refuse};
 use crate::metrics::Recorder;
 use crate::{EarlyStopping, ModelOutput, Result, Trainable};
@@ -24,7 +25,8 @@ pub(crate) struct Prepared<M: Trainable> {
     pub(crate) measured: MeasuredSplits<M>,
     pub(crate) early_stopping: Option<EarlyStopping>,
     pub(crate) on_epoch: OnEpoch,
-    pub(crate) attached: Option<serde_json::Value>,
+    /// What is saved with the network.
+    pub(crate) metadata: Metadata,
     display: Vec<Register<M>>,
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct MeasuredSplits<M: Trainable> {
     pub(crate) probed: Option<ValidLoader<M>>,
     pub(crate) further: Vec<Further<M>>,
     pub(crate) recorders: Vec<Box<dyn Recorder<M>>>,
+    /// The names of the classes; empty where they have none.
+    pub(crate) class_names: Vec<String>,
 }
 
 /// Examples of which one metric is measured, next to the splits.
@@ -76,12 +80,19 @@ impl<M: Trainable> Prepared<M> {
 }
 
 impl<M: Trainable> Training<M> {
-    /// Checks the training of a run of that seed, `done` of whose epochs are over, and makes its loaders.
+    /// Checks the training of a run of that seed, `done` of whose epochs are over, and makes its loaders. Of the
+    /// metrics in `higher`, higher values are better.
     ///
     /// # Errors
     ///
     /// When there is nothing to train on, or a number makes no sense.
-    pub(crate) fn prepared(self, seed: u64, done: usize, device: &Device) -> Result<Prepared<M>> {
+    pub(crate) fn prepared(
+        self,
+        seed: u64,
+        done: usize,
+        device: &Device,
+        higher: &[String],
+    ) -> Result<Prepared<M>> {
         let Some(train) = self.train else {
             return refuse(
                 "there is no data to train on; give some with .train(Loader::new(…))".to_owned(),
@@ -137,13 +148,17 @@ impl<M: Trainable> Training<M> {
             let of_output =
                 |metric: &Measure| metric.name == quantity && metric.direction == Direction::Higher;
             let mut of_burn = self.recorders.iter();
-            let is_higher = declared.iter().any(of_output)
+            let is_higher = higher.iter().any(|column| column == strategy.metric())
+                || declared.iter().any(of_output)
                 || of_burn.any(|metric| metric.column() == quantity && metric.is_higher_better());
             match is_higher {
                 true => strategy.higher(),
                 false => strategy,
             }
         });
+        let json = |value: &[String]| serde_json::to_string(value).expect("names are text");
+        let names = (!self.class_names.is_empty()).then(|| (CLASS_NAMES, json(&self.class_names)));
+        let attached = self.attached.map(|value| (ATTACHED, value.to_string()));
         Ok(Prepared {
             model: self.model,
             optimizer: self.optimizer,
@@ -159,10 +174,11 @@ impl<M: Trainable> Training<M> {
                 probed,
                 further: further.collect::<Result<_>>()?,
                 recorders: self.recorders,
+                class_names: self.class_names,
             },
             early_stopping,
             on_epoch: self.on_epoch,
-            attached: self.attached,
+            metadata: attached.into_iter().chain(names).collect(),
             display: self.display,
         })
     }

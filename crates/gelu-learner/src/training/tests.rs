@@ -16,7 +16,7 @@ fn load(examples: usize, plus: usize) -> Loader<usize, Batch> {
 }
 
 fn prepared(training: Training<Net>, done: usize) -> Result<Prepared<Net>> {
-    training.prepared(3, done, &Device::default())
+    training.prepared(3, done, &Device::default(), &[])
 }
 
 #[test]

@@ -166,6 +166,13 @@ impl Study {
         }
     }
 
+    /// Returns the names of those declared measures of which higher values are better.
+    pub fn higher_columns(&self) -> Vec<String> {
+        let is_higher = |of: &&Measure| of.direction == crate::measure::Direction::Higher;
+        let declared = self.measures.iter().filter(is_higher);
+        declared.map(|measure| &measure.column).chain(&self.higher).cloned().collect()
+    }
+
     /// What a finished run has to have measured.
     pub fn required(&self) -> impl Iterator<Item = &str> + Clone {
         let others = self.no_worse.iter().map(|no_worse| no_worse.metric.as_str());

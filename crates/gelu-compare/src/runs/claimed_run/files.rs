@@ -61,6 +61,15 @@ impl<S: Spec> ClaimedRun<S> {
         self.place("model.bpk", bytes, Durable::Yes)
     }
 
+    /// Puts a file of the program's own in place, next to the network.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn set_file(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.place(name, bytes, Durable::Yes)
+    }
+
     /// Writes what the trained network achieves under noise.
     ///
     /// # Errors

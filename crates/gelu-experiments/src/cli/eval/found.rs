@@ -45,15 +45,15 @@ pub(in crate::cli) fn run_of(folder: &Path) -> Result<RunFolder> {
     }
 }
 
-/// The data that a run was trained on, and where they were read from.
+/// The data that a run was trained on.
 pub(in crate::cli) fn data_of(
     folder: &Path,
     run: &RunFolder,
     place: Option<PathBuf>,
-) -> Result<(DataSet, Option<PathBuf>)> {
+) -> Result<DataSet> {
     let spec: RunSpec = run.spec_of_any_version()?;
     let place = place.or_else(|| location(folder, &spec.data.set));
-    Ok((data::load(&spec.asked(), place.as_deref())?, place))
+    data::load(&spec.asked(), place.as_deref())
 }
 
 /// Where the comparison's data were read from, if they are still there or have no customary place.

@@ -6,7 +6,7 @@
 //! made again. You may delete the folder at any time, and it need not be writable.
 
 mod key;
-mod store;
+pub(crate) mod store;
 
 pub use key::{Key, folder};
 

@@ -10,7 +10,7 @@ const CHECKSUM: usize = 32;
 
 /// Writes so that a reader never sees half of it, with the permissions that the umask leaves: the cache may be
 /// shared.
-pub(super) fn write<T: Serialize>(path: &Path, thing: &T) -> Result<()> {
+pub(crate) fn write<T: Serialize>(path: &Path, thing: &T) -> Result<()> {
     let mut bytes = vec![0; CHECKSUM];
     rmp_serde::encode::write(&mut bytes, thing)
         .map_err(|error| Error::Failed(error.to_string()))?;
@@ -20,7 +20,7 @@ pub(super) fn write<T: Serialize>(path: &Path, thing: &T) -> Result<()> {
 }
 
 /// What the file holds; `None` where there is none, or it is damaged.
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let bytes = std::fs::read(path).ok()?;
     let (checksum, content) = bytes.split_at_checked(CHECKSUM)?;
     (*Sha256::digest(content) == *checksum).then(|| rmp_serde::from_slice(content).ok())?

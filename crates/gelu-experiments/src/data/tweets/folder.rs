@@ -1,5 +1,5 @@
 use super::super::files::read_bytes;
-use super::super::{DataSource, WindowSet, Windows, synthetic};
+use super::super::{DataSource, WindowReader, WindowSet, Windows, synthetic};
 use super::{TAGS, WordVectors, parse_tweets};
 use crate::error::Place;
 use crate::{Error, Result};
@@ -60,17 +60,8 @@ pub fn read(folder: &Path, vectors: Option<&Path>) -> Result<WindowSet> {
     let location = Some(folder.to_path_buf());
     let source = DataSource::new("tweets", location, synthetic::is_marked(folder), content);
     let names = TAGS.map(str::to_owned).to_vec();
-    Ok(WindowSet { train, validation, test, classes: TAGS.len(), source, names, reader: None })
-}
-
-/// Reads the word vectors in `folder`, or in `data/Tweets` below it.
-///
-/// # Errors
-///
-/// When they are missing or damaged.
-pub fn read_vectors(folder: &Path) -> Result<WordVectors> {
-    let path = find_vectors(&place(folder))?;
-    WordVectors::parse(&path, &read_bytes(&path)?)
+    let reader = Some(WindowReader::Words(Box::new(embedding)));
+    Ok(WindowSet { train, validation, test, classes: TAGS.len(), source, names, reader })
 }
 
 fn find_vectors(folder: &Path) -> Result<PathBuf> {

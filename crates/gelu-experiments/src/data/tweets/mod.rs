@@ -20,6 +20,6 @@ mod folder;
 mod tagged;
 mod vectors;
 
-pub use folder::{FILES, is_present, read, read_vectors, write_synthetic};
+pub use folder::{FILES, is_present, read, write_synthetic};
 pub use tagged::{TAGS, Tweet, parse_tweets};
 pub use vectors::{Found, TWEET_END, UNKNOWN, WordVectors};

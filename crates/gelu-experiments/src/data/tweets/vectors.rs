@@ -1,10 +1,12 @@
 use super::super::Windows;
 use super::super::files::read_bytes;
 use super::super::text::{from_utf8, shown};
+use super::super::windows::{shared, slice};
 use super::Tweet;
 use crate::error::Place;
 use crate::{Error, Result};
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,11 +36,12 @@ pub enum Found {
 /// # Shapes
 ///
 /// - table: `[words, width]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WordVectors {
+    #[serde(serialize_with = "slice", deserialize_with = "shared")]
     table: Arc<[f32]>,
     width: usize,
-    rows: HashMap<String, u32>,
+    rows: BTreeMap<String, u32>,
     tweet_end: u32,
     unknown: u32,
 }
@@ -63,7 +66,7 @@ impl WordVectors {
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let mut table = Vec::new();
         let mut width = 0;
-        let mut rows: HashMap<String, u32> = HashMap::new();
+        let mut rows: BTreeMap<String, u32> = BTreeMap::new();
         for (index, line) in from_utf8(path, bytes)?.lines().enumerate() {
             let refuse = |problem: String| {
                 let advice = "a line is a word, a tab and its numbers, parted by spaces";

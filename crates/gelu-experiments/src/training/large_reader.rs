@@ -1,0 +1,70 @@
+use super::interface::InputReader;
+use super::presentation::Whitening;
+use crate::data::prepared::{Key, store};
+use crate::data::tweets::WordVectors;
+use crate::data::{WindowReader, WindowSet};
+use crate::recipe::Pixels;
+use crate::runs::RunFolder;
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How an input is read, where that is larger than most networks. The runs of a comparison share one file of it, in
+/// the folder `readers` next to theirs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum LargeReader {
+    /// The file of a picture, which is whitened.
+    Picture {
+        /// The side of the square that it is scaled to.
+        size: Option<usize>,
+        /// How its bytes are scaled.
+        pixels: Pixels,
+        /// The whitening of those trained on.
+        whitening: Whitening,
+    },
+    /// The words of a tweet.
+    Words(Box<WordVectors>),
+}
+
+impl LargeReader {
+    /// The path of a file for the run's comparison.
+    pub(super) fn path(run: &RunFolder, file: &str) -> PathBuf {
+        let comparison = run.path().parent().and_then(Path::parent);
+        let comparison = comparison.map_or_else(|| run.path().join("../.."), Path::to_path_buf);
+        comparison.join("readers").join(file)
+    }
+
+    /// Puts the file in the comparison's folder, unless it is there. Its name says what it was made from.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub(super) fn save(&self, run: &RunFolder, file: &str) -> Result<()> {
+        let path = Self::path(run, file);
+        if path.exists() {
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
+        }
+        store::write(&path, self)
+    }
+
+    /// What the file holds; `None` where there is none, or it is damaged.
+    pub(super) fn load(run: &RunFolder, file: &str) -> Option<Self> {
+        store::read(&Self::path(run, file))
+    }
+}
+
+/// How an input is read as the windows of a set, and the larger part of that.
+pub(super) fn reader_of(set: &WindowSet) -> (Option<InputReader>, Option<Arc<LargeReader>>) {
+    match &set.reader {
+        Some(WindowReader::Words(vectors)) => {
+            let key = Key::new("words", 1).with(set.source.fingerprint.as_bytes());
+            let reader = InputReader::Shared { file: key.file_name() };
+            (Some(reader), Some(Arc::new(LargeReader::Words(vectors.clone()))))
+        }
+        reader => (reader.clone().map(InputReader::Windows), None),
+    }
+}
