@@ -136,6 +136,7 @@ impl Splits {
                 None => InputReader::Windows(reader),
                 Some(scale) => InputReader::Quantity { reader, scale },
             }),
+            large: None,
         }
     }
 
