@@ -3,14 +3,18 @@
 //! Judgement j = 1, 2, … has the level 0.05/(j·(j + 1)), so that all of them together err with a probability of at
 //! most 0.05. A change that is kept begins a new row.
 
+use super::memory::Memory;
 use super::paired::{Improvement, Plan};
+use super::{Pairs, nothing_varies};
 
 /// The probability with which a whole row of judgements may keep a change that is no improvement.
 pub const LEVEL: f64 = 0.05;
 /// The last judgement of a row.
 pub const LAST: u64 = 900;
 /// After how many pairs a judgement may be given up, with the smallest mean·√n/s that goes on.
-const FUTILITY: [(usize, f64); 4] = [(3, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];
+const FUTILITY: [(usize, f64); 4] = [(FIRST, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];
+/// The number of pairs after which a judgement can end first.
+pub(crate) const FIRST: usize = 3;
 /// The fewest pairs that a judgement may have.
 const FEWEST: u64 = 20;
 
@@ -23,6 +27,11 @@ pub enum Judgement {
     GivenUp(usize),
     /// Another pair is needed.
     Open,
+}
+
+/// Whether a row has a judgement of that number.
+pub fn is_judgement(j: u64) -> bool {
+    (1..=LAST).contains(&j)
 }
 
 /// The one-sided level of judgement `j`, counted from 1: 0.05/(j·(j + 1)).
@@ -46,7 +55,7 @@ pub fn plan(j: u64) -> Plan {
 ///
 /// If `j` is 0 or beyond [`LAST`], or a score is NaN or −∞.
 pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
-    assert!((1..=LAST).contains(&j), "judgement {j}; a row has the judgements 1 to {LAST}");
+    assert!(is_judgement(j), "judgement {j}; a row has the judgements 1 to {LAST}");
     let plan = plan(j);
     let pairs = &pairs[..pairs.len().min(plan.seeds as usize)];
     let improvement = Improvement::new(pairs, plan, level(j));
@@ -59,6 +68,19 @@ pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
         Some(after) => Judgement::Improvement(after),
         None if hopeless.is_some() || last as u64 == plan.seeds => Judgement::GivenUp(last),
         None => Judgement::Open,
+    }
+}
+
+/// As [`judge`], without computing again what was computed of the same numbers before: a dashboard asks once a second.
+///
+/// Where nothing varies with the seed, the runs of a setting are copies of one, so that no improvement is shown.
+pub(in super::super) fn judged(j: u64, pairs: &Pairs) -> Judgement {
+    static BEFORE: Memory<Judgement> = Memory::new();
+    let mut numbers = pairs.list().as_flattened().to_vec();
+    numbers.push(j as f64);
+    match BEFORE.recall(&numbers, || judge(j, pairs.list())) {
+        Judgement::Improvement(after) if nothing_varies(pairs) => Judgement::GivenUp(after),
+        judgement => judgement,
     }
 }
 
