@@ -104,9 +104,8 @@ fn a_session_of_100_proposals_is_what_the_rules_say() {
         let change = Program { base, kind };
         sandbox.program("new", base, kind);
         let said = sandbox.judge("new", &["--note", &format!("kind {kind}")]);
-        let pairs: Vec<[f64; 2]> = (1..=plan(j).seeds)
-            .map(|seed| [change.loss(seed), incumbent.loss(seed)])
-            .collect();
+        let pairs: Vec<[f64; 2]> =
+            (1..=plan(j).seeds).map(|seed| [change.loss(seed), incumbent.loss(seed)]).collect();
         let (verdict, code, count) = match judge(j, &pairs) {
             Judgement::Improvement(after) => ("kept", 0, after),
             Judgement::GivenUp(after) if after as u64 == plan(j).seeds => ("undecided", 12, after),
@@ -152,7 +151,11 @@ fn the_incumbents_runs_are_used_again_and_nothing_is_tried_twice() {
     sandbox.program("new", 1, 2);
     let kept = sandbox.judge("new", &["--note", "better"]);
     assert_eq!(kept.code(), 0, "{}{}", kept.stdout(), kept.stderr());
-    assert!(kept.stdout().ends_with("Kept, as judgement 1 of this session.\n"), "{}", kept.stdout());
+    assert!(
+        kept.stdout().ends_with("Kept, as judgement 1 of this session.\n"),
+        "{}",
+        kept.stdout()
+    );
     let pairs = sandbox.starts("new");
     assert_eq!((pairs, sandbox.starts("old")), (8, 8));
     let again = sandbox.judge("new", &[]);
@@ -166,7 +169,9 @@ fn the_incumbents_runs_are_used_again_and_nothing_is_tried_twice() {
     let worse = sandbox.judge("new", &["--note", "worse"]);
     assert_eq!(worse.code(), 13, "{}{}", worse.stdout(), worse.stderr());
     assert!(
-        worse.stderr().contains("`./old {seed}` is what was kept last, and 8 of its runs are used again"),
+        worse
+            .stderr()
+            .contains("`./old {seed}` is what was kept last, and 8 of its runs are used again"),
         "{}",
         worse.stderr()
     );
@@ -180,9 +185,14 @@ fn the_incumbents_runs_are_used_again_and_nothing_is_tried_twice() {
     sandbox.program("old", 3000, 4);
     let by_hand = sandbox.judge("new", &[]);
     assert!(by_hand.stderr().contains("A is not what was kept last"), "{}", by_hand.stderr());
-    assert_eq!((number(&sandbox.judgements()[2], "j"), sandbox.starts("old")), (2, 16));
+    let last = &sandbox.judgements()[2];
+    assert_eq!(number(last, "j"), 2);
+    assert_eq!(sandbox.starts("old"), 8 + number(last, "pairs") as usize, "all were run anew");
     let shown = sandbox.run(&["session", "research.toml"]).stdout();
-    assert!(shown.contains("Before judgement 3, this changed: A is not what was kept last"), "{shown}");
+    assert!(
+        shown.contains("Before judgement 3, this changed: A is not what was kept last"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -195,7 +205,8 @@ fn two_judges_at_once_wait_for_each_other() {
     let mut first = sandbox.judging("one", &[]).stdout(Stdio::null()).spawn().unwrap();
     wait("a run of the first judge", || sandbox.starts("one") > 0);
     let said = fs::File::create(sandbox.path("said")).unwrap();
-    let mut second = sandbox.judging("two", &[]).stdout(Stdio::null()).stderr(said).spawn().unwrap();
+    let mut second =
+        sandbox.judging("two", &[]).stdout(Stdio::null()).stderr(said).spawn().unwrap();
     wait("the second judge to wait", || {
         fs::read_to_string(sandbox.path("said")).unwrap().contains("waiting for process")
     });
@@ -226,8 +237,9 @@ fn a_killed_judge_leaves_the_ledger_whole_and_the_same_command_goes_on() {
     let judgements = sandbox.judgements();
     assert_eq!((judgements.len(), word(&judgements[0], "verdict")), (1, "kept"));
     assert_eq!(number(&judgements[0], "j"), 1);
-    // The run that was killed began anew, and no other.
-    assert_eq!((sandbox.starts("new"), sandbox.starts("old")), (9, 8));
+    // Where the worker ended with its judge, the run that was under way began anew; no other did.
+    let starts = (sandbox.starts("new"), sandbox.starts("old"));
+    assert!(starts == (9, 8) || starts == (8, 8), "{starts:?}");
 }
 
 #[test]
@@ -268,7 +280,13 @@ fn a_session_goes_by_one_metric_and_its_own_plan() {
     assert_eq!(sandbox.judge("new", &["--dry-run"]).code(), 0);
     assert!(!sandbox.path("research.toml").exists(), "a dry run writes nothing");
     assert_eq!(sandbox.judge("new", &["--until-decided"]).code(), 13);
-    sandbox.judge("new", &["--higher", "loss"]).refused(2, "--higher is another than in research.toml");
+    sandbox
+        .judge("new", &["--higher", "loss"])
+        .refused(2, "--higher is another than in research.toml");
+    let text = fs::read_to_string(sandbox.path("research.toml")).unwrap();
+    fs::write(sandbox.path("research.toml"), text.replace("\nj = 1\n", "\nj = 900\n")).unwrap();
+    sandbox.program("new", 2000, 3);
+    sandbox.judge("new", &[]).refused(2, "the budget of research.toml is spent");
     fs::write(sandbox.path("broken.toml"), "x = 1").unwrap();
     sandbox.run(&["session", "broken.toml"]).refused(1, "is no ledger of a session");
     sandbox.run(&["session", "none.toml"]).refused(1, "judge A B --session FILE");

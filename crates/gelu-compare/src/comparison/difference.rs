@@ -393,7 +393,10 @@ mod tests {
         let (verdict, is_open, further, finding) = of(ahead, 8);
         assert_eq!((verdict, is_open, further), (Verdict::Better, false, None));
         let interval = finding.interval.unwrap();
-        assert!((interval.level - 0.992).abs() < 1e-9 && interval.high.unwrap() < 0.0, "{interval:?}");
+        assert!(
+            (interval.level - 0.992).abs() < 1e-9 && interval.high.unwrap() < 0.0,
+            "{interval:?}"
+        );
         assert!(finding.sentence.starts_with("GELU beats ReLU by "), "{}", finding.sentence);
         let behind: fn(u64) -> f64 = |seed| -0.01 - 1e-4 * seed as f64;
         let (verdict, is_open, further, finding) = of(behind, 3);

@@ -1,11 +1,11 @@
 use super::details::details;
 use super::rule::Rule;
 use super::sentence::sentence;
+use super::statistics::session::Judgement;
 use super::statistics::{
     Decision, Mean, NewExamples, Pairs, Plan, Proportion, Tested, Unpaired, detectable, forecast,
     new_examples, nothing_varies, session, step, tested,
 };
-use super::statistics::session::Judgement;
 use super::verdict::Verdict;
 use super::wording::Wording;
 use crate::measure::Outcomes;
@@ -202,8 +202,7 @@ impl Finding {
         let judgement = rule.judgement.map(|j| session::judged(j, &pairs));
         // An open judgement has no interval, which takes long where its level is low.
         let is_tested = is_whole && !is_constant && judgement != Some(Judgement::Open);
-        let tested =
-            is_tested.then(|| tested(list, rule.plan, rule.two_sided(), negligible));
+        let tested = is_tested.then(|| tested(list, rule.plan, rule.two_sided(), negligible));
         let mean = pairs.mean();
         let decision = tested.and_then(|tested| tested.standing.decision);
         let no_worse = scores.guard.as_ref().map(|guard| guard.is_kept(rule, pairs.len()));
@@ -247,7 +246,10 @@ impl Finding {
                 && tested.is_some_and(|tested| tested.standing.has_lapsed()),
             mean: mean.map(|mean| of_measure(mean.mean)),
             interval,
-            p: tested.and_then(|t| t.p).filter(|_| judgement.is_none()).map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
+            p: tested
+                .and_then(|t| t.p)
+                .filter(|_| judgement.is_none())
+                .map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
             alpha: rule.alpha,
             alpha_spent: rule.alpha * rule.plan.spent(n).max(1.0),
             scores: summary(0),

@@ -109,7 +109,9 @@ fn given_up(finding: &Finding, lead: &str, evidence: &str) -> String {
         true => "all planned pairs are used",
         false => "an improvement is unlikely",
     };
-    format!("{a} is not shown to be better than {b}, and is given up because {why}: {lead} ({evidence})")
+    format!(
+        "{a} is not shown to be better than {b}, and is given up because {why}: {lead} ({evidence})"
+    )
 }
 
 /// `GELU is ahead by 0.12 points of test error`; with a diverged run, whose runs diverged.

@@ -41,7 +41,7 @@ pub(super) enum Shared {
     Log(Log),
     Judge(Box<Judge>),
     Session(Session),
-    Verdict(Verdict),
+    Verdict(Box<Verdict>),
     Pack(Pack),
     Unpack(Unpack),
     Completions(Completions),

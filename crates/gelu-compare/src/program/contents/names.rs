@@ -87,13 +87,18 @@ pub(super) fn by_content(
         let words = shell_words::split(script).unwrap_or_default();
         let parts: Vec<String> = words
             .iter()
-            .map(|word| format!("{}{}", of_word(word.trim_end_matches(';')), if word.ends_with(';') { ";" } else { "" }))
+            .map(|word| {
+                format!(
+                    "{}{}",
+                    of_word(word.trim_end_matches(';')),
+                    if word.ends_with(';') { ";" } else { "" }
+                )
+            })
             .collect();
         // Whoever names no file keeps every blank.
         if words == parts { script.to_owned() } else { format!("{parts:?}") }
     };
-    let mut all =
-        vec![content(&Name::Program(program.clone())).unwrap_or_else(|| program.clone())];
+    let mut all = vec![content(&Name::Program(program.clone())).unwrap_or_else(|| program.clone())];
     let mut before = "";
     for word in arguments {
         all.push(match before {

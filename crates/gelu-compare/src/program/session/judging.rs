@@ -1,8 +1,9 @@
 //! A judgement as one of a session.
 
+use super::reuse::Incumbent;
 use super::{Decisive, Entry, Ledger, Outcome, Side, Turn, folder, folder_of, machine};
-use crate::comparison::statistics::session::{LAST, Judgement, is_judgement, level, plan};
-use crate::comparison::{Finding, differences};
+use crate::comparison::differences;
+use crate::comparison::statistics::session::{LAST, is_judgement, level, plan};
 use crate::measure::UntilDecided;
 use crate::names::printable;
 use crate::output::{complain, print};
@@ -10,13 +11,9 @@ use crate::program::contents::{self, Files, digest};
 use crate::program::execution::{Execution, Workers};
 use crate::program::flags::{Decided, Told};
 use crate::program::{On, Study, StudyRun};
-use crate::runs::{
-    ComparisonFolder, ComparisonSnapshot, Experiment, RunFolder, RunKey, RunStatus, Spec, Stage,
-};
-use crate::setting::Setting;
+use crate::runs::Spec;
 use crate::{Error, Result};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What is to be judged in a session.
@@ -70,7 +67,7 @@ impl Judging {
             entry.note = Some(printable(&words.join(" "))).filter(|note| !note.is_empty());
         }
         let out = self.prepare(&entry);
-        let (Some(turn), before) = (turn, ledger.of_incumbent_at(&self.file)) else {
+        let Some(turn) = turn else {
             self.execution.carry_out(
                 &self.study,
                 &self.decided,
@@ -79,12 +76,15 @@ impl Judging {
             )?;
             return Ok(ExitCode::SUCCESS);
         };
-        if ledger.incumbent().is_none_or(|incumbent| incumbent.is(&entry.incumbent)) {
-            entry.reused = self.reuse(&before, &entry.incumbent.command, &out)?.max(entry.reused);
-        }
+        let before = Incumbent::of(&ledger, &self.file).filter(|i| i.is(&entry.incumbent));
         self.note_changes(&mut ledger, &mut entry);
         ledger.entries.push(entry);
         turn.write(&ledger)?;
+        let entry = ledger.entries.last_mut().expect("it was put there");
+        if let Some(incumbent) = before {
+            let reused = self.reuse(&incumbent, &entry.incumbent.command, &out)?;
+            entry.reused = entry.reused.max(reused);
+        }
         let json = self.execution.shown.json;
         let carried_out = self.execution.carry_out(
             &self.study,
@@ -93,7 +93,6 @@ impl Judging {
             Workers::of_commands(),
         )?;
         let Some(done) = carried_out else { return Ok(ExitCode::SUCCESS) };
-        let entry = ledger.entries.last_mut().expect("it was put there");
         let finding = differences(&done.snapshot).into_iter().next().map(|found| found.finding);
         entry.record(&done.snapshot, finding.as_ref());
         let entry = entry.clone();
@@ -107,7 +106,7 @@ impl Judging {
                     _ => String::new(),
                 };
                 let said = format!("{}{kept}\n", entry.sentence.unwrap_or_default());
-                if json { complain(&said) } else { print(&said)? }
+                say(&said, json)?;
                 Ok(ExitCode::from(verdict.exit_code().unwrap_or(1)))
             }
         }
@@ -154,10 +153,13 @@ impl Judging {
     /// What becomes of the request: nothing is tried twice, and what was not finished goes on.
     fn step(&self, ledger: &mut Ledger, sides: [Side; 2]) -> Result<Step> {
         let retries = self.execution.shown.retry_failed;
-        let goes_on: Vec<u64> = ledger.of_incumbent().into_iter().map(|(number, _)| number).collect();
+        let goes_on: Vec<u64> =
+            ledger.of_incumbent().into_iter().map(|(number, _)| number).collect();
         let known = ledger.known([&sides[0], &sides[1]]).cloned();
         if let Some(entry) = known {
-            let can_go_on = goes_on.contains(&entry.number);
+            // Its folder knows the commands by their words.
+            let can_go_on = goes_on.contains(&entry.number)
+                && self.commands == [&*entry.incumbent.command, &*entry.change.command];
             let goes_on = match entry.verdict {
                 Outcome::Failed if !retries => false,
                 // Without a pair it has not taken its share of the budget, and another may have that.
@@ -174,9 +176,7 @@ impl Judging {
         }
         let j = ledger.next_j();
         match is_judgement(j) {
-            true => {
-                Ok(Step::Judge(Entry::new(ledger.next_number(), j, None, sides)))
-            }
+            true => Ok(Step::Judge(Entry::new(ledger.next_number(), j, None, sides))),
             false => Err(Error::Usage(format!(
                 "the budget of {} is spent: {LAST} changes were judged since the last that was kept. Begin another \
                  session with another file; it has a budget of its own, so that both together may keep twice as many \
@@ -192,9 +192,11 @@ impl Judging {
             Some(sentence) if entry.verdict != Outcome::Failed => sentence.clone(),
             _ => "a run failed; --retry-failed tries it again.".to_owned(),
         };
-        let said =
-            format!("This was tried before, as judgement {}, and is not tried again: {what}\n", entry.number);
-        if self.execution.shown.json { complain(&said) } else { print(&said)? }
+        let said = format!(
+            "This was tried before, as judgement {}, and is not tried again: {what}\n",
+            entry.number
+        );
+        say(&said, self.execution.shown.json)?;
         Ok(ExitCode::from(code))
     }
 
@@ -207,30 +209,6 @@ impl Judging {
         let out = folder_of(&self.file, entry.number);
         self.decided.write_into(&out);
         out
-    }
-
-    /// Puts the incumbent's runs that there are into the folder of the judgement; how many of its first seeds it has then.
-    fn reuse(&self, before: &[(PathBuf, String)], command: &str, out: &Path) -> Result<u64> {
-        let comparison = self.decided.comparison(&self.study, &On::default(), out)?;
-        let runs = out.join("runs");
-        fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
-        let mut reused = 0;
-        for seed in 1..=comparison.recipe.design().plan().seeds {
-            let Some(spec) = comparison.spec(&key(command, seed)) else { break };
-            let complete = |(folder, command): &(PathBuf, String)| complete(folder, command, seed);
-            let Some(from) = before.iter().find_map(complete) else { break };
-            RunFolder::create_from(&runs, &spec, &from)?;
-            reused = seed;
-        }
-        if reused > 0 {
-            complain(&format!(
-                "{}: {}\n{0}: `{}` is what was kept last, and {reused} of its runs are used again\n",
-                StudyRun::TOOL,
-                comparison.criterion().rule().prospect(),
-                printable(command)
-            ));
-        }
-        Ok(reused)
     }
 
     /// Notes what else is different from the judgement before.
@@ -247,7 +225,9 @@ impl Judging {
         if let Some(incumbent) = ledger.incumbent()
             && incumbent.program != entry.incumbent.program
         {
-            changed.push("A is not what was kept last, so it is run anew; the budget goes on".to_owned());
+            changed.push(
+                "A is not what was kept last, so it is run anew; the budget goes on".to_owned(),
+            );
         }
         for line in &changed {
             complain(&format!("{}: changed since the last judgement: {line}\n", StudyRun::TOOL));
@@ -257,59 +237,13 @@ impl Judging {
     }
 }
 
-impl Ledger {
-    /// The folders that may have runs of the incumbent, with its command in each.
-    fn of_incumbent_at(&self, file: &Path) -> Vec<(PathBuf, String)> {
-        let all = self.of_incumbent().into_iter();
-        all.map(|(number, command)| (folder_of(file, number), command.to_owned())).collect()
+/// Prints the last line; where standard output has a document, elsewhere.
+fn say(line: &str, json: bool) -> Result<()> {
+    match json {
+        true => complain(line),
+        false => print(line)?,
     }
-}
-
-impl Entry {
-    /// Records what came out.
-    fn record(&mut self, snapshot: &ComparisonSnapshot, finding: Option<&Finding>) {
-        let of_incumbent = |setting: &Setting| setting.text(Study::COMMAND) == self.incumbent.command;
-        let was_run = |run: &&crate::runs::RunSnapshot| {
-            !(of_incumbent(&run.key.setting) && run.key.seed <= self.reused)
-        };
-        self.seconds = snapshot.runs.iter().filter(was_run).map(|run| run.seconds).sum();
-        let failed = |run: &crate::runs::RunSnapshot| matches!(run.status, RunStatus::Failed { .. });
-        let has_failed = snapshot.runs.iter().any(failed);
-        let Some(finding) = finding else {
-            self.verdict = if has_failed { Outcome::Failed } else { Outcome::Open };
-            return;
-        };
-        self.pairs = finding.seeds as u64;
-        self.verdict = match finding.judgement {
-            _ if has_failed => Outcome::Failed,
-            Some(Judgement::Improvement(_)) => Outcome::Kept,
-            Some(Judgement::GivenUp(_)) if finding.is_constant && finding.mean != Some(0.0) => {
-                Outcome::Undecided
-            }
-            Some(Judgement::GivenUp(after)) if after as u64 >= finding.planned_seeds => {
-                Outcome::Undecided
-            }
-            Some(Judgement::GivenUp(_)) => Outcome::Futile,
-            Some(Judgement::Open) | None => Outcome::Open,
-        };
-        self.effect = finding.mean;
-        self.interval = finding.interval;
-        self.change.mean = finding.scores.map(|scores| scores.mean);
-        self.incumbent.mean = finding.baseline_scores.map(|scores| scores.mean);
-        self.sentence = Some(finding.sentence.clone()).filter(|_| self.verdict != Outcome::Open);
-    }
-}
-
-fn key(command: &str, seed: u64) -> RunKey {
-    RunKey { setting: Setting::new([(Study::COMMAND, command)]), seed, stage: Stage::Only }
-}
-
-/// The complete run of a command in the folder of a judgement.
-fn complete(folder: &Path, command: &str, seed: u64) -> Option<RunFolder> {
-    let folder = ComparisonFolder::<Study>::open(folder).ok()?;
-    let spec = folder.comparison().ok()?.spec(&key(command, seed))?;
-    let run = RunFolder::at(&folder.runs().join(spec.folder_name()));
-    run.status().ok().filter(|file| file.status.is_complete()).map(|_| run)
+    Ok(())
 }
 
 /// The files by which two readings differ: `data.csv, conf/a.toml`.

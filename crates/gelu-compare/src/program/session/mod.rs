@@ -3,15 +3,18 @@
 //!
 //! A session is its ledger, and a folder beside that with a comparison for each judgement.
 
+mod entry;
 mod judging;
 mod ledger;
+mod reuse;
 mod show;
 mod turn;
 
 pub(super) use judging::Judging;
 pub(super) use show::Session;
 
-use ledger::{Decisive, Entry, Ledger, Outcome, Side};
+use entry::{Entry, Outcome, Side};
+use ledger::{Decisive, Ledger};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use turn::Turn;
@@ -32,4 +35,3 @@ fn machine() -> String {
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
     format!("{} ({system}, {cores} cores of {processor})", crate::host::name())
 }
-

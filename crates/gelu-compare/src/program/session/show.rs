@@ -1,8 +1,8 @@
 //! The command that shows what a session has come to.
 
 use super::{Entry, Ledger, Outcome};
-use crate::comparison::{Wording, two_digits};
 use crate::comparison::statistics::session::{LAST, LEVEL, is_judgement, level};
+use crate::comparison::{Wording, two_digits};
 use crate::error::Place;
 use crate::measure::seconds;
 use crate::names::printable;
@@ -80,6 +80,11 @@ fn text(file: &str, ledger: &Ledger) -> String {
     );
     said.push_str(&table(ledger, &wording));
     said.push_str("\n\n");
+    if all > 0 {
+        said.push_str(
+            "An interval has the level of its judgement, so most changes that are given up early have none.\n",
+        );
+    }
     for entry in &ledger.entries {
         for line in &entry.changed {
             said.push_str(&format!("Before judgement {}, this changed: {line}\n", entry.number));
@@ -91,8 +96,7 @@ fn text(file: &str, ledger: &Ledger) -> String {
 }
 
 fn table(ledger: &Ledger, wording: &Wording) -> String {
-    let header =
-        ["#", "what was tried", "verdict", "effect", "interval", "pairs", "time", "level"];
+    let header = ["#", "what was tried", "verdict", "effect", "interval", "pairs", "time", "level"];
     let row = |entry: &Entry| {
         let what = entry.note.as_ref().unwrap_or(&entry.change.command);
         let ends = entry.interval.map(|interval| interval.ends());
@@ -125,7 +129,8 @@ fn path(ledger: &Ledger) -> Vec<Option<f64>> {
 /// `From start to now, loss: 1.004 → 0.903 → 0.85  █▄▁`.
 fn picture(ledger: &Ledger, wording: &Wording) -> Option<String> {
     let kept: Vec<&Entry> = ledger.kept().collect();
-    let smallest = kept.iter().filter_map(|entry| entry.effect).map(f64::abs).fold(f64::NAN, f64::min);
+    let smallest =
+        kept.iter().filter_map(|entry| entry.effect).map(f64::abs).fold(f64::NAN, f64::min);
     let path = path(ledger);
     let number = |mean: &Option<f64>| {
         mean.map_or_else(|| "?".to_owned(), |mean| wording.number(mean, smallest))
@@ -146,7 +151,8 @@ fn picture(ledger: &Ledger, wording: &Wording) -> Option<String> {
 
 fn sparkline(path: &[Option<f64>]) -> String {
     let known = || path.iter().flatten().copied();
-    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     let bar = |mean: &Option<f64>| match mean {
         None => '?',
         Some(mean) => {
@@ -221,8 +227,7 @@ mod tests {
         for number in 0..kept {
             let mean = |number: usize| Some(1.0 / (1.0 + number as f64));
             let sides = [side(number, mean(number)), side(number + 1, mean(number + 1))];
-            let mut entry =
-                Entry::new(ledger.next_number(), ledger.next_j(), None, sides);
+            let mut entry = Entry::new(ledger.next_number(), ledger.next_j(), None, sides);
             entry.verdict = Outcome::Kept;
             (entry.pairs, entry.effect) = (8, Some(-0.1));
             entry.interval = Some(FindingInterval::of([-0.15, -0.05], 0.95));
