@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// A judgement of a session with more seeds has no interval.
+const MOST_INVERTED: usize = 20;
+
 /// The scores of a setting and of the baseline, with what else is known of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
@@ -200,8 +203,10 @@ impl Finding {
         let negligible = if coarse.is_some() { 0.0 } else { rule.negligible };
         let is_constant = nothing_varies(&pairs);
         let judgement = rule.judgement.map(|j| session::judged(j, &pairs));
-        // An open judgement has no interval, which takes long where its level is low.
-        let is_tested = is_whole && !is_constant && judgement != Some(Judgement::Open);
+        // A judgement needs the test for its interval alone, and where levels are low, that takes minutes for many seeds.
+        let has_interval = judgement
+            .is_none_or(|judgement| judgement != Judgement::Open && list.len() <= MOST_INVERTED);
+        let is_tested = is_whole && !is_constant && has_interval;
         let tested = is_tested.then(|| tested(list, rule.plan, rule.two_sided(), negligible));
         let mean = pairs.mean();
         let decision = tested.and_then(|tested| tested.standing.decision);
