@@ -14,9 +14,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A judgement of a session with more seeds has no interval.
-const MOST_INVERTED: usize = 20;
-
 /// The scores of a setting and of the baseline, with what else is known of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
@@ -203,11 +200,14 @@ impl Finding {
         let negligible = if coarse.is_some() { 0.0 } else { rule.negligible };
         let is_constant = nothing_varies(&pairs);
         let judgement = rule.judgement.map(|j| session::judged(j, &pairs));
-        // A judgement needs the test for its interval alone, and where levels are low, that takes minutes for many seeds.
-        let has_interval = judgement
-            .is_none_or(|judgement| judgement != Judgement::Open && list.len() <= MOST_INVERTED);
-        let is_tested = is_whole && !is_constant && has_interval;
-        let tested = is_tested.then(|| tested(list, rule.plan, rule.two_sided(), negligible));
+        let is_tested = is_whole && !is_constant && judgement.is_none();
+        let tested = is_tested.then(|| tested(list, rule.plan, rule.share(), negligible));
+        let interval = match (rule.judgement, judgement) {
+            (Some(_), Some(Judgement::Open)) => None,
+            (Some(_), _) if is_constant => None,
+            (Some(j), _) => session::interval(j, &pairs),
+            (None, _) => tested.and_then(|tested| tested.interval),
+        };
         let mean = pairs.mean();
         let decision = tested.and_then(|tested| tested.standing.decision);
         let no_worse = scores.guard.as_ref().map(|guard| guard.is_kept(rule, pairs.len()));
@@ -220,7 +220,7 @@ impl Finding {
             _ => Verdict::Undecided,
         };
         let of_measure = |cost: f64| wording.of_measure(cost);
-        let interval = tested.and_then(|tested| tested.interval).map(|found| {
+        let interval = interval.map(|found| {
             FindingInterval::of(wording.ends_of_measure([found.low, found.high]), found.level)
         });
         let better = pairs.better();
@@ -247,8 +247,7 @@ impl Finding {
                 Some(_) => None,
                 None => tested.and_then(|tested| tested.standing.after),
             },
-            lapsed: judgement.is_none()
-                && tested.is_some_and(|tested| tested.standing.has_lapsed()),
+            lapsed: tested.is_some_and(|tested| tested.standing.has_lapsed()),
             mean: mean.map(|mean| of_measure(mean.mean)),
             interval,
             p: tested

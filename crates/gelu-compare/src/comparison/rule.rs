@@ -49,11 +49,6 @@ impl Rule {
         self.plan.can_decide(self.share())
     }
 
-    /// The level of the interval, whose two ends share it: a judgement of a session looks at one side.
-    pub(super) fn two_sided(&self) -> f64 {
-        if self.judgement.is_some() { 2.0 * self.share() } else { self.share() }
-    }
-
     /// How many seeds every comparison has before anything can end it: all of a fixed plan.
     pub fn first(&self) -> u64 {
         match self.judgement {

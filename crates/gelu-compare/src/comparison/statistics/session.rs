@@ -4,7 +4,7 @@
 //! most 0.05. A change that is kept begins a new row.
 
 use super::memory::Memory;
-use super::paired::{Improvement, Plan};
+use super::paired::{Improvement, Interval, PairedTest, Plan};
 use super::{Pairs, nothing_varies};
 
 /// The probability with which a whole row of judgements may keep a change that is no improvement.
@@ -84,6 +84,21 @@ pub(in super::super) fn judged(j: u64, pairs: &Pairs) -> Judgement {
     }
 }
 
+/// The differences, change − incumbent, that judgement `j` does not rule out; the one that shows an improvement rules out 0.
+/// `None` with a diverged run, where nothing is ruled out, and with many pairs, for which it would take minutes.
+pub(in super::super) fn interval(j: u64, pairs: &Pairs) -> Option<Interval> {
+    const MOST: usize = 20;
+    static BEFORE: Memory<Option<Interval>> = Memory::new();
+    if pairs.len() > MOST {
+        return None;
+    }
+    let mut numbers = pairs.list().as_flattened().to_vec();
+    numbers.push(j as f64);
+    BEFORE.recall(&numbers, || {
+        PairedTest::new(pairs.list(), plan(j), level(j), 0.0).one_sided_interval()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +140,24 @@ mod tests {
             judge(1, &[diverged[1], diverged[2], diverged[3], diverged[0]]),
             Judgement::Open
         );
+    }
+
+    #[test]
+    fn the_interval_of_an_improvement_is_beyond_0_and_no_other_is() {
+        let mut improvements = 0;
+        for k in 0..40_u64 {
+            let noise = |s: u64| ((s * 7919 + k * 104_729 + s * s * k * 31) % 1000) as f64;
+            let all: Vec<[f64; 2]> = (1..=20).map(|s| [noise(s) - 450.0, noise(s + 100)]).collect();
+            let (count, is_shown) = match judge(3, &all) {
+                Judgement::Improvement(after) => (after, true),
+                Judgement::GivenUp(after) => (after, false),
+                Judgement::Open => unreachable!("all pairs are there"),
+            };
+            let high = interval(3, &Pairs::new(all[..count].to_vec())).map_or(1.0, |i| i.high);
+            assert_eq!(high < 0.0, is_shown, "{k}: {high}");
+            improvements += usize::from(is_shown);
+        }
+        assert!((5..35).contains(&improvements), "{improvements}");
     }
 
     #[test]
