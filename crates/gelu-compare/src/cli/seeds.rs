@@ -51,6 +51,12 @@ impl Seeds {
         }
     }
 
+    /// The first flag that says how many seeds there are; `None` where none does.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [("--seeds", self.seeds.is_some()), ("--max-seeds", self.max_seeds.is_some())];
+        given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
+
     /// Refuses a number of seeds to give up after where nothing is to be decided.
     ///
     /// # Errors

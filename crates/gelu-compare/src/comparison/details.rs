@@ -2,6 +2,7 @@
 
 use super::finding::{Finding, Sample, ScoreSummary};
 use super::statistics::{is_skewed, rarest_failure, repeated};
+use super::verdict::Verdict;
 use super::wording::Wording;
 use crate::names::excerpts;
 
@@ -75,7 +76,7 @@ fn power(finding: &Finding, wording: &Wording) -> Option<String> {
 /// Stopping at the first seed that decides takes the differences that happen to be large.
 fn early(finding: &Finding) -> Option<String> {
     let is_early = finding.until_decided
-        && !finding.is_open()
+        && finding.verdict != Verdict::Undecided
         && (finding.seeds as u64) < finding.planned_seeds
         && finding.mean.is_some();
     is_early.then(|| "Decided early, so the difference is on average too large.".to_owned())

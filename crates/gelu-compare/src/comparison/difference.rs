@@ -67,7 +67,8 @@ pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
             _ => continue,
         };
         // Where nothing varies with the seed, more seeds show no more.
-        if !finding.is_open() || finding.is_constant || n < snapshot.criterion.rule().first() {
+        let is_hopeless = finding.is_constant && finding.judgement.is_none();
+        if !finding.is_open() || is_hopeless || n < snapshot.criterion.rule().first() {
             continue;
         }
         for group in [side.baseline, side.arm] {
@@ -370,6 +371,46 @@ mod tests {
         assert_eq!(wanted(&fixed), []);
         fixed.added_seeds = vec![AddedSeeds { seeds: 20, at: String::new() }];
         assert_eq!(wanted(&fixed), next(20), "seeds that were added");
+    }
+
+    #[test]
+    fn a_session_judges_by_its_own_rule() {
+        let of = |shift: fn(u64) -> f64, seeds| {
+            let mut snapshot = two(seeds, shift);
+            snapshot.criterion.plan = Plan::until_decided(20);
+            (snapshot.criterion.alpha, snapshot.criterion.judgement) = (0.025, Some(1));
+            // ReLU is the incumbent.
+            snapshot.criterion.baseline = Setting::new([("activation", "relu")]);
+            let further = further_seeds(&snapshot).first().map(|further| *further.seeds.end());
+            let finding = differences(&snapshot).remove(0).finding;
+            (finding.verdict, finding.is_open(), further, finding)
+        };
+        let ahead: fn(u64) -> f64 = |seed| 0.01 + 1e-4 * seed as f64;
+        assert_eq!(of(ahead, 2).2, None, "the first three are the plan's own business");
+        let (verdict, is_open, further, finding) = of(ahead, 7);
+        assert_eq!((verdict, is_open, further), (Verdict::Undecided, true, Some(8)));
+        assert_eq!((finding.interval, finding.p), (None, None));
+        let (verdict, is_open, further, finding) = of(ahead, 8);
+        assert_eq!((verdict, is_open, further), (Verdict::Better, false, None));
+        let interval = finding.interval.unwrap();
+        assert!(
+            (interval.level - 0.992).abs() < 1e-9 && interval.high.unwrap() < 0.0,
+            "{interval:?}"
+        );
+        assert!(finding.sentence.starts_with("GELU beats ReLU by "), "{}", finding.sentence);
+        let behind: fn(u64) -> f64 = |seed| -0.01 - 1e-4 * seed as f64;
+        let (verdict, is_open, further, finding) = of(behind, 3);
+        assert_eq!((verdict, is_open, further), (Verdict::Undecided, false, None));
+        assert!(
+            finding.sentence.starts_with(
+                "GELU is not shown to be better than ReLU, and is given up because an improvement is unlikely: ReLU is \
+                 ahead by "
+            ),
+            "{}",
+            finding.sentence
+        );
+        let (_, _, _, constant) = of(|_| 0.01, 8);
+        assert!(constant.is_given_up() && constant.sentence.contains("nothing varied"));
     }
 
     #[test]

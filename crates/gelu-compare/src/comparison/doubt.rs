@@ -35,7 +35,7 @@ mod tests {
     fn of(pairs: &[[f64; 2]]) -> Option<String> {
         let scores = Scores::new("b", "a", (1..).zip(pairs.iter().copied()).collect());
         let plan = Plan::fixed(pairs.len() as u64);
-        let rule = Rule { comparisons: 1, plan, negligible: 0.0, alpha: 0.05 };
+        let rule = Rule { comparisons: 1, plan, negligible: 0.0, alpha: 0.05, judgement: None };
         doubt(&Finding::of(scores, &rule, &Wording::of(&Measure::named("loss"))))
     }
 

@@ -1,9 +1,10 @@
 use super::details::details;
 use super::rule::Rule;
 use super::sentence::sentence;
+use super::statistics::session::Judgement;
 use super::statistics::{
     Decision, Mean, NewExamples, Pairs, Plan, Proportion, Tested, Unpaired, detectable, forecast,
-    new_examples, nothing_varies, step, tested,
+    new_examples, nothing_varies, session, step, tested,
 };
 use super::verdict::Verdict;
 use super::wording::Wording;
@@ -136,6 +137,9 @@ pub struct Finding {
     /// The scores, as costs.
     #[serde(skip)]
     pub pairs: Pairs,
+    /// What a session makes of it; `None` outside sessions.
+    #[serde(skip)]
+    pub judgement: Option<Judgement>,
     /// What it was judged by.
     #[serde(skip)]
     pub rule: Option<Rule>,
@@ -195,19 +199,28 @@ impl Finding {
         let coarse = coarse(&pairs, rule.negligible).map(|step| wording.of_measure(step).abs());
         let negligible = if coarse.is_some() { 0.0 } else { rule.negligible };
         let is_constant = scores.sample != Sample::Tasks && nothing_varies(&pairs);
-        let tested =
-            (is_whole && !is_constant).then(|| tested(list, rule.plan, rule.share(), negligible));
+        let judgement = rule.judgement.map(|j| session::judged(j, &pairs));
+        let is_tested = is_whole && !is_constant && judgement.is_none();
+        let tested = is_tested.then(|| tested(list, rule.plan, rule.share(), negligible));
+        let interval = match (rule.judgement, judgement) {
+            (Some(_), Some(Judgement::Open)) => None,
+            (Some(_), _) if is_constant => None,
+            (Some(j), _) => session::interval(j, &pairs),
+            (None, _) => tested.and_then(|tested| tested.interval),
+        };
         let mean = pairs.mean();
         let decision = tested.and_then(|tested| tested.standing.decision);
         let no_worse = scores.guard.as_ref().map(|guard| guard.is_kept(rule, pairs.len()));
-        let verdict = match decision {
-            Some(Decision::Below) if no_worse != Some(false) => Verdict::Better,
-            Some(Decision::Above) => Verdict::Worse,
-            Some(Decision::Same) => Verdict::Same,
+        let verdict = match (judgement, decision) {
+            (Some(Judgement::Improvement(_)), _) => Verdict::Better,
+            (Some(_), _) => Verdict::Undecided,
+            (None, Some(Decision::Below)) if no_worse != Some(false) => Verdict::Better,
+            (None, Some(Decision::Above)) => Verdict::Worse,
+            (None, Some(Decision::Same)) => Verdict::Same,
             _ => Verdict::Undecided,
         };
         let of_measure = |cost: f64| wording.of_measure(cost);
-        let interval = tested.and_then(|tested| tested.interval).map(|found| {
+        let interval = interval.map(|found| {
             FindingInterval::of(wording.ends_of_measure([found.low, found.high]), found.level)
         });
         let better = pairs.better();
@@ -229,11 +242,18 @@ impl Finding {
             seeds: pairs.len(),
             planned_seeds: rule.plan.seeds,
             until_decided: rule.plan.until_decided,
-            decided_after: tested.and_then(|tested| tested.standing.after),
+            decided_after: match judgement {
+                Some(Judgement::Improvement(after)) => Some(after),
+                Some(_) => None,
+                None => tested.and_then(|tested| tested.standing.after),
+            },
             lapsed: tested.is_some_and(|tested| tested.standing.has_lapsed()),
             mean: mean.map(|mean| of_measure(mean.mean)),
             interval,
-            p: tested.and_then(|t| t.p).map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
+            p: tested
+                .and_then(|t| t.p)
+                .filter(|_| judgement.is_none())
+                .map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
             alpha: rule.alpha,
             alpha_spent: rule.alpha * rule.plan.spent(n).max(1.0),
             scores: summary(0),
@@ -245,7 +265,7 @@ impl Finding {
             no_new_examples: examples.and_then(Result::err),
             probability_better: probability.as_ref().map(Proportion::share),
             probability_better_interval: probability.map(|share| share.interval(0.05)),
-            detectable: mean.and_then(|mean| {
+            detectable: mean.filter(|_| judgement.is_none()).and_then(|mean| {
                 Some(mean.deviation * detectable(rule.plan, rule.share())?).filter(|d| *d > 0.0)
             }),
             variance_ratio: pairs.variance_ratio().filter(|_| scores.sample == Sample::Seeds),
@@ -260,6 +280,7 @@ impl Finding {
             details: None,
             arm: scores.arm,
             baseline: scores.baseline,
+            judgement,
             rule: Some(rule.clone()),
             coarse,
             is_constant,
@@ -314,7 +335,12 @@ impl Finding {
 
     /// Whether it waits for further seeds: nothing is shown, and a plan has more.
     pub fn is_open(&self) -> bool {
-        self.verdict == Verdict::Undecided
+        self.verdict == Verdict::Undecided && !self.is_given_up()
+    }
+
+    /// Whether a session has given it up.
+    pub fn is_given_up(&self) -> bool {
+        matches!(self.judgement, Some(Judgement::GivenUp(_)))
     }
 
     /// Whether a run diverged, or scores are further apart than the largest number: then there is no mean.

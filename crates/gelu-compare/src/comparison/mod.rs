@@ -35,3 +35,4 @@ pub use summary::{Group, best_groups, groups, reported_epoch};
 pub use tasks::{OverTasks, Scale, Task, TaskEffect, over_tasks};
 pub use verdict::{ALPHA, Verdict};
 pub use wording::Wording;
+pub(crate) use wording::two_digits;

@@ -1,4 +1,5 @@
-use super::statistics::{Plan, detectable, fewest_seeds};
+use super::statistics::{Plan, detectable, fewest_seeds, session};
+use super::wording::two_digits;
 use crate::measure::Criterion;
 
 /// What every comparison of a table is judged by.
@@ -15,6 +16,8 @@ pub struct Rule {
     pub alpha: f64,
     /// δ; 0 where nothing is called the same.
     pub negligible: f64,
+    /// Which judgement of a session's budget it is, from 1; `None` outside sessions.
+    pub judgement: Option<u64>,
 }
 
 impl Criterion {
@@ -25,6 +28,7 @@ impl Criterion {
             comparisons: self.comparisons,
             alpha: self.alpha,
             negligible: self.negligible,
+            judgement: self.judgement,
         }
     }
 }
@@ -45,14 +49,24 @@ impl Rule {
         self.plan.can_decide(self.share())
     }
 
-    /// How many seeds every comparison has before the test can decide it: all of a fixed plan.
+    /// How many seeds every comparison has before anything can end it: all of a fixed plan.
     pub fn first(&self) -> u64 {
-        self.plan.first(self.share())
+        match self.judgement {
+            Some(_) => session::FIRST as u64,
+            None => self.plan.first(self.share()),
+        }
     }
 
     /// What the planned seeds can show, in a sentence for whoever is about to pay for them.
     pub fn prospect(&self) -> String {
         let seeds = self.plan.seeds;
+        if let Some(j) = self.judgement {
+            return format!(
+                "Judgement {j} of this budget: at most {seeds} pairs of runs at level {}; it gives up early where an \
+                 improvement is unlikely",
+                two_digits(self.alpha)
+            );
+        }
         let all = match self.comparisons {
             0 | 1 => "a comparison".to_owned(),
             several => format!("{several} comparisons"),
@@ -77,7 +91,7 @@ mod tests {
     use super::*;
 
     fn rule(plan: Plan, comparisons: usize) -> Rule {
-        Rule { plan, comparisons, alpha: 0.05, negligible: 0.0 }
+        Rule { plan, comparisons, alpha: 0.05, negligible: 0.0, judgement: None }
     }
 
     #[test]

@@ -72,6 +72,9 @@ fn undecided(finding: &Finding, wording: &Wording, guard: Option<&Guard>) -> Str
              with the seed. If a program ignores its seed, its runs are copies of one run"
         );
     }
+    if finding.is_given_up() {
+        return given_up(finding, &lead, &evidence(finding, wording, of_lead(finding)));
+    }
     if finding.lapsed {
         let after = finding.decided_after.unwrap_or(count);
         return format!(
@@ -103,6 +106,18 @@ fn undecided(finding: &Finding, wording: &Wording, guard: Option<&Guard>) -> Str
         ),
         None => format!("{a} and {b} cannot be told apart yet: {lead} ({evidence})"),
     }
+}
+
+/// What a session gives up, and why.
+fn given_up(finding: &Finding, lead: &str, evidence: &str) -> String {
+    let (a, b) = (&finding.arm, &finding.baseline);
+    let why = match finding.pairs.len() as u64 >= finding.planned_seeds {
+        true => "all planned pairs are used",
+        false => "an improvement is unlikely",
+    };
+    format!(
+        "{a} is not shown to be better than {b}, and is given up because {why}: {lead} ({evidence})"
+    )
 }
 
 /// `GELU is ahead by 0.12 points of test error`; with a diverged run, whose runs diverged.

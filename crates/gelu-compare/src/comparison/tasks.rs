@@ -74,7 +74,8 @@ pub fn over_tasks(
         Scale::Ranks => signed_ranks(&costs),
         _ => costs.clone(),
     };
-    let rule = Rule { plan: Plan::fixed(tasks.len() as u64), comparisons, alpha, negligible };
+    let plan = Plan::fixed(tasks.len() as u64);
+    let rule = Rule { plan, comparisons, alpha, negligible, judgement: None };
     let pair = |d: &f64| if *d == f64::NEG_INFINITY { [0.0, f64::INFINITY] } else { [*d, 0.0] };
     let by_seed = (1..).zip(scaled.iter().map(pair)).collect();
     let scores = Scores { sample: Sample::Tasks, ..Scores::new(arm, baseline, by_seed) };
@@ -116,6 +117,7 @@ impl Task {
             comparisons: 1,
             alpha: 0.05,
             negligible: 0.0,
+            judgement: None,
         };
         let finding = Finding::of(Scores::new("", "", self.by_seed.clone()), &rule, wording);
         TaskEffect {

@@ -187,6 +187,12 @@ pub(super) fn p_value(p: f64) -> String {
     text[..short.len().max(4)].to_owned()
 }
 
+/// A small probability to two digits: `0.0083`.
+pub(crate) fn two_digits(probability: f64) -> String {
+    let decimals = (1.0 - probability.log10().floor()).clamp(0.0, 20.0) as usize;
+    format!("{probability:.decimals$}").trim_end_matches('0').to_owned()
+}
+
 /// `5%`, `7.5%`, `5.83%`.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.2}", 100.0 * share);
@@ -199,6 +205,12 @@ mod tests {
 
     fn wording(name: &str, direction: Direction, unit: Unit) -> Wording {
         Wording::of(&Measure { unit, ..Measure::named(name).towards(direction) })
+    }
+
+    #[test]
+    fn small_probabilities_have_two_digits() {
+        let said = [0.025, 0.05 / 6.0, 0.05 / 12.0, 0.05 / 10_100.0].map(two_digits);
+        assert_eq!(said, ["0.025", "0.0083", "0.0042", "0.000005"]);
     }
 
     #[test]

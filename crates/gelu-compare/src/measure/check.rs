@@ -73,6 +73,7 @@ mod tests {
             no_worse: None,
             alpha: 0.05,
             plan: Plan::fixed(8),
+            judgement: None,
         };
         let groups = TestGroups::singles(2);
         let errors = Outcomes::of_errors(1, groups.clone(), bits("01"));

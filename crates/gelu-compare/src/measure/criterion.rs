@@ -24,6 +24,8 @@ pub struct Criterion {
     pub alpha: f64,
     /// How many seeds are planned, and when the test may decide.
     pub plan: Plan,
+    /// Which judgement of a session's budget it is, from 1; `None` outside sessions.
+    pub judgement: Option<u64>,
 }
 
 /// A metric that must not get worse.

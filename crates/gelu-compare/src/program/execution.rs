@@ -42,7 +42,7 @@ pub(super) struct Execution {
     threads_per_run: Option<u16>,
     /// Say what would be run, and run nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 /// How the workers of a comparison are started where its flags say nothing else.

@@ -297,6 +297,33 @@ impl Decided {
         Ok(folder)
     }
 
+    /// Refuses what a session decides by itself: how many seeds there are, at which level, and where results go.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] naming the first such flag.
+    pub(super) fn leave_to_session(&self) -> Result<()> {
+        let given = [
+            ("--out", self.out.is_some()),
+            ("--level", self.level.is_some()),
+            ("--negligible", self.negligible.is_some()),
+            ("--no-worse", self.no_worse.is_some()),
+        ];
+        let given = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
+        match given.or_else(|| self.seeds.given()) {
+            None => Ok(()),
+            Some(flag) => Err(Error::Usage(format!(
+                "{flag} does not go with --session, which asks one question, whether B is better, and plans its seeds, levels \
+                 and folders itself; leave it out"
+            ))),
+        }
+    }
+
+    /// Sets the folder of the results.
+    pub(super) fn write_into(&mut self, out: &Path) {
+        self.out = Some(out.to_path_buf());
+    }
+
     pub(super) fn out(&self, study: &Study) -> PathBuf {
         self.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&study.name))
     }

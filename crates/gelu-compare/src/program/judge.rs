@@ -1,5 +1,6 @@
 use super::execution::{Execution, Workers};
 use super::flags::{Decided, Told};
+use super::session::Judging;
 use super::{On, Study, Template};
 use crate::comparison::{Verdict, differences};
 use crate::output::{complain, print};
@@ -8,12 +9,13 @@ use crate::setting::{Axis, Role};
 use crate::{Error, Result};
 use clap::Args;
 use sha2::{Digest, Sha256};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Says which of two commands is better
 ///
-/// Exit codes: 0 B is better, 10 it is worse, 11 they are the same, 12 undecided, 1 a run failed, 2 wrong
-/// usage, 130 interrupted (the same command goes on).
+/// Exit codes: 0 B is better, 10 it is worse, 11 they are the same, 12 undecided, 13 a session has given B up as futile,
+/// 1 a run failed, 2 wrong usage, 130 interrupted (the same command goes on).
 #[derive(Debug, Args)]
 pub struct Judge {
     /// What is compared with: a command, in which {seed} is the seed
@@ -22,6 +24,13 @@ pub struct Judge {
     /// What may be better
     #[arg(value_name = "B")]
     b: String,
+    /// Judge as one of many judgements that share a budget of errors, and write down what came out in this file; see
+    /// `session`
+    #[arg(long, value_name = "FILE")]
+    session: Option<PathBuf>,
+    /// What the change is, for the session's ledger
+    #[arg(long, value_name = "TEXT", requires = "session")]
+    note: Option<String>,
     #[command(flatten)]
     told: Told,
     #[command(flatten)]
@@ -37,7 +46,7 @@ impl Judge {
     ///
     /// What cannot be run, and what cannot be written.
     pub fn run(self) -> Result<ExitCode> {
-        let Self { a, b, told, decided, execution } = self;
+        let Self { a, b, session, note, told, decided, execution } = self;
         if a == b {
             return Err(Error::Usage(
                 "both commands are the same; nothing can be told apart".into(),
@@ -49,11 +58,15 @@ impl Judge {
             template.warn_of_shell();
         }
         let mut study = Study::new(&name(&a, &b), "");
-        study.axis(Axis::new(Study::COMMAND, Role::Compared, [a, b]));
+        study.axis(Axis::new(Study::COMMAND, Role::Compared, [a.clone(), b.clone()]));
         told.change(&mut study);
         decided.change(&mut study);
         decided.say_units(&mut study);
         decided.check(&study)?;
+        if let Some(file) = session {
+            let commands = [a, b];
+            return Judging { file, note, commands, study, told, decided, execution }.run();
+        }
         told.read_contents(&mut study)?;
         let json = execution.shown.json;
         let done = execution.carry_out(&study, &decided, &On::default(), Workers::of_commands())?;

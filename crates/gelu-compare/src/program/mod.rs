@@ -22,6 +22,7 @@ mod pattern;
 mod process;
 mod reports;
 mod run;
+mod session;
 mod shared;
 mod study;
 mod study_run;

@@ -2,6 +2,7 @@
 
 use super::log::Log;
 use super::process::BecomeProgram;
+use super::session::Session;
 use super::{Judge, Study};
 use crate::cli::{Completions, Man, Pack, Report, Runs, Unpack, Verdict, Watch};
 use crate::comparison::ComparisonReader;
@@ -39,7 +40,8 @@ pub(super) enum Shared {
     Runs(Runs),
     Log(Log),
     Judge(Box<Judge>),
-    Verdict(Verdict),
+    Session(Session),
+    Verdict(Box<Verdict>),
     Pack(Pack),
     Unpack(Unpack),
     Completions(Completions),
@@ -56,6 +58,7 @@ impl Shared {
             Self::Runs(runs) => runs.run::<Study>(),
             Self::Log(log) => log.run(),
             Self::Judge(judge) => judge.run(),
+            Self::Session(session) => session.run(),
             Self::Verdict(verdict) => verdict.run(str::to_owned),
             Self::Pack(pack) => pack.run::<Study>(),
             Self::Unpack(unpack) => unpack.run(),

@@ -6,7 +6,13 @@ use crate::comparison::{Finding, Rule, Scores, Wording};
 use crate::measure::Measure;
 
 fn finding(differences: [f64; 3], wording: &Wording) -> Finding {
-    let rule = Rule { comparisons: 1, plan: Plan::fixed(3), alpha: 0.5, negligible: 0.001 };
+    let rule = Rule {
+        comparisons: 1,
+        plan: Plan::fixed(3),
+        alpha: 0.5,
+        negligible: 0.001,
+        judgement: None,
+    };
     let by_seed = (1..).zip(differences.map(|d| [0.02 + d, 0.02])).collect();
     Finding::of(Scores::new("ReLU", "GELU", by_seed), &rule, wording)
 }

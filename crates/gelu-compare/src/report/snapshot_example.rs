@@ -72,6 +72,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
             no_worse: None,
             alpha: 0.05,
             plan: Plan::fixed(3),
+            judgement: None,
         },
         added_seeds: Vec::new(),
         later_measures: Vec::new(),

@@ -1,4 +1,4 @@
-use crate::comparison::statistics::Plan;
+use crate::comparison::statistics::{Plan, session};
 use crate::comparison::{ALPHA, Rule};
 use crate::measure::{Criterion, Measure, NoWorse, Reported, UntilDecided};
 use crate::setting::{Axis, Role, Setting};
@@ -43,6 +43,9 @@ pub struct Design {
     /// α: with what probability a verdict of the whole table may be wrong.
     #[serde(default = "alpha", skip_serializing_if = "is_alpha")]
     pub alpha: f64,
+    /// Which judgement of a session's budget it is, from 1; absent outside sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<u64>,
     /// How many epochs a run has, where that is known beforehand.
     pub epochs: Option<usize>,
     /// Arms whose networks are built differently from the others', and like each other: between the two
@@ -84,6 +87,7 @@ impl Design {
             negligible: 0.0,
             no_worse: None,
             alpha: ALPHA,
+            judgement: None,
             epochs: None,
             built_differently: Vec::new(),
             colours: Vec::new(),
@@ -122,6 +126,7 @@ impl Design {
             no_worse: self.no_worse.clone(),
             alpha: self.alpha,
             plan: self.plan(),
+            judgement: self.judgement.filter(|j| session::is_judgement(*j)),
         }
     }
 

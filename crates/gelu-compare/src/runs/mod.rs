@@ -45,6 +45,7 @@ pub use folder::RunFolder;
 pub(crate) use folder::is_whole;
 pub use foreign::Foreign;
 pub use key::{RunKey, Stage};
+pub(crate) use lease::{Claim, Durable};
 pub use lease::{Holder, Lease, Watch};
 pub use outcomes::{outcomes_to_bytes, parse_outcomes};
 pub use progress::{Phase, Progress};

@@ -157,6 +157,7 @@ pub(super) fn paired(
         comparisons,
         alpha: question.alpha,
         negligible: question.negligible,
+        judgement: None,
     };
     let guard = question.guard.as_ref().map(|(wording, margin)| Guard {
         wording: wording.clone(),
@@ -201,6 +202,7 @@ fn unpaired(
         comparisons,
         alpha: question.alpha,
         negligible: 0.0,
+        judgement: None,
     };
     Ok(Finding::of_unpaired(names, both, &test, &rule, &question.wording))
 }

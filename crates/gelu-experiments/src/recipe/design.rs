@@ -136,6 +136,7 @@ impl Experiment for Recipe {
             negligible: varied.negligible,
             no_worse: varied.no_worse.clone(),
             alpha: varied.level.unwrap_or(ALPHA),
+            judgement: None,
             epochs: Some(self.training.epochs),
             built_differently: self.gated(),
             colours: self.colours(),

@@ -10,7 +10,7 @@ fn found(pairs: &[[f64; 2]], comparisons: usize, plan: Plan) -> Finding {
 }
 
 fn judged(scores: Scores, comparisons: usize, plan: Plan) -> Finding {
-    let rule = Rule { plan, comparisons, alpha: 0.05, negligible: 0.001 };
+    let rule = Rule { plan, comparisons, alpha: 0.05, negligible: 0.001, judgement: None };
     Finding::of(scores, &rule, &Wording::of(&Measure::test_error()))
 }
 
@@ -189,7 +189,13 @@ fn what_holds_for_new_examples_is_said_and_where_it_could_be_zero() {
 fn scores_of_any_size_are_said_with_digits_that_say_something() {
     let loss = |pairs: &[[f64; 2]]| {
         let scores = Scores::new("GELU", "ReLU", (1..).zip(pairs.iter().copied()).collect());
-        let rule = Rule { plan: Plan::fixed(6), comparisons: 1, alpha: 0.05, negligible: 0.0 };
+        let rule = Rule {
+            plan: Plan::fixed(6),
+            comparisons: 1,
+            alpha: 0.05,
+            negligible: 0.0,
+            judgement: None,
+        };
         Finding::of(scores, &rule, &Wording::of(&Measure::named("loss"))).sentence
     };
     // ⌊0.05 · 64⌋ / 2: the smallest and the largest difference.

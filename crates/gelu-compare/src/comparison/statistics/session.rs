@@ -3,14 +3,18 @@
 //! Judgement j = 1, 2, … has the level 0.05/(j·(j + 1)), so that all of them together err with a probability of at
 //! most 0.05. A change that is kept begins a new row.
 
-use super::paired::{Improvement, Plan};
+use super::memory::Memory;
+use super::paired::{Improvement, Interval, PairedTest, Plan};
+use super::{Pairs, nothing_varies};
 
 /// The probability with which a whole row of judgements may keep a change that is no improvement.
 pub const LEVEL: f64 = 0.05;
 /// The last judgement of a row.
 pub const LAST: u64 = 900;
 /// After how many pairs a judgement may be given up, with the smallest mean·√n/s that goes on.
-const FUTILITY: [(usize, f64); 4] = [(3, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];
+const FUTILITY: [(usize, f64); 4] = [(FIRST, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];
+/// The number of pairs after which a judgement can end first.
+pub(crate) const FIRST: usize = 3;
 /// The fewest pairs that a judgement may have.
 const FEWEST: u64 = 20;
 
@@ -23,6 +27,11 @@ pub enum Judgement {
     GivenUp(usize),
     /// Another pair is needed.
     Open,
+}
+
+/// Whether a row has a judgement of that number.
+pub fn is_judgement(j: u64) -> bool {
+    (1..=LAST).contains(&j)
 }
 
 /// The one-sided level of judgement `j`, counted from 1: 0.05/(j·(j + 1)).
@@ -46,7 +55,7 @@ pub fn plan(j: u64) -> Plan {
 ///
 /// If `j` is 0 or beyond [`LAST`], or a score is NaN or −∞.
 pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
-    assert!((1..=LAST).contains(&j), "judgement {j}; a row has the judgements 1 to {LAST}");
+    assert!(is_judgement(j), "judgement {j}; a row has the judgements 1 to {LAST}");
     let plan = plan(j);
     let pairs = &pairs[..pairs.len().min(plan.seeds as usize)];
     let improvement = Improvement::new(pairs, plan, level(j));
@@ -60,6 +69,34 @@ pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
         None if hopeless.is_some() || last as u64 == plan.seeds => Judgement::GivenUp(last),
         None => Judgement::Open,
     }
+}
+
+/// As [`judge`], without computing again what was computed of the same numbers before: a dashboard asks once a second.
+///
+/// Where nothing varies with the seed, the runs of a setting are copies of one, so that no improvement is shown.
+pub(in super::super) fn judged(j: u64, pairs: &Pairs) -> Judgement {
+    static BEFORE: Memory<Judgement> = Memory::new();
+    let mut numbers = pairs.list().as_flattened().to_vec();
+    numbers.push(j as f64);
+    match BEFORE.recall(&numbers, || judge(j, pairs.list())) {
+        Judgement::Improvement(after) if nothing_varies(pairs) => Judgement::GivenUp(after),
+        judgement => judgement,
+    }
+}
+
+/// The differences, change − incumbent, that judgement `j` does not rule out; the one that shows an improvement rules out 0.
+/// `None` with a diverged run, where nothing is ruled out, and with many pairs, for which it would take minutes.
+pub(in super::super) fn interval(j: u64, pairs: &Pairs) -> Option<Interval> {
+    const MOST: usize = 20;
+    static BEFORE: Memory<Option<Interval>> = Memory::new();
+    if pairs.len() > MOST {
+        return None;
+    }
+    let mut numbers = pairs.list().as_flattened().to_vec();
+    numbers.push(j as f64);
+    BEFORE.recall(&numbers, || {
+        PairedTest::new(pairs.list(), plan(j), level(j), 0.0).one_sided_interval()
+    })
 }
 
 #[cfg(test)]
@@ -103,6 +140,24 @@ mod tests {
             judge(1, &[diverged[1], diverged[2], diverged[3], diverged[0]]),
             Judgement::Open
         );
+    }
+
+    #[test]
+    fn the_interval_of_an_improvement_is_beyond_0_and_no_other_is() {
+        let mut improvements = 0;
+        for k in 0..40_u64 {
+            let noise = |s: u64| ((s * 7919 + k * 104_729 + s * s * k * 31) % 1000) as f64;
+            let all: Vec<[f64; 2]> = (1..=20).map(|s| [noise(s) - 450.0, noise(s + 100)]).collect();
+            let (count, is_shown) = match judge(3, &all) {
+                Judgement::Improvement(after) => (after, true),
+                Judgement::GivenUp(after) => (after, false),
+                Judgement::Open => unreachable!("all pairs are there"),
+            };
+            let high = interval(3, &Pairs::new(all[..count].to_vec())).map_or(1.0, |i| i.high);
+            assert_eq!(high < 0.0, is_shown, "{k}: {high}");
+            improvements += usize::from(is_shown);
+        }
+        assert!((5..35).contains(&improvements), "{improvements}");
     }
 
     #[test]

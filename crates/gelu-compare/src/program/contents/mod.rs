@@ -3,17 +3,19 @@
 
 mod change;
 mod digest;
+mod identity;
 mod names;
 mod python;
 
 pub(super) use change::{announce_change, settle};
 pub(crate) use digest::digest_of;
+pub(super) use identity::digest;
 
+use self::digest::Digests;
 use super::{Study, StudyRun, Template};
 use crate::runs::Experiment;
 use crate::setting::Setting;
 use crate::{Error, Result};
-use digest::Digests;
 use names::{Name, names};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -65,6 +65,51 @@ fn of_script(script: &str) -> Vec<Name> {
     all
 }
 
+/// The words with what stands for a file's content in the place of its path: the same for commands that differ in paths
+/// alone.
+pub(super) fn by_content(
+    words: &[String],
+    content: impl Fn(&Name) -> Option<String>,
+) -> Vec<String> {
+    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
+    let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
+    let is_shell = SHELLS.contains(&&*stem);
+    let file = |path: &str| content(&Name::File(path.to_owned()));
+    let of_word = |word: &str| {
+        let value = word.split_once('=').and_then(|(flag, path)| Some((flag, file(path)?)));
+        match (file(word), value) {
+            (Some(content), _) => content,
+            (None, Some((flag, content))) => format!("{flag}={content}"),
+            (None, None) => word.to_owned(),
+        }
+    };
+    let of_script = |script: &str| {
+        let words = shell_words::split(script).unwrap_or_default();
+        let parts: Vec<String> = words
+            .iter()
+            .map(|word| {
+                format!(
+                    "{}{}",
+                    of_word(word.trim_end_matches(';')),
+                    if word.ends_with(';') { ";" } else { "" }
+                )
+            })
+            .collect();
+        // Whoever names no file keeps every blank.
+        if words == parts { script.to_owned() } else { format!("{parts:?}") }
+    };
+    let mut all = vec![content(&Name::Program(program.clone())).unwrap_or_else(|| program.clone())];
+    let mut before = "";
+    for word in arguments {
+        all.push(match before {
+            "-c" | "-lc" | "-ec" if is_shell => of_script(word),
+            _ => of_word(word),
+        });
+        before = word;
+    }
+    all
+}
+
 /// Whether a program of that name is looked for in the folders of `PATH`.
 pub(super) fn is_searched_for(program: &str) -> bool {
     !program.contains(std::path::is_separator)

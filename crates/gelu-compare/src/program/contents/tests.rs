@@ -94,3 +94,49 @@ fn a_run_whose_file_changed_since_is_refused() {
     elsewhere.files.insert("sh".to_owned(), "another".to_owned());
     check(&elsewhere).unwrap();
 }
+
+#[test]
+fn a_program_is_its_contents_whatever_its_files_are_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for (name, text) in [
+        ("old.py", "import model"),
+        ("new.py", "import model"),
+        ("model.py", ""),
+        ("a.toml", "1"),
+        ("b.toml", "1"),
+        ("c.toml", "2"),
+    ] {
+        fs::write(path(name), text).unwrap();
+    }
+    fs::create_dir(path("copy")).unwrap();
+    fs::copy(path("new.py"), path("copy/new.py")).unwrap();
+    fs::copy(path("model.py"), path("copy/model.py")).unwrap();
+    let identity = |command: &str| {
+        let command = command.replace('@', &path(""));
+        let mut study = judged(&command, "other");
+        study.contents = Some(Contents::read(&study, &[]).unwrap());
+        study.identity(&command).unwrap()
+    };
+    for [one, other] in [
+        ["python3 @old.py {seed}", "python3 @new.py {seed}"],
+        ["python3 @old.py {seed}", "python3 @copy/new.py {seed}"],
+        ["./run --config=@a.toml x", "./run --config=@b.toml x"],
+        ["sh -c './run < @a.toml; true'", "sh -c './run < @b.toml; true'"],
+    ] {
+        assert_eq!(identity(one), identity(other), "{one} and {other}");
+    }
+    for [one, other] in [
+        ["python3 @old.py {seed}", "python3 @new.py {seed} 1"],
+        ["python3 @old.py {seed}", "python3 @new.py"],
+        ["./run --config=@a.toml", "./run --config=@c.toml"],
+        ["./run --config=@a.toml", "./run --conf=@a.toml"],
+        ["./run a b", "./run 'a b'"],
+        ["sh -c './run < @a.toml; true'", "sh -c './run < @c.toml; true'"],
+    ] {
+        assert_ne!(identity(one), identity(other), "{one} and {other}");
+    }
+    let before = identity("python3 @old.py {seed}");
+    fs::write(path("model.py"), "x = 1").unwrap();
+    assert_ne!(identity("python3 @old.py {seed}"), before, "it imports another model");
+}

@@ -41,6 +41,7 @@ impl Experiment for Study {
         design.negligible = self.negligible;
         design.no_worse.clone_from(&self.no_worse);
         design.alpha = self.level.unwrap_or(design.alpha);
+        design.judgement = self.judgement;
         design
     }
 

@@ -71,6 +71,9 @@ pub struct Study {
     /// Where given, seeds are added until every comparison is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_decided: Option<UntilDecided>,
+    /// Which judgement of a session's budget it is, from 1; absent outside sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<u64>,
     /// The arm that every other one is compared with, by its value or `axis=value,axis=value`; the first
     /// where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +112,7 @@ impl Study {
             no_worse: None,
             level: None,
             until_decided: None,
+            judgement: None,
             baseline: None,
             axes: Vec::new(),
             contents: None,
@@ -157,7 +161,7 @@ impl Study {
     }
 
     /// A measure by its name.
-    pub(super) fn measure(&self, name: &str) -> Measure {
+    pub(in crate::program) fn measure(&self, name: &str) -> Measure {
         let declared = self.measures.iter().find(|measure| measure.name == name);
         let measure = declared.cloned().unwrap_or_else(|| Measure::named(name));
         match self.higher.iter().any(|known| known == name) {

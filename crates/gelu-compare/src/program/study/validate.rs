@@ -1,6 +1,7 @@
 //! What a study has to be, so that its runs can be judged.
 
 use super::Study;
+use crate::comparison::statistics::session;
 use crate::measure::NoWorse;
 use crate::names::{check_file_name, check_line};
 use crate::program::Template;
@@ -45,6 +46,12 @@ impl Study {
         if let Some(level) = self.level.filter(|level| !(*level > 0.0 && *level < 1.0)) {
             return refuse(format!(
                 "the level is {level}; it has to lie between 0 and 1, as 0.05 does"
+            ));
+        }
+        if let Some(j) = self.judgement.filter(|j| !session::is_judgement(*j)) {
+            return refuse(format!(
+                "it is judgement {j} of a budget; that has the judgements 1 to {}",
+                session::LAST
             ));
         }
         if let Some(NoWorse { metric, margin }) = &self.no_worse {

@@ -50,6 +50,33 @@ impl RunFolder {
     ///
     /// When the folder cannot be made.
     pub fn create(parent: &Path, spec: &impl Spec) -> Result<Self> {
+        Self::create_with(parent, spec, |_| Ok(()))
+    }
+
+    /// The folder of that run under `parent`. If it is new, it has the results of `from`, a complete run of another
+    /// comparison that computed the same.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be made, or the other one cannot be read.
+    pub(crate) fn create_from(parent: &Path, spec: &impl Spec, from: &Self) -> Result<Self> {
+        Self::create_with(parent, spec, |scratch| {
+            for entry in fs::read_dir(&from.path).map_err(Error::io("list", &from.path))? {
+                let entry = entry.map_err(Error::io("list", &from.path))?;
+                let (path, name) = (entry.path(), entry.file_name());
+                if path.is_file() && name != "run.toml" {
+                    fs::copy(&path, scratch.join(name)).map_err(Error::io("copy", &path))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn create_with(
+        parent: &Path,
+        spec: &impl Spec,
+        fill: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Self> {
         let name = spec.folder_name();
         let path = parent.join(&name);
         if path.is_dir() {
@@ -61,7 +88,8 @@ impl RunFolder {
         let filled = lease::create_state(&scratch).and_then(|()| {
             let file = scratch.join("run.toml");
             // Nothing waits for the disk: whoever takes the run writes what is missing of it.
-            fs::write(&file, spec.to_toml()).map_err(Error::io("write", &file))
+            fs::write(&file, spec.to_toml()).map_err(Error::io("write", &file))?;
+            fill(&scratch)
         });
         let placed =
             filled.and_then(|()| rename(&scratch, &path).map_err(Error::io("put in place", &path)));

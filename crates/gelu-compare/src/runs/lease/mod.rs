@@ -63,7 +63,7 @@ pub enum Claim {
 
 /// Whether a file has to survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durable {
+pub(crate) enum Durable {
     Yes,
     /// What is in it, but not yet its name: another file of the folder follows, and takes the name with it.
     Content,
@@ -197,7 +197,7 @@ impl Lease {
     /// # Errors
     ///
     /// When it cannot be written, or [is lost](Self::is_lost); what stood there before still stands.
-    pub(super) fn place(
+    pub(crate) fn place(
         &self,
         scratch: &str,
         target: &Path,

@@ -55,6 +55,18 @@ impl PairedTest {
         })
     }
 
+    /// The same of a session's judgement: each end is that of a one-sided test at the level. `None` with a diverged run, and
+    /// where the seeds rule out nothing.
+    pub(in super::super) fn one_sided_interval(&self) -> Option<Interval> {
+        let n = self.sequence.len();
+        if n == 0 || self.sequence.any_diverged() || !self.may_decide() {
+            return None;
+        }
+        let [low, high] = self.inverted(Ends::Same)?.map(|end| end / self.sequence.scale);
+        let level = 1.0 - 2.0 * self.level * self.plan.spent(n as u64);
+        (low > f64::NEG_INFINITY || high < f64::INFINITY).then_some(Interval { low, high, level })
+    }
+
     /// Both ends by bisection; `None` where the mean of no number of seeds is one of the θ.
     fn inverted(&self, ends: Ends) -> Option<[f64; 2]> {
         let sequence = &self.sequence;

@@ -1,0 +1,177 @@
+//! The ledger of a session: what was tried, and what came out.
+
+use super::{Entry, Outcome, Side};
+use crate::error::Place;
+use crate::files::{from_toml, read_text};
+use crate::measure::{Measure, Reported};
+use crate::program::{Files, Pattern, Study};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The version of the file's layout.
+const VERSION: u32 = 1;
+
+/// What a session's file holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ledger {
+    pub(super) version: u32,
+    /// The machine of the last judgement.
+    pub(super) machine: String,
+    /// What all judgements go by.
+    pub(super) criterion: Decisive,
+    /// What `--depends` matched at the last judgement.
+    #[serde(default, skip_serializing_if = "Files::is_empty")]
+    pub(super) depends: Files,
+    /// In the order in which they were begun, or taken up again.
+    #[serde(default, rename = "judgement")]
+    pub(super) entries: Vec<Entry>,
+}
+
+/// What all judgements of a session have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Decisive {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    read: Vec<Pattern>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    stderr: bool,
+    reported: Reported,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    select: Option<String>,
+    pub(super) metric: Measure,
+}
+
+impl Ledger {
+    /// Of a session that begins with this study.
+    pub(super) fn new(study: &Study) -> Self {
+        Self {
+            version: VERSION,
+            machine: super::machine(),
+            criterion: Decisive::of(study),
+            depends: Files::new(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// The ledger in a file; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or holds something else.
+    pub(super) fn read(file: &Path) -> Result<Option<Self>> {
+        let refuse = |problem: String, advice: &str| {
+            Err(Error::data(file, Place::File, problem, advice.to_owned()))
+        };
+        let Some(text) = read_text(file)? else { return Ok(None) };
+        let version = toml::from_str::<toml::Table>(&text).ok();
+        let version = version.and_then(|table| table.get("version")?.as_integer());
+        if version.is_some_and(|version| version > i64::from(VERSION)) {
+            return refuse(
+                "is the ledger of a newer version of this program".to_owned(),
+                "use that version",
+            );
+        }
+        let ledger: Self = match from_toml(&text) {
+            Ok(ledger) => ledger,
+            Err(problem) => {
+                let advice = "restore it, or name another file with --session";
+                return refuse(format!("is no ledger of a session: {problem}"), advice);
+            }
+        };
+        match ledger.entries.iter().find(|entry| !entry.is_possible()) {
+            None => Ok(Some(ledger)),
+            Some(entry) => refuse(
+                format!("judgement {} is judgement {} of its budget", entry.number, entry.j),
+                "restore the file",
+            ),
+        }
+    }
+
+    /// As the file has it.
+    pub(super) fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a ledger holds plain values alone")
+    }
+
+    /// What is to be improved: what was kept last, or what the last change was compared with.
+    pub(super) fn incumbent(&self) -> Option<&Side> {
+        let last = self.entries.last()?;
+        Some(if last.verdict == Outcome::Kept { &last.change } else { &last.incumbent })
+    }
+
+    /// The judgements that have runs of the incumbent, with the command that they know it by: from the last one back to
+    /// that which kept it. No earlier ones: what was rejected, or replaced, was chosen for its bad luck, too.
+    pub(super) fn of_incumbent(&self) -> Vec<(u64, &str)> {
+        let Some(incumbent) = self.incumbent() else { return Vec::new() };
+        let mut found = Vec::new();
+        for entry in self.entries.iter().rev() {
+            if entry.verdict == Outcome::Kept && entry.change.is(incumbent) {
+                found.push((entry.number, entry.change.command.as_str()));
+                break;
+            }
+            if entry.verdict == Outcome::Kept || !entry.incumbent.is(incumbent) {
+                break;
+            }
+            found.push((entry.number, entry.incumbent.command.as_str()));
+        }
+        found
+    }
+
+    /// The last judgement of these two.
+    pub(super) fn known(&self, [a, b]: [&Side; 2]) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.incumbent.is(a) && entry.change.is(b))
+    }
+
+    /// Takes a judgement out, to go on with it as the last one.
+    pub(super) fn take(&mut self, number: u64) -> Option<Entry> {
+        let place = self.entries.iter().position(|entry| entry.number == number)?;
+        Some(self.entries.remove(place))
+    }
+
+    /// The number of the next judgement in the session.
+    pub(super) fn next_number(&self) -> u64 {
+        1 + self.entries.iter().map(|entry| entry.number).max().unwrap_or(0)
+    }
+
+    /// The number of the next judgement in its budget, which begins with the last change that was kept.
+    pub(super) fn next_j(&self) -> u64 {
+        let of_budget = self.entries.iter().rev().take_while(|e| e.verdict != Outcome::Kept);
+        1 + of_budget.filter(|entry| entry.counts()).map(|entry| entry.j).max().unwrap_or(0)
+    }
+
+    /// The changes that were kept.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Entry> + Clone {
+        self.entries.iter().filter(|entry| entry.verdict == Outcome::Kept)
+    }
+}
+
+impl Decisive {
+    pub(super) fn of(study: &Study) -> Self {
+        Self {
+            metric: study.measure(&study.primary),
+            read: study.read.clone(),
+            stderr: study.stderr,
+            reported: study.reported,
+            select: study.selection.clone(),
+        }
+    }
+
+    /// The flag by which a judgement would go by something else; `None` where it goes by the same.
+    pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
+        let [here, there] = [&self.metric, &other.metric];
+        [
+            ("--metric", here.name != there.name),
+            ("--higher", here.direction != there.direction),
+            ("--read", self.read != other.read),
+            ("--stderr", self.stderr != other.stderr),
+            ("--best-epoch", self.reported != other.reported),
+            ("--select", self.select != other.select),
+        ]
+        .into_iter()
+        .find_map(|(flag, differs)| differs.then_some(flag))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The runs of the incumbent that earlier judgements have made.
+
+use super::{Judging, Ledger, Side, folder_of};
+use crate::names::printable;
+use crate::output::complain;
+use crate::program::{On, Study, StudyRun};
+use crate::runs::{ComparisonFolder, Experiment, RunFolder, RunKey, Spec, Stage};
+use crate::setting::Setting;
+use crate::{Error, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What is known of the incumbent.
+pub(super) struct Incumbent {
+    side: Side,
+    /// The folders of judgements that may have runs of it, with its command in each.
+    places: Vec<(PathBuf, String)>,
+    /// Whether it was a change that was kept, and not what the session began with.
+    was_kept: bool,
+}
+
+impl Incumbent {
+    /// That of a session; `None` before its first judgement.
+    pub(super) fn of(ledger: &Ledger, file: &Path) -> Option<Self> {
+        let side = ledger.incumbent()?.clone();
+        let places = ledger.of_incumbent().into_iter();
+        let place = |(number, command): (u64, &str)| (folder_of(file, number), command.to_owned());
+        Some(Self {
+            places: places.map(place).collect(),
+            was_kept: ledger.kept().any(|entry| entry.change.is(&side)),
+            side,
+        })
+    }
+
+    /// Whether this is it.
+    pub(super) fn is(&self, side: &Side) -> bool {
+        self.side.is(side)
+    }
+}
+
+impl Judging {
+    /// Puts the incumbent's runs that there are into the folder of the judgement; how many of its first seeds it has then.
+    pub(super) fn reuse(&self, incumbent: &Incumbent, command: &str, out: &Path) -> Result<u64> {
+        let comparison = self.decided.comparison(&self.study, &On::default(), out)?;
+        let runs = out.join("runs");
+        fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
+        let mut reused = 0;
+        for seed in 1..=comparison.recipe.design().plan().seeds {
+            let Some(spec) = comparison.spec(&key(command, seed)) else { break };
+            let complete = |(folder, command): &(PathBuf, String)| complete(folder, command, seed);
+            let Some(from) = incumbent.places.iter().find_map(complete) else { break };
+            RunFolder::create_from(&runs, &spec, &from)?;
+            reused = seed;
+        }
+        if reused > 0 {
+            complain(&format!(
+                "{}: {}\n{0}: `{}` {}, and {reused} of its runs are used again\n",
+                StudyRun::TOOL,
+                comparison.criterion().rule().prospect(),
+                printable(command),
+                if incumbent.was_kept {
+                    "is what was kept last"
+                } else {
+                    "is what it was at first"
+                }
+            ));
+        }
+        Ok(reused)
+    }
+}
+
+fn key(command: &str, seed: u64) -> RunKey {
+    RunKey { setting: Setting::new([(Study::COMMAND, command)]), seed, stage: Stage::Only }
+}
+
+/// The complete run of a command in the folder of a judgement.
+fn complete(folder: &Path, command: &str, seed: u64) -> Option<RunFolder> {
+    let folder = ComparisonFolder::<Study>::open(folder).ok()?;
+    let spec = folder.comparison().ok()?.spec(&key(command, seed))?;
+    let run = RunFolder::at(&folder.runs().join(spec.folder_name()));
+    run.status().ok().filter(|file| file.status.is_complete()).map(|_| run)
+}

@@ -1,0 +1,66 @@
+//! Whose turn it is: of several judges of a session one works at a time.
+
+use super::Ledger;
+use crate::output::complain;
+use crate::program::{Study, StudyRun};
+use crate::runs::{Claim, Comparison, Durable, Lease, Spec, Watch};
+use crate::{Error, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long to wait between two attempts.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The right to judge in a session, and to write its ledger. It ends with the process, however that ends.
+pub(super) struct Turn {
+    lease: Lease,
+    file: PathBuf,
+}
+
+impl Turn {
+    /// Waits until no other judge of the session is at work.
+    ///
+    /// # Errors
+    ///
+    /// When the session's folder cannot be made or written to.
+    pub(super) fn take(file: &Path, folder: &Path) -> Result<Self> {
+        let place = folder.join("turn");
+        fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
+        let silence = Duration::from_secs(Comparison::<Study>::default_lease(&place));
+        let (mut watch, mut is_said) = (Watch::default(), false);
+        loop {
+            match Lease::claim(&place, &mut watch, silence)? {
+                // A file without a folder in its name has one nevertheless.
+                Claim::Held(lease, _) => {
+                    let file = std::path::absolute(file).map_err(Error::io("find", file))?;
+                    return Ok(Self { lease, file });
+                }
+                Claim::Busy(Some(holder)) if !is_said => {
+                    is_said = true;
+                    complain(&format!(
+                        "{}: waiting for {holder}, which judges in this session\n",
+                        StudyRun::TOOL
+                    ));
+                }
+                Claim::Busy(_) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Writes the ledger in one step.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written, or another judge has taken over.
+    pub(super) fn write(&self, ledger: &Ledger) -> Result<()> {
+        let placed = self.lease.place("ledger.toml", &self.file, ledger.to_toml(), Durable::Yes);
+        placed.map_err(|error| match self.lease.is_lost() {
+            true => Error::Failed(format!(
+                "{}: this judge was silent for so long that another one has taken over; run the same command again",
+                self.file.display()
+            )),
+            false => error,
+        })
+    }
+}
