@@ -127,6 +127,8 @@ fn a_session_of_100_proposals_is_what_the_rules_say() {
         let found = (word(entry, "verdict"), number(entry, "pairs"), number(entry, "j"));
         assert_eq!(found, (verdict, pairs, j), "{entry}");
         assert!((entry["effect"].as_float().unwrap() - effect).abs() < 1e-6, "{entry}");
+        let high = entry.get("interval").and_then(|interval| interval.get("high")?.as_float());
+        assert_eq!(high.is_some_and(|high| high < 0.0), verdict == "kept", "{entry}");
     }
     assert!(kept >= 3, "{kept} were kept");
     let shown = sandbox.run(&["session", "research.toml"]).stdout();
