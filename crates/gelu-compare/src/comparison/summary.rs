@@ -5,9 +5,6 @@ use crate::setting::{Role, Setting};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Tuned values are chosen on this number of first seeds, or on all where fewer are planned.
-const TUNING_SEEDS: u64 = 8;
-
 /// The runs of a comparison that differ by seed alone.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
@@ -92,11 +89,11 @@ impl<'a> Group<'a> {
     }
 
     /// What is tuned is chosen by it, as a cost: the median over its complete runs of the selection
-    /// measure at the epoch that is reported; `None` before any is complete. The first eight seeds choose, once; where
-    /// runs only tune, all of them.
+    /// measure at the epoch that is reported; `None` before any is complete. The first seeds choose, once (see
+    /// [`ComparisonSnapshot::choosing_seeds`]); where runs only tune, all of them.
     pub fn score(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
         let measure = snapshot.selection();
-        let first = snapshot.criterion.plan.seeds.min(TUNING_SEEDS);
+        let first = snapshot.choosing_seeds;
         let choosing = self.filtered(|run| run.key.seed <= first || run.key.stage == Stage::Tuning);
         let values = choosing.values(snapshot, snapshot.reported, &measure);
         median(values.into_iter().map(|value| measure.cost(value)))

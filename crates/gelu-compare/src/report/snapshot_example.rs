@@ -74,6 +74,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
             plan: Plan::fixed(3),
             judgement: None,
         },
+        choosing_seeds: 8,
         added_seeds: Vec::new(),
         later_measures: Vec::new(),
         test_examples: 1000,

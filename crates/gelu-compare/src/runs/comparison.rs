@@ -30,6 +30,10 @@ pub struct Comparison<E> {
     /// How many examples the test set has, as far as the recipe uses it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub test_examples: usize,
+    /// How many first seeds choose what is tuned, or all where fewer are planned. Folders of earlier versions do not say:
+    /// there ten chose where seeds were added until it was decided, and all planned ones elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_on: Option<u64>,
     /// Numbers of seeds in all that were asked for once runs were complete, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "added_looks")]
     pub added_seeds: Vec<AddedSeeds>,
@@ -94,6 +98,7 @@ impl<E: Experiment> Comparison<E> {
             lease_seconds: 60,
             data,
             test_examples: 0,
+            chosen_on: Some(8),
             added_seeds: Vec::new(),
             later_measures: Vec::new(),
             recipe,
@@ -105,6 +110,13 @@ impl<E: Experiment> Comparison<E> {
     pub(crate) fn last_seed(&self, design: &Design) -> u64 {
         let added = self.added_seeds.last().map_or(0, |added| added.seeds);
         design.plan().seeds.max(added)
+    }
+
+    /// How many first seeds choose what is tuned.
+    pub(crate) fn choosing_seeds(&self, design: &Design) -> u64 {
+        let plan = design.plan();
+        let earlier = if plan.until_decided { 10 } else { plan.seeds };
+        self.chosen_on.unwrap_or(earlier).min(plan.seeds)
     }
 
     /// What makes it smaller than it is meant to be, seeds among it.

@@ -33,6 +33,8 @@ pub struct ComparisonSnapshot {
     pub reported: Reported,
     /// What the comparison is decided by.
     pub criterion: Criterion,
+    /// How many first seeds choose what is tuned.
+    pub choosing_seeds: u64,
     /// Seeds that were added to the planned ones, in order.
     pub added_seeds: Vec<AddedSeeds>,
     /// The measures that were chosen once runs were complete, in order.

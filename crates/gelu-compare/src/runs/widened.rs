@@ -39,6 +39,7 @@ impl<E: Experiment> Comparison<E> {
         let (here, there) = (self.recipe.design(), asked.recipe.design());
         same_grid.planned = self.planned;
         same_grid.added_seeds = self.added_seeds.clone();
+        same_grid.chosen_on = self.chosen_on;
         same_grid.device = self.device.clone();
         same_grid.lease_seconds = self.lease_seconds;
         same_grid.data.location = self.data.location.clone();

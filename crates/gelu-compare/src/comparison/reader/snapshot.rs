@@ -48,6 +48,7 @@ impl<E: Experiment> ComparisonReader<E> {
             selection: design.selection.clone(),
             reported: design.reported,
             criterion: comparison.criterion(),
+            choosing_seeds: comparison.choosing_seeds(design),
             added_seeds: comparison.added_seeds.clone(),
             later_measures: comparison.later_measures.clone(),
             test_examples: comparison.test_examples,
