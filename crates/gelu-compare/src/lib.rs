@@ -4,10 +4,9 @@
 
 //! Which setting is better, from results over seeds: verdicts whose errors are controlled.
 //!
-//! A run is one measurement of a setting with one seed. Runs with the same seed are pairs
-//! ([`comparison::Contrast`]); [`comparison::Rules`] say how many comparisons share the 5 % that a table may
-//! err with, and when they are looked at; a [`comparison::Ruling`] is what they make of the pairs, and
-//! [`comparison::sentence`] says it. [`scores`] does so for a table from anywhere.
+//! A run is one measurement of a setting with one seed. Runs with the same seed are pairs ([`comparison::Scores`]). A
+//! [`comparison::Rule`] says how many seeds are planned, and how many comparisons share the 5% of tables that may err; a
+//! [`comparison::Finding`] is what both make of the pairs, with its sentence. [`scores`] does so for a table from anywhere.
 
 #[cfg(test)]
 extern crate self as gelu_compare;
