@@ -33,7 +33,10 @@ fn epochs(comparison: &Path) -> Vec<Value> {
 fn without_arguments_it_compares_what_main_says() {
     let sandbox = own_loop();
     let said = sandbox.run(&[]).success();
-    assert!(said.contains("0.02 against 0.01 is undecided: 3 of 8 runs of 0.02"), "{said}");
+    assert!(
+        said.contains("0.02 and 0.01 cannot be told apart yet: 0.02 diverged in 3 of 8"),
+        "{said}"
+    );
     let document = documents(&sandbox.path("results/descent"));
     assert_eq!(document["runs"].as_array().unwrap().len(), 3 * 8);
     assert_eq!(document["runs"][0]["epochs"].as_array().unwrap().len(), 20);

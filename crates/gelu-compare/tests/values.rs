@@ -40,7 +40,7 @@ fn a_number_in_a_line_is_read_whole_or_not_at_all() {
     let diverges = "echo epoch 1 val 0.$1$2; [ $1 = 3 ] || echo epoch 2 val nan";
     ends(diverges, &["--read", "epoch {epoch} val {loss}"], 10);
     ends("echo val $1.$2e-05", &["--read", "val {loss}"], 0);
-    ends("echo val -$1.$2", &["--read", "val {loss}"], 10);
+    ends("echo val -$(($1 * (10 + $2))).5", &["--read", "val {loss}"], 10);
     let half = ends(diverges, &["--read", "val (?<loss>[0-9.]+)"], 2);
     assert!(half.contains("cannot match 1e-05") && half.contains("write {loss} where"), "{half}");
     let comma = ends("echo val 0,$1$2", &["--read", "val {loss}"], 1);

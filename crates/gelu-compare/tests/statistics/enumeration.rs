@@ -69,7 +69,7 @@ const LEVELS: [f64; 4] = [0.05, 0.05 / 3.0, 0.01, 0.2];
 #[test]
 fn what_is_struck_is_what_an_enumeration_strikes() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
-    let (mut decided, mut lapsed) = (0, 0);
+    let mut decided = 0;
     for _ in 0..1500 {
         let d = differences(&mut random);
         let plan = plan(&mut random, d.len());
@@ -88,9 +88,8 @@ fn what_is_struck_is_what_an_enumeration_strikes() {
         });
         assert_eq!(standing.decision, expected, "{d:?}, {plan:?}, {level}");
         decided += usize::from(expected.is_some());
-        lapsed += usize::from(standing.has_lapsed());
     }
-    assert!(decided > 200 && lapsed > 0, "{decided} decided, {lapsed} lapsed");
+    assert!(decided > 200, "{decided}");
 }
 
 #[test]

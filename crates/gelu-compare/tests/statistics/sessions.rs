@@ -26,7 +26,7 @@ struct Session {
     pairs: usize,
 }
 
-/// Plays a session of which a share of the proposals improves by `effect` deviations of a score; the others change
+/// Plays a session of which a share of the proposals improves by `effect` deviations of a difference; the others change
 /// nothing. The incumbent's runs are used again.
 fn play(share: f64, effect: f64, seed: u64) -> Session {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -36,7 +36,7 @@ fn play(share: f64, effect: f64, seed: u64) -> Session {
     for _ in 0..PROPOSALS {
         let improves = random.random::<f64>() < share;
         session.improvements += usize::from(improves);
-        let level = if improves { -effect } else { 0.0 };
+        let level = if improves { -effect * std::f64::consts::SQRT_2 } else { 0.0 };
         let mut change: Vec<f64> = Vec::new();
         let kept = loop {
             let n = change.len();

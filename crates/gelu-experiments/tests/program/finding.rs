@@ -52,7 +52,8 @@ fn a_dry_run_counts_what_is_there_already() {
     let again = [rates[0], rates[1], "--dry-run"];
     let text = sandbox.run(&small("gelu,relu", "1", &again)).success();
     assert!(
-        text.contains("4 runs of 1 epoch\n2 complete already in results/digits, 2 left"),
+        text.contains("4 runs of 1 epoch\n")
+            && text.contains("\n2 complete already in results/digits, 2 left"),
         "{text}"
     );
     let text = sandbox.run(&small("gelu", "1", &again)).success();

@@ -27,7 +27,7 @@ fn of_somebodys_own_loop(out: &Path) {
         let claimed = claimed.unwrap().unwrap();
         let width = key.setting.number("width");
         let mut epoch = EpochMetrics::new(1);
-        epoch.set("test_error", 0.1 + 0.001 * (key.seed % 3) as f64 + 1.0 / width);
+        epoch.set("test_error", 0.1 + (1.0 + 0.01 * (key.seed % 3) as f64) / width);
         claimed.keep_metrics(&[epoch]).unwrap();
         claimed.set_status(RunStatus::Finished, 1.0).unwrap();
     }

@@ -87,7 +87,7 @@ fn page_shows_everything_and_fetches_nothing() {
         "SYNTHETIC DATA",
         "2 epochs instead of 20",
         "600 training examples alone",
-        "mine against GELU",
+        "mine and GELU",
         "Learning rates",
         "at the largest rate tried",
         "figure-1",

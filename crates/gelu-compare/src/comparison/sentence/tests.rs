@@ -90,7 +90,7 @@ fn before_the_test_may_decide_nothing_is_judged() {
 
 #[test]
 fn undecided_says_how_many_seeds_would_decide_it_and_what_they_cost() {
-    let text = said(&points(&[-0.5, 0.3, -0.3, 0.1, -0.45, 0.2, -0.3, 0.15]), 1);
+    let text = said(&points(&[-0.5, 0.1, -0.4, 0.1, -0.45, 0.0, -0.3, 0.12]), 1);
     assert!(
         text.starts_with("GELU and ReLU cannot be told apart yet: GELU is ahead by 0.1"),
         "{text}"
@@ -103,7 +103,7 @@ fn undecided_says_how_many_seeds_would_decide_it_and_what_they_cost() {
         text.contains("in all would decide it; the chance of a wrong verdict in this table"),
         "{text}"
     );
-    assert!(text.contains("then rises from 5% to 7."), "{text}");
+    assert!(text.contains("then rises from 5% to "), "{text}");
 }
 
 #[test]
@@ -214,7 +214,9 @@ fn scores_of_any_size_are_said_with_digits_that_say_something() {
     assert!(large.contains("by 1.25e200 of loss (95% interval 1.00e200 to 1.50e200"), "{large}");
     let noise = loss(&[1.0, 1.1, 1.2, 1.3, 1.4, 1.5].map(|k| [(0.1 + 0.2) * k, 0.3 * k]));
     assert!(
-        noise.starts_with("GELU and ReLU cannot be told apart: their difference is the same"),
+        noise.starts_with(
+            "GELU and ReLU cannot be told apart: they have the same score at all 6 seeds"
+        ),
         "{noise}"
     );
     let apart = loss(&[[-1e308, 1e308]; 6]);

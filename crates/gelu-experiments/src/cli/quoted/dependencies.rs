@@ -25,6 +25,10 @@ fn problem(name: &str, value: &Value) -> Option<String> {
         let same = value.get("version") == Some(ours);
         return (!same).then(|| format!("the workspace has burn {ours}"));
     }
+    // What Burn needs pinned; a registry has it.
+    if value.as_str().is_some_and(|version| version.starts_with('=')) {
+        return None;
+    }
     let folder = format!("crates/{name}");
     if value.get("path").and_then(Value::as_str) != Some(&format!("../gelu/{folder}")) {
         return Some("a version that nobody can fetch".to_owned());

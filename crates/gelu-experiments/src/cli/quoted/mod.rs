@@ -195,8 +195,8 @@ fn wrong_commands_and_numbers_are_found() {
         ("```sh\ngelu compare mnist-classifier --seeds 3   # 54 runs\n```\n", None),
         ("```sh\ngelu compare mnist-classifier --seeds 3   # 56 runs\n```\n", Some("says 54")),
         ("`gelu compare digits --until-decided`, 30 runs.\n", None),
-        ("`gelu compare digits --until-decided`, 61 runs.\n", Some("says 30")),
-        ("`gelu compare mnist-script --until-decided`, 17 runs.\n", Some("says 20")),
+        ("`gelu compare digits --until-decided`, 61 runs.\n", Some("says 27")),
+        ("`gelu compare mnist-script --until-decided`, 15 runs.\n", Some("says 16")),
         ("`gelu compare digits --device cuda`\n", None),
         ("`gelu compare digits --device cida`\n", Some("cida")),
         (
