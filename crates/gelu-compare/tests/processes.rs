@@ -152,7 +152,7 @@ echo "{\"valid_loss\": $loss, \"accuracy\": 0.$((700 + $1 % 3 + $4 - worse))}"
     let listed = sandbox.run(&["runs", "results/train"]).success();
     assert!(listed.contains("64 runs: 64 finished"), "{listed}");
     let report = sandbox.run(&["report", "results/train"]).success();
-    assert!(report.contains("Values of lr are chosen by valid_loss."), "{report}");
+    assert!(report.contains("Values of lr are chosen by valid_loss among 2."), "{report}");
     let page = fs::read_to_string(sandbox.path("results/train/report.html")).unwrap();
     assert!(page.contains("Values of lr") && !page.contains("activations"), "the page is general");
 }

@@ -48,8 +48,8 @@ impl Page {
     fn shell(&mut self, program: &str, line: usize, text: &str) {
         for (offset, command) in whole_commands(text) {
             let words = shell_words::split(&command).unwrap_or_default();
-            let is_own = words.first().is_some_and(|word| word == program);
-            if is_own && words.contains(&">".to_owned()) && command.contains(".toml") {
+            let writes = |two: &[String]| two[0] == ">" && two[1].ends_with(".toml");
+            if words.windows(2).any(writes) {
                 self.recipes.push(command.clone());
             }
             let comment = command.split_once(" # ").map_or("", |(_, comment)| comment);

@@ -49,7 +49,7 @@ fn wrong_usage_says_what_there_is() {
         (&["compare", "--validation", "0"], "--selection train-loss"),
         (&["compare", "mnist-autoencoder", "--selection", "valid-error"], "classifies nothing"),
         (&["compare", "--baseline", "silu"], "silu is not among the activations"),
-        (&["compare", "--until-decided", "--max-seeds", "7"], "after 10 seeds for the first time"),
+        (&["compare", "--until-decided", "--max-seeds", "0"], "0 seeds at most cannot decide"),
         (&["compare", "--max-seeds", "12"], "goes with --until-decided"),
         (&["compare", "--until-decided", "--seeds", "9"], "cannot be used with"),
         (&["compare", "--data", "."], "gelu compare mnist-classifier --data"),

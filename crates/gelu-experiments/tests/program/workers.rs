@@ -270,7 +270,9 @@ fn a_second_comparison_joins_the_first() {
     for process in [first, second] {
         let output = process.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        // What so few seeds can show is all there is to say.
+        assert!(said.lines().all(|line| line.contains("1 seed cannot decide")), "{said}");
     }
     for run in sandbox.runs("results/digits") {
         assert!(ends(&run) <= 1, "{} was trained once", run.display());

@@ -8,8 +8,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
-/// The share of futures in which the forecast number of seeds has to decide.
-const ASSURANCE: f64 = 0.7;
+/// The share of sampled futures in which the forecast number of seeds has to decide. t tests decide sooner than the
+/// exact one, and what is undecided looked larger than it is: with this share, 70% of simulated forecasts come true.
+const ASSURANCE: f64 = 0.85;
 /// Futures that are sampled.
 const FUTURES: usize = 1000;
 /// A forecast reaches no further than this many times the planned seeds.
@@ -130,19 +131,19 @@ mod tests {
         let plan = Plan::fixed(8);
         let near = forecast(seen(0.75, 8), plan, 0.01, 0.05).unwrap();
         let far = forecast(seen(0.55, 8), plan, 0.01, 0.05).unwrap();
-        assert!((9..40).contains(&near) && near < far && far <= 80, "{near} {far}");
+        assert!((9..60).contains(&near) && near < far && far <= 80, "{near} {far}");
         assert_eq!(forecast(seen(0.01, 8), plan, 1e-6, 0.05), None);
     }
 
     #[test]
     fn a_wide_margin_is_decided_as_the_same() {
         let same = forecast(seen(0.0, 8), Plan::fixed(8), 1.5, 0.05).unwrap();
-        assert!(same < 30, "{same}");
+        assert!(same < 60, "{same}");
     }
 
     #[test]
     fn it_is_the_same_each_time() {
-        let twice = [0, 1].map(|_| search(seen(0.6, 8), Plan::until_decided(20), 0.1, 0.05));
+        let twice = [0, 1].map(|_| search(seen(0.75, 20), Plan::until_decided(20), 0.1, 0.05));
         assert!(twice[0].is_some() && twice[0] == twice[1]);
     }
 }
