@@ -130,7 +130,7 @@ mod tests {
     fn what_is_nearly_decided_takes_few_seeds_and_what_is_not_takes_many() {
         let plan = Plan::fixed(8);
         let near = forecast(seen(0.75, 8), plan, 0.01, 0.05).unwrap();
-        let far = forecast(seen(0.55, 8), plan, 0.01, 0.05).unwrap();
+        let far = forecast(seen(0.7, 8), plan, 0.01, 0.05).unwrap();
         assert!((9..60).contains(&near) && near < far && far <= 80, "{near} {far}");
         assert_eq!(forecast(seen(0.01, 8), plan, 1e-6, 0.05), None);
     }
