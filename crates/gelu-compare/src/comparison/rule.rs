@@ -57,7 +57,7 @@ impl Rule {
         }
     }
 
-    /// What the planned seeds can show, in a sentence for whoever is about to pay for them.
+    /// What the planned seeds can show, in a sentence that is printed before the first run.
     pub fn prospect(&self) -> String {
         let seeds = self.plan.seeds;
         if let Some(j) = self.judgement {

@@ -182,7 +182,7 @@ fn new_examples(finding: &Finding, wording: &Wording) -> Option<String> {
     })
 }
 
-/// The interval as that of the lead of whoever is ahead.
+/// Returns the interval of the leader's lead.
 fn of_lead(finding: &Finding) -> Option<[f64; 2]> {
     Some(turned(finding.mean?, finding.interval?.ends()))
 }

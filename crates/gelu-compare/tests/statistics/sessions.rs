@@ -1,6 +1,6 @@
 //! Sessions of 100 proposals: how many keep a change that is none, how many find one that is, and what it costs.
 //!
-//! `GELU_SIMULATED_SESSIONS=1000 cargo test --release --test statistics sessions -- --nocapture` prints the book's
+//! `GELU_SIMULATED_SESSIONS=200 cargo test --release --test statistics sessions -- --nocapture` prints the book's
 //! numbers.
 
 use super::tables::normal;

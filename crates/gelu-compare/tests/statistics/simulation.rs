@@ -1,7 +1,7 @@
 //! How often verdicts err, when they find what is there, and whether forecasts come true: what the book says in "How a
 //! verdict is made".
 //!
-//! `GELU_SIMULATED_TABLES=2000 cargo test --release --test statistics simulated -- --nocapture` prints the book's
+//! `GELU_SIMULATED_TABLES=1000 cargo test --release --test statistics simulated -- --nocapture` prints the book's
 //! numbers, and with `GELU_SIMULATION_PICTURE=FILE.svg` draws its image; without the variable fewer tables are
 //! simulated.
 

@@ -31,7 +31,7 @@ pub(super) fn of_chance(data: &DataSet, recipe: &Recipe) -> Option<Chance> {
     }
 }
 
-/// What is to stand beside the results on data of one's own: predicting the commonest class, or the mean.
+/// The trivial prediction that results on your own data are compared with: the commonest class, or the mean.
 pub(super) fn trivial(data: &DataSet, recipe: &Recipe) -> Vec<Trivial> {
     let (primary, limits) = (recipe.comparison.primary, recipe.data.test_limit);
     let always =

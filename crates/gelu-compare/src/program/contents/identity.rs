@@ -12,7 +12,7 @@ use std::path::Path;
 const SEEDS: u64 = 20;
 
 impl Study {
-    /// What stands for a compared command: its words with the contents of its files in the place of their paths, and what
+    /// The identity of a compared command: its words with the contents of its files instead of their paths, and what
     /// these import. After `cp new old` it is the same for both.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ fn of_script(script: &str) -> Vec<Name> {
     all
 }
 
-/// The words with what stands for a file's content in the place of its path: the same for commands that differ in paths
+/// The words, with a file's digest instead of its path: the same for commands that differ in paths
 /// alone.
 pub(super) fn by_content(
     words: &[String],
@@ -95,7 +95,7 @@ pub(super) fn by_content(
                 )
             })
             .collect();
-        // Whoever names no file keeps every blank.
+        // A command that names no file keeps every blank.
         if words == parts { script.to_owned() } else { format!("{parts:?}") }
     };
     let mut all = vec![content(&Name::Program(program.clone())).unwrap_or_else(|| program.clone())];

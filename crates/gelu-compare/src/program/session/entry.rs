@@ -15,7 +15,7 @@ pub(super) struct Entry {
     pub(super) number: u64,
     /// When it began, in UTC.
     pub(super) began: String,
-    /// What the change is, in the words of whoever tries it.
+    /// What the change is, as `--note` describes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
     /// What else is different from the judgement before.

@@ -96,7 +96,7 @@ impl Folders {
         let folder = |part: Option<&String>| part.map(|part| root.join(part));
         let train = folder(train).unwrap_or_default();
         let classes = classes_in(&train)?;
-        // Who has one folder beside that to train on reports on it.
+        // A single folder next to the training folder is the test set.
         let (valid, test) = match test {
             Some(_) => (valid, test),
             None => (None, valid),
