@@ -248,7 +248,7 @@ fn tasks_are_judged_together_and_shown_apart() {
     fs::write(sandbox.path("scores.csv"), text).unwrap();
     let words = [&ERRORS[..], &["--over", "task", "--scale", "ratio"]].concat();
     let difference = judged(&sandbox, &words).differences.remove(0);
-    let over = difference.over.unwrap();
+    let over = difference.finding.over.unwrap();
     assert_eq!((difference.finding.p, over.ahead, over.tasks.len()), (Some(2.0 / 128.0), 7, 7));
     assert!(over.tasks[6].mean.unwrap() < 6.9 * over.tasks[0].mean.unwrap());
     let said = sandbox.run(&words).success().replace("\n  ", " ");

@@ -3,7 +3,7 @@ use crate::randomness::{Purpose, device_seed};
 use crate::{Confusion, Error, Result};
 use burn::tensor::Device;
 use burn::train::Interrupter;
-use gelu_compare::measure::{Bits, EpochMetrics, Outcomes, TestGroups};
+use gelu_compare::measure::{EpochMetrics, Outcomes, TestGroups};
 use gelu_compare::runs::{ClaimedRun, ProgressSink, RunStatus, Spec, outcomes_to_bytes};
 use gelu_compare::suggestion::did_you_mean;
 use gelu_compare::worker::Control;
@@ -43,7 +43,7 @@ pub struct RunOptions {
 #[derive(Debug, Default)]
 pub(crate) struct Tested {
     /// Which are wrong.
-    pub(crate) wrong: Option<Bits>,
+    pub(crate) wrong: Option<Vec<bool>>,
     /// Which classes they were taken for.
     pub(crate) confusion: Option<Confusion>,
 }

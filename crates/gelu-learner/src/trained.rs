@@ -7,6 +7,7 @@ use burn::store::ModuleRecord;
 use burn::tensor::Device;
 use gelu_compare::comparison::{ComparisonReader, reported_epoch};
 use gelu_compare::error::Place;
+use gelu_compare::files::read_bytes;
 use gelu_compare::measure::{EpochMetrics, Measure, Split};
 use gelu_compare::runs::{ComparisonSnapshot, Foreign, RunSnapshot, RunStatus, Stage};
 use gelu_compare::setting::Setting;
@@ -166,7 +167,12 @@ impl Trained {
     ///
     /// When the file cannot be read, or the classes have no names.
     pub fn confusion(&self) -> Result<Confusion> {
-        Confusion::read(&self.folder.join(Confusion::FILE))
+        let path = self.folder.join(Confusion::FILE);
+        let refuse = |problem: String| {
+            Error::data(&path, Place::File, problem, "train the run again with .class_names(…)")
+        };
+        let bytes = read_bytes(&path)?.ok_or_else(|| refuse("is not there".to_owned()))?;
+        Confusion::from_csv(&bytes).map_err(refuse)
     }
 
     fn file(&self) -> PathBuf {

@@ -90,7 +90,11 @@ impl Shown {
         }
         let before = reader.snapshot();
         if before.criterion.comparisons > 0 && !before.runs.iter().any(|run| run.status.is_over()) {
-            complain(&format!("{}: {}\n", E::Spec::TOOL, before.criterion.rule().prospect()));
+            complain(&format!(
+                "{}: {}\n",
+                E::Spec::TOOL,
+                reader.comparison().recipe.design().prospect()
+            ));
         }
         let most = plan::most_at_once(reader.comparison(), &before);
         let pool = WorkerPool::start(PoolOptions {

@@ -8,6 +8,7 @@ mod completions;
 mod export;
 mod listing;
 mod numbers;
+mod over;
 mod pack;
 mod report;
 mod runs;
@@ -26,6 +27,7 @@ pub use listing::listing;
 #[cfg(test)]
 pub(crate) use numbers::raw_refusals;
 pub use numbers::{count, no_worse, number, whole};
+pub use over::OverFlags;
 pub use pack::{Pack, Unpack};
 pub use report::Report;
 pub use runs::Runs;

@@ -1,9 +1,11 @@
 use super::warnings;
-use crate::Result;
 use crate::comparison::AnyReader;
+use crate::error::Place;
 use crate::output::{complain, print};
-use crate::pack;
-use crate::runs::{Experiment, Spec};
+use crate::pack::{self, Digits};
+use crate::report::runs_csv;
+use crate::runs::{ComparisonSnapshot, Experiment, Spec};
+use crate::{Error, Result};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +18,15 @@ pub struct Pack {
     /// The file to write [default: the folder's name with .zip, beside it]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Round to N significant digits, from 3 to 16, what no score is read from: metrics of the other epochs, and outcomes
+    /// of test examples
+    #[arg(long, value_name = "N", value_parser = digits)]
+    digits: Option<Digits>,
+}
+
+fn digits(text: &str) -> std::result::Result<Digits, String> {
+    let digits = text.parse().ok().and_then(Digits::new);
+    digits.ok_or_else(|| "a number from 3 to 16 is expected".to_owned())
 }
 
 impl Pack {
@@ -23,7 +34,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// As [`pack::pack`], and when there is no comparison in the folder.
+    /// As [`pack::pack`], when there is no comparison in the folder, and when the file would have other scores.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let snapshot = AnyReader::<E>::open(&self.folder)?.snapshot();
         complain(&warnings(E::Spec::TOOL, &snapshot));
@@ -32,7 +43,13 @@ impl Pack {
             let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.folder.with_file_name(format!("{name}.zip"))
         });
-        let packed = pack::pack(&self.folder, &snapshot, &file)?;
+        let packed = pack::pack(&self.folder, &snapshot, &file, self.digits)?;
+        let again = AnyReader::<E>::open(pack::open(&file)?.path())?.snapshot();
+        if self.digits.is_some() && scores_of(&again) != scores_of(&snapshot) {
+            std::fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+            let problem = "would have other scores with rounded metrics, and was removed";
+            return Err(Error::data(&file, Place::File, problem, "pack it without --digits"));
+        }
         let left_out = match packed.left_out {
             0 => String::new(),
             count => format!("; {count} that are not finished were left out"),
@@ -41,6 +58,12 @@ impl Pack {
         print(&format!("{}: {} runs, {size} kB{left_out}\n", file.display(), packed.runs))?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The table of the scores of all runs that are over.
+fn scores_of(snapshot: &ComparisonSnapshot) -> Vec<u8> {
+    let runs = snapshot.runs.iter().filter(|run| run.status.is_over()).cloned().collect();
+    runs_csv(&ComparisonSnapshot { runs, ..snapshot.clone() })
 }
 
 /// Restore the folder of a packed comparison

@@ -1,13 +1,14 @@
 use super::numbers::{no_worse, number, whole};
-use crate::comparison::{ALPHA, OverTasks, Scale, Wording};
-use crate::measure::{Direction, Measure, NoWorse};
+use crate::comparison::{ALPHA, Wording, error_rate};
+use crate::measure::{Direction, Measure, NoWorse, Scale};
 use crate::output::print;
+use crate::pack;
 use crate::report::{forest_svg, png, strips};
 use crate::scores::{self, Columns, Judged, Question, ScoresDocument, Table};
 use crate::{Error, Result};
 use clap::Args;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ const TERMINAL: usize = 80;
 #[derive(Debug, Args)]
 pub struct Verdict {
     /// A CSV file with one line per run: columns of settings, `seed`, and a metric; - reads standard input, a name in
-    /// .tsv has tabs
+    /// .tsv has tabs, and of a packed comparison the scores are read
     file: PathBuf,
     /// The column whose values are compared
     #[arg(long, value_name = "COLUMN", required_unless_present = "wide")]
@@ -35,7 +36,8 @@ pub struct Verdict {
     /// The column of seeds, which pair runs
     #[arg(long, value_name = "COLUMN", default_value = "seed")]
     seed: String,
-    /// Only lines with this value in this column, as in state=finished; may be given several times
+    /// Only lines with this value in this column, as in state=finished; may be given several times: of one column any
+    /// of the values counts
     #[arg(long, value_name = "COLUMN=VALUE", value_parser = only)]
     only: Vec<(String, String)>,
     /// Runs share no seeds, or not as many: compare them without pairs
@@ -102,23 +104,14 @@ impl Verdict {
         let question = self.question(&columns, label);
         let (reader, name): (Box<dyn Read>, _) = match self.file.as_os_str() == "-" {
             true => (Box::new(std::io::stdin().lock()), Path::new("standard input")),
-            false => {
-                let file = File::open(&self.file).map_err(Error::io("read", &self.file))?;
-                (Box::new(file), self.file.as_path())
-            }
+            false => (self.table()?, self.file.as_path()),
         };
         let guard = columns.guard.as_deref().unwrap_or_default();
         let directions = [self.direction(&columns.metric), self.direction(guard)];
         let table = Table::read(reader, name, &columns, directions)?;
-        let judged: Vec<(Judged, Option<OverTasks>)> = match self.scale {
-            Some(scale) => scores::judge_over_tasks(&table, name, &columns, &question, scale)?
-                .into_iter()
-                .map(|(judged, over)| (judged, Some(over)))
-                .collect(),
-            None => scores::judge(&table, name, &columns, &question)?
-                .into_iter()
-                .map(|judged| (judged, None))
-                .collect(),
+        let judged = match self.scale {
+            Some(scale) => scores::judge_over_tasks(&table, name, &columns, &question, scale)?,
+            None => scores::judge(&table, name, &columns, &question)?,
         };
         let shown = name.display().to_string();
         let forest = scores::forest(&shown, &columns, &question, &judged);
@@ -139,6 +132,14 @@ impl Verdict {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The table's bytes: those of the file, or of the scores of a packed comparison.
+    fn table(&self) -> Result<Box<dyn Read>> {
+        Ok(match pack::scores(&self.file)? {
+            Some(scores) => Box::new(Cursor::new(scores)),
+            None => Box::new(File::open(&self.file).map_err(Error::io("read", &self.file))?),
+        })
     }
 
     fn check(&self) -> Result<()> {
@@ -219,32 +220,20 @@ fn draw(svg: &str, path: &Path) -> Result<()> {
 }
 
 /// A sentence and its details for each comparison, and how often these verdicts err.
-fn sentences(
-    columns: &Columns,
-    question: &Question,
-    left_out: usize,
-    judged: &[(Judged, Option<OverTasks>)],
-) -> String {
+fn sentences(columns: &Columns, question: &Question, left_out: usize, judged: &[Judged]) -> String {
     let wrap = |text: &str| {
         let options = textwrap::Options::new(TERMINAL).subsequent_indent("  ");
         format!("{}\n", textwrap::fill(text, options))
     };
     let (mut said, mut details) = (String::new(), String::new());
-    for (one, over) in judged {
+    for one in judged {
         let context = scores::context(columns, one);
         let head = if context.is_empty() { context } else { format!("{context}: ") };
         said += &wrap(&format!("{head}{}", one.finding.sentence));
-        if let Some(OverTasks { ahead, tasks, signed_rank_p, .. }) = over {
-            let p =
-                signed_rank_p.map_or_else(String::new, |p| format!("; by signed ranks p = {p:.2}"));
-            said += &wrap(&format!(
-                "{} is ahead in {ahead} of {} tasks{p}.",
-                one.finding.arm,
-                tasks.len()
-            ));
-            for task in tasks {
-                said += &format!("  {}\n", task.words(&question.wording));
-            }
+        if let Some(over) = &one.finding.over {
+            let lines = over.words(&one.finding.arm, &question.wording);
+            said += &wrap(&lines[0]);
+            lines[1..].iter().for_each(|line| said += &format!("  {line}\n"));
         }
         if let Some(text) = &one.finding.details {
             let (arm, baseline) = (&one.finding.arm, &one.finding.baseline);
@@ -258,15 +247,13 @@ fn sentences(
             wrap(&format!("{lines} lines were left out, because their runs have not finished."))
         }
     };
-    let all = match judged.len() {
-        1 => "The verdict errs".to_owned(),
-        several => format!("One or more of these {several} verdicts err"),
-    };
     let assumes = match (columns.unpaired, &question.target) {
         (true, _) => "if the scores of both have one distribution but for a shift",
         (false, Some(_)) => "if scores are symmetric about their centre",
-        (false, None) => "if differences between pairs are symmetric about their centre",
+        (false, None) => {
+            "if the differences between runs with the same seed are symmetric about their centre"
+        }
     };
-    let errs = wrap(&format!("{all} at most {}% of the time, {assumes}.", 100.0 * question.alpha));
+    let errs = wrap(&format!("{}, {assumes}.", error_rate(judged.len(), question.alpha)));
     format!("{said}\n{details}{left_out}{errs}")
 }

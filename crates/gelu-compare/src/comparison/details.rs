@@ -15,6 +15,7 @@ pub(super) fn details(finding: &Finding, wording: &Wording) -> Option<String> {
         early(finding),
         failures(finding),
         pairing(finding),
+        below_margin(finding, wording),
         coarse(finding, wording),
         copies(finding),
         skewness(finding),
@@ -64,12 +65,13 @@ fn wins(finding: &Finding) -> Option<String> {
 
 fn power(finding: &Finding, wording: &Wording) -> Option<String> {
     let detectable = finding.detectable?;
-    let most = if finding.until_decided { "Up to " } else { "" };
+    let most = if finding.until_decided { "up to " } else { "" };
+    let units = finding.units(finding.planned_seeds);
     Some(format!(
-        "{most}{} show a difference of {}{} 80% of the time.",
-        finding.units(finding.planned_seeds),
+        "If the true difference is {}{}, {most}{units} {} it 80% of the time.",
         wording.number(detectable, detectable),
-        wording.unit()
+        wording.unit(),
+        if finding.planned_seeds == 1 { "finds" } else { "find" },
     ))
 }
 
@@ -79,26 +81,54 @@ fn early(finding: &Finding) -> Option<String> {
         && finding.verdict != Verdict::Undecided
         && (finding.seeds as u64) < finding.planned_seeds
         && finding.mean.is_some();
-    is_early.then(|| "Decided early, so the difference is on average too large.".to_owned())
+    is_early.then(|| {
+        format!(
+            "It was decided after {} of up to {} seeds. Stopping early exaggerates a difference: the true one is probably \
+             smaller.",
+            finding.seeds, finding.planned_seeds
+        )
+    })
 }
 
 fn failures(finding: &Finding) -> Option<String> {
     let share = (100.0 * rarest_failure(finding.seeds)).round();
     (!finding.has_no_mean() && finding.sample != Sample::Tasks)
-        .then(|| format!("A failure in fewer than {share}% of runs may not have been seen."))
+        .then(|| {
+            format!(
+                "Something that goes wrong in fewer than {share}% of runs may not have happened in these {}.",
+                finding.seeds
+            )
+        })
 }
 
 fn pairing(finding: &Finding) -> Option<String> {
     if finding.built_differently {
         return Some(
-            "Their networks are built differently, so seeds pair batches and random numbers, not initial weights."
+            "Their networks are built differently: with the same seed they see the same batches, and begin with different \
+             weights."
                 .to_owned(),
         );
     }
     let ratio = finding.variance_ratio?;
     Some(match ratio < 0.95 {
-        true => format!("Pairing by seed reduced the variance to {:.0}%.", 100.0 * ratio),
-        false => "Pairing by seed did not reduce the variance.".to_owned(),
+        true => format!(
+            "Comparing runs with the same seed removed {:.0}% of the variance.",
+            100.0 * (1.0 - ratio)
+        ),
+        false => "Comparing runs with the same seed did not reduce the variance.".to_owned(),
+    })
+}
+
+/// What is the same for somebody may still be a difference.
+fn below_margin(finding: &Finding, wording: &Wording) -> Option<String> {
+    let [low, high] = finding.interval?.ends();
+    let differs = finding.verdict == Verdict::Same && (low > 0.0 || high < 0.0);
+    let negligible = finding.rule.as_ref()?.negligible;
+    differs.then(|| {
+        format!(
+            "The interval does not contain 0: they differ, by less than the {} that you declared negligible.",
+            wording.short(negligible)
+        )
     })
 }
 
@@ -127,6 +157,6 @@ fn copies(finding: &Finding) -> Option<String> {
 
 fn skewness(finding: &Finding) -> Option<String> {
     is_skewed(&finding.pairs.differences()).then(|| {
-        "The differences are skewed, and the test assumes symmetric ones: it may err more often.".to_owned()
+        "The differences are skewed, but the test assumes symmetric ones: this verdict may be wrong more often.".to_owned()
     })
 }

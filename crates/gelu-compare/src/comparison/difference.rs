@@ -1,9 +1,10 @@
 use super::finding::{Finding, Guard, Scores};
 use super::summary::{Group, best_groups};
+use super::tasks::{Task, over_tasks};
 use super::wording::Wording;
-use crate::measure::{Measure, Outcomes, Split};
+use crate::measure::{Measure, Outcomes, Over, Split};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
-use crate::setting::Setting;
+use crate::setting::{Setting, Value};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -32,9 +33,14 @@ pub struct FurtherSeeds {
 
 /// Every arm compared with the baseline, in every context: these ascending, arms in the order asked for. Only runs of the
 /// plan are judged.
+///
+/// Where the verdict is over an axis, an arm is compared once over all its values.
 pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
     let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
+    if let Some((over, _)) = &snapshot.criterion.over {
+        return over_axis(snapshot, &sides(snapshot, &best), over);
+    }
     let difference = |side: &Side<'_>| Difference {
         arm: side.arm.arm.clone(),
         baseline: side.baseline.arm.clone(),
@@ -42,6 +48,39 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
         finding: Finding::of(side.scores(snapshot), &rule, &wording),
     };
     sides(snapshot, &best).iter().map(difference).collect()
+}
+
+/// Every arm compared with the baseline over the values of an axis, of which those count whose planned runs are all complete.
+fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> Vec<Difference> {
+    let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
+    let context = |side: &Side<'_>| side.arm.context.without(&over.axis);
+    let is_alike = |one: &Side<'_>, other: &Side<'_>| {
+        one.arm.arm == other.arm.arm && context(one) == context(other)
+    };
+    let task = |side: &&Side<'_>| Task {
+        name: side.arm.context.get(&over.axis).map_or_else(String::new, Value::to_string),
+        by_seed: side.by_seed(snapshot, &snapshot.primary()),
+    };
+    let judged = |side: &Side<'_>| {
+        let of_arm: Vec<&Side<'_>> = sides.iter().filter(|other| is_alike(side, other)).collect();
+        let is_complete = |task: &Task| task.by_seed.len() as u64 >= snapshot.criterion.plan.seeds;
+        let tasks: Vec<Task> = of_arm.iter().map(task).filter(is_complete).collect();
+        let [arm, baseline] = [&side.arm.arm, &side.baseline.arm];
+        let scores = Scores {
+            outstanding: of_arm.iter().map(|side| side.outstanding(snapshot)).sum(),
+            ..Scores::new(&snapshot.label(arm), &snapshot.label(baseline), BTreeMap::new())
+        };
+        Difference {
+            arm: arm.clone(),
+            baseline: baseline.clone(),
+            context: context(side),
+            finding: over_tasks(scores, &tasks, over.scale, &rule, &wording),
+        }
+    };
+    let is_first = |(place, side): &(usize, &Side<'_>)| {
+        !sides[..*place].iter().any(|before| is_alike(before, side))
+    };
+    sides.iter().enumerate().filter(is_first).map(|(_, side)| judged(side)).collect()
 }
 
 /// Whether any pair of runs is complete: seeds that are added then have their price.
@@ -57,6 +96,9 @@ pub fn has_begun(snapshot: &ComparisonSnapshot) -> bool {
 pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
     let best = best_groups(snapshot);
     let (plan, last) = (snapshot.criterion.plan, snapshot.last_seed());
+    if snapshot.criterion.over.is_some() {
+        return Vec::new();
+    }
     let mut wanted: Vec<FurtherSeeds> = Vec::new();
     for side in sides(snapshot, &best) {
         let finding = side.finding(snapshot);
@@ -292,7 +334,10 @@ mod tests {
         assert!(!said(&snapshot).contains("built"));
         let arm = differences(&snapshot)[0].arm.clone();
         snapshot.built_differently = vec![arm];
-        assert!(said(&snapshot).contains("built differently, so seeds pair batches and random"));
+        assert!(
+            said(&snapshot)
+                .contains("built differently: with the same seed they see the same batches")
+        );
         snapshot.built_differently.push(snapshot.criterion.baseline.clone());
         assert!(!said(&snapshot).contains("built"), "both are of the other kind");
     }

@@ -6,6 +6,7 @@ use super::statistics::{
     Decision, Mean, NewExamples, Pairs, Plan, Proportion, Tested, Unpaired, detectable, forecast,
     new_examples, nothing_varies, session, step, tested,
 };
+use super::tasks::OverTasks;
 use super::verdict::Verdict;
 use super::wording::Wording;
 use crate::measure::Outcomes;
@@ -50,6 +51,16 @@ pub enum Sample {
     Target,
     /// Of tasks: differences, and the baseline is 0.
     Tasks,
+}
+
+impl Sample {
+    /// What one score is of.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Seeds | Self::Target => "seed",
+            Self::Tasks => "task",
+        }
+    }
 }
 
 /// A metric that must not get worse by more than a margin for a setting to be called better.
@@ -134,6 +145,9 @@ pub struct Finding {
     pub sentence: String,
     /// What else there is to know: power, assumptions, what makes one doubt it.
     pub details: Option<String>,
+    /// What was found at each task, where the verdict is over tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<OverTasks>,
     /// The scores, as costs.
     #[serde(skip)]
     pub pairs: Pairs,
@@ -278,6 +292,7 @@ impl Finding {
             no_worse,
             sentence: String::new(),
             details: None,
+            over: None,
             arm: scores.arm,
             baseline: scores.baseline,
             judgement,
@@ -363,7 +378,7 @@ impl Finding {
 
     /// `8 seeds`, `1 seed`, `14 tasks`.
     pub fn units(&self, count: u64) -> String {
-        let unit = if self.sample == Sample::Tasks { "task" } else { "seed" };
+        let unit = self.sample.unit();
         format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
     }
 

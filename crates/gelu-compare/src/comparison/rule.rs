@@ -1,3 +1,4 @@
+use super::finding::Sample;
 use super::statistics::{Plan, detectable, fewest_seeds, session};
 use super::wording::two_digits;
 use crate::measure::Criterion;
@@ -21,10 +22,17 @@ pub struct Rule {
 }
 
 impl Criterion {
+    /// What the plan can show, in a sentence that is printed before the first run.
+    pub(crate) fn prospect(&self) -> String {
+        let sample = if self.over.is_some() { Sample::Tasks } else { Sample::Seeds };
+        self.rule().prospect(sample)
+    }
+
     /// What every comparison is judged by.
     pub fn rule(&self) -> Rule {
         Rule {
-            plan: self.plan,
+            // Over tasks, tasks are the units, judged once.
+            plan: self.over.as_ref().map_or(self.plan, |&(_, tasks)| Plan::fixed(tasks)),
             comparisons: self.comparisons,
             alpha: self.alpha,
             negligible: self.negligible,
@@ -57,12 +65,12 @@ impl Rule {
         }
     }
 
-    /// What the planned seeds can show, in a sentence that is printed before the first run.
-    pub fn prospect(&self) -> String {
-        let seeds = self.plan.seeds;
+    /// What the planned seeds, or tasks, can show, in a sentence that is printed before the first run.
+    pub fn prospect(&self, sample: Sample) -> String {
+        let (count, unit) = (self.plan.seeds, sample.unit());
         if let Some(j) = self.judgement {
             return format!(
-                "Judgement {j} of this budget: at most {seeds} pairs of runs at level {}; it gives up early where an \
+                "Judgement {j} of this budget: at most {count} pairs of runs at level {}; it gives up early where an \
                  improvement is unlikely",
                 two_digits(self.alpha)
             );
@@ -71,17 +79,37 @@ impl Rule {
             0 | 1 => "a comparison".to_owned(),
             several => format!("{several} comparisons"),
         };
+        let units = if count == 1 { unit.to_owned() } else { format!("{unit}s") };
         match detectable(self.plan, self.share()) {
             None => format!(
-                "{seeds} {} cannot decide {all}, whatever they show: that takes {} or more (--seeds {1})",
-                if seeds == 1 { "seed" } else { "seeds" },
+                "{count} {units} cannot decide {all}, whatever they show: that takes {} or more{}",
                 self.fewest_seeds(),
+                match sample {
+                    Sample::Tasks => String::new(),
+                    _ => format!(" (--seeds {})", self.fewest_seeds()),
+                }
             ),
             Some(ratio) => format!(
-                "{}{seeds} seeds show a difference of {ratio:.1} standard deviations (of the differences between \
-                 paired runs) 80% of the time",
+                "{}{count} {units} {} a true difference 80% of the time if it is {ratio:.1} times the standard deviation \
+                 {}",
                 if self.plan.until_decided { "Up to " } else { "" },
+                if count == 1 { "finds" } else { "find" },
+                match sample {
+                    Sample::Tasks => "of the tasks' differences",
+                    _ => "of the differences between runs with the same seed",
+                },
             ),
+        }
+    }
+}
+
+/// How often verdicts that stand together are wrong, at most: the beginning of a sentence that says under which condition.
+pub(crate) fn error_rate(verdicts: usize, level: f64) -> String {
+    let share = 100.0 * level;
+    match verdicts {
+        1 => format!("The chance that this verdict is wrong is at most {share}%"),
+        several => {
+            format!("The chance that any of these {several} verdicts is wrong is at most {share}%")
         }
     }
 }
@@ -96,11 +124,14 @@ mod tests {
 
     #[test]
     fn what_seeds_can_show_is_said_before_they_are_paid_for() {
-        let eight = rule(Plan::fixed(8), 1).prospect();
-        assert!(eight.starts_with("8 seeds show a difference of 1."), "{eight}");
-        let open = rule(Plan::until_decided(20), 1).prospect();
-        assert!(open.starts_with("Up to 20 seeds show a difference of 0."), "{open}");
-        let none = rule(Plan::fixed(8), 7).prospect();
+        let eight = rule(Plan::fixed(8), 1).prospect(Sample::Seeds);
+        assert!(
+            eight.starts_with("8 seeds find a true difference 80% of the time if it is 1."),
+            "{eight}"
+        );
+        let open = rule(Plan::until_decided(20), 1).prospect(Sample::Seeds);
+        assert!(open.starts_with("Up to 20 seeds find a true difference 80%"), "{open}");
+        let none = rule(Plan::fixed(8), 7).prospect(Sample::Seeds);
         let expected = "8 seeds cannot decide 7 comparisons, whatever they show: that takes 9 or more (--seeds 9)";
         assert_eq!(none, expected);
     }

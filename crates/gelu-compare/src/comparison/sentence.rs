@@ -92,8 +92,8 @@ fn undecided(finding: &Finding, wording: &Wording, guard: Option<&Guard>) -> Str
             runs => format!("; {runs} runs are still to come"),
         };
         return format!(
-            "{a} and {b}, after {count} of {most}{} seeds: {lead}{come}",
-            finding.planned_seeds
+            "{a} and {b}, after {count} of {most}{}: {lead}{come}",
+            finding.units(finding.planned_seeds)
         );
     }
     let evidence = evidence(finding, wording, of_lead(finding));
@@ -201,15 +201,16 @@ fn what_would_decide(finding: &Finding) -> Option<String> {
                 finding.counted(),
                 finding.units(rule.fewest_seeds())
             ),
-            _ => format!("{}.", rule.prospect()),
+            sample => format!("{}.", rule.prospect(sample)),
         });
     }
     let total = finding.forecast_seeds?;
     let then = rule.alpha * rule.plan.spent(total).max(1.0);
     Some(format!(
-        "If that is its true size, about {} seeds in all would decide it; the chance of a wrong verdict in this table \
+        "If that is its true size, about {} {}s in all would decide it; the chance of a wrong verdict in this table \
          then rises from {} to {}.",
         rounded_up(total),
+        finding.sample.unit(),
         percent(rule.alpha),
         percent(then)
     ))

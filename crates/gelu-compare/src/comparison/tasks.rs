@@ -4,23 +4,10 @@ use super::finding::{Finding, FindingInterval, Sample, Scores};
 use super::rule::Rule;
 use super::statistics::{Plan, signed_rank_p, signed_ranks};
 use super::wording::Wording;
+use crate::measure::Scale;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// How differences of tasks are brought to one scale.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Scale {
-    /// As they are: all tasks have one unit.
-    Raw,
-    /// Relative to the baseline's mean.
-    Ratio,
-    /// Signed ranks of the differences.
-    Ranks,
-}
 
 /// What a setting and the baseline scored at one task, as costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +27,8 @@ pub struct TaskEffect {
     pub seeds: usize,
     /// The mean of setting − baseline, in the metric's unit; null where a run diverged.
     pub mean: Option<f64>,
+    /// The same on the scale that all tasks share, which the verdict is made of.
+    pub on_scale: Option<f64>,
     /// Its 95% interval, as if this task were the only one.
     pub interval: Option<FindingInterval>,
     /// Whether the setting is ahead; null where neither is.
@@ -59,35 +48,35 @@ pub struct OverTasks {
     pub tasks: Vec<TaskEffect>,
 }
 
-/// The verdict over tasks and the effect at each: D_t is the mean over seeds at task t, and the exact test is that of all
-/// D_t, once. `comparisons` are the arms but the baseline.
+/// The verdict over `planned` tasks, with the effect at each that is there: D_t is the mean over seeds at task t, and the exact test is that of all
+/// D_t, once, after all tasks of the rule's plan. `scores` names the setting and the baseline.
 pub fn over_tasks(
-    [arm, baseline]: [&str; 2],
+    scores: Scores,
     tasks: &[Task],
     scale: Scale,
-    [alpha, negligible]: [f64; 2],
-    comparisons: usize,
+    rule: &Rule,
     wording: &Wording,
-) -> (Finding, OverTasks) {
+) -> Finding {
     let costs: Vec<f64> = tasks.iter().map(|task| task.difference(scale)).collect();
     let scaled = match scale {
         Scale::Ranks => signed_ranks(&costs),
         _ => costs.clone(),
     };
-    let plan = Plan::fixed(tasks.len() as u64);
-    let rule = Rule { plan, comparisons, alpha, negligible, judgement: None };
     let pair = |d: &f64| if *d == f64::NEG_INFINITY { [0.0, f64::INFINITY] } else { [*d, 0.0] };
     let by_seed = (1..).zip(scaled.iter().map(pair)).collect();
-    let scores = Scores { sample: Sample::Tasks, ..Scores::new(arm, baseline, by_seed) };
-    let finding = Finding::of(scores, &rule, &wording.on_scale(scale));
-    let p = signed_rank_p(&costs).map(|p| (p * comparisons.max(1) as f64).min(1.0));
+    let scores = Scores { sample: Sample::Tasks, by_seed, ..scores };
+    let finding = Finding::of(scores, rule, &wording.on_scale(scale));
+    let is_whole = tasks.len() as u64 == rule.plan.seeds;
+    let p = signed_rank_p(&costs).filter(|_| is_whole);
+    let effect =
+        |((task, cost), scaled): ((&Task, &f64), &f64)| task.effect(*cost, *scaled, wording);
     let over = OverTasks {
         scale,
         ahead: costs.iter().filter(|cost| **cost < 0.0).count(),
-        signed_rank_p: p,
-        tasks: tasks.iter().zip(&costs).map(|(task, d)| task.effect(*d, wording)).collect(),
+        signed_rank_p: p.map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
+        tasks: tasks.iter().zip(&costs).zip(&scaled).map(effect).collect(),
     };
-    (finding, over)
+    Finding { over: Some(over), ..finding }
 }
 
 impl Task {
@@ -111,7 +100,7 @@ impl Task {
         }
     }
 
-    fn effect(&self, difference: f64, wording: &Wording) -> TaskEffect {
+    fn effect(&self, difference: f64, scaled: f64, wording: &Wording) -> TaskEffect {
         let rule = Rule {
             plan: Plan::fixed(self.by_seed.len() as u64),
             comparisons: 1,
@@ -120,13 +109,25 @@ impl Task {
             judgement: None,
         };
         let finding = Finding::of(Scores::new("", "", self.by_seed.clone()), &rule, wording);
+        let mean = self.difference(Scale::Raw);
         TaskEffect {
             task: self.name.clone(),
             seeds: self.by_seed.len(),
-            mean: finding.mean,
+            mean: mean.is_finite().then(|| wording.of_measure(mean)),
+            on_scale: scaled.is_finite().then(|| wording.of_measure(scaled)),
             interval: finding.interval,
             ahead: (difference != 0.0).then_some(difference < 0.0),
         }
+    }
+}
+
+impl OverTasks {
+    /// In how many tasks the setting called `arm` is ahead, and the effect at each, a line each.
+    pub fn words(&self, arm: &str, wording: &Wording) -> Vec<String> {
+        let p = self.signed_rank_p;
+        let p = p.map_or_else(String::new, |p| format!("; by signed ranks p = {p:.2}"));
+        let count = format!("{arm} is ahead in {} of {} tasks{p}.", self.ahead, self.tasks.len());
+        std::iter::once(count).chain(self.tasks.iter().map(|task| task.words(wording))).collect()
     }
 }
 
@@ -141,7 +142,8 @@ impl TaskEffect {
         );
         let interval =
             ends.map_or_else(String::new, |ends| format!("{}; ", wording.interval(ends)));
-        format!("{}: {mean} ({interval}{} seeds)", self.task, self.seeds)
+        let seeds = if self.seeds == 1 { "seed" } else { "seeds" };
+        format!("{}: {mean} ({interval}{} {seeds})", self.task, self.seeds)
     }
 }
 
@@ -163,7 +165,12 @@ mod tests {
 
     fn of(tasks: &[Task], scale: Scale) -> (Finding, OverTasks) {
         let wording = Wording::of(&Measure::named("loss"));
-        over_tasks(["GELU", "ReLU"], tasks, scale, [0.05, 0.0], 1, &wording)
+        let plan = Plan::fixed(tasks.len() as u64);
+        let rule = Rule { plan, comparisons: 1, alpha: 0.05, negligible: 0.0, judgement: None };
+        let scores = Scores::new("GELU", "ReLU", BTreeMap::new());
+        let finding = over_tasks(scores, tasks, scale, &rule, &wording);
+        let over = finding.over.clone().unwrap();
+        (finding, over)
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! How values of a measure are said.
 
-use super::tasks::Scale;
-use crate::measure::{Direction, Measure, Unit};
+use crate::measure::{Direction, Measure, Scale, Unit};
 use crate::runs::ComparisonSnapshot;
 
 /// How values of a measure are said.
@@ -37,7 +36,10 @@ impl Wording {
         let measure = &self.measure;
         match scale {
             Scale::Raw => self.clone(),
-            Scale::Ratio => Self::of(&Measure { unit: Unit::named("%"), ..measure.clone() }),
+            Scale::Ratio => {
+                let relative = Self::of(&Measure { unit: Unit::points(), ..measure.clone() });
+                Self { unit: "%".to_owned(), ..relative }
+            }
             Scale::Ranks => {
                 let words = format!("ranks of {}", measure.words);
                 Self::of(&Measure { unit: Unit::own(1), words, ..measure.clone() })
@@ -140,7 +142,7 @@ impl Wording {
     }
 
     /// A value as short as it was written, with its unit: `0.1 points`.
-    pub(super) fn short(&self, value: f64) -> String {
+    pub(crate) fn short(&self, value: f64) -> String {
         // Twelve digits, so that 0.001 · 100 is 0.1 again.
         let value = self.scaled(value);
         let short: f64 = format!("{value:.11e}").parse().unwrap_or(value);

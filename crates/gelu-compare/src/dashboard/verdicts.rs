@@ -3,7 +3,7 @@ use super::symbols::key;
 use crate::comparison::{Difference, Headings, Verdict, Wording, differences};
 use crate::report::{ForestPanel, Mark, cuts, forest, strip, untold};
 use crate::runs::ComparisonSnapshot;
-use crate::setting::Role;
+use crate::setting::{Axis, Role};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
@@ -17,6 +17,8 @@ pub(super) struct VerdictsView {
     /// Names of what verdicts are made at each of.
     contexts: Vec<String>,
     rows: Vec<VerdictRow>,
+    /// What pairs are of.
+    unit: &'static str,
     panels: Vec<ForestPanel>,
     /// What was cut, then what is said of each comparison.
     sentences: Vec<String>,
@@ -38,7 +40,11 @@ struct VerdictRow {
 impl VerdictsView {
     pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
         let differences = differences(snapshot);
-        let wording = snapshot.wording();
+        let over = snapshot.criterion.over.as_ref().map(|(over, _)| over);
+        let wording = match over {
+            Some(over) => snapshot.wording().on_scale(over.scale),
+            None => snapshot.wording(),
+        };
         let measure = wording.metric();
         let unit = wording.unit().trim_start();
         let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
@@ -48,7 +54,8 @@ impl VerdictsView {
         let said = |d: &Difference| headings.head(&d.context, &d.finding.sentence);
         Self {
             heading: format!("{measure} − that of {baseline}{unit}; {better} 0: better"),
-            contexts: Role::Each.of(&snapshot.axes).map(|axis| axis.name.clone()).collect(),
+            contexts: contexts(snapshot).map(|axis| axis.name.clone()).collect(),
+            unit: if over.is_some() { "tasks" } else { "seeds" },
             rows: differences.iter().map(|d| row(snapshot, d, &wording)).collect(),
             panels: forest(snapshot).map_or_else(Vec::new, |forest| forest.panels),
             sentences: cuts(&snapshot.cut_down)
@@ -123,7 +130,7 @@ impl VerdictsView {
         columns.extend([
             (1, column(rows, "effect", |row| &row.effect)),
             (0, column(rows, "interval", |row| &row.interval)),
-            (2, column(rows, "seeds", |row| &row.pairs)),
+            (2, column(rows, self.unit, |row| &row.pairs)),
             (0, verdict),
             (3, column(rows, "to decide", |row| &row.further)),
         ]);
@@ -172,6 +179,12 @@ impl VerdictsView {
     }
 }
 
+/// The axes at each of whose values there is a verdict.
+fn contexts(snapshot: &ComparisonSnapshot) -> impl Iterator<Item = &Axis> {
+    let over = snapshot.criterion.over.as_ref().map(|(over, _)| over.axis.as_str());
+    Role::Each.of(&snapshot.axes).filter(move |axis| Some(axis.name.as_str()) != over)
+}
+
 fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording) -> VerdictRow {
     let finding = &difference.finding;
     let effect = finding.mean.map(|mean| wording.number(mean, finding.resolution()));
@@ -185,10 +198,7 @@ fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording
     VerdictRow {
         position: snapshot.position(&difference.arm),
         name: snapshot.label(&difference.arm),
-        contexts: Role::Each
-            .of(&snapshot.axes)
-            .map(|axis| axis.label_in(&difference.context))
-            .collect(),
+        contexts: contexts(snapshot).map(|axis| axis.label_in(&difference.context)).collect(),
         effect: effect.unwrap_or_else(|| "–".to_owned()),
         interval,
         pairs: finding.seeds.to_string(),
@@ -197,9 +207,9 @@ fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording
             _ if !finding.is_open() => String::new(),
             _ if (finding.seeds as u64) < finding.planned_seeds => {
                 let most = if finding.until_decided { "at most " } else { "" };
-                format!("{most}{} seeds", finding.planned_seeds)
+                format!("{most}{}", finding.units(finding.planned_seeds))
             }
-            Some(total) => format!("~{total} seeds"),
+            Some(total) => format!("~{}", finding.units(total)),
             None => String::new(),
         },
     }

@@ -51,10 +51,10 @@ const LAST_BITS: f64 = 1e-12;
 mod tests {
     use super::*;
     use crate::comparison::statistics::Plan;
-    use crate::measure::{Bits, Criterion, TestGroups};
+    use crate::measure::{Criterion, TestGroups};
     use crate::setting::Setting;
 
-    fn bits(text: &str) -> Bits {
+    fn wrong(text: &str) -> Vec<bool> {
         text.bytes().map(|byte| byte == b'1').collect()
     }
 
@@ -71,15 +71,16 @@ mod tests {
             baseline: Setting::default(),
             comparisons: 1,
             no_worse: None,
+            over: None,
             alpha: 0.05,
             plan: Plan::fixed(8),
             judgement: None,
         };
         let groups = TestGroups::singles(2);
-        let errors = Outcomes::of_errors(1, groups.clone(), bits("01"));
+        let errors = Outcomes::of_errors(1, groups.clone(), wrong("01"));
         assert!(errors.are_of(&criterion("test-error", &[])));
         assert!(!errors.are_of(&criterion("test-loss", &[])));
-        let noisy = Outcomes::of_noise(1, groups, vec![(1.0, bits("01"))]);
+        let noisy = Outcomes::of_noise(1, groups, vec![(1.0, wrong("01"))]);
         assert!(noisy.are_of(&criterion("noisy-test-error", &[1.0])));
         assert!(!noisy.are_of(&criterion("noisy-test-error", &[1.0, 2.0])));
         assert!(!noisy.are_of(&criterion("test-error", &[])));
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn outcomes_of_anything_else_than_what_was_measured_are_noticed() {
         let groups = TestGroups::singles(3);
-        let errors = Outcomes::of_errors(3, groups.clone(), bits("100"));
+        let errors = Outcomes::of_errors(3, groups.clone(), wrong("100"));
         assert_eq!(check_outcomes(&errors, &reported(Some(1.0 / 3.0), 1.0), &[]), Ok(()));
         let said = |found: Result<(), String>| found.unwrap_err();
         let other = said(check_outcomes(&errors, &reported(Some(2.0 / 3.0), 1.0), &[]));
@@ -103,7 +104,7 @@ mod tests {
         assert_eq!(check_outcomes(&losses, &reported(None, 1.000_01), &[]), Ok(()));
         assert!(said(check_outcomes(&losses, &reported(None, 1.001), &[])).contains("test loss 1"));
 
-        let noisy = Outcomes::of_noise(3, groups, vec![(1.0, bits("100"))]);
+        let noisy = Outcomes::of_noise(3, groups, vec![(1.0, wrong("100"))]);
         let point =
             |amplitude, error| NoiseMetrics { amplitude, test_loss: 1.0, test_error: Some(error) };
         let measured = reported(Some(0.0), 1.0);

@@ -15,6 +15,8 @@ pub struct Criterion {
     pub negligible: f64,
     /// The metric that must not get worse for a setting to be called better.
     pub no_worse: Option<NoWorse>,
+    /// The axis that verdicts are made over, with the number of its values; `None` where they are made at each.
+    pub over: Option<(Over, u64)>,
     /// The arm that every other one is compared with.
     pub baseline: Setting,
     /// m: how many comparisons are planned, which share α. Every arm next to the baseline, at each combination of the
@@ -36,6 +38,32 @@ pub struct NoWorse {
     pub metric: String,
     /// By how much it may get worse, in its own unit.
     pub margin: f64,
+}
+
+/// An axis whose values are the units of a verdict: data sets, tasks, languages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Over {
+    /// Its name.
+    pub axis: String,
+    /// How the differences at its values are brought to one scale.
+    #[serde(default)]
+    pub scale: Scale,
+}
+
+/// How differences of tasks are brought to one scale.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// As they are: all tasks have one unit.
+    #[default]
+    Raw,
+    /// Relative to the baseline's mean.
+    Ratio,
+    /// Signed ranks of the differences.
+    Ranks,
 }
 
 /// How long a comparison that goes on until it is decided may go on.

@@ -15,13 +15,13 @@ mod split;
 
 pub use check::check_outcomes;
 pub use confusion::Confusion;
-pub use criterion::{Criterion, NoWorse, UntilDecided};
+pub use criterion::{Criterion, NoWorse, Over, Scale, UntilDecided};
 pub use declared::{Direction, Measure, Unit};
 pub use duration::{duration, seconds};
 pub use epoch_metrics::{EpochMetrics, NoiseMetrics};
 pub use epochs::Epochs;
 pub use groups::TestGroups;
 pub use layers::LayerMeasure;
-pub use outcomes::{Bits, OutcomeKind, Outcomes};
+pub use outcomes::{OutcomeKind, Outcomes};
 pub use reported::Reported;
 pub use split::Split;

@@ -25,71 +25,14 @@ pub enum OutcomeKind {
     SquaredError,
 }
 
-/// Bits in bytes, the first one in the highest place, zeros behind the last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bits {
-    bytes: Vec<u8>,
-    len: usize,
-}
-
-impl Bits {
-    /// `len` bits in as many bytes as they take; `None` where these are others, or what is behind
-    /// the last bit is not 0.
-    pub fn from_bytes(bytes: &[u8], len: usize) -> Option<Self> {
-        let rest = (8 - len % 8) % 8;
-        let clean = bytes.last().is_none_or(|last| last.trailing_zeros() as usize >= rest);
-        (bytes.len() == len.div_ceil(8) && clean).then(|| Self { bytes: bytes.to_vec(), len })
-    }
-
-    /// In as many bytes as they take.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Adds 1 to the counts of the places that are set.
-    fn add_to(&self, counts: &mut [u32]) {
-        for (byte, counts) in self.bytes.iter().zip(counts.chunks_mut(8)) {
-            for (place, count) in counts.iter_mut().enumerate() {
-                *count += u32::from(byte >> (7 - place) & 1);
-            }
-        }
-    }
-}
-
-impl FromIterator<bool> for Bits {
-    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
-        let (mut bytes, mut len) = (Vec::new(), 0);
-        for bit in bits {
-            if len % 8 == 0 {
-                bytes.push(0);
-            }
-            if let Some(last) = bytes.last_mut() {
-                *last |= u8::from(bit) << (7 - len % 8);
-            }
-            len += 1;
-        }
-        Self { bytes, len }
-    }
-}
-
 impl Outcomes {
     /// Of a measure that counts errors, from which examples were classified wrongly.
     ///
     /// # Panics
     ///
     /// If there are more or fewer examples than the groups have, or none.
-    pub fn of_errors(epoch: usize, groups: TestGroups, wrong: Bits) -> Self {
-        let counts = counted(&groups, &[&wrong]);
+    pub fn of_errors(epoch: usize, groups: TestGroups, wrong: Vec<bool>) -> Self {
+        let counts = counted(&groups, &[wrong]);
         Self::of_sums(epoch, summed(&groups, counts), groups, OutcomeKind::Error)
     }
 
@@ -99,10 +42,10 @@ impl Outcomes {
     /// # Panics
     ///
     /// As [`of_errors`](Self::of_errors), and if there is no amplitude.
-    pub fn of_noise(epoch: usize, groups: TestGroups, wrong: Vec<(f64, Bits)>) -> Self {
+    pub fn of_noise(epoch: usize, groups: TestGroups, wrong: Vec<(f64, Vec<bool>)>) -> Self {
         assert!(!wrong.is_empty(), "outcomes under noise are those of some noise");
-        let (amplitudes, levels): (Vec<f64>, Vec<Bits>) = wrong.into_iter().unzip();
-        let counts = counted(&groups, &levels.iter().collect::<Vec<_>>());
+        let (amplitudes, levels): (Vec<f64>, Vec<Vec<bool>>) = wrong.into_iter().unzip();
+        let counts = counted(&groups, &levels);
         let mut sums = summed(&groups, counts);
         sums.iter_mut().for_each(|sum| *sum /= levels.len() as f64);
         Self::of_sums(epoch, sums, groups, OutcomeKind::NoisyError(amplitudes))
@@ -215,16 +158,15 @@ impl Outcomes {
     }
 }
 
-/// In how many of the levels each example is set.
-fn counted(groups: &TestGroups, levels: &[&Bits]) -> Vec<f64> {
+/// At how many of the levels each example was classified wrongly.
+fn counted(groups: &TestGroups, levels: &[Vec<bool>]) -> Vec<f64> {
     let examples = groups.examples();
     assert!(
-        levels.iter().all(|bits| bits.len == examples),
+        levels.iter().all(|wrong| wrong.len() == examples),
         "every one of the {examples} test examples has its outcome"
     );
-    let mut counts = vec![0; examples];
-    levels.iter().for_each(|bits| bits.add_to(&mut counts));
-    counts.into_iter().map(f64::from).collect()
+    let count = |example: usize| levels.iter().filter(|wrong| wrong[example]).count() as f64;
+    (0..examples).map(count).collect()
 }
 
 /// The sum of each group's values.
@@ -263,31 +205,20 @@ mod tests {
         assert_eq!((exact.mean(), exact.by_group()), (0.0, vec![0.0, 0.0]));
     }
 
-    fn bits(text: &str) -> Bits {
+    fn wrong(text: &str) -> Vec<bool> {
         text.bytes().map(|byte| byte == b'1').collect()
-    }
-
-    #[test]
-    fn bits_lie_as_numpys_packbits_lays_them() {
-        // numpy.packbits([1,0,0,0,0,0,1,0, 0,1,1]).tolist()
-        assert_eq!(bits("10000010011").bytes(), [130, 96]);
-        assert_eq!(Bits::from_bytes(&[130, 96], 11), Some(bits("10000010011")));
-        assert_eq!(Bits::from_bytes(&[130, 112], 11), None, "a bit behind the last");
-        assert_eq!(Bits::from_bytes(&[130], 11), None);
-        assert_eq!(Bits::from_bytes(&[130, 96, 0], 11), None);
-        assert_eq!(Bits::from_bytes(&[255], 8), Some(bits("11111111")));
     }
 
     #[test]
     fn a_group_counts_the_mean_of_its_examples() {
         let groups = TestGroups::of_sizes([1, 4, 2]);
-        let errors = Outcomes::of_errors(3, groups.clone(), bits("1011010"));
+        let errors = Outcomes::of_errors(3, groups.clone(), wrong("1011010"));
         assert_eq!(errors.by_group(), [1.0, 0.5, 0.5]);
         assert_eq!(errors.mean(), 4.0 / 7.0);
         let losses = vec![0.5, 1.0, 2.0, 3.0, 2.0, 0.0, 1.0];
         let losses = Outcomes::of_losses(3, groups.clone(), losses);
         assert_eq!((losses.by_group(), losses.mean()), (vec![0.5, 2.0, 0.5], 9.5 / 7.0));
-        let levels = vec![(0.5, bits("0000000")), (1.0, bits("1011010"))];
+        let levels = vec![(0.5, wrong("0000000")), (1.0, wrong("1011010"))];
         let noisy = Outcomes::of_noise(3, groups, levels);
         assert_eq!((noisy.by_group(), noisy.mean()), (vec![0.5, 0.25, 0.25], 2.0 / 7.0));
     }
@@ -295,11 +226,11 @@ mod tests {
     #[test]
     fn those_of_one_measure_are_alike() {
         let groups = TestGroups::singles(2);
-        let errors = Outcomes::of_errors(1, groups.clone(), bits("01"));
+        let errors = Outcomes::of_errors(1, groups.clone(), wrong("01"));
         let losses = Outcomes::of_losses(1, groups.clone(), vec![0.0, 1.0]);
         let noisy =
-            |amplitude| Outcomes::of_noise(1, groups.clone(), vec![(amplitude, bits("01"))]);
-        assert!(errors.is_like(&Outcomes::of_errors(2, groups.clone(), bits("10"))));
+            |amplitude| Outcomes::of_noise(1, groups.clone(), vec![(amplitude, wrong("01"))]);
+        assert!(errors.is_like(&Outcomes::of_errors(2, groups.clone(), wrong("10"))));
         assert!(!errors.is_like(&losses) && !errors.is_like(&noisy(1.0)));
         assert!(noisy(1.0).is_like(&noisy(1.0)) && !noisy(1.0).is_like(&noisy(2.0)));
     }
@@ -307,6 +238,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "every one of the 3 test examples")]
     fn an_outcome_too_few_is_a_programming_error() {
-        let _ = Outcomes::of_errors(1, TestGroups::singles(3), bits("10"));
+        let _ = Outcomes::of_errors(1, TestGroups::singles(3), wrong("10"));
     }
 }

@@ -9,17 +9,21 @@
 //! metrics.csv        one line per run and epoch
 //! noise.csv          one line per run and amplitude of noise, if any run has measured that
 //! runs/<run>/outcomes.bin  what a run made of the test examples, as in the folder
+//! runs/<run>/confusion.csv which classes a run took for which, as in the folder
 //! ```
 //!
 //! Trained networks, checkpoints and logs stay behind. Unpacked, the folder has the same settings, scores and verdicts.
 
+mod digits;
 mod read;
 mod tables;
 mod write;
 
-pub use read::{Opened, is_packed, open, unpack};
+pub use digits::Digits;
+pub use read::{Opened, is_packed, open, scores, unpack};
 pub use write::{Packed, pack};
 
+use crate::measure::Confusion;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -36,11 +40,13 @@ struct RunRecord {
     sessions: Vec<(u32, Value)>,
 }
 
-/// The file of a run with what it made of the test examples, where a run has kept that.
+/// The files that a run has for itself: what it made of the test examples, and which classes it took for which.
+const FILES: [&str; 2] = [OUTCOMES, Confusion::FILE];
 const OUTCOMES: &str = "outcomes.bin";
 
 /// Files of which every run has its lines in one table.
-const TABLES: [&str; 2] = ["metrics.csv", "noise.csv"];
+const TABLES: [&str; 2] = [METRICS, "noise.csv"];
+const METRICS: &str = "metrics.csv";
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
 use super::tables::apart;
-use super::{OUTCOMES, RunRecord, TABLES};
+use super::{FILES, RunRecord, TABLES};
 use crate::error::Place;
 use crate::files::{from_json, problem, rename};
 use crate::runs::record_name;
@@ -56,6 +56,18 @@ pub fn is_packed(path: &Path) -> bool {
             .is_ok_and(|runs| runs.is_some())
 }
 
+/// The table of scores in the packed comparison at `path`, one line per run; `None` if there is no packed comparison.
+///
+/// # Errors
+///
+/// When the file is damaged.
+pub fn scores(path: &Path) -> Result<Option<Vec<u8>>> {
+    if !is_packed(path) {
+        return Ok(None);
+    }
+    Archive::open(path)?.entry("runs.csv")
+}
+
 /// Restores the folder of a packed comparison. `folder` must not exist; it appears whole or not at all.
 ///
 /// # Errors
@@ -105,8 +117,10 @@ fn fill(file: &Path, folder: &Path) -> Result<()> {
         for (session, provenance) in &record.sessions {
             write_json(&path.join(record_name(*session)), provenance)?;
         }
-        if let Some(bytes) = archive.entry(&format!("runs/{}/{OUTCOMES}", record.run))? {
-            write(&path.join(OUTCOMES), &bytes)?;
+        for file in FILES {
+            if let Some(bytes) = archive.entry(&format!("runs/{}/{file}", record.run))? {
+                write(&path.join(file), &bytes)?;
+            }
         }
     }
     for table in TABLES {

@@ -1,5 +1,6 @@
 //! Tables of many runs: each run's own table with the run's folder in front of every line.
 
+use super::Digits;
 use crate::error::Place;
 use crate::files::problem;
 use crate::{Error, Result};
@@ -19,18 +20,30 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Adds the lines of a run's table.
+    /// Adds the lines of a run's table; with `digits`, rounded where nothing is read from them.
     ///
     /// # Errors
     ///
     /// When `bytes`, those of the file `path`, are no CSV.
-    pub(super) fn add(&mut self, run: &str, path: &Path, bytes: &[u8]) -> Result<()> {
+    pub(super) fn add(
+        &mut self,
+        run: &str,
+        path: &Path,
+        bytes: &[u8],
+        digits: Option<Digits>,
+    ) -> Result<()> {
         let mut reader = ReaderBuilder::new().from_reader(bytes);
         let refuse = |line, error| Error::data(path, Place::Line(line), problem(&error), "");
         let header = reader.headers().map_err(|error| refuse(1, error))?.clone();
         let places: Vec<usize> = header.iter().map(|name| self.column(name)).collect();
+        let mut records = Vec::new();
         for (index, record) in reader.records().enumerate() {
-            let record = record.map_err(|error| refuse(index + 2, error))?;
+            records.push(record.map_err(|error| refuse(index + 2, error))?);
+        }
+        if let Some(digits) = digits {
+            digits.of_epochs(&mut records);
+        }
+        for record in records {
             let cells = places.iter().copied().zip(record.iter().map(str::to_owned));
             self.lines.push((run.to_owned(), cells.filter(|(_, text)| !text.is_empty()).collect()));
         }
@@ -59,7 +72,7 @@ impl Joined {
     }
 }
 
-/// The tables that were joined, by run, each with the columns that it has a cell in.
+/// The tables that were joined, by run, each with the columns that it has a cell in, and those that no run has one in.
 ///
 /// # Errors
 ///
@@ -76,12 +89,20 @@ pub(super) fn apart(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8
         let record = record.map_err(|error| refuse(index + 2, problem(&error)))?;
         runs.entry(record[0].to_owned()).or_default().push(record);
     }
-    Ok(runs.into_iter().map(|(run, lines)| (run, of_one_run(&header, &lines))).collect())
+    let has_cell =
+        |lines: &[StringRecord], column| lines.iter().any(|line| !line[column].is_empty());
+    let is_empty: Vec<bool> = (0..header.len())
+        .map(|column| !runs.values().any(|lines: &Vec<StringRecord>| has_cell(lines, column)))
+        .collect();
+    let table = |(run, lines): (String, Vec<StringRecord>)| {
+        let columns =
+            (1..header.len()).filter(|&column| is_empty[column] || has_cell(&lines, column));
+        (run, of_columns(&header, &lines, &columns.collect::<Vec<_>>()))
+    };
+    Ok(runs.into_iter().map(table).collect())
 }
 
-fn of_one_run(header: &StringRecord, lines: &[StringRecord]) -> Vec<u8> {
-    let has_cell = |&column: &usize| lines.iter().any(|line| !line[column].is_empty());
-    let columns: Vec<usize> = (1..header.len()).filter(has_cell).collect();
+fn of_columns(header: &StringRecord, lines: &[StringRecord], columns: &[usize]) -> Vec<u8> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
     for record in std::iter::once(header).chain(lines) {
         let cells = columns.iter().map(|&column| &record[column]);

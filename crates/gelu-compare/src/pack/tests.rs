@@ -17,7 +17,7 @@ fn folder(parent: &Path) {
     let files = [
         (
             "{\"state\":\"finished\",\"seconds\":0.1}",
-            "epoch,test_error,lr\n1,0.30000000000000004,\n2,1e-300,0.5\n",
+            "epoch,test_error,lr,valid_error\n1,0.30000000000000004,,\n2,1e-300,0.5,\n",
         ),
         ("{\"state\":\"diverged\",\"epoch\":1,\"seconds\":2.0}", "epoch,test_error\n"),
     ];
@@ -48,7 +48,7 @@ fn packed() -> (TempDir, ComparisonSnapshot) {
     folder(&parent.path().join("whole"));
     let snapshot = snapshot(&parent.path().join("whole"));
     let packed =
-        pack(&parent.path().join("whole"), &snapshot, &parent.path().join("it.zip")).unwrap();
+        pack(&parent.path().join("whole"), &snapshot, &parent.path().join("it.zip"), None).unwrap();
     assert_eq!((packed.runs, packed.left_out), (2, 0));
     assert!(packed.size < 10_000, "networks stay behind");
     (parent, snapshot)
@@ -71,7 +71,7 @@ fn a_packed_comparison_says_what_its_folder_said() {
     assert!(!place.exists());
     assert_eq!(open(&restored).unwrap().path(), restored);
     // Packed again, it is the same file.
-    pack(&restored, &before, &parent.path().join("twice.zip")).unwrap();
+    pack(&restored, &before, &parent.path().join("twice.zip"), None).unwrap();
     assert_eq!(fs::read(file).unwrap(), fs::read(parent.path().join("twice.zip")).unwrap());
 }
 
@@ -96,7 +96,7 @@ fn a_run_that_is_not_over_is_left_out() {
     let run = &snapshot(parent.path()).runs[1].folder;
     fs::remove_file(parent.path().join("runs").join(run).join("status.json")).unwrap();
     let packed =
-        pack(parent.path(), &snapshot(parent.path()), &parent.path().join("it.zip")).unwrap();
+        pack(parent.path(), &snapshot(parent.path()), &parent.path().join("it.zip"), None).unwrap();
     assert_eq!((packed.runs, packed.left_out), (1, 1));
 }
 

@@ -1,5 +1,5 @@
 use super::tables::Joined;
-use super::{OUTCOMES, RunRecord, TABLES};
+use super::{Digits, FILES, METRICS, OUTCOMES, RunRecord, TABLES};
 use crate::error::Place;
 use crate::files::{from_json, from_toml, problem, read_bytes, read_text, write_atomically};
 use crate::report::runs_csv;
@@ -23,16 +23,21 @@ pub struct Packed {
 }
 
 /// Packs the comparison in `folder`, of which `snapshot` was read, into `file`, which is replaced. The same folder gives the
-/// same bytes at any time.
+/// same bytes at any time. With `digits`, numbers that no score is read from are rounded.
 ///
 /// # Errors
 ///
 /// When a file of a run cannot be read or is damaged, or `file` cannot be written.
-pub fn pack(folder: &Path, snapshot: &ComparisonSnapshot, file: &Path) -> Result<Packed> {
+pub fn pack(
+    folder: &Path,
+    snapshot: &ComparisonSnapshot,
+    file: &Path,
+    digits: Option<Digits>,
+) -> Result<Packed> {
     let (over, left): (Vec<&RunSnapshot>, Vec<_>) =
         snapshot.runs.iter().partition(|run| run.status.is_over());
     let mut archive = Archive { file, writer: ZipWriter::new(Cursor::new(Vec::new())) };
-    archive.add("README.txt", readme(snapshot).as_bytes())?;
+    archive.add("README.txt", readme(snapshot, digits).as_bytes())?;
     let plan = folder.join("comparison.toml");
     archive.add("comparison.toml", read_text(&plan)?.unwrap_or_default().as_bytes())?;
     archive.add("runs.csv", &runs_csv(snapshot))?;
@@ -47,7 +52,8 @@ pub fn pack(folder: &Path, snapshot: &ComparisonSnapshot, file: &Path) -> Result
         for run in &over {
             let path = folder.join("runs").join(&run.folder).join(table);
             if let Some(bytes) = read_bytes(&path)? {
-                joined.add(&run.folder, &path, &bytes)?;
+                let of_epochs = digits.filter(|_| table == METRICS);
+                joined.add(&run.folder, &path, &bytes, of_epochs)?;
             }
         }
         if let Some(bytes) = joined.to_csv() {
@@ -55,9 +61,18 @@ pub fn pack(folder: &Path, snapshot: &ComparisonSnapshot, file: &Path) -> Result
         }
     }
     for run in &over {
-        if let Some(outcomes) = &run.outcomes {
-            archive
-                .add(&format!("runs/{}/{OUTCOMES}", run.folder), &outcomes_to_bytes(outcomes))?;
+        for name in FILES {
+            let bytes = match &run.outcomes {
+                Some(outcomes) if name == OUTCOMES => Some(match digits {
+                    Some(digits) => outcomes_to_bytes(&digits.of_outcomes(outcomes)),
+                    None => outcomes_to_bytes(outcomes),
+                }),
+                _ if name == OUTCOMES => None,
+                _ => read_bytes(&folder.join("runs").join(&run.folder).join(name))?,
+            };
+            if let Some(bytes) = bytes {
+                archive.add(&format!("runs/{}/{name}", run.folder), &bytes)?;
+            }
         }
     }
     let bytes = archive.finish()?;
@@ -65,10 +80,16 @@ pub fn pack(folder: &Path, snapshot: &ComparisonSnapshot, file: &Path) -> Result
     Ok(Packed { runs: over.len(), left_out: left.len(), size: bytes.len() })
 }
 
-fn readme(snapshot: &ComparisonSnapshot) -> String {
+fn readme(snapshot: &ComparisonSnapshot, digits: Option<Digits>) -> String {
+    let rounded = digits.map_or_else(String::new, |digits| {
+        format!(
+            "Scores have all their digits. Metrics of epochs that no score is read from, and outcomes of test examples, are \
+             rounded to {digits} significant digits.\n"
+        )
+    });
     format!(
         "{}: a comparison packed by gelu-compare.\n\n\
-         runs.csv has one line per run with its scores, metrics.csv one line per run and epoch.\n\
+         runs.csv has one line per run with its scores, metrics.csv one line per run and epoch.\n{rounded}\
          `gelu-compare report FILE` shows the verdicts, and `gelu-compare unpack FILE DIR` restores the folder.\n",
         snapshot.title
     )

@@ -13,7 +13,7 @@ pub(super) fn dry_run(comparison: &Comparison<Study>, out: &Path) -> Result<()> 
     if let Some(until) = study.until_decided {
         said.push_str(&format!("More seeds until it is decided, up to {}\n", until.max_seeds));
     }
-    said.push_str(&format!("{}\n", design.rule().prospect()));
+    said.push_str(&format!("{}\n", design.prospect()));
     if let Some((command, first)) =
         grid.first().and_then(|first| Some((command(study, first)?, first)))
     {

@@ -1,5 +1,5 @@
 use super::{Contents, On, Pattern, Study, contents};
-use crate::cli::{Seeds, no_worse, number, whole};
+use crate::cli::{OverFlags, Seeds, no_worse, number, whole};
 use crate::comparison::ComparisonReader;
 use crate::measure::{NoWorse, Reported, Unit};
 use crate::names::check_line;
@@ -111,6 +111,8 @@ pub(super) struct Decided {
     /// Call nothing better that may be worse in another measure by more than this, as in loss=0.002
     #[arg(long, value_name = "MEASURE=DIFFERENCE", value_parser = no_worse)]
     no_worse: Option<NoWorse>,
+    #[command(flatten)]
+    over: OverFlags,
     /// How often a verdict of the table may be wrong [default: 0.05]
     #[arg(long, value_name = "PROBABILITY", value_parser = number)]
     level: Option<f64>,
@@ -242,10 +244,14 @@ impl Decided {
         study.selection = self.select.clone().or(study.selection.take());
         study.negligible = self.negligible.unwrap_or(study.negligible);
         study.no_worse = self.no_worse.clone().or(study.no_worse.take());
+        self.over.change(&mut study.over);
         study.level = self.level.or(study.level);
         self.seeds.change(&mut study.seeds, &mut study.until_decided);
-        let (rule, out) = (study.design().rule(), self.out(study));
-        self.seeds.raise::<Study>(&rule, &mut study.seeds, &out);
+        // Over tasks, seeds decide nothing.
+        if study.over.is_none() {
+            let (rule, out) = (study.design().rule(), self.out(study));
+            self.seeds.raise::<Study>(&rule, &mut study.seeds, &out);
+        }
     }
 
     /// Gives measures their units, once it is known what else is declared of them.
@@ -308,6 +314,7 @@ impl Decided {
             ("--level", self.level.is_some()),
             ("--negligible", self.negligible.is_some()),
             ("--no-worse", self.no_worse.is_some()),
+            ("--over", self.over.is_given()),
         ];
         let given = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
         match given.or_else(|| self.seeds.given()) {

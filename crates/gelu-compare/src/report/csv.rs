@@ -1,6 +1,6 @@
 use crate::comparison::reported_epoch;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, Stage};
-use crate::setting::Value;
+use crate::setting::{Axis, Value};
 use serde::Serialize;
 
 /// What stands behind the measures of an epoch.
@@ -74,13 +74,10 @@ pub(super) fn measure_columns(
     named
 }
 
-/// A run's value for every axis, each on one line.
-pub(super) fn setting(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Option<Value>> {
-    let shown = |value: &Value| match value {
-        Value::Text(_) => Value::Text(value.to_string()),
-        other => other.clone(),
-    };
-    snapshot.axes.iter().map(|axis| run.key.setting.get(&axis.name).map(shown)).collect()
+/// A run's value for every axis as it was typed, each on one line.
+pub(super) fn setting(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Option<String>> {
+    let value = |axis: &Axis| run.key.setting.get(&axis.name).map(Value::to_string);
+    snapshot.axes.iter().map(value).collect()
 }
 
 #[cfg(test)]

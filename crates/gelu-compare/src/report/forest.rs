@@ -1,6 +1,7 @@
 //! The verdicts as a picture: the first that a reader of a comparison looks at.
 
-use crate::comparison::{Finding, Verdict, Wording};
+use crate::comparison::{Finding, OverTasks, TaskEffect, Verdict, Wording};
+use crate::measure::Scale;
 
 /// A forest plot: a row a comparison, with the paired differences as dots, the interval of their mean as
 /// a bar, and ±δ around zero. What is drawn, not how.
@@ -113,6 +114,10 @@ impl Forest {
         let mut panels: Vec<ForestPanel> = Vec::new();
         let shown = |c: &&Compared<'_>| c.finding.runs() != [0, 0];
         for Compared { panel, position, finding } in compared.iter().filter(shown) {
+            if let Some(over) = &finding.over {
+                panels.push(over_tasks(panel, *position, finding, over, wording));
+                continue;
+            }
             if panels.last().is_none_or(|last| last.title != *panel) {
                 let margin =
                     wording.scaled(finding.rule.as_ref().map_or(0.0, |rule| rule.negligible));
@@ -123,15 +128,17 @@ impl Forest {
             }
         }
         let baseline = &compared.first()?.finding.baseline;
-        let margin = match panels.first()?.margin > 0.0 {
-            true => "dashed: ±δ, negligible; ",
-            false => "",
-        };
+        let margin = (panels.first()?.margin > 0.0).then_some("dashed: ±δ, negligible");
         let rows = || panels.iter().flat_map(|panel: &ForestPanel| &panel.rows);
-        let thin = match rows().any(|row| row.new_examples.is_some()) {
-            true => "thin: for new test examples; ",
-            false => "",
-        };
+        let has_thin = rows().any(|row| row.new_examples.is_some());
+        let thin = has_thin.then_some("thin: for new test examples");
+        let scale = compared.first()?.finding.over.as_ref().map(|over| over.scale);
+        let wording = scale.map_or_else(|| wording.clone(), |scale| wording.on_scale(scale));
+        let dot = if scale.is_some() { "dot: a task" } else { "dot: a seed" };
+        let bar = "bar: what the test does not rule out";
+        let data = (!data.is_empty()).then_some(data);
+        let caption: Vec<&str> =
+            [Some(dot), Some(bar), thin, margin, data].into_iter().flatten().collect();
         let side = if wording.higher_is_better() { "right" } else { "left" };
         let unit = match wording.unit().trim_start() {
             "" => String::new(),
@@ -139,13 +146,58 @@ impl Forest {
         };
         Some(Self {
             title,
-            caption: format!(
-                "dot: a seed; bar: what the test does not rule out; {thin}{margin}{data}"
-            ),
+            caption: caption.join("; "),
             axis: format!("{} − that of {baseline}{unit}; {side}: better", wording.metric()),
             panels,
         })
     }
+}
+
+/// A row for each task, from the best effect to the worst, and the verdict below.
+fn over_tasks(
+    panel: &str,
+    position: usize,
+    finding: &Finding,
+    over: &OverTasks,
+    wording: &Wording,
+) -> ForestPanel {
+    let scaled = wording.on_scale(over.scale);
+    let title = match panel.is_empty() {
+        true => finding.arm.clone(),
+        false => format!("{panel}: {}", finding.arm),
+    };
+    let better = |effect: &TaskEffect| {
+        let sign = if wording.higher_is_better() { -1.0 } else { 1.0 };
+        effect.on_scale.map_or(f64::INFINITY, |effect| sign * effect)
+    };
+    let mut tasks: Vec<&TaskEffect> = over.tasks.iter().collect();
+    tasks.sort_by(|a, b| better(a).total_cmp(&better(b)));
+    let task = |effect: &&TaskEffect| {
+        // What brings this task to the scale of all; ranks have no intervals.
+        let factor = match (over.scale, effect.on_scale, effect.mean) {
+            (Scale::Ranks, _, _) => None,
+            (_, Some(on_scale), Some(mean)) if mean != 0.0 => Some(on_scale / mean),
+            _ => None,
+        };
+        let ends = effect.interval.map(|interval| interval.ends());
+        let words = effect.words(wording);
+        ForestRow {
+            label: effect.task.clone(),
+            words: words.strip_prefix(&format!("{}: ", effect.task)).unwrap_or(&words).to_owned(),
+            decided: false,
+            position,
+            dots: Vec::new(),
+            mean: effect.on_scale.map(|mean| scaled.scaled(mean)),
+            interval: factor.and_then(|by| Some(ends?.map(|end| scaled.scaled(by * end)))),
+            new_examples: None,
+        }
+    };
+    let whole = ForestRow {
+        label: format!("all {}", finding.counted()),
+        ..row(finding, &scaled, position)
+    };
+    let margin = scaled.scaled(finding.rule.as_ref().map_or(0.0, |rule| rule.negligible));
+    ForestPanel { title, margin, rows: tasks.iter().map(task).chain([whole]).collect() }
 }
 
 fn row(finding: &Finding, wording: &Wording, position: usize) -> ForestRow {

@@ -1,7 +1,7 @@
 use super::csv::{measure_columns, setting};
 use crate::comparison::reported_epoch;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
-use crate::setting::{Role, Value};
+use crate::setting::Role;
 use serde::Serialize;
 
 /// One line per run. The measures are those of the epoch that is reported.
@@ -11,7 +11,7 @@ struct Line<'a> {
     data: &'a str,
     synthetic: bool,
     device: &'a str,
-    setting: Vec<Option<Value>>,
+    setting: Vec<Option<String>>,
     seed: u64,
     stage: Stage,
     status: &'a str,
@@ -76,7 +76,7 @@ fn line<'a>(
     let reported = reported_epoch(snapshot, run);
     let mut setting = setting(snapshot, run);
     let arm = run.key.setting.of_role(&snapshot.axes, Role::Compared);
-    setting.insert(compared, Some(Value::Text(snapshot.label(&arm))));
+    setting.insert(compared, Some(snapshot.label(&arm)));
     Line {
         experiment: &snapshot.experiment,
         data: &snapshot.data,

@@ -70,6 +70,7 @@ pub(crate) fn example() -> ComparisonSnapshot {
             baseline: Setting::new([("activation", "gelu")]),
             comparisons: 2,
             no_worse: None,
+            over: None,
             alpha: 0.05,
             plan: Plan::fixed(3),
             judgement: None,

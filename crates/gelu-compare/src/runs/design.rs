@@ -1,6 +1,6 @@
 use crate::comparison::statistics::{Plan, session};
-use crate::comparison::{ALPHA, Rule};
-use crate::measure::{Criterion, Measure, NoWorse, Reported, UntilDecided};
+use crate::comparison::{ALPHA, Rule, Wording};
+use crate::measure::{Criterion, Measure, NoWorse, Over, Reported, UntilDecided};
 use crate::setting::{Axis, Role, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -40,6 +40,9 @@ pub struct Design {
     /// The measure that must not get worse for an arm to be called better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
+    /// The axis that verdicts are made over, rather than at each of its values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<Over>,
     /// α: with what probability a verdict of the whole table may be wrong.
     #[serde(default = "alpha", skip_serializing_if = "is_alpha")]
     pub alpha: f64,
@@ -86,6 +89,7 @@ impl Design {
             reported: Reported::LastEpoch,
             negligible: 0.0,
             no_worse: None,
+            over: None,
             alpha: ALPHA,
             judgement: None,
             epochs: None,
@@ -109,21 +113,44 @@ impl Design {
         self.criterion().rule()
     }
 
+    /// What the plan can show and which differences are too small to count, in a sentence that is printed before the first
+    /// run.
+    pub fn prospect(&self) -> String {
+        let said = self.criterion().prospect();
+        let measure = self.measures.iter().find(|measure| measure.name == self.primary);
+        match measure.filter(|_| self.negligible > 0.0 && self.judgement.is_none()) {
+            Some(measure) => format!(
+                "{said}; differences of up to {} of {} count as none",
+                Wording::of(measure).short(self.negligible),
+                measure.words
+            ),
+            None => said,
+        }
+    }
+
     /// How many seeds every setting has before any further one depends on what was found.
     pub fn first_seeds(&self) -> u64 {
-        self.rule().first()
+        match self.over {
+            Some(_) => self.plan().seeds,
+            None => self.rule().first(),
+        }
     }
 
     /// What it is decided by.
     pub fn criterion(&self) -> Criterion {
         let count = |role| combinations(&self.axes, role).len();
+        let axis = |over: &Over| self.axes.iter().find(|axis| axis.name == over.axis);
+        let tasks = |over: &Over| axis(over).map_or(1, |axis| axis.values.len().max(1));
+        let over = self.over.clone().map(|over| (tasks(&over) as u64, over));
+        let each = count(Role::Each) / over.as_ref().map_or(1, |(tasks, _)| *tasks as usize);
         Criterion {
             primary: self.primary.clone(),
             amplitudes: self.amplitudes.clone(),
             negligible: self.negligible,
             baseline: self.baseline.clone(),
-            comparisons: count(Role::Compared).saturating_sub(1) * count(Role::Each),
+            comparisons: count(Role::Compared).saturating_sub(1) * each,
             no_worse: self.no_worse.clone(),
+            over: over.map(|(tasks, over)| (over, tasks)),
             alpha: self.alpha,
             plan: self.plan(),
             judgement: self.judgement.filter(|j| session::is_judgement(*j)),

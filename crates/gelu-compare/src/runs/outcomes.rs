@@ -9,10 +9,6 @@
 //! `groups` says how many examples each group has, in the order of the test set: pairs of a size and how many
 //! groups in a row have it. An outcome is 1 where the example was classified wrongly, the share of `amplitudes`
 //! of noise under which it was (`noisy-test-error`), its loss (`test-loss`) or its squared error (`test-rmse`).
-//!
-//! Format 1, of earlier versions, has the examples one by one, and is read.
-
-mod examples;
 
 use crate::error::Place;
 use crate::measure::{OutcomeKind, Outcomes, TestGroups};
@@ -90,10 +86,6 @@ fn understand(bytes: &[u8]) -> std::result::Result<Outcomes, String> {
         format!("has a wrong first line: {said}")
     };
     let Formatted { format } = serde_json::from_slice(line).map_err(wrong_line)?;
-    if format == examples::FORMAT {
-        let header = serde_json::from_slice(line).map_err(wrong_line)?;
-        return examples::understand(header, rest);
-    }
     if format != FORMAT {
         return Err(format!("has format {format}, not {FORMAT}"));
     }
@@ -135,15 +127,15 @@ fn kind(measure: &str, amplitudes: Vec<f64>) -> std::result::Result<OutcomeKind,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Bits;
 
     fn all() -> [Outcomes; 4] {
         let groups = || TestGroups::of_sizes([3, 1, 1, 6]);
-        let bits =
-            |shift: usize| (0..11).map(|i| usize::is_multiple_of(i + shift, 3)).collect::<Bits>();
+        let wrong = |shift: usize| -> Vec<bool> {
+            (0..11).map(|i| usize::is_multiple_of(i + shift, 3)).collect()
+        };
         [
-            Outcomes::of_errors(7, groups(), bits(0)),
-            Outcomes::of_noise(7, groups(), vec![(0.2, bits(1)), (0.4, bits(2))]),
+            Outcomes::of_errors(7, groups(), wrong(0)),
+            Outcomes::of_noise(7, groups(), vec![(0.2, wrong(1)), (0.4, wrong(2))]),
             Outcomes::of_losses(7, groups(), (0..11).map(|i| i as f32 / 3.0).collect()),
             Outcomes::of_squared_errors(7, groups(), (0..11).map(|i| i as f32 / 7.0).collect()),
         ]
@@ -230,36 +222,5 @@ mod tests {
         bytes[start..].copy_from_slice(&f64::NAN.to_le_bytes());
         let error = parse(&sealed(bytes)).unwrap_err().to_string();
         assert!(error.contains("a sum of NaN for group 4"), "{error}");
-    }
-
-    #[test]
-    fn what_earlier_versions_wrote_is_read_as_sums() {
-        let head = |measure: &str, amplitudes: &str| {
-            format!(
-                "{{\"format\":1,\"measure\":\"{measure}\",\"epoch\":7,\"examples\":11,\
-                 \"groups\":[[3,1],[1,2],[6,1]],\"amplitudes\":{amplitudes}}}\n"
-            )
-            .into_bytes()
-        };
-        // numpy.packbits([(i + shift) % 3 == 0 for i in range(11)]).tolist(), shifts 0, 1 and 2.
-        let packed: [[u8; 2]; 3] = [[146, 64], [36, 128], [73, 32]];
-        let floats = |by: f32| (0..11).flat_map(|i| (i as f32 / by).to_le_bytes()).collect();
-        let bodies: [(&str, &str, Vec<u8>); 4] = [
-            ("test-error", "[]", packed[0].to_vec()),
-            ("noisy-test-error", "[0.2,0.4]", packed[1..].concat()),
-            ("test-loss", "[]", floats(3.0)),
-            ("test-rmse", "[]", floats(7.0)),
-        ];
-        for ((measure, amplitudes, body), expected) in bodies.into_iter().zip(all()) {
-            let bytes = [head(measure, amplitudes), body].concat();
-            assert_eq!(parse(&sealed(bytes.clone())).unwrap(), expected);
-            let short = parse(&sealed(bytes[..bytes.len() - 1].to_vec())).unwrap_err().to_string();
-            assert!(short.contains("bytes for 11 examples"), "{short}");
-        }
-        let huge = String::from_utf8(head("test-error", "[]")).unwrap();
-        let huge = huge.replace("11", &usize::MAX.to_string());
-        let huge = huge.replace("[[3,1],[1,2],[6,1]]", &format!("[[1,{}]]", usize::MAX));
-        let error = parse(&sealed(huge.into_bytes())).unwrap_err().to_string();
-        assert!(error.contains("has 0 bytes for"), "{error}");
     }
 }

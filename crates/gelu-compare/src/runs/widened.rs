@@ -134,6 +134,11 @@ impl<E: Experiment> Comparison<E> {
             },
             seeds if seeds > last => match has_begun() {
                 false => Ok(Further::NewPlan),
+                true if here.over.is_some() => Err(format!(
+                    "its verdicts are made once, of {} seeds at each task, and there are results already; name another \
+                     folder with --out",
+                    planned.seeds
+                )),
                 true => Ok(Further::Added { seeds }),
             },
             seeds if planned.until_decided || seeds == planned.seeds || added(&seeds) => {

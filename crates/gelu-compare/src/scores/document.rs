@@ -1,5 +1,5 @@
 use super::{Columns, Judged, Question};
-use crate::comparison::{Finding, OverTasks};
+use crate::comparison::Finding;
 use crate::measure::{Direction, NoWorse};
 use crate::report::{Compared, Forest};
 use schemars::JsonSchema;
@@ -45,9 +45,6 @@ pub struct ScoreDocument {
     /// What was found.
     #[serde(flatten)]
     pub finding: Finding,
-    /// What was found at each task, where the verdict is over tasks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over: Option<OverTasks>,
 }
 
 impl ScoresDocument {
@@ -57,14 +54,13 @@ impl ScoresDocument {
         columns: &Columns,
         question: &Question,
         left_out: usize,
-        judged: &[(Judged, Option<OverTasks>)],
+        judged: &[Judged],
     ) -> Self {
-        let of = |(judged, over): &(Judged, Option<OverTasks>)| ScoreDocument {
+        let of = |judged: &Judged| ScoreDocument {
             arm: judged.arm.value.clone(),
             baseline: judged.baseline.clone(),
             each: columns.each.iter().cloned().zip(judged.arm.each.iter().cloned()).collect(),
             finding: judged.finding.clone(),
-            over: over.clone(),
         };
         let higher = question.wording.higher_is_better();
         let guard = columns.guard.as_ref().zip(question.guard.as_ref());
@@ -101,11 +97,11 @@ pub(crate) fn forest(
     file: &str,
     columns: &Columns,
     question: &Question,
-    judged: &[(Judged, Option<OverTasks>)],
+    judged: &[Judged],
 ) -> Option<Forest> {
     let mut arms: Vec<&str> = Vec::new();
     let mut compared = Vec::new();
-    for (one, _) in judged {
+    for one in judged {
         if !arms.contains(&one.arm.value.as_str()) {
             arms.push(&one.arm.value);
         }
@@ -116,12 +112,7 @@ pub(crate) fn forest(
     // Rows of one panel may be scattered over the file.
     compared.sort_by_key(|one| {
         let panel = &one.panel;
-        judged.iter().position(|(judged, _)| context(columns, judged) == *panel)
+        judged.iter().position(|judged| context(columns, judged) == *panel)
     });
-    let scale = judged.first().and_then(|(_, over)| Some(over.as_ref()?.scale));
-    let wording = match scale {
-        Some(scale) => question.wording.on_scale(scale),
-        None => question.wording.clone(),
-    };
-    Forest::of(format!("{}: verdicts", columns.metric), file, &compared, &wording)
+    Forest::of(format!("{}: verdicts", columns.metric), file, &compared, &question.wording)
 }

@@ -54,6 +54,13 @@ impl Line<'_> {
         Error::data(self.path, Place::Line(self.number as usize), problem, advice)
     }
 
+    /// Whether it has one of the values that are asked for in each column.
+    pub(super) fn is_wanted(&self, place: &Places) -> bool {
+        let has = |(column, value): &(usize, String)| self.field(*column) == value;
+        let of_column = |column| place.only.iter().filter(move |(other, _)| *other == column);
+        place.only.iter().all(|&(column, _)| of_column(column).any(has))
+    }
+
     pub(super) fn run(&self, place: &Places) -> Run {
         let is_asked_for =
             |(_, value): &(usize, String)| FINISHED.contains(&value.to_lowercase().as_str());

@@ -74,13 +74,15 @@ impl Table {
         let header = reader.headers().map_err(|error| unreadable(path, &error))?.clone();
         let place = Places::of(&header, columns, path)?;
         let mut table = Self::default();
+        let mut wanted = 0;
         for record in reader.records() {
             let record = record.map_err(|error| unreadable(path, &error))?;
             let number = lines.at(record.position().map_or(0, |at| at.byte() as usize));
             let line = Line { path, number, record, header: &header };
-            if place.only.iter().any(|(column, value)| line.field(*column) != value) {
+            if !line.is_wanted(&place) {
                 continue;
             }
+            wanted += 1;
             let run = line.run(&place);
             if run == Run::Unfinished {
                 table.left_out += 1;
@@ -89,6 +91,12 @@ impl Table {
             for (column, arm) in &place.scores {
                 table.add(&line, &place, (*column, arm), run, directions)?;
             }
+        }
+        if wanted == 0 && !columns.only.is_empty() {
+            let asked: Vec<String> =
+                columns.only.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let problem = format!("has no line with {}", asked.join(" and "));
+            return Err(Error::data(path, Place::File, problem, "look up the values in the file"));
         }
         Ok(table)
     }
@@ -241,6 +249,14 @@ mod tests {
         let only = [("set", "x"), ("ok", "y")].map(|(name, value)| (name.into(), value.into()));
         let table = read_as(text, &Columns { only: only.into(), ..columns() }, Direction::Lower);
         assert_eq!(table.unwrap().seeds, [1]);
+        // Of one column any of the values counts, and none may be there.
+        let of = |pairs: &[(&str, &str)]| {
+            let only = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+            read_as(text, &Columns { only: only.collect(), ..columns() }, Direction::Lower)
+        };
+        assert_eq!(of(&[("set", "z"), ("set", "x"), ("ok", "n")]).unwrap().seeds, [2]);
+        let none = of(&[("set", "w")]).unwrap_err().to_string();
+        assert!(none.contains("has no line with set=w"), "{none}");
     }
 
     #[test]

@@ -2,14 +2,16 @@
 
 use super::judge::{Judged, Pair, Question, distinct};
 use super::{Arm, Columns, Table};
-use crate::comparison::{OverTasks, Scale, Task, over_tasks};
+use crate::comparison::statistics::Plan;
+use crate::comparison::{Rule, Scores, Task, over_tasks};
 use crate::error::Place;
+use crate::measure::Scale;
 use crate::names::excerpt;
 use crate::{Error, Result};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The verdicts over the tasks of a table: `columns.each` names the column of tasks alone. Each comes with the effect at
-/// every task.
+/// The verdicts over the tasks of a table: `columns.each` names the column of tasks alone.
 ///
 /// # Errors
 ///
@@ -20,7 +22,7 @@ pub fn judge_over_tasks(
     columns: &Columns,
     question: &Question,
     scale: Scale,
-) -> Result<Vec<(Judged, OverTasks)>> {
+) -> Result<Vec<Judged>> {
     let pairs = question.pairs(table, path)?;
     let arms = distinct(pairs.iter().map(|pair| pair.arm.value.as_str()));
     let tasks = distinct(table.arms.iter().map(|arm| arm.each[0].as_str()));
@@ -40,17 +42,18 @@ pub fn judge_over_tasks(
         let of_tasks: Vec<Task> = of_arm.iter().map(of_task).collect::<Result<_>>()?;
         let pair = of_arm[0];
         let labels = [(question.label)(name), question.baseline_label(pair)];
-        let (finding, over) = over_tasks(
-            [&labels[0], &labels[1]],
-            &of_tasks,
-            scale,
-            [question.alpha, question.negligible],
-            arms.len(),
-            &question.wording,
-        );
+        let rule = Rule {
+            plan: Plan::fixed(of_tasks.len() as u64),
+            comparisons: arms.len(),
+            alpha: question.alpha,
+            negligible: question.negligible,
+            judgement: None,
+        };
+        let scores = Scores::new(&labels[0], &labels[1], BTreeMap::new());
+        let finding = over_tasks(scores, &of_tasks, scale, &rule, &question.wording);
         let baseline = pair.baseline.as_ref().map_or_else(String::new, |arm| arm.value.clone());
         let arm = Arm { value: (*name).to_owned(), each: Vec::new() };
-        Ok((Judged { arm, baseline, finding }, over))
+        Ok(Judged { arm, baseline, finding })
     };
     arms.iter().map(judged).collect()
 }

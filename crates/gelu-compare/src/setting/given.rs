@@ -71,6 +71,12 @@ impl Setting {
         }
     }
 
+    /// The same without a value of that axis.
+    #[must_use]
+    pub fn without(&self, axis: &str) -> Self {
+        Self(self.0.iter().filter(|(name, _)| name != axis).cloned().collect())
+    }
+
     /// Whether it gives no axis a value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -3,7 +3,7 @@
 //! so many tables of each kind.
 
 use gelu_compare::comparison::statistics::{Mean, NewExamples, new_examples};
-use gelu_compare::measure::{Bits, Outcomes, TestGroups};
+use gelu_compare::measure::{Outcomes, TestGroups};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ enum Run {
     Errors(Vec<String>),
 }
 
-fn bits(text: &str) -> Bits {
+fn bits(text: &str) -> Vec<bool> {
     text.bytes().map(|byte| byte == b'1').collect()
 }
 
@@ -181,7 +181,7 @@ fn groups_of_unequal_size_are_covered_too() {
     }
 }
 
-/// Bits as classifiers make them: words of a tweet are hard together, the two arms have each
+/// Errors as classifiers make them: words of a tweet are hard together, the two arms have each
 /// their own weaknesses, and neither is better.
 #[test]
 fn shares_of_errors_over_new_groups_are_covered() {

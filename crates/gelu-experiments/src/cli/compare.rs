@@ -13,8 +13,8 @@ use crate::report::own_figures;
 use crate::runs::{Comparison, Experiment};
 use clap::Args;
 use clap::builder::TypedValueParser;
+use gelu_compare::cli::{OverFlags, count, no_worse, number, whole};
 use gelu_compare::cli::{Seeds, Shown};
-use gelu_compare::cli::{count, no_worse, number, whole};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -46,6 +46,8 @@ pub(super) struct Varied {
     /// Call nothing better that may be worse in another metric by more than this, as in test-loss=0.01
     #[arg(long, value_name = "METRIC=DIFFERENCE", value_parser = no_worse)]
     no_worse: Option<NoWorse>,
+    #[command(flatten)]
+    over: OverFlags,
     /// How often a verdict of the table may be wrong [default: 0.05]
     #[arg(long, value_name = "PROBABILITY", value_parser = number)]
     level: Option<f64>,
@@ -83,12 +85,13 @@ impl Varied {
     /// When a formula is not one of the recipe's, and no formula.
     pub(super) fn change(self, recipe: &mut Recipe) -> Result<()> {
         let Self { activations, baseline, learning_rates, dropout, formulas, seeds, .. } = self;
-        let Self { widths, depths, batch_sizes, tables, no_worse, level, .. } = self;
+        let Self { widths, depths, batch_sizes, tables, no_worse, over, level, .. } = self;
         let varied = &mut recipe.comparison;
         varied.activations = activations.map_or_else(|| varied.activations.clone(), |list| list.0);
         varied.baseline = baseline.or_else(|| varied.baseline.clone());
         seeds.change(&mut varied.seeds, &mut varied.until_decided);
         varied.no_worse = no_worse.or(varied.no_worse.take());
+        over.change(&mut varied.over);
         varied.level = level.or(varied.level);
         varied.learning_rates = learning_rates.unwrap_or_else(|| varied.learning_rates.clone());
         varied.dropout = dropout.unwrap_or_else(|| varied.dropout.clone());
@@ -107,7 +110,8 @@ impl Varied {
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
         let seeds = self.seeds.clone();
         let mut selected = selection.resolve(|recipe| self.change(recipe))?;
-        if selected.is_built_in {
+        // Over tasks, seeds decide nothing.
+        if selected.is_built_in && selected.recipe.comparison.over.is_none() {
             let rule = selected.recipe.design().rule();
             let number = &mut selected.recipe.comparison.seeds;
             seeds.raise::<Recipe>(&rule, number, &selected.out);

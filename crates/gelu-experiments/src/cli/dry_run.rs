@@ -135,7 +135,7 @@ fn counted(recipe: &Recipe) -> String {
         recipe.title,
         several(count, "run"),
         several(epochs, "epoch"),
-        recipe.design().rule().prospect()
+        recipe.design().prospect()
     )
 }
 
@@ -165,6 +165,7 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     varied.retrain = None;
     varied.baseline = None;
     varied.until_decided = None;
+    varied.over = None;
     let file = scratch.path().join("recipe.toml");
     let text = toml::to_string(&recipe).expect("a recipe holds plain values alone");
     std::fs::write(&file, text).map_err(Error::io("write", &file))?;

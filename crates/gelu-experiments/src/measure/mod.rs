@@ -5,7 +5,7 @@ mod primary;
 mod selection;
 
 pub use gelu_compare::measure::{
-    Bits, Confusion, Criterion, Direction, EpochMetrics, Measure, NoWorse, NoiseMetrics, Outcomes,
+    Confusion, Criterion, Direction, EpochMetrics, Measure, NoWorse, NoiseMetrics, Outcomes, Over,
     Reported, Split, TestGroups, Unit, UntilDecided, check_outcomes, duration, seconds,
 };
 pub use metric::{LossKind, Metric};

@@ -35,6 +35,11 @@ impl Recipe {
         let no_worse = ours.no_worse.as_ref();
         let kept = no_worse.map_or_else(String::new, |n| format!("{}={}", n.metric, n.margin));
         flag("no-worse", ours.no_worse == theirs.no_worse, kept);
+        let over = ours.over.as_ref();
+        flag("over", ours.over == theirs.over, over.map_or_else(String::new, |o| o.axis.clone()));
+        let scale = over.and_then(|over| over.scale.to_possible_value());
+        let scale = scale.map_or_else(String::new, |value| value.get_name().to_owned());
+        flag("scale", ours.over == theirs.over, scale);
         let level = ours.level.map_or_else(String::new, |level| level.to_string());
         flag("level", ours.level == theirs.level, level);
         let selection = ours.selection.to_possible_value();
@@ -66,6 +71,7 @@ impl Recipe {
         theirs.seeds = ours.seeds;
         theirs.baseline.clone_from(&ours.baseline);
         theirs.no_worse.clone_from(&ours.no_worse);
+        theirs.over.clone_from(&ours.over);
         theirs.level = ours.level;
         theirs.selection = ours.selection;
         theirs.learning_rates.clone_from(&ours.learning_rates);

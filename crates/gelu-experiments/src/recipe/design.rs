@@ -135,6 +135,7 @@ impl Experiment for Recipe {
             reported: varied.reported,
             negligible: varied.negligible,
             no_worse: varied.no_worse.clone(),
+            over: varied.over.clone(),
             alpha: varied.level.unwrap_or(ALPHA),
             judgement: None,
             epochs: Some(self.training.epochs),

@@ -29,7 +29,7 @@ pub use training::{BatchUnit, BetaChange, OptimizerRecipe, TrainLoss, TrainingRe
 use crate::activation::{NamedActivation, TargetFormula};
 use crate::error::Place;
 use crate::files::read_text;
-use crate::measure::{NoWorse, Primary, Reported, Selection, UntilDecided};
+use crate::measure::{NoWorse, Over, Primary, Reported, Selection, UntilDecided};
 use crate::{Error, Result};
 use gelu_compare::suggestion::unknown;
 use serde::{Deserialize, Serialize};
@@ -125,6 +125,9 @@ pub struct ComparisonRecipe {
     /// The metric that must not get worse for an activation to be called better: `test-loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
+    /// The axis that verdicts are made over, rather than at each of its values: `table`, `formula`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<Over>,
     /// With what probability a verdict of the whole table may be wrong; 0.05 where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,

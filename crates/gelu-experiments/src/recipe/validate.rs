@@ -184,6 +184,12 @@ impl Recipe {
         if let Some(no_worse) = &varied.no_worse {
             self.check_no_worse(no_worse)?;
         }
+        // The tables of a folder are known once it is read, and checked then.
+        let is_unread = self.data.set == "tables" && varied.tables.is_empty();
+        if let Some(over) = varied.over.as_ref().filter(|_| !is_unread) {
+            let axes = Experiment::design(self).axes;
+            over.check(&axes, varied.until_decided.is_some(), varied.no_worse.is_some())?;
+        }
         match varied.until_decided {
             Some(until) if !(1..=UntilDecided::MOST).contains(&until.max_seeds) => refuse(format!(
                 "{} seeds at most cannot decide anything; a comparison that goes on until it is decided has \

@@ -1,11 +1,10 @@
 use super::{BatchOutput, Network};
 use crate::Result;
 use crate::data::{BatchLoader, Examples, Order, Samples};
-use crate::measure::Bits;
 use crate::recipe::NetworkRecipe;
 use burn::data::dataloader::DataLoader;
 use burn::tensor::Tensor;
-use gelu_learner::{bits, evaluate, unreadable};
+use gelu_learner::{evaluate, read_bools, unreadable};
 use std::sync::Arc;
 
 /// What a network achieves on a split.
@@ -52,7 +51,7 @@ pub(super) fn evaluate_each(
     model: &Network,
     recipe: &NetworkRecipe,
     samples: &Samples,
-) -> Result<(Score, Option<Bits>)> {
+) -> Result<(Score, Option<Vec<bool>>)> {
     let mut wrong = Vec::new();
     let loader = measuring_loader(samples, recipe);
     let note = |_, output: BatchOutput| {
@@ -60,7 +59,7 @@ pub(super) fn evaluate_each(
         Ok(())
     };
     let score = evaluate(model, loader.as_ref(), note)?;
-    Ok((score.into(), bits(wrong)?))
+    Ok((score.into(), read_bools(wrong)?))
 }
 
 /// The class of every example, and the one that a trained network names.

@@ -2,7 +2,7 @@ use super::evaluate::evaluate_each;
 use super::network::Network;
 use super::splits::Splits;
 use crate::Result;
-use crate::measure::{Bits, NoiseMetrics};
+use crate::measure::NoiseMetrics;
 use crate::randomness::{device_seed, noise};
 use crate::runs::RunSpec;
 use burn::tensor::{Device, Distribution};
@@ -16,7 +16,7 @@ pub struct UnderNoise {
     /// The measures.
     pub metrics: NoiseMetrics,
     /// Which examples it classifies wrongly; `None` where it classifies nothing.
-    pub wrong: Option<Bits>,
+    pub wrong: Option<Vec<bool>>,
 }
 
 /// Measures a trained network on the test set with noise from Unif[−a, a] added to every input,

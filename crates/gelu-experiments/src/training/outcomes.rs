@@ -3,7 +3,7 @@ use super::network::Network;
 use super::noise::{UnderNoise, measure_noise};
 use super::splits::Splits;
 use crate::Result;
-use crate::measure::{Bits, Confusion, Criterion, EpochMetrics, NoiseMetrics, Outcomes};
+use crate::measure::{Confusion, Criterion, EpochMetrics, NoiseMetrics, Outcomes};
 use crate::runs::{RunSpec, Stage};
 use burn::tensor::Device;
 
@@ -65,7 +65,7 @@ pub fn examine(
     let confusion = match splits.names.len() {
         2..=MOST_CLASSES if spec.network.classifies() && spec.stage != Stage::Tuning => {
             let pairs = named_classes(model, &spec.network, &splits.test)?;
-            Some(Confusion::count(splits.names.clone(), pairs))
+            Some(Confusion::of(&splits.names, pairs))
         }
         _ => None,
     };
@@ -74,7 +74,7 @@ pub fn examine(
 }
 
 /// What was wrong at each of these amplitudes; `None` where there are none, or one was not measured.
-fn wrong_at(measured: &[UnderNoise], amplitudes: &[f64]) -> Option<Vec<(f64, Bits)>> {
+fn wrong_at(measured: &[UnderNoise], amplitudes: &[f64]) -> Option<Vec<(f64, Vec<bool>)>> {
     let at = |&amplitude: &f64| {
         let noisy = measured.iter().find(|noisy| noisy.metrics.amplitude == amplitude)?;
         Some((amplitude, noisy.wrong.clone()?))

@@ -2,6 +2,7 @@
 //! and book say what these say.
 
 use crate::support::Sandbox;
+use gelu_compare::pack;
 use gelu_experiments::runs::{RunFolder, RunSpec, Spec};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,55 +14,33 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for path in entries(from) {
-        let place = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &place);
-        } else {
-            fs::copy(&path, place).unwrap();
-        }
-    }
+/// The files in `evidence/` that end so.
+fn kept(end: &str) -> Vec<PathBuf> {
+    let evidence = root().join("evidence");
+    let ends = |path: &PathBuf| path.extension().is_some_and(|extension| extension == end);
+    let files: Vec<PathBuf> = entries(&evidence).into_iter().filter(ends).collect();
+    assert!(!files.is_empty(), "{} holds no .{end}", evidence.display());
+    files
 }
 
-/// The folders in `evidence/`.
-fn comparisons() -> Vec<PathBuf> {
-    let evidence = root().join("evidence");
-    let folders: Vec<PathBuf> = entries(&evidence).into_iter().filter(|p| p.is_dir()).collect();
-    assert!(!folders.is_empty(), "{} holds no comparison", evidence.display());
-    folders
+fn name(file: &Path) -> &str {
+    file.file_stem().unwrap().to_str().unwrap()
 }
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Where the runs of a comparison are kept: with it, or, where it judges those of another one by
-/// another measure, with the one that has its recipe's name.
-fn runs(comparison: &Path) -> PathBuf {
-    let own = comparison.join("runs");
-    if own.is_dir() {
-        return own;
-    }
-    let document = fs::read_to_string(comparison.join("comparison.toml")).unwrap();
-    let (_, recipe) = document.split_once("[recipe]\nname = \"").unwrap();
-    root().join("evidence").join(recipe.split('"').next().unwrap()).join("runs")
-}
-
 #[test]
 fn the_runs_that_are_kept_give_the_tables_beside_them() {
-    // Of some comparisons the table alone is kept.
-    let whole = |path: &PathBuf| path.join("comparison.toml").is_file();
-    for comparison in comparisons().into_iter().filter(whole) {
-        let kept = fs::read_to_string(comparison.join("table.md")).unwrap();
+    for comparison in kept("zip") {
         let sandbox = Sandbox::new();
-        copy(&runs(&comparison), &sandbox.path("again/runs"));
-        fs::copy(comparison.join("comparison.toml"), sandbox.path("again/comparison.toml"))
-            .unwrap();
-        sandbox.run(&["report", "again"]).success();
-        let again = fs::read_to_string(sandbox.path("again/table.md")).unwrap();
-        assert_eq!(again, kept, "{}", comparison.display());
+        fs::copy(&comparison, sandbox.path("it.zip")).unwrap();
+        sandbox.run(&["unpack", "it.zip"]).success();
+        sandbox.run(&["report", "it"]).success();
+        let again = fs::read_to_string(sandbox.path("it/table.md")).unwrap();
+        let table = fs::read_to_string(comparison.with_extension("md")).unwrap();
+        assert_eq!(again, table, "{}", comparison.display());
     }
 }
 
@@ -73,7 +52,7 @@ struct Judging {
 
 impl Judging {
     fn of(comparison: &Path) -> Self {
-        match comparison.file_name().unwrap().to_str().unwrap() {
+        match name(comparison) {
             "symbolic-newer" | "symbolic-oscillating" => Self {
                 of: &[
                     "--compare=activation",
@@ -100,17 +79,14 @@ impl Judging {
 /// Where scores are kept without the runs they were read from, they are judged as the table has it.
 #[test]
 fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
-    let scores = |path: &PathBuf| path.join("runs.csv").is_file();
-    let kept: Vec<PathBuf> = comparisons().into_iter().filter(scores).collect();
-    assert!(!kept.is_empty());
-    for comparison in kept {
+    for comparison in kept("csv") {
         let sandbox = Sandbox::new();
-        fs::copy(comparison.join("runs.csv"), sandbox.path("runs.csv")).unwrap();
+        fs::copy(&comparison, sandbox.path("runs.csv")).unwrap();
         let judging = Judging::of(&comparison);
         let judge = [&["verdict", "runs.csv", "--json"], judging.of].concat();
         let judged = sandbox.run(&judge).success();
         let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
-        let table = fs::read_to_string(comparison.join("table.md")).unwrap();
+        let table = fs::read_to_string(comparison.with_extension("md")).unwrap();
         let differences = judged["differences"].as_array().unwrap();
         assert!(!differences.is_empty());
         for difference in differences {
@@ -133,14 +109,27 @@ fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
 #[test]
 fn every_run_that_is_kept_still_has_its_name() {
     let mut found = 0;
-    for comparison in comparisons().into_iter().filter(|path| path.join("runs").is_dir()) {
-        for run in entries(&comparison.join("runs")) {
+    for comparison in kept("zip") {
+        let opened = pack::open(&comparison).unwrap();
+        for run in entries(&opened.path().join("runs")) {
             let spec: RunSpec = RunFolder::at(&run).spec_of_any_version().unwrap();
             assert_eq!(run.file_name().unwrap().to_str().unwrap(), spec.folder_name());
             found += 1;
         }
     }
     assert!(found > 700, "{found} runs");
+}
+
+/// A packed comparison is judged as the table of scores in it.
+#[test]
+fn a_packed_comparison_is_judged_without_unpacking_it() {
+    let file = root().join("evidence/char-gpt.zip");
+    let judged = Sandbox::new()
+        .run(&["verdict", file.to_str().unwrap(), "--compare=activation", "--metric=test_loss"])
+        .success();
+    let table = fs::read_to_string(file.with_extension("md")).unwrap();
+    let p = |text: &str| Some(text.split_once("p = ")?.1.split([';', ')']).next()?.to_owned());
+    assert!(p(&judged).is_some() && p(&judged) == p(&table), "{judged}\n{table}");
 }
 
 /// Whether no commit alone is the program that trained this run.
@@ -164,18 +153,19 @@ fn runs_of_programs_with_uncommitted_changes_are_named() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
     let mut named = 0;
-    for comparison in comparisons().into_iter().filter(|path| path.join("runs").is_dir()) {
-        let runs = entries(&comparison.join("runs"));
+    for comparison in kept("zip") {
+        let opened = pack::open(&comparison).unwrap();
+        let runs = entries(&opened.path().join("runs"));
         let some = runs.iter().filter(|run| has_uncommitted_changes(run)).count();
-        let name = format!("evidence/{}: ", comparison.file_name().unwrap().to_string_lossy());
-        let line = said.lines().find_map(|line| line.strip_prefix(&name));
+        let start = format!("evidence/{}: ", name(&comparison));
+        let line = said.lines().find_map(|line| line.strip_prefix(&start));
         match some {
             0 => assert_eq!(line, None),
             _ => {
                 let expected = format!("{some} of {} runs", runs.len());
                 assert!(
                     line.is_some_and(|line| line.starts_with(&expected)),
-                    "{name}{some}: {said}"
+                    "{start}{some}: {said}"
                 );
                 named += 1;
             }
@@ -222,12 +212,12 @@ fn verdicts_are_quoted_as_the_tables_that_are_kept_have_them() {
         let markdown = fs::read_to_string(&text).unwrap();
         let text = text.display();
         for (experiment, quote) in quotes(&markdown) {
-            let table = root().join("evidence").join(&experiment).join("table.md");
+            let table = root().join("evidence").join(format!("{experiment}.md"));
             if let Ok(table) = fs::read_to_string(table) {
                 // The lines below the verdicts, which say how good the test was.
                 assert!(!quote.contains("80% of the time"), "{text}: no verdict is `{quote}`");
                 let kept = unwrapped(&table).contains(&quote);
-                assert!(kept, "{text}: evidence/{experiment}/table.md does not say `{quote}`");
+                assert!(kept, "{text}: evidence/{experiment}.md does not say `{quote}`");
                 found += 1;
             }
         }

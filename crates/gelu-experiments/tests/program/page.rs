@@ -60,11 +60,12 @@ fn visit(browser: &Path, page: &Path, width: u32) -> Visit {
 }
 
 /// Whom Chromium asks for the time, for updates and for an account, whatever the page.
-const BROWSERS_OWN: [&str; 4] = [
+const BROWSERS_OWN: [&str; 5] = [
     " http://clients2.google.com/time/",
     " http://update.googleapis.com/service/",
     "CONNECT accounts.google.com:443",
     "CONNECT update.googleapis.com:443",
+    "CONNECT www.google.com:443",
 ];
 
 fn report(sandbox: &Sandbox) -> PathBuf {

@@ -1,7 +1,6 @@
 //! The splits, measured after an epoch.
 
 use super::{EpochByEpoch, Events, Measured};
-use crate::Confusion;
 use crate::batch_metrics::LOSS;
 use crate::metrics::Recording;
 use crate::probe::probe;
@@ -12,7 +11,7 @@ use crate::{Error, ModelOutput, Result, Trainable};
 use burn::data::dataloader::{DataLoader, Progress};
 use burn::tensor::{Bool, Int, Tensor};
 use burn::train::{InferenceStep, Learner, LearnerEvent, TrainingItem, ValidLoader};
-use gelu_compare::measure::{Bits, EpochMetrics, Split};
+use gelu_compare::measure::{Confusion, EpochMetrics, Split};
 use gelu_compare::runs::{Phase, Spec};
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
@@ -121,7 +120,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         for (column, value) in self.probed(epoch, learner)? {
             metrics.set(&column, value);
         }
-        let columns = Confusion::columns(class_names);
+        let columns = error_columns(class_names);
         for (split, confusion) in &confusions {
             for (class, column) in columns.iter().enumerate() {
                 metrics.set(&format!("{split}_{column}"), confusion.error(class));
@@ -129,7 +128,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         }
         let of_test = confusions.into_iter().find(|(split, _)| *split == Split::Test);
         let confusion = of_test.map(|(_, confusion)| confusion);
-        Ok((metrics, Tested { wrong: bits(wrong)?, confusion }))
+        Ok((metrics, Tested { wrong: read_bools(wrong)?, confusion }))
     }
 
     /// The metrics of an epoch after which no split is measured.
@@ -217,22 +216,69 @@ fn confusion(names: &[String], batches: Vec<[Tensor<1, Int>; 2]>) -> Result<Conf
         ));
     }
     let (classes, chosen): (Vec<_>, Vec<_>) = batches.into_iter().map(Into::into).unzip();
-    let numbers = |batches: Vec<Tensor<1, Int>>| -> Result<Vec<i64>> {
+    let places = |batches: Vec<Tensor<1, Int>>| -> Result<Vec<usize>> {
         let all = Tensor::cat(batches, 0).try_into_data().map_err(unreadable)?;
-        Ok(all.iter::<i64>().collect())
+        all.iter::<i64>().map(|class| place(names, class)).collect()
     };
-    Confusion::of(names, numbers(classes)?.into_iter().zip(numbers(chosen)?))
+    Ok(Confusion::of(names, places(classes)?.into_iter().zip(places(chosen)?)))
 }
 
-/// Returns what is true of examples, batch by batch, as bits; `None` without a batch.
+fn place(names: &[String], class: i64) -> Result<usize> {
+    let place = usize::try_from(class).ok().filter(|&class| class < names.len());
+    place.ok_or_else(|| {
+        Error::Usage(format!(
+            "class {class} has no name, because .class_names(…) has {} names; give one for each class",
+            names.len()
+        ))
+    })
+}
+
+/// What the error of each class is called in columns, behind the name of a split: `error_cat`.
+fn error_columns(names: &[String]) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::with_capacity(names.len());
+    for (class, name) in names.iter().enumerate() {
+        let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let name = words.map(str::to_lowercase).collect::<Vec<_>>().join("_");
+        let column = format!("error_{name}");
+        // Two names may differ in their signs alone.
+        let is_free = !name.is_empty() && !columns.contains(&column);
+        columns.push(if is_free { column } else { format!("error_class_{class}") });
+    }
+    columns
+}
+
+/// Returns what is true of examples, batch by batch; `None` without a batch.
 ///
 /// # Errors
 ///
 /// When a result cannot be read back from the device.
-pub fn bits(batches: Vec<Tensor<1, Bool>>) -> Result<Option<Bits>> {
+pub fn read_bools(batches: Vec<Tensor<1, Bool>>) -> Result<Option<Vec<bool>>> {
     if batches.is_empty() {
         return Ok(None);
     }
     let all = Tensor::cat(batches, 0).try_into_data().map_err(unreadable)?;
     Ok(Some(all.iter::<bool>().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_class_without_a_name_is_refused() {
+        let said = place(&names(&["cat", "dog"]), 2).unwrap_err().to_string();
+        assert!(said.contains("class 2 has no name") && said.contains("2 names"), "{said}");
+        assert!(place(&names(&["cat", "dog"]), -1).is_err());
+    }
+
+    #[test]
+    fn columns_differ_although_names_are_alike() {
+        let columns = error_columns(&names(&["T-shirt/top", "t shirt top", "+", "Straße"]));
+        let expected = ["error_t_shirt_top", "error_class_1", "error_class_2", "error_straße"];
+        assert_eq!(columns, expected);
+    }
 }

@@ -8,7 +8,7 @@ mod display;
 mod measure;
 mod train;
 
-pub use measure::{bits, evaluate};
+pub use measure::{evaluate, read_bools};
 
 use crate::checkpoint::Parts;
 use crate::learn::log;

@@ -155,12 +155,12 @@ fn seeds_that_change_nothing_decide_nothing() {
 
 #[test]
 fn what_holds_for_new_examples_is_said_and_where_it_could_be_zero() {
-    use crate::measure::{Bits, Outcomes, TestGroups};
+    use crate::measure::{Outcomes, TestGroups};
     use std::sync::Arc;
     // GELU is wrong in the first `wrong` pictures of 100, ReLU in 20 or 21 others.
     let of = |wrong: [usize; 8], groups: TestGroups| {
         let outcomes = |range: std::ops::Range<usize>| {
-            let bits = (0..100).map(|picture| range.contains(&picture)).collect::<Bits>();
+            let bits = (0..100).map(|picture| range.contains(&picture)).collect::<Vec<bool>>();
             Arc::new(Outcomes::of_errors(1, groups.clone(), bits))
         };
         let ends = |seed: usize| 100 - usize::from(seed == 7);
@@ -278,4 +278,24 @@ fn the_other_metric_must_not_get_worse() {
 fn levels_are_said_with_two_digits_of_what_they_lack() {
     let said = [0.95, 0.9, 0.975, 1.0 - 0.05 / 3.0, 0.9975, 1.0 - 0.05 * 0.16].map(level);
     assert_eq!(said, ["95%", "90%", "97.5%", "98.3%", "99.75%", "99.2%"]);
+}
+
+#[test]
+fn a_difference_below_the_margin_is_the_same_and_still_a_difference() {
+    let small = AHEAD.map(|d| d / 10.0);
+    let finding = found(&points(&small), 1, Plan::fixed(8));
+    assert!(
+        finding.sentence.starts_with("GELU and ReLU are the same within 0.1 points"),
+        "{finding:?}"
+    );
+    let details = finding.details.unwrap();
+    assert!(
+        details.contains("does not contain 0: they differ, by less than the 0.1 points"),
+        "{details}"
+    );
+    // Around 0 nothing of that is said.
+    let around = found(&points(&WIDE.map(|d| d / 20.0)), 1, Plan::fixed(8));
+    assert!(
+        around.sentence.contains("are the same") && !around.details.unwrap().contains("contain 0")
+    );
 }

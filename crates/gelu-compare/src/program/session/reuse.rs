@@ -56,7 +56,7 @@ impl Judging {
             complain(&format!(
                 "{}: {}\n{0}: `{}` {}, and {reused} of its runs are used again\n",
                 StudyRun::TOOL,
-                comparison.criterion().rule().prospect(),
+                comparison.recipe.design().prospect(),
                 printable(command),
                 if incumbent.was_kept {
                     "is what was kept last"

@@ -40,6 +40,7 @@ impl Experiment for Study {
         design.reported = self.reported;
         design.negligible = self.negligible;
         design.no_worse.clone_from(&self.no_worse);
+        design.over.clone_from(&self.over);
         design.alpha = self.level.unwrap_or(design.alpha);
         design.judgement = self.judgement;
         design

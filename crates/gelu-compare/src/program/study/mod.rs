@@ -5,7 +5,7 @@ mod experiment;
 mod validate;
 
 use super::{Contents, Pattern};
-use crate::measure::{Measure, NoWorse, Reported, UntilDecided};
+use crate::measure::{Measure, NoWorse, Over, Reported, UntilDecided};
 use crate::setting::Axis;
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
@@ -65,6 +65,9 @@ pub struct Study {
     /// The measure that must not get worse for an arm to be called better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
+    /// The axis that verdicts are made over, rather than at each of its values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<Over>,
     /// With what probability a verdict of the whole table may be wrong; 0.05 where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
@@ -110,6 +113,7 @@ impl Study {
             reported: Reported::LastEpoch,
             negligible: 0.0,
             no_worse: None,
+            over: None,
             level: None,
             until_decided: None,
             judgement: None,

@@ -66,6 +66,9 @@ impl Study {
                 ));
             }
         }
+        if let Some(over) = &self.over {
+            over.check(&self.axes, self.until_decided.is_some(), self.no_worse.is_some())?;
+        }
         if self.primary.is_empty() {
             return refuse("no measure decides; name it with --metric".to_owned());
         }

@@ -1,5 +1,5 @@
 use crate::comparison::statistics::Plan;
-use crate::measure::NoWorse;
+use crate::measure::{NoWorse, Over};
 use crate::runs::{AddedSeeds, ComparisonSnapshot, LaterMeasure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ pub struct CriterionDocument {
     /// The metric that must not get worse for an arm to be called better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
+    /// The axis that verdicts are made over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<Over>,
     /// m: how many comparisons share α.
     pub comparisons: usize,
     /// α: with what probability a verdict of the whole table may be wrong.
@@ -43,6 +46,7 @@ impl CriterionDocument {
             negligible: criterion.negligible,
             baseline: criterion.baseline.canonical(),
             no_worse: criterion.no_worse.clone(),
+            over: criterion.over.as_ref().map(|(over, _)| over.clone()),
             comparisons: criterion.comparisons,
             alpha: criterion.alpha,
             plan: criterion.plan,

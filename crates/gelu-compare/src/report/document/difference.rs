@@ -24,17 +24,26 @@ pub struct DifferenceDocument {
     /// What was found.
     #[serde(flatten)]
     pub finding: Finding,
+    /// The same at each task in words, where the verdict is over tasks.
+    #[serde(skip)]
+    pub by_task: Vec<String>,
 }
 
 impl DifferenceDocument {
     /// Those of a comparison.
     pub(super) fn all(snapshot: &ComparisonSnapshot, differences: &[Difference]) -> Vec<Self> {
+        let wording = snapshot.wording();
+        let by_task = |finding: &Finding| {
+            let over = finding.over.as_ref();
+            over.map_or_else(Vec::new, |over| over.words(&finding.arm, &wording))
+        };
         let of = |difference: &Difference| Self {
             arm: difference.arm.in_columns(&snapshot.axes),
             baseline: difference.baseline.canonical(),
             context: difference.context.in_columns(&snapshot.axes),
             metric: snapshot.criterion.primary.clone(),
             finding: difference.finding.clone(),
+            by_task: by_task(&difference.finding),
         };
         differences.iter().map(of).collect()
     }

@@ -29,11 +29,11 @@ pub(super) fn confusions(snapshot: &ComparisonSnapshot) -> Vec<ConfusionTable> {
             group.complete().runs.iter().filter_map(|run| run.confusion.as_deref()).collect();
         let (first, others) = kept.split_first()?;
         let mut all = (*first).clone();
-        others.iter().filter(|other| other.classes == first.classes).for_each(|other| all += other);
+        others.iter().filter(|other| other.names() == first.names()).for_each(|other| all += other);
         let runs =
             if kept.len() == 1 { "1 run".to_owned() } else { format!("{} runs", kept.len()) };
         let title = format!("{}, {runs}", snapshot.label(&group.arm));
-        let whole = all.classes.len() <= MOST_CLASSES;
+        let whole = all.names().len() <= MOST_CLASSES;
         let table = if whole { matrix(&all) } else { pairs(&all) };
         Some(ConfusionTable { title: headings.head(&group.context, &title), whole, table })
     };
@@ -51,29 +51,31 @@ fn percent(count: u64, all: u64) -> String {
 /// A row for each class, in percent of its examples.
 fn matrix(confusion: &Confusion) -> Results {
     let mut header = vec!["class".to_owned()];
-    header.extend(confusion.classes.iter().cloned());
+    header.extend(confusion.names().iter().cloned());
     header.push("examples".to_owned());
-    let row = |(class, counts): (&String, &Vec<u64>)| {
+    let row = |(class, name): (usize, &String)| {
+        let counts = confusion.counts(class);
         let all = counts.iter().sum();
-        let mut row = vec![class.clone()];
+        let mut row = vec![name.clone()];
         row.extend(counts.iter().map(|&count| percent(count, all)));
         row.push(all.to_string());
         row
     };
-    Results { header, rows: confusion.classes.iter().zip(&confusion.counts).map(row).collect() }
+    Results { header, rows: confusion.names().iter().enumerate().map(row).collect() }
 }
 
 /// The classes that are taken for another most often.
 fn pairs(confusion: &Confusion) -> Results {
     let mut pairs = Vec::new();
-    for (class, counts) in confusion.counts.iter().enumerate() {
+    for class in 0..confusion.names().len() {
+        let counts = confusion.counts(class);
         let all: u64 = counts.iter().sum();
         let wrong =
             counts.iter().enumerate().filter(|(named, count)| *named != class && **count > 0);
         pairs.extend(wrong.map(|(named, &count)| (count, all, class, named)));
     }
     pairs.sort_by(|a, b| b.0.cmp(&a.0).then(a.2.cmp(&b.2)).then(a.3.cmp(&b.3)));
-    let name = |class: usize| confusion.classes[class].clone();
+    let name = |class: usize| confusion.names()[class].clone();
     let row = |(count, all, class, named): (u64, u64, usize, usize)| {
         vec![name(class), name(named), count.to_string(), percent(count, all)]
     };
@@ -93,9 +95,9 @@ mod tests {
         assert!(confusions(&snapshot).is_empty());
         for run in &mut snapshot.runs {
             let wrong = usize::from(run.key.setting.text("activation") == "relu");
-            let classes = vec!["a".to_owned(), "b".to_owned()];
+            let names = ["a", "b"].map(str::to_owned);
             let pairs = (0..4).map(|i| (0, if i == 0 { wrong } else { 0 }));
-            run.confusion = Some(Arc::new(Confusion::count(classes, pairs)));
+            run.confusion = Some(Arc::new(Confusion::of(&names, pairs)));
         }
         let tables = confusions(&snapshot);
         assert_eq!(tables.len(), 4, "two arms at two dropout rates");
@@ -107,9 +109,9 @@ mod tests {
 
     #[test]
     fn of_many_classes_the_most_confused_are_listed() {
-        let classes: Vec<String> = (0..30).map(|class| format!("c{class}")).collect();
+        let names: Vec<String> = (0..30).map(|class| format!("c{class}")).collect();
         let taken = (0..30).flat_map(|class| (0..class).map(move |_| (class, (class + 1) % 30)));
-        let Results { rows, .. } = pairs(&Confusion::count(classes, taken));
+        let Results { rows, .. } = pairs(&Confusion::of(&names, taken));
         assert_eq!(
             (rows.len(), rows[0].clone()),
             (PAIRS, ["c29", "c0", "29", "100.0"].map(str::to_owned).to_vec())

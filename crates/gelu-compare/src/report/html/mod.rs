@@ -63,6 +63,7 @@ struct Page<'a> {
 struct Said {
     verdict: String,
     sentence: String,
+    by_task: Vec<String>,
     details: Option<String>,
 }
 
@@ -178,6 +179,7 @@ fn verdicts(document: &Document) -> Vec<Said> {
     let said = |d: &DifferenceDocument| Said {
         verdict: d.finding.verdict.to_string(),
         sentence: headings.head(&d.context, &d.finding.sentence),
+        by_task: d.by_task.clone(),
         details: d.finding.details.clone(),
     };
     document.differences.iter().map(said).collect()

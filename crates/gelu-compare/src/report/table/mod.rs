@@ -103,9 +103,14 @@ fn wrapped(line: &str) -> String {
     textwrap::fill(line, Options::new(TERMINAL).subsequent_indent("  "))
 }
 
-/// One sentence a comparison.
+/// One sentence a comparison; over tasks, one a task as well.
 pub fn verdicts(document: &Document) -> Vec<String> {
-    with_context(document, |difference| Some(difference.finding.sentence.clone()))
+    let sentences = with_context(document, |difference| Some(difference.finding.sentence.clone()));
+    let by_task = document.differences.iter().map(|difference| &difference.by_task);
+    let with_tasks = sentences.into_iter().zip(by_task);
+    with_tasks
+        .flat_map(|(sentence, tasks)| std::iter::once(sentence).chain(tasks.iter().cloned()))
+        .collect()
 }
 
 /// What the pairs can show.
@@ -141,7 +146,7 @@ mod tests {
     fn rows_show_median_and_spread_of_what_was_measured() {
         let text = text(&Document::of(&example()));
         assert!(text.contains("SYNTHETIC DATA"), "{text}");
-        assert!(text.contains("median (of n complete runs), lowest–highest"), "{text}");
+        assert!(text.contains("the median (of n runs), and the lowest"), "{text}");
         assert!(text.contains(" % (3) "), "{text}");
         let gelu = text.lines().find(|line| line.contains("GELU")).unwrap();
         assert!(gelu.contains("1e-3") && gelu.contains(" %"), "{gelu}");

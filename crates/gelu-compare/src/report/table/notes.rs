@@ -1,5 +1,7 @@
 //! What is to be said below a table.
 
+use crate::comparison::{Wording, error_rate};
+use crate::measure::Direction;
 use crate::report::{ArmDocument, Document, Edge, untold};
 use crate::setting::{Axis, Role};
 
@@ -11,8 +13,9 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
     let mut notes = vec![match most {
         0 => "No run is complete yet.".to_owned(),
         1 => format!("After the {epoch}; (n) is the number of runs."),
-        _ => format!("After the {epoch}: median (of n complete runs), lowest–highest."),
+        _ => format!("After the {epoch}: the median (of n runs), and the lowest and highest run."),
     }];
+    notes.extend(decides(document));
     if document.runs.iter().any(|run| run.status == "diverged") {
         notes.push("∞: the run diverged; it counts as the worst.".to_owned());
     }
@@ -48,6 +51,25 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
     }
     notes.extend(arithmetics(document));
     notes
+}
+
+/// What verdicts go by.
+fn decides(document: &Document) -> Option<String> {
+    let measure = document.measures.iter().find(|m| m.name == document.criterion.primary)?;
+    let side = match measure.direction {
+        Direction::Lower => "lower",
+        Direction::Higher => "higher",
+    };
+    let negligible = document.criterion.negligible;
+    let margin = match negligible > 0.0 {
+        true => format!(
+            "; differences of up to {} count as none",
+            Wording::of(measure).short(negligible)
+        ),
+        false => String::new(),
+    };
+    (document.criterion.comparisons > 0)
+        .then(|| format!("Verdicts go by {}, {side} is better{margin}.", measure.words))
 }
 
 /// Runs that were not planned.
@@ -97,7 +119,8 @@ fn choices(document: &Document) -> Vec<String> {
         .map(|axis| {
             let tried = tried(document, axis);
             format!(
-                "{} are chosen by {} among {tried}. Where that goes with {}, choosing can add to the errors.",
+                "{} are chosen by {} among {tried}. Choosing can make verdicts wrong more often, where {1} and {} rise \
+                 and fall together.",
                 capitalised(&axis.plural()),
                 document.selection,
                 document.criterion.primary
@@ -149,15 +172,11 @@ pub(in crate::report) fn capitalised(text: &str) -> String {
 /// How often verdicts err, and what that holds for.
 fn errors(document: &Document) -> Option<String> {
     let judged = document.differences.iter().any(|difference| difference.finding.p.is_some());
-    let share = 100.0 * document.criterion.alpha;
-    let all = match document.criterion.comparisons {
-        1 => "The verdict errs".to_owned(),
-        several => format!("One or more of these {several} verdicts err"),
-    };
+    let rate = error_rate(document.criterion.comparisons, document.criterion.alpha);
     judged.then(|| {
         format!(
-            "{all} at most {share}% of the time, if differences between paired runs are symmetric about their centre. \
-             Seeds vary here; the test set, the split and the tuning do not."
+            "{rate}, if the differences between runs with the same seed are symmetric about their centre. Only the seeds \
+             were varied: another test set, another split or other tuning may give another result."
         )
     })
 }

@@ -58,12 +58,32 @@ fn labels(document: &Document, entry: &ArmDocument) -> Vec<String> {
     .concat()
 }
 
-/// What the comparison with the baseline says of a row.
+/// What the comparison with the baseline says of a row; at a task, over which a verdict is made, which of the two is ahead.
 fn verdict(document: &Document, entry: &ArmDocument) -> String {
+    if let Some(over) = &document.criterion.over {
+        return at_task(document, entry, &over.axis);
+    }
     let same = |d: &&DifferenceDocument| (&d.arm, &d.context) == (&entry.arm, &entry.context);
     match document.differences.iter().find(same) {
         Some(difference) => difference.finding.verdict.to_string(),
         None if entry.is_baseline => "baseline".to_owned(),
+        None => "–".to_owned(),
+    }
+}
+
+fn at_task(document: &Document, entry: &ArmDocument, axis: &str) -> String {
+    if entry.is_baseline {
+        return "baseline".to_owned();
+    }
+    let column = document.axes.iter().find(|other| other.name == axis).map(Axis::column);
+    let context = column.map(|column| entry.context.without(column));
+    let same = |d: &&DifferenceDocument| d.arm == entry.arm && Some(&d.context) == context.as_ref();
+    let task = column.map_or_else(String::new, |column| entry.context.text(column));
+    let over = document.differences.iter().find(same).and_then(|d| d.finding.over.as_ref());
+    let effect = over.and_then(|over| over.tasks.iter().find(|effect| effect.task == task));
+    match effect.and_then(|effect| effect.ahead) {
+        Some(true) => "ahead".to_owned(),
+        Some(false) => "behind".to_owned(),
         None => "–".to_owned(),
     }
 }

@@ -3,7 +3,6 @@
 use super::ClaimedRun;
 use super::writing::to_json;
 use crate::measure::{Confusion, EpochMetrics, NoiseMetrics, Outcomes};
-use crate::runs::folder::CONFUSION;
 use crate::runs::lease::Durable;
 use crate::runs::tables::{epochs_to_csv, to_csv};
 use crate::runs::{Progress, RunStatus, Spec, StatusFile, outcomes};
@@ -85,7 +84,7 @@ impl<S: Spec> ClaimedRun<S> {
     ///
     /// When the file cannot be written.
     pub fn set_confusion(&self, confusion: &Confusion) -> Result<()> {
-        self.place(CONFUSION, confusion.to_csv(), Durable::Yes)
+        self.place(Confusion::FILE, confusion.to_csv(), Durable::Yes)
     }
 
     /// Writes what the network that is kept makes of each test example.

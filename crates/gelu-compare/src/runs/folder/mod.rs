@@ -7,8 +7,6 @@ mod snapshot;
 pub(crate) use snapshot::is_whole;
 
 /// The file of a run that counts which classes are taken for which.
-pub(super) const CONFUSION: &str = "confusion.csv";
-
 use super::checkpoint;
 use super::{Spec, lease};
 use crate::files::{remove_folder, rename};

@@ -1,6 +1,6 @@
 //! What each file of a run's folder says.
 
-use super::{CONFUSION, RunFolder};
+use super::RunFolder;
 use crate::error::Place;
 use crate::files::{from_json, from_toml, problem, read_bytes, read_text};
 use crate::measure::{Confusion, EpochMetrics, NoiseMetrics, Outcomes};
@@ -111,7 +111,7 @@ impl RunFolder {
     ///
     /// When the file is there but damaged.
     pub fn confusion(&self) -> Result<Option<Confusion>> {
-        let path = self.file(CONFUSION);
+        let path = self.file(Confusion::FILE);
         let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
         let refuse = |problem| Error::data(&path, Place::File, problem, "");
         Confusion::from_csv(&bytes).map(Some).map_err(refuse)

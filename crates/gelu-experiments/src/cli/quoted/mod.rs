@@ -11,6 +11,7 @@ use crate::device::DeviceName;
 use crate::recipe::Recipe;
 use clap::Parser;
 use clap::error::ErrorKind;
+use gelu_compare::pack;
 use page::{Page, Quoted};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -143,15 +144,12 @@ fn miscounted(quoted: &Quoted, compare: Compare) -> Option<String> {
 /// How many runs of a comparison are kept in `evidence/`; `None` where none are.
 fn kept(quoted: &Quoted, recipe: &Recipe) -> Option<usize> {
     let name = quoted.flag("--out").map_or(&*recipe.name, |out| out.trim_start_matches("results/"));
-    let folder = root().join("evidence").join(name);
-    if !folder.join("comparison.toml").exists() {
+    let file = root().join("evidence").join(format!("{name}.zip"));
+    if !file.exists() {
         return None;
     }
-    let own = folder.join("runs");
-    // Another measure of the runs of the recipe that it changes.
-    let of_recipe = root().join("evidence").join(&recipe.name).join("runs");
-    let runs = if own.is_dir() { own } else { of_recipe };
-    Some(fs::read_dir(runs).ok()?.count())
+    let opened = pack::open(&file).ok()?;
+    Some(fs::read_dir(opened.path().join("runs")).ok()?.count())
 }
 
 #[test]

@@ -1,6 +1,6 @@
-use super::plan::{Plan, beginnings};
+use super::plan::Plan;
 use super::sequence::Sequence;
-use super::strikes::{Sides, struck_after};
+use super::strikes::{Patterns, Sides};
 
 /// The one-sided test: is the first of each pair lower?
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ impl Improvement {
 
     /// After how many of the first `n` pairs an improvement is shown.
     pub(in super::super) fn shown_after(&self, n: usize) -> Option<usize> {
-        let bits = beginnings(self.level);
-        struck_after(&self.gains.up_to(n), self.plan, self.level, bits, Sides::One)
+        let gains = self.gains.up_to(n);
+        Patterns::new(self.level, n).struck_after(&gains, self.plan, self.level, Sides::One)
     }
 
     /// mean·√n/s of the first `n` gains; with a diverged run Σr/√Σr² of their signed ranks. `None` where all are 0.

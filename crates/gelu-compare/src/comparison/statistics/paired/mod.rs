@@ -17,9 +17,8 @@ pub use interval::Interval;
 pub use plan::{Plan, fewest_seeds};
 pub use tested::{Tested, tested};
 
-use plan::beginnings;
 use sequence::Sequence;
-use strikes::{Patterns, Sides, struck_after};
+use strikes::{Patterns, Sides};
 
 /// Steps of every bisection.
 const STEPS: usize = 40;
@@ -55,6 +54,7 @@ impl Standing {
 #[derive(Clone, Debug)]
 pub struct PairedTest {
     sequence: Sequence,
+    patterns: Patterns,
     plan: Plan,
     level: f64,
     negligible: f64,
@@ -65,7 +65,9 @@ impl PairedTest {
     /// at `level`. Nothing is called the same where `negligible` (δ) is 0.
     pub fn new(pairs: &[[f64; 2]], plan: Plan, level: f64, negligible: f64) -> Self {
         let sequence = Sequence::new(pairs);
-        Self { plan, level, negligible: negligible * sequence.scale, sequence }
+        let counts = plan.is_counted() && pairs.len() as u64 <= plan.seeds;
+        let patterns = Patterns::new(level, if counts { 0 } else { pairs.len() });
+        Self { patterns, plan, level, negligible: negligible * sequence.scale, sequence }
     }
 
     /// What the pairs show.
@@ -100,9 +102,8 @@ impl PairedTest {
             return Some(match self.plan.is_counted() {
                 true => counted::share(&self.sequence, n, Sides::Two),
                 false => {
-                    let mut patterns = Patterns::new(beginnings(self.level));
-                    (1..=n).for_each(|seed| patterns.go_on(&self.sequence, seed));
-                    counted::share_of(&patterns.sums, self.sequence.tolerance(n))
+                    let sums = self.patterns.sums(&self.sequence);
+                    counted::share_of(&sums, self.sequence.tolerance(n))
                 }
             });
         }
@@ -152,8 +153,7 @@ impl PairedTest {
     /// After how many seeds the observed pattern of a sequence is struck at `level`.
     fn first(&self, sequence: &Sequence, level: f64, sides: Sides) -> Option<usize> {
         let (n, planned) = (sequence.len(), self.plan.seeds as usize);
-        let bits = beginnings(self.level);
-        let beyond = || struck_after(sequence, self.plan, level, bits, sides);
+        let beyond = || self.patterns.struck_after(sequence, self.plan, level, sides);
         if !self.plan.is_counted() {
             return beyond();
         }

@@ -1,7 +1,22 @@
 //! Striking out sign patterns, seed by seed.
 
-use super::plan::Plan;
+use super::plan::{Plan, beginnings};
 use super::sequence::Sequence;
+use std::cmp::Ordering;
+
+/// This number of sums is looked through at once.
+const BLOCK: usize = 32;
+
+/// The signs, as the highest bit of a number, that four bits flip.
+const SIGNS: [[u64; 4]; 16] = {
+    let mut signs = [[0; 4]; 16];
+    let mut bit = 0;
+    while bit < 64 {
+        signs[bit / 4][bit % 4] = ((bit as u64 / 4) >> (bit % 4) & 1) << 63;
+        bit += 1;
+    }
+    signs
+};
 
 /// By which sums patterns are struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,115 +36,166 @@ impl Sides {
     }
 }
 
-/// After how many seeds the observed pattern is struck; `None` where it is not.
-///
-/// After seed n, ⌊level · f(n) · 2^min(n, bits)⌋ patterns are struck in all, those with the largest sums first, and
-/// whole groups of equal sums only. The continuations of a struck pattern are struck.
-pub(super) fn struck_after(
-    sequence: &Sequence,
-    plan: Plan,
-    level: f64,
-    bits: usize,
-    sides: Sides,
-) -> Option<usize> {
-    let mut patterns = Patterns::new(bits);
-    (1..=sequence.len()).find(|&n| {
-        patterns.go_on(sequence, n);
-        let allowed = (level * plan.spent(n as u64) * patterns.sums.len() as f64).floor() as usize;
-        patterns.strike(allowed.min(patterns.sums.len()), sequence.tolerance(n), sides)
-    })
-}
-
-/// The sums of all patterns of the first `bits` seeds, each continued by one fixed rule.
+/// The sign patterns that are kept: all of the first seeds, each continued by one fixed rule.
 ///
 /// Bit s − 1 of a pattern's number says whether the sign of seed s is flipped; pattern 0 is the observed one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Patterns {
     bits: usize,
-    pub(super) sums: Vec<f64>,
-    struck: Vec<bool>,
-    struck_count: usize,
-    /// Which patterns flip the seeds beyond the first `bits`, 64 patterns a word.
+    /// Which of them flip the seeds beyond the first `bits`, 64 patterns a word.
     flips: Vec<Vec<u64>>,
-    sizes: Vec<f64>,
 }
 
 impl Patterns {
-    pub(super) fn new(bits: usize) -> Self {
-        Self {
-            bits,
-            sums: vec![0.0],
-            struck: vec![false],
-            struck_count: 0,
-            flips: Vec::new(),
-            sizes: Vec::new(),
-        }
+    /// Those of a test at `level`, of at most this number of seeds.
+    pub(super) fn new(level: f64, seeds: usize) -> Self {
+        let bits = beginnings(level);
+        Self { bits, flips: (bits + 1..=seeds).map(|seed| flips(bits, seed)).collect() }
+    }
+
+    /// After how many seeds the observed pattern of a sequence is struck; `None` where it is not.
+    ///
+    /// After seed n, ⌊level · f(n) · 2^min(n, bits)⌋ patterns are struck in all, those with the largest sums first, and
+    /// whole groups of equal sums only. The continuations of a struck pattern are struck.
+    pub(super) fn struck_after(
+        &self,
+        sequence: &Sequence,
+        plan: Plan,
+        level: f64,
+        sides: Sides,
+    ) -> Option<usize> {
+        let mut sums = Sums::new(self);
+        (1..=sequence.len()).find(|&n| {
+            sums.go_on(sequence, n);
+            let allowed = (level * plan.spent(n as u64) * sums.values.len() as f64).floor();
+            sums.strike(allowed as usize, sequence.tolerance(n), sides)
+        })
+    }
+
+    /// The sums of all patterns after all seeds of a sequence, that of the observed one first.
+    pub(super) fn sums(&self, sequence: &Sequence) -> Vec<f64> {
+        let mut sums = Sums::new(self);
+        (1..=sequence.len()).for_each(|n| sums.go_on(sequence, n));
+        sums.values
+    }
+}
+
+/// The sums of all patterns, seed after seed.
+struct Sums<'a> {
+    patterns: &'a Patterns,
+    /// NaN where the pattern is struck: so are those that continue it.
+    values: Vec<f64>,
+    struck: usize,
+}
+
+impl<'a> Sums<'a> {
+    fn new(patterns: &'a Patterns) -> Self {
+        Self { patterns, values: vec![0.0], struck: 0 }
     }
 
     /// Takes in seed `n`, the one after those so far.
-    pub(super) fn go_on(&mut self, sequence: &Sequence, n: usize) {
-        if n <= self.bits {
-            self.struck.extend_from_within(..);
-            self.struck_count *= 2;
-        } else {
-            self.flips.push(flips(self.bits, n));
-        }
+    fn go_on(&mut self, sequence: &Sequence, n: usize) {
         let terms = sequence.terms(n);
         if sequence.is_ranked(n) {
             // A further seed changes the ranks of all.
-            self.sums = vec![0.0];
+            let before = std::mem::replace(&mut self.values, vec![0.0]);
             (1..=n).for_each(|s| self.add(s, terms[s - 1]));
+            let again =
+                self.values.chunks_mut(before.len()).flat_map(|half| half.iter_mut().zip(&before));
+            again.filter(|(_, before)| before.is_nan()).for_each(|(sum, _)| *sum = f64::NAN);
         } else {
             self.add(n, terms[n - 1]);
+        }
+        if n <= self.patterns.bits {
+            self.struck *= 2;
         }
     }
 
     fn add(&mut self, s: usize, term: f64) {
-        if s <= self.bits {
-            let flipped: Vec<f64> = self.sums.iter().map(|sum| sum - term).collect();
-            self.sums.iter_mut().for_each(|sum| *sum += term);
-            self.sums.extend(flipped);
+        if s <= self.patterns.bits {
+            let count = self.values.len();
+            self.values.extend_from_within(..);
+            let (kept, flipped) = self.values.split_at_mut(count);
+            kept.iter_mut().for_each(|sum| *sum += term);
+            flipped.iter_mut().for_each(|sum| *sum -= term);
             return;
         }
-        let words = &self.flips[s - self.bits - 1];
-        for (sums, word) in self.sums.chunks_mut(64).zip(words) {
-            for (place, sum) in sums.iter_mut().enumerate() {
-                *sum += f64::from_bits(term.to_bits() ^ ((word >> place & 1) << 63));
+        let words = &self.patterns.flips[s - self.patterns.bits - 1];
+        for (sums, word) in self.values.chunks_mut(64).zip(words) {
+            for (quarter, sums) in sums.chunks_exact_mut(4).enumerate() {
+                let signs = &SIGNS[(word >> (4 * quarter) & 15) as usize];
+                for (sum, sign) in sums.iter_mut().zip(signs) {
+                    *sum += f64::from_bits(term.to_bits() ^ sign);
+                }
             }
         }
     }
 
     /// Strikes out further patterns until `allowed` are struck in all; whether the observed one is among them.
     fn strike(&mut self, allowed: usize, tolerance: f64, sides: Sides) -> bool {
-        let Some(room) = allowed.checked_sub(self.struck_count).filter(|&room| room > 0) else {
+        let allowed = allowed.min(self.values.len());
+        let Some(room) = allowed.checked_sub(self.struck).filter(|&room| room > 0) else {
             return false;
         };
-        // A pattern that is struck, or whose sum is 0, comes last and is not struck.
-        const LAST: f64 = f64::NEG_INFINITY;
-        self.sizes.clear();
-        self.sizes.extend(self.sums.iter().zip(&self.struck).map(|(&sum, &struck)| {
-            let size = sides.size(sum);
-            if struck || size <= tolerance { LAST } else { size }
-        }));
-        let observed = self.sizes[0];
-        let mut largest = self.sizes.clone();
-        if room < largest.len() {
-            largest.select_nth_unstable_by(room, |a, b| b.total_cmp(a));
-            largest.truncate(room + 1);
-        }
-        largest.sort_unstable_by(|a, b| b.total_cmp(a));
-        let next = |count: usize| largest.get(count).copied().unwrap_or(LAST);
-        let whole = |&count: &usize| {
-            largest[count - 1] > LAST && largest[count - 1] - next(count) > tolerance
-        };
+        let largest = self.largest(room + 1, tolerance, sides);
+        let next = |count: usize| largest.get(count).copied().unwrap_or(f64::NEG_INFINITY);
+        let whole = |&count: &usize| largest[count - 1] - next(count) > tolerance;
         let Some(count) = (1..=room.min(largest.len())).rev().find(whole) else { return false };
         let smallest = largest[count - 1];
-        for (struck, size) in self.struck.iter_mut().zip(&self.sizes) {
-            *struck |= *size >= smallest;
+        let observed = sides.size(self.values[0]) >= smallest;
+        for block in self.values.chunks_mut(BLOCK) {
+            if largest_of(block, sides) >= smallest {
+                let struck = block.iter_mut().filter(|sum| sides.size(**sum) >= smallest);
+                struck.for_each(|sum| *sum = f64::NAN);
+            }
         }
-        self.struck_count += count;
-        observed >= smallest
+        self.struck += count;
+        observed
     }
+
+    /// The `count` largest sizes of patterns that are not struck, the largest first; fewer where no more are above the
+    /// tolerance.
+    fn largest(&self, count: usize, tolerance: f64, sides: Sides) -> Vec<f64> {
+        let (mut sizes, mut least) = (Vec::with_capacity(2 * count), tolerance);
+        for block in self.values.chunks(BLOCK) {
+            // Nearly no block has a sum that counts.
+            if largest_of(block, sides) <= least {
+                continue;
+            }
+            for size in block.iter().map(|&sum| sides.size(sum)).filter(|&size| size > least) {
+                sizes.push(size);
+            }
+            if sizes.len() >= 2 * count {
+                sizes.select_nth_unstable_by(count - 1, descending);
+                sizes.truncate(count);
+                least = sizes[count - 1];
+            }
+        }
+        sizes.sort_unstable_by(descending);
+        sizes.truncate(count);
+        sizes
+    }
+}
+
+/// The largest size of the sums of a block, NaN apart.
+fn largest_of(block: &[f64], sides: Sides) -> f64 {
+    let larger = |largest: f64, size: f64| if size > largest { size } else { largest };
+    match block.as_array::<BLOCK>() {
+        // Several maxima at once compile to vectors.
+        Some(block) => {
+            let mut largest = [f64::NEG_INFINITY; BLOCK / 4];
+            for (place, &sum) in block.iter().enumerate() {
+                let lane = place % (BLOCK / 4);
+                largest[lane] = larger(largest[lane], sides.size(sum));
+            }
+            largest.into_iter().fold(f64::NEG_INFINITY, larger)
+        }
+        None => block.iter().map(|&sum| sides.size(sum)).fold(f64::NEG_INFINITY, larger),
+    }
+}
+
+fn descending(a: &f64, b: &f64) -> Ordering {
+    b.total_cmp(a)
 }
 
 /// Which patterns flip the sign of seed `s`: pattern g where bit 0 of SplitMix64(g · 1024 + s) is 1, but never
@@ -174,7 +240,8 @@ mod tests {
     #[test]
     fn nothing_is_struck_before_the_level_allows_a_whole_group() {
         let ahead = |n: usize| Sequence::new(&vec![[0.0, 1.0]; n]);
-        let after = |level, n, plan| struck_after(&ahead(n), plan, level, 14, Sides::Two);
+        let patterns = Patterns::new(0.05, 10);
+        let after = |level, n, plan| patterns.struck_after(&ahead(n), plan, level, Sides::Two);
         // Two of 2^n patterns have the largest sum: 2/2^7 is no more than 0.05 · (7/10)^2.
         assert_eq!(after(0.05, 10, Plan::until_decided(10)), Some(7));
         assert_eq!(after(0.05, 6, Plan::until_decided(10)), None);
@@ -184,6 +251,7 @@ mod tests {
     #[test]
     fn a_sum_of_zero_is_never_struck() {
         let level = Sequence::new(&[[1.0, 2.0], [2.0, 1.0]].repeat(5));
-        assert_eq!(struck_after(&level, Plan::fixed(10), 1.0, 14, Sides::Two), None);
+        let struck = Patterns::new(0.05, 10).struck_after(&level, Plan::fixed(10), 1.0, Sides::Two);
+        assert_eq!(struck, None);
     }
 }

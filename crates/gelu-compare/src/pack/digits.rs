@@ -1,0 +1,107 @@
+use crate::measure::{OutcomeKind, Outcomes};
+use csv::StringRecord;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// How many significant digits numbers keep that no score is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digits(u8);
+
+impl Digits {
+    /// From 3 to 16 digits.
+    pub fn new(digits: u8) -> Option<Self> {
+        (3..=16).contains(&digits).then_some(Self(digits))
+    }
+
+    /// Rounds the lines of a run's table of epochs, but for the first epoch, the last one, and those at which a column
+    /// is lowest or highest: from these alone scores are read.
+    pub(super) fn of_epochs(self, lines: &mut [StringRecord]) {
+        let columns = lines.first().map_or(0, StringRecord::len);
+        let mut whole = BTreeSet::from([0, lines.len().saturating_sub(1)]);
+        for column in 0..columns {
+            let number = |line: &StringRecord| line.get(column)?.parse::<f64>().ok();
+            let numbers =
+                || lines.iter().enumerate().filter_map(|(n, line)| Some((number(line)?, n)));
+            let by_size = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0);
+            whole.extend(numbers().min_by(by_size).map(|(_, n)| n));
+            whole.extend(numbers().max_by(by_size).map(|(_, n)| n));
+        }
+        for (n, line) in lines.iter_mut().enumerate() {
+            if !whole.contains(&n) {
+                *line = line.iter().map(|cell| self.of_cell(cell)).collect();
+            }
+        }
+    }
+
+    /// The shorter text of a number, where there is one.
+    fn of_cell(self, cell: &str) -> String {
+        let rounded = cell.parse::<f64>().ok().filter(|number| number.is_finite());
+        let rounded =
+            rounded.and_then(|n| format!("{n:.*e}", usize::from(self.0) - 1).parse().ok());
+        match rounded.map(|number: f64| number.to_string()) {
+            Some(short) if short.len() < cell.len() => short,
+            _ => cell.to_owned(),
+        }
+    }
+
+    /// Outcomes whose sums are rounded, in powers of two, which compress well. Of errors, which are counted, they stay as they are.
+    pub(super) fn of_outcomes(self, outcomes: &Outcomes) -> Outcomes {
+        if matches!(outcomes.kind(), OutcomeKind::Error | OutcomeKind::NoisyError(_)) {
+            return outcomes.clone();
+        }
+        // Of the 52 bits behind the first one.
+        let kept = (f64::from(self.0) * std::f64::consts::LOG2_10).ceil() as u32;
+        let dropped = 52_u32.saturating_sub(kept);
+        let half = 1_u64 << dropped >> 1;
+        let round = |sum: &f64| f64::from_bits((sum.to_bits() + half) >> dropped << dropped);
+        let sums = outcomes.sums().iter().map(round).collect();
+        let (groups, kind) = (outcomes.groups().clone(), outcomes.kind().clone());
+        Outcomes::of_sums(outcomes.epoch(), sums, groups, kind)
+    }
+}
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::TestGroups;
+
+    #[test]
+    fn numbers_are_shorter_but_where_a_score_may_be_read() {
+        let line = |cells: [&str; 3]| StringRecord::from(cells.to_vec());
+        let before = [
+            line(["1", "0.30000000000000004", ""]),
+            line(["2", "0.123456789", "1e-300"]),
+            line(["3", "0.2345678912", "0.33333333333"]),
+            line(["4", "0.2500000001", "0.98765432109"]),
+            line(["5", "0.1999999999", "0.5"]),
+        ];
+        let mut lines = before.clone();
+        Digits::new(3).unwrap().of_epochs(&mut lines);
+        // The first is the highest of its column, the second the lowest of two, the fourth the highest of the third.
+        assert_eq!([&lines[..2], &lines[3..]].concat(), [&before[..2], &before[3..]].concat());
+        assert_eq!(lines[2], line(["3", "0.235", "0.333"]));
+        assert!(Digits::new(2).is_none() && Digits::new(17).is_none());
+    }
+
+    #[test]
+    fn counts_stay_whole_and_other_sums_are_as_near_as_asked() {
+        let outcomes = |kind, sums: &[f64]| {
+            Outcomes::of_sums(3, sums.to_vec(), TestGroups::of_sizes([7, 5000, 5000]), kind)
+        };
+        let digits = Digits::new(5).unwrap();
+        let counts = outcomes(OutcomeKind::Error, &[7.0, 4999.0, 0.0]);
+        assert_eq!(digits.of_outcomes(&counts), counts);
+        let losses = outcomes(OutcomeKind::Loss, &[1.0 / 3.0, -1e-9 / 3.0, 1e9 / 7.0]);
+        let rounded = digits.of_outcomes(&losses);
+        assert_ne!(rounded, losses);
+        for (rounded, sum) in rounded.sums().iter().zip(losses.sums()) {
+            assert!(((rounded - sum) / sum).abs() < 1e-5, "{rounded} {sum}");
+        }
+    }
+}
