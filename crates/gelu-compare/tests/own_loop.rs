@@ -300,3 +300,31 @@ fn cut(run: &Path, epochs: usize) {
     fs::write(run.join("metrics.csv"), &kept).unwrap();
     fs::write(run.join("status.json"), "{\"state\":\"interrupted\",\"seconds\":1.0}\n").unwrap();
 }
+
+/// One more byte behind its end is another build, and runs the same.
+#[test]
+fn a_rebuilt_program_says_how_many_runs_another_build_has_trained() {
+    let built = own_loop();
+    let program = built.path("loop");
+    fs::copy(built.command(&[]).get_program(), &program).unwrap();
+    let run = |seeds: &str| {
+        let words =
+            ["compare", "--compare", "step=0.01,0.02", "--seeds", seeds, "--out", "one", "--plain"];
+        let output = Command::new(&program).args(words).current_dir(built.folder.path()).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    assert!(!run("1").contains("changed since"));
+    assert!(!run("2").contains("changed since"), "it is the same program");
+    let mut bytes = fs::read(&program).unwrap();
+    bytes.push(0);
+    fs::write(&program, bytes).unwrap();
+    let said = run("3");
+    assert!(
+        said.contains("this program changed since 4 of these runs, which count as they are"),
+        "{said}"
+    );
+    assert!(said.contains("name another folder with --out"), "{said}");
+}

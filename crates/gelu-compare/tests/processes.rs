@@ -90,7 +90,7 @@ fn what_cannot_be_judged_is_refused_or_has_failed() {
     let judge = |a: &str, b: &str, more: &[&str]| {
         sandbox.run(&[&["judge", a, b, "--plain", "--seeds", "1"], more].concat())
     };
-    judge("sh a", "sh b", &[]).refused(2, "which measure decides?");
+    judge("sh a", "sh b", &[]).refused(2, "which metric decides?");
     judge("sh {x}", "sh b", &["--measure", "e"]).refused(2, "the command has {x}, and no axis");
     judge("sh 'a", "sh b", &["--measure", "e"]).refused(2, "a quote that is not closed");
     judge("./none-such", "sh b", &["--measure", "e"]).refused(1, "cannot start `./none-such`");
@@ -214,13 +214,13 @@ fn wrong_usage_is_told_to_the_person_who_can_put_it_right() {
     refused(&unknown, "the command has {worse}, and no axis of that name; there are: lr, seed");
     let axes = ["--compare", "worse=1,2", "--metric", "error"];
     refused(&[&axes[..], &["--compare", "lr=1,2"]].concat(), "does not use the axis lr");
-    refused(&["--compare", "worse=1,2"], "which measure decides?");
+    refused(&["--compare", "worse=1,2"], "which metric decides?");
     refused(&["--compare", "worse=1", "--metric", "error"], "nothing to compare it with");
     refused(&["--each", "worse=1,2", "--metric", "error"], "nothing is compared");
     refused(&["--compare", "worse"], "written as in lr=1e-3,1e-4");
     refused(&[&axes[..], &["--baseline", "7"]].concat(), "worse is one of 1, 2");
     refused(&[&axes[..], &["--read", "(?<x>"]].concat(), "cannot be read");
-    refused(&[&axes[..], &["--read", "x"]].concat(), "names no measure");
+    refused(&[&axes[..], &["--read", "x"]].concat(), "names no metric");
     let tuned = ["--compare", "seed2=1,2", "--tune", "worse=1,2", "--metric", "error"];
     let arguments = [&["compare", "sh train.sh {seed2} {worse}"], &tuned[..]].concat();
     sandbox.run(&arguments).refused(2, "would be judged by what it was chosen for");
@@ -243,9 +243,9 @@ fn runs_that_fail_say_what_the_program_said_last() {
     let (_, killed) = compared("kill -9 $$", &[]);
     killed.refused(1, "it ended with signal 9");
     let (_, silent) = compared("echo '{\"loss\": 1}'; echo '{\"accuracy\": 1}'", &[]);
-    silent.refused(1, "it never told error: it told loss, accuracy");
+    silent.refused(1, "it never reported error: it reported loss, accuracy");
     let (_, nothing) = compared("true", &[]);
-    nothing.refused(1, "it told no measure at all; print a line such as {\"error\": 0.5}");
+    nothing.refused(1, "it reported no metric at all; print a line such as {\"error\": 0.5}");
     let began = Instant::now();
     let (_, late) = compared("sleep 60 & sleep 60", &["--timeout", "1"]);
     late.refused(1, "it was not done after 1 s (--timeout)");
@@ -647,7 +647,7 @@ fn a_mistyped_measure_is_put_right_in_the_same_folder() {
         let more = ["--measure", measure, "--plain", "--out", "one"];
         sandbox.run(&[&commands[..], &more].concat())
     };
-    let meant = "it never told eror: it told valid_loss, error; did you mean `error`?";
+    let meant = "it never reported eror: it reported valid_loss, error; did you mean `error`?";
     judge("eror").refused(1, meant);
     let said = judge("error").success();
     // Nobody has seen a result of a measure yet.

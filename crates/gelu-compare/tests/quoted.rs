@@ -80,7 +80,7 @@ fn wrong_commands_are_found() {
     for (markdown, expected) in [
         (judge("--measure loss"), None),
         (judge("--mesure loss"), Some("--mesure")),
-        (judge(""), Some("which measure decides?")),
+        (judge(""), Some("which metric decides?")),
         (judge("--measure loss --baseline a"), Some("--baseline")),
         (
             "```sh\ngelu-compare compare './a {lr}' --compare rl=1,2 --metric x\n```\n".to_owned(),

@@ -100,7 +100,7 @@ fn a_line_that_was_not_read_is_named_with_the_reason() {
         (
             "echo '{\"val\": {\"loss\": 0.5}}'",
             &[],
-            "it told val.loss; name that with its object, val.loss",
+            "it reported val.loss; name that with its object, val.loss",
         ),
         (
             "echo loss 0.5",

@@ -45,6 +45,21 @@ fn a_run_that_was_killed_ends_with_the_same_bits() {
     sandbox.are_equal("whole", "pieces");
 }
 
+/// Each device gets a worker; on the CPU two of them share one.
+#[test]
+fn several_devices_train_side_by_side_to_the_same_numbers() {
+    let sandbox = Sandbox::of_example("own_network");
+    sandbox.run(&with("compare", "one", &POINTS)).success();
+    let devices = [&POINTS[..], &["--devices", "flex,flex"]].concat();
+    sandbox.run(&with("compare", "two", &devices)).success();
+    sandbox.are_equal("one", "two");
+    let refused = |more: &[&str], why: &str| {
+        sandbox.run(&with("compare", "no", &[&POINTS[..], more].concat())).refused(2, why);
+    };
+    refused(&["--devices", "flex,flex:1"], "no index");
+    refused(&["--device", "flex", "--devices", "flex,flex"], "cannot be used with");
+}
+
 /// The program of the page *From PyTorch* learns sin(3a)·b, whose mean square over its test points is near 1/4.
 #[test]
 fn the_program_of_from_pytorch_trains() {

@@ -78,7 +78,7 @@ impl VerdictsView {
         .areas(area);
         Line::from(self.heading.as_str()).render(heading, buffer);
         if self.rows.is_empty() {
-            Paragraph::new("There is one arm, and nothing to compare it with.")
+            Paragraph::new("There is one setting, and nothing to compare it with.")
                 .render(table, buffer);
             return;
         }
@@ -296,7 +296,7 @@ mod tests {
         let screen = screen(&snapshot, 100, 30);
         assert!(screen.contains("\nCut down: 2 epochs instead of 20."), "{screen}");
         // And last, what cannot be told.
-        let untold = "\nWhat holds for new test examples cannot be told: runs have not kept";
+        let untold = "\nThere is no interval for new test examples: runs have not kept";
         assert!(screen.contains(untold), "{screen}");
     }
 

@@ -48,7 +48,7 @@ impl FromStr for UnitOf {
                 check_line("a unit", unit).map_err(|error| error.to_string())?;
                 Ok(Self { measure: measure.to_owned(), unit: unit.to_owned() })
             }
-            _ => Err("a measure and its unit are written as in loss=nats".to_owned()),
+            _ => Err("a metric and its unit are written as in loss=nats".to_owned()),
         }
     }
 }
@@ -93,23 +93,24 @@ pub(super) struct Decided {
     #[arg(long = "metric", aliases = ["primary", "measure"], value_name = "METRIC")]
     primary: Option<String>,
     /// Measures of which higher values are better; of others, lower ones are
-    #[arg(long, value_name = "MEASURES", value_delimiter = ',')]
+    #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     higher: Vec<String>,
-    /// Say a measure in a unit, as in loss=nats; % and points are those of a fraction; may be given several
+    /// Say a metric in a unit, as in loss=nats; % and points are those of a fraction; may be given several
     /// times
-    #[arg(long, value_name = "MEASURE=UNIT")]
+    #[arg(long, value_name = "METRIC=UNIT")]
     unit: Vec<UnitOf>,
     /// Report each run's best epoch by --select instead of the last
     #[arg(long)]
     best_epoch: bool,
-    /// Choose what is tuned, and the best epoch, by this measure
-    #[arg(long, value_name = "MEASURE")]
+    /// Choose what is tuned, and the best epoch, by this metric
+    #[arg(long, value_name = "METRIC")]
     select: Option<String>,
-    /// A difference too small to care about, in the measure's unit; without it nothing is called the same
+    /// A difference too small to care about, as the program prints the metric (0.001 of a fraction is 0.1 points); without
+    /// it nothing is called the same
     #[arg(long, value_name = "DIFFERENCE", value_parser = number)]
     negligible: Option<f64>,
-    /// Call nothing better that may be worse in another measure by more than this, as in loss=0.002
-    #[arg(long, value_name = "MEASURE=DIFFERENCE", value_parser = no_worse)]
+    /// Call nothing better that may be worse in another metric by more than this, as in loss=0.002
+    #[arg(long, value_name = "METRIC=DIFFERENCE", value_parser = no_worse)]
     no_worse: Option<NoWorse>,
     #[command(flatten)]
     over: OverFlags,
@@ -265,7 +266,7 @@ impl Decided {
     pub(super) fn check(&self, study: &Study) -> Result<()> {
         if study.primary.is_empty() {
             return Err(Error::Usage(
-                "which measure decides? name it as the program prints it, as in --metric test_error"
+                "which metric decides? Name it as the program prints it, as in --metric test_error"
                     .to_owned(),
             ));
         }

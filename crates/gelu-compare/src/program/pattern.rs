@@ -81,7 +81,7 @@ impl Pattern {
             }),
             (false, false) => Self::of_words(text, &names),
             (false, true) => {
-                Err("names no measure; write the place of its number as in 'val {valid_loss}'"
+                Err("names no metric; write the place of its number as in 'val {valid_loss}'"
                     .to_owned())
             }
         }
@@ -330,10 +330,10 @@ mod tests {
         assert_eq!(bounded.read("a loss: 1e-5").unwrap(), [("loss", "1e-5")]);
         assert_eq!(r"Epoch (?<epoch>\d+)/".parse::<Pattern>().unwrap().measures().count(), 0);
         for (text, problem) in [
-            ("(", "names no measure"),
+            ("(", "names no metric"),
             (
                 "loss ([0-9]+)",
-                "names no measure; write the place of its number as in 'val {valid_loss}'",
+                "names no metric; write the place of its number as in 'val {valid_loss}'",
             ),
             ("(?<loss>[", "cannot be read"),
             (

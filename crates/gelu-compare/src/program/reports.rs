@@ -71,8 +71,8 @@ impl Reports {
     pub(super) fn never_told(&self, name: &str, epochs: &[EpochMetrics]) -> String {
         let columns = crate::runs::columns(epochs.iter());
         let there = match columns.is_empty() {
-            true => "it told no measure at all".to_owned(),
-            false => format!("it told {}", columns.join(", ")),
+            true => "it reported no metric at all".to_owned(),
+            false => format!("it reported {}", columns.join(", ")),
         };
         let nested = columns.iter().find(|column| column.ends_with(&format!(".{name}")));
         let advice = match (nested, &self.passed_over, did_you_mean(name, &columns)) {
@@ -86,7 +86,7 @@ impl Reports {
                 "print a line such as {{\"{name}\": 0.5}}, or say how it is printed with --read"
             ),
         };
-        format!("it never told {name}: {there}; {advice}")
+        format!("it never reported {name}: {there}; {advice}")
     }
 }
 

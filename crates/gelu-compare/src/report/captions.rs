@@ -43,6 +43,6 @@ pub(crate) fn untold(reasons: impl Iterator<Item = String>) -> Option<String> {
             all.push(reason);
         }
     }
-    let said = || format!("What holds for new test examples cannot be told: {}.", all.join("; "));
+    let said = || format!("There is no interval for new test examples: {}.", all.join("; "));
     (!all.is_empty()).then(said)
 }

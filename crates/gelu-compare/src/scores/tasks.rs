@@ -35,7 +35,7 @@ pub fn judge_over_tasks(
                 path,
                 Place::File,
                 format!("{} has no run of the task {}", excerpt(name), excerpt(task)),
-                "every arm needs every task; leave the task out of all with --only, or add its runs",
+                "every setting needs every task; leave the task out of all with --only, or add its runs",
             ));
         }
         let of_task = |pair: &&Pair<'_>| task(table, pair, columns, path);

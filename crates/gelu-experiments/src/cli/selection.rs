@@ -49,8 +49,8 @@ pub(super) struct Selection {
     /// Set N training examples aside for validation
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     validation: Option<usize>,
-    /// Choose learning rates (and the epoch, where the best is reported) by this measure
-    #[arg(long, value_name = "MEASURE", value_enum)]
+    /// Choose learning rates (and the epoch, where the best is reported) by this metric
+    #[arg(long, value_name = "METRIC", value_enum)]
     selection: Option<measure::Selection>,
     /// Measure after every epoch what the layers do: dead units, pre-activations, gradients
     #[arg(long)]

@@ -70,7 +70,7 @@ impl Study {
             over.check(&self.axes, self.until_decided.is_some(), self.no_worse.is_some())?;
         }
         if self.primary.is_empty() {
-            return refuse("no measure decides; name it with --metric".to_owned());
+            return refuse("no metric decides; name it with --metric".to_owned());
         }
         if let Some(tuned) = Role::Tuned.of(&self.axes).find(|axis| axis.values.len() > 1)
             && self.selection.as_ref().is_none_or(|by| *by == self.primary)

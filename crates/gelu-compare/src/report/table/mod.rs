@@ -243,7 +243,7 @@ mod tests {
         assert!(text.contains("(dropout 0.5) is the largest"), "{text}");
         let unwrapped = text.replace("\n  ", " ");
         assert!(unwrapped.contains("are chosen by valid-loss among 2."), "{text}");
-        let due = "What holds for new test examples cannot be told: runs have not kept";
+        let due = "There is no interval for new test examples: runs have not kept";
         assert_eq!(unwrapped.matches(due).count(), 1, "{text}");
     }
 
