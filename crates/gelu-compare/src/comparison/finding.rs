@@ -3,8 +3,8 @@ use super::rule::Rule;
 use super::sentence::sentence;
 use super::statistics::session::Judgement;
 use super::statistics::{
-    Decision, Mean, NewExamples, Pairs, Plan, Proportion, Tested, Unpaired, detectable, forecast,
-    new_examples, nothing_varies, session, step, tested,
+    Decision, Interval, Mean, NewExamples, Pairs, Plan, Proportion, Tested, Unpaired, detectable,
+    forecast, new_examples, nothing_varies, session, step, tested,
 };
 use super::tasks::OverTasks;
 use super::verdict::Verdict;
@@ -188,6 +188,11 @@ impl FindingInterval {
         [self.low.unwrap_or(f64::NEG_INFINITY), self.high.unwrap_or(f64::INFINITY)]
     }
 
+    /// Returns an interval of differences of costs in the unit of the metric.
+    fn in_unit(found: Interval, wording: &Wording) -> Self {
+        Self::of(wording.ends_of_measure([found.low, found.high]), found.level)
+    }
+
     /// An interval of these ends, infinite ones among them.
     pub fn of([low, high]: [f64; 2], level: f64) -> Self {
         let finite = |end: f64| end.is_finite().then_some(end);
@@ -202,6 +207,14 @@ pub struct ScoreSummary {
     pub mean: f64,
     /// Their sample standard deviation.
     pub deviation: f64,
+}
+
+impl ScoreSummary {
+    /// Returns that of costs in the unit of the metric; `None` where they have no mean.
+    fn of(costs: &[f64], wording: &Wording) -> Option<Self> {
+        let Mean { mean, deviation, .. } = Mean::of(costs)?;
+        Some(Self { mean: wording.of_measure(mean), deviation })
+    }
 }
 
 impl Finding {
@@ -234,15 +247,13 @@ impl Finding {
             _ => Verdict::Undecided,
         };
         let of_measure = |cost: f64| wording.of_measure(cost);
-        let interval = interval.map(|found| {
-            FindingInterval::of(wording.ends_of_measure([found.low, found.high]), found.level)
-        });
+        let interval = interval.map(|found| FindingInterval::in_unit(found, wording));
         let better = pairs.better();
         let probability = Proportion::new(better as f64 + 0.5 * pairs.ties() as f64, pairs.len());
         let [diverged, baseline_diverged] = pairs.diverged();
         let summary = |side| {
-            let scores = Mean::of(&list.iter().map(|pair| pair[side]).collect::<Vec<_>>())?;
-            Some(ScoreSummary { mean: of_measure(scores.mean), deviation: scores.deviation })
+            let costs: Vec<f64> = list.iter().map(|pair| pair[side]).collect();
+            ScoreSummary::of(&costs, wording)
         };
         let is_open = verdict == Verdict::Undecided && tested.is_some() && n >= rule.plan.seeds;
         let forecast_seeds = mean
@@ -322,23 +333,16 @@ impl Finding {
             behind if behind > 0.0 && p <= rule.alpha => Verdict::Worse,
             _ => Verdict::Undecided,
         };
-        let interval = test.interval(rule.share()).map(|found| {
-            FindingInterval::of(wording.ends_of_measure([found.low, found.high]), found.level)
-        });
-        let summary = |costs: &[f64]| {
-            let scores = Mean::of(costs)?;
-            let mean = wording.of_measure(scores.mean);
-            Some(ScoreSummary { mean, deviation: scores.deviation })
-        };
+        let interval = test.interval(rule.share());
         let lost = |costs: &[f64]| costs.iter().filter(|cost| !cost.is_finite()).count();
         let mut finding = Self {
             unpaired_runs: Some([costs[0].len(), costs[1].len()]),
             verdict,
             mean: test.difference().map(|d| wording.of_measure(d)),
-            interval,
+            interval: interval.map(|found| FindingInterval::in_unit(found, wording)),
             p: Some(p),
-            scores: summary(&costs[0]),
-            baseline_scores: summary(&costs[1]),
+            scores: ScoreSummary::of(&costs[0], wording),
+            baseline_scores: ScoreSummary::of(&costs[1], wording),
             diverged: lost(&costs[0]),
             baseline_diverged: lost(&costs[1]),
             ..Self::of(Scores::new(&arm, &baseline, BTreeMap::new()), rule, wording)

@@ -76,9 +76,7 @@ pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
 /// Where nothing varies with the seed, the runs of a setting are copies of one, so that no improvement is shown.
 pub(in super::super) fn judged(j: u64, pairs: &Pairs) -> Judgement {
     static BEFORE: Memory<Judgement> = Memory::new();
-    let mut numbers = pairs.list().as_flattened().to_vec();
-    numbers.push(j as f64);
-    match BEFORE.recall(&numbers, || judge(j, pairs.list())) {
+    match BEFORE.recall(&numbers(j, pairs), || judge(j, pairs.list())) {
         Judgement::Improvement(after) if nothing_varies(pairs) => Judgement::GivenUp(after),
         judgement => judgement,
     }
@@ -92,11 +90,14 @@ pub(in super::super) fn interval(j: u64, pairs: &Pairs) -> Option<Interval> {
     if pairs.len() > MOST {
         return None;
     }
-    let mut numbers = pairs.list().as_flattened().to_vec();
-    numbers.push(j as f64);
-    BEFORE.recall(&numbers, || {
+    BEFORE.recall(&numbers(j, pairs), || {
         PairedTest::new(pairs.list(), plan(j), level(j), 0.0).one_sided_interval()
     })
+}
+
+/// All that a judgement depends on.
+fn numbers(j: u64, pairs: &Pairs) -> Vec<f64> {
+    [pairs.list().as_flattened(), &[j as f64]].concat()
 }
 
 #[cfg(test)]
