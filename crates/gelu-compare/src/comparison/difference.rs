@@ -59,7 +59,7 @@ fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> 
     };
     let task = |side: &&Side<'_>| Task {
         name: side.arm.context.get(&over.axis).map_or_else(String::new, Value::to_string),
-        by_seed: side.by_seed(snapshot, &snapshot.primary()),
+        by_seed: side.costs(snapshot, &snapshot.primary()),
     };
     let judged = |side: &Side<'_>| {
         let of_arm: Vec<&Side<'_>> = sides.iter().filter(|other| is_alike(side, other)).collect();
@@ -138,12 +138,7 @@ impl Side<'_> {
     fn scores(&self, snapshot: &ComparisonSnapshot) -> Scores {
         let [arm, baseline] = [&self.arm.arm, &self.baseline.arm];
         let differs = |arm: &Setting| snapshot.built_differently.contains(arm);
-        // Runs that only tune say nothing about the networks that are compared.
-        let tunes = [self.arm.stage, self.baseline.stage].contains(&Stage::Tuning);
-        let of = |measure: &Measure| match tunes {
-            true => BTreeMap::new(),
-            false => self.by_seed(snapshot, measure),
-        };
+        let of = |measure: &Measure| self.costs(snapshot, measure);
         let guard = snapshot.criterion.no_worse.as_ref().map(|no_worse| {
             let measure = snapshot.measure(&no_worse.metric);
             Guard { wording: Wording::of(&measure), margin: no_worse.margin, by_seed: of(&measure) }
@@ -160,6 +155,14 @@ impl Side<'_> {
                 && snapshot.test_examples > 0,
             built_differently: differs(arm) != differs(baseline),
             ..Scores::default()
+        }
+    }
+
+    /// As [`by_seed`](Self::by_seed), without runs that only tune: they say nothing about the networks that are compared.
+    fn costs(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
+        match [self.arm.stage, self.baseline.stage].contains(&Stage::Tuning) {
+            true => BTreeMap::new(),
+            false => self.by_seed(snapshot, measure),
         }
     }
 
@@ -240,7 +243,7 @@ mod tests {
     use super::*;
     use crate::comparison::Verdict;
     use crate::comparison::statistics::Plan;
-    use crate::measure::NoiseMetrics;
+    use crate::measure::{NoiseMetrics, Scale};
     use crate::report::snapshot_example::example;
     use crate::runs::AddedSeeds;
 
@@ -361,6 +364,33 @@ mod tests {
         assert_eq!(named, ["gelu relu dropout 0", "gelu relu dropout 0.5"]);
         snapshot.criterion.baseline = Setting::new([("activation", "elu")]);
         assert!(differences(&snapshot).is_empty());
+    }
+
+    #[test]
+    fn over_an_axis_an_arm_is_compared_once() {
+        let mut snapshot = example();
+        let over = Over { axis: "dropout".to_owned(), scale: Scale::Raw };
+        snapshot.criterion.over = Some((over, 2));
+        snapshot.criterion.comparisons = 1;
+        snapshot.criterion.plan = Plan::fixed(3);
+        let found = differences(&snapshot);
+        let [difference] = found.as_slice() else { panic!("{} differences", found.len()) };
+        assert!(difference.context.is_empty());
+        let tasks = |found: &[Difference]| found[0].finding.over.as_ref().unwrap().tasks.len();
+        assert_eq!(
+            (tasks(&found), difference.finding.seeds, difference.finding.planned_seeds),
+            (2, 2, 2)
+        );
+        assert!(
+            difference.finding.sentence.contains("takes 6 tasks or more"),
+            "{:?}",
+            difference.finding
+        );
+        // A task whose runs are not all complete is none yet.
+        snapshot.runs[0].status = RunStatus::Running;
+        assert_eq!(tasks(&differences(&snapshot)), 1);
+        snapshot.runs.iter_mut().for_each(|run| run.key.stage = Stage::Tuning);
+        assert_eq!(tasks(&differences(&snapshot)), 0, "runs that only tune");
     }
 
     #[test]

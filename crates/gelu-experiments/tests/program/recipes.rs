@@ -462,19 +462,18 @@ fn write_own_data(sandbox: &Sandbox) {
     .unwrap();
 }
 
-/// The recipe that the guide says to begin with, with each of its `[data]`.
+/// The recipe that the book says to begin with, with each of its `[data]`.
 fn own_recipes() -> Vec<String> {
-    let guide = include_str!("../../../../docs/src/guide.md");
-    let (_, section) = guide.split_once("\n## Your own data\n").unwrap();
+    let page = include_str!("../../../../docs/src/own-data.md");
     let digits = Recipe::text("digits").unwrap();
     let (head, rest) = digits.split_once("[data]\n").unwrap();
     let (_, tail) = rest.split_once("\n\n").unwrap();
-    let data = section.split("```toml\n").skip(1).map(|block| block.split_once("```").unwrap().0);
+    let data = page.split("```toml\n").skip(1).map(|block| block.split_once("```").unwrap().0);
     data.map(|data| format!("{head}{data}\n{tail}")).collect()
 }
 
 #[test]
-fn data_of_ones_own_are_compared_on_as_the_guide_says() {
+fn data_of_ones_own_are_compared_on_as_the_book_says() {
     let sandbox = Sandbox::new();
     write_own_data(&sandbox);
     std::fs::create_dir(sandbox.path("elsewhere")).unwrap();
