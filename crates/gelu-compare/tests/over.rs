@@ -72,6 +72,14 @@ fn tasks_are_the_units_of_one_verdict() {
     // Seeds that come later would be another look.
     let more = compare("5", &["--over", "task", "--scale", "ratio"]);
     sandbox.run(&more).refused(1, "its verdicts are made once");
+    // So would be tasks.
+    let words = compare("4", &["--over", "task", "--scale", "ratio"]);
+    let longer = |word: &str| {
+        if word.starts_with("task=") { "task=1,2,3,4,5,6,7,8,9" } else { word }.to_owned()
+    };
+    let words: Vec<String> = words.into_iter().map(longer).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    sandbox.run(&words).refused(1, "made once, over 8 tasks");
 }
 
 #[test]

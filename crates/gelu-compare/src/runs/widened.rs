@@ -123,7 +123,16 @@ impl<E: Experiment> Comparison<E> {
         let (planned, seeds) = (here.plan(), asked.plan().seeds);
         let last = self.last_seed(here);
         let added = |seeds: &u64| self.added_seeds.iter().any(|added| added.seeds == *seeds);
+        let tasks = |design: &Design| design.criterion().over.map(|(_, tasks)| tasks);
         match seeds {
+            _ if tasks(asked) != tasks(here) => match has_begun() {
+                false => Ok(Further::NewPlan),
+                true => Err(format!(
+                    "its verdicts are made once, over {} tasks, and there are results already; name another folder with \
+                     --out",
+                    tasks(here).unwrap_or_default()
+                )),
+            },
             _ if !planned.until_decided && asked.plan().until_decided => match has_begun() {
                 false => Ok(Further::NewPlan),
                 true => Err(format!(
