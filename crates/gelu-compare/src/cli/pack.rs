@@ -1,6 +1,7 @@
 use super::warnings;
 use crate::comparison::AnyReader;
 use crate::error::Place;
+use crate::files::write_atomically;
 use crate::output::{complain, print};
 use crate::pack::{self, Digits};
 use crate::report::runs_csv;
@@ -9,6 +10,7 @@ use crate::{Error, Result};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tempfile::NamedTempFile;
 
 /// Pack a finished comparison into one file: settings, scores and provenance, without the trained networks
 #[derive(Debug, Args)]
@@ -43,21 +45,27 @@ impl Pack {
             let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.folder.with_file_name(format!("{name}.zip"))
         });
-        let packed = pack::pack(&self.folder, &snapshot, &file, self.digits)?;
-        let again = AnyReader::<E>::open(pack::open(&file)?.path())?.snapshot();
-        if self.digits.is_some() && scores_of(&again) != scores_of(&snapshot) {
-            std::fs::remove_file(&file).map_err(Error::io("remove", &file))?;
-            let problem = "would have other scores with rounded metrics, and was removed";
+        let packed = pack::pack(&self.folder, &snapshot, self.digits)?;
+        if self.digits.is_some() && scores_in::<E>(&packed.bytes)? != scores_of(&snapshot) {
+            let problem = "would have other scores with rounded metrics, and was not written";
             return Err(Error::data(&file, Place::File, problem, "pack it without --digits"));
         }
+        write_atomically(&file, &packed.bytes)?;
         let left_out = match packed.left_out {
             0 => String::new(),
             count => format!("; {count} that are not finished were left out"),
         };
-        let size = packed.size.div_ceil(1000);
+        let size = packed.bytes.len().div_ceil(1000);
         print(&format!("{}: {} runs, {size} kB{left_out}\n", file.display(), packed.runs))?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The table of the scores that a packed comparison has once it is read again.
+fn scores_in<E: Experiment>(bytes: &[u8]) -> Result<Vec<u8>> {
+    let file = NamedTempFile::new().map_err(Error::io("create a file in", &std::env::temp_dir()))?;
+    write_atomically(file.path(), bytes)?;
+    Ok(scores_of(&AnyReader::<E>::open(pack::open(file.path())?.path())?.snapshot()))
 }
 
 /// The table of the scores of all runs that are over.

@@ -77,15 +77,16 @@ fn power(finding: &Finding, wording: &Wording) -> Option<String> {
 
 /// Stopping at the first seed that decides takes the differences that happen to be large.
 fn early(finding: &Finding) -> Option<String> {
+    let after = finding.decided_after?;
     let is_early = finding.until_decided
         && finding.verdict != Verdict::Undecided
-        && (finding.seeds as u64) < finding.planned_seeds
+        && (after as u64) < finding.planned_seeds
         && finding.mean.is_some();
     is_early.then(|| {
         format!(
-            "It was decided after {} of up to {} seeds. Stopping early exaggerates a difference: the true one is probably \
-             smaller.",
-            finding.seeds, finding.planned_seeds
+            "It was decided after {after} of up to {} seeds. Stopping early exaggerates a difference: the true one is \
+             probably smaller.",
+            finding.planned_seeds
         )
     })
 }
@@ -119,7 +120,7 @@ fn pairing(finding: &Finding) -> Option<String> {
     })
 }
 
-/// What is the same for somebody may still be a difference.
+/// Says where runs show a difference that is smaller than the negligible one.
 fn below_margin(finding: &Finding, wording: &Wording) -> Option<String> {
     let [low, high] = finding.interval?.ends();
     let differs = finding.verdict == Verdict::Same && (low > 0.0 || high < 0.0);

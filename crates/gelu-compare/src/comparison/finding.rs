@@ -137,7 +137,8 @@ pub struct Finding {
     /// Planned runs of both that are not complete.
     pub outstanding: usize,
     /// How many seeds in all would decide it with a probability of 70%, if the difference is as large as it looks; null
-    /// where it is decided, where nothing was declared negligible, and beyond ten times the planned seeds.
+    /// where it is decided, where nothing was declared negligible, beyond ten times the planned seeds, and over tasks, of
+    /// which none can be added.
     pub forecast_seeds: Option<u64>,
     /// Whether the metric that must not get worse was shown not to; null where none was named.
     pub no_worse: Option<bool>,
@@ -257,7 +258,7 @@ impl Finding {
         };
         let is_open = verdict == Verdict::Undecided && tested.is_some() && n >= rule.plan.seeds;
         let forecast_seeds = mean
-            .filter(|_| is_open && negligible > 0.0)
+            .filter(|_| is_open && negligible > 0.0 && scores.sample != Sample::Tasks)
             .and_then(|mean| forecast(mean, rule.plan, negligible, rule.share()))
             .map(|total| total.max(rule.fewest_seeds()));
         let examples = scores.over_new_examples(&pairs, tested.as_ref(), rule);

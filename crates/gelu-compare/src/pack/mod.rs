@@ -20,7 +20,8 @@ mod tables;
 mod write;
 
 pub use digits::Digits;
-pub use read::{Opened, is_packed, open, scores, unpack};
+pub use read::{Opened, open, restored, scores, unpack};
+pub(crate) use read::is_packed;
 pub use write::{Packed, pack};
 
 use crate::measure::Confusion;

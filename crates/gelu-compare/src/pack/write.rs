@@ -1,7 +1,7 @@
 use super::tables::Joined;
 use super::{Digits, FILES, METRICS, OUTCOMES, RunRecord, TABLES};
 use crate::error::Place;
-use crate::files::{from_json, from_toml, problem, read_bytes, read_text, write_atomically};
+use crate::files::{from_json, from_toml, problem, read_bytes, read_text};
 use crate::report::runs_csv;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, outcomes_to_bytes, record_name, records};
 use crate::{Error, Result};
@@ -11,32 +11,31 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// What was packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A packed comparison, to be written to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// How many runs the file holds.
+    /// How many runs it holds.
     pub runs: usize,
     /// How many runs of the folder it does not hold, since they are not over.
     pub left_out: usize,
-    /// Its size in bytes.
-    pub size: usize,
+    /// The zip.
+    pub bytes: Vec<u8>,
 }
 
-/// Packs the comparison in `folder`, of which `snapshot` was read, into `file`, which is replaced. The same folder gives the
-/// same bytes at any time. With `digits`, numbers that no score is read from are rounded.
+/// Packs the comparison in `folder`, of which `snapshot` was read. The same folder gives the same bytes at any time. With
+/// `digits`, numbers that no score is read from are rounded.
 ///
 /// # Errors
 ///
-/// When a file of a run cannot be read or is damaged, or `file` cannot be written.
+/// When a file of a run cannot be read or is damaged.
 pub fn pack(
     folder: &Path,
     snapshot: &ComparisonSnapshot,
-    file: &Path,
     digits: Option<Digits>,
 ) -> Result<Packed> {
     let (over, left): (Vec<&RunSnapshot>, Vec<_>) =
         snapshot.runs.iter().partition(|run| run.status.is_over());
-    let mut archive = Archive { file, writer: ZipWriter::new(Cursor::new(Vec::new())) };
+    let mut archive = Archive { folder, writer: ZipWriter::new(Cursor::new(Vec::new())) };
     archive.add("README.txt", readme(snapshot, digits).as_bytes())?;
     let plan = folder.join("comparison.toml");
     archive.add("comparison.toml", read_text(&plan)?.unwrap_or_default().as_bytes())?;
@@ -75,9 +74,7 @@ pub fn pack(
             }
         }
     }
-    let bytes = archive.finish()?;
-    write_atomically(file, &bytes)?;
-    Ok(Packed { runs: over.len(), left_out: left.len(), size: bytes.len() })
+    Ok(Packed { runs: over.len(), left_out: left.len(), bytes: archive.finish()? })
 }
 
 fn readme(snapshot: &ComparisonSnapshot, digits: Option<Digits>) -> String {
@@ -121,7 +118,7 @@ fn record(folder: &Path) -> Result<RunRecord> {
 }
 
 struct Archive<'a> {
-    file: &'a Path,
+    folder: &'a Path,
     writer: ZipWriter<Cursor<Vec<u8>>>,
 }
 
@@ -136,11 +133,11 @@ impl Archive<'_> {
         added
             .map_err(std::io::Error::from)
             .and_then(|()| self.writer.write_all(bytes))
-            .map_err(Error::io("pack", self.file))
+            .map_err(Error::io("pack", self.folder))
     }
 
     fn finish(self) -> Result<Vec<u8>> {
         let finished = self.writer.finish().map_err(std::io::Error::from);
-        finished.map(Cursor::into_inner).map_err(Error::io("pack", self.file))
+        finished.map(Cursor::into_inner).map_err(Error::io("pack", self.folder))
     }
 }

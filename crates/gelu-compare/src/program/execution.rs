@@ -69,7 +69,7 @@ impl Execution {
         on: &On,
         workers: Workers,
     ) -> Result<Option<CarriedOut>> {
-        let out = decided.out(study);
+        let out = decided.out(study)?;
         if self.dry_run {
             dry_run(&decided.comparison(study, on, &out)?, &out)?;
             return Ok(None);

@@ -3,6 +3,7 @@ use crate::cli::{OverFlags, Seeds, no_worse, number, whole};
 use crate::comparison::ComparisonReader;
 use crate::measure::{NoWorse, Reported, Unit};
 use crate::names::check_line;
+use crate::pack;
 use crate::runs::{Comparison, ComparisonFolder, Experiment};
 use crate::setting::{Axis, Role, Value};
 use crate::{Error, Result};
@@ -236,7 +237,7 @@ impl Varied {
 }
 
 impl Decided {
-    pub(super) fn change(&self, study: &mut Study) {
+    pub(super) fn change(&self, study: &mut Study) -> Result<()> {
         study.primary = self.primary.clone().unwrap_or_else(|| study.primary.clone());
         study.higher.extend(self.higher.iter().cloned());
         if self.best_epoch {
@@ -250,9 +251,10 @@ impl Decided {
         self.seeds.change(&mut study.seeds, &mut study.until_decided);
         // Over tasks, seeds decide nothing.
         if study.over.is_none() {
-            let (rule, out) = (study.design().rule(), self.out(study));
+            let (rule, out) = (study.design().rule(), self.out(study)?);
             self.seeds.raise::<Study>(&rule, &mut study.seeds, &out);
         }
+        Ok(())
     }
 
     /// Gives measures their units, once it is known what else is declared of them.
@@ -293,7 +295,7 @@ impl Decided {
 
     /// Makes the comparison's folder, or joins the one that is there.
     pub(super) fn make_folder(&self, study: &Study, on: &On) -> Result<ComparisonFolder<Study>> {
-        let out = self.out(study);
+        let out = self.out(study)?;
         let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison()).ok();
         let asked = self.comparison(study, on, &out)?;
         let (folder, now) = ComparisonFolder::create(&out, &asked, ComparisonReader::has_begun)?;
@@ -332,8 +334,10 @@ impl Decided {
         self.out = Some(out.to_path_buf());
     }
 
-    pub(super) fn out(&self, study: &Study) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&study.name))
+    /// The folder of the results, restored where a packed comparison is named.
+    pub(super) fn out(&self, study: &Study) -> Result<PathBuf> {
+        let out = self.out.clone();
+        pack::restored(out.unwrap_or_else(|| PathBuf::from("results").join(&study.name)))
     }
 
     pub(super) fn comparison(

@@ -60,7 +60,7 @@ impl Judge {
         let mut study = Study::new(&name(&a, &b), "");
         study.axis(Axis::new(Study::COMMAND, Role::Compared, [a.clone(), b.clone()]));
         told.change(&mut study);
-        decided.change(&mut study);
+        decided.change(&mut study)?;
         decided.say_units(&mut study);
         decided.check(&study)?;
         if let Some(file) = session {

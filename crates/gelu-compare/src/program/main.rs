@@ -56,7 +56,7 @@ impl Varying {
         study.environment = environment;
         told.change(&mut study);
         let decided = varied.decided.clone();
-        decided.change(&mut study);
+        decided.change(&mut study)?;
         varied.change(&mut study);
         decided.say_units(&mut study);
         decided.check(&study)?;
@@ -102,7 +102,7 @@ impl Command {
                 submission.with_grace(study.grace.unwrap_or(0)).run(
                     "gelu-compare",
                     &study.name,
-                    &decided.out(&study),
+                    &decided.out(&study)?,
                     Vec::new(),
                     || decided.make_folder(&study, &On::default()).map(drop),
                 )

@@ -165,7 +165,7 @@ enum OwnCommand<F: Args> {
 fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, Decided)> {
     let varied = varied.of(&study)?;
     let decided = varied.decided.clone();
-    decided.change(&mut study);
+    decided.change(&mut study)?;
     varied.change(&mut study);
     body.declare(&mut study);
     decided.say_units(&mut study);
@@ -212,7 +212,7 @@ impl<F: Args> OwnSubmit<F> {
         let Self { varied, flags, submission } = self;
         let on = body.on(&flags)?;
         let (study, decided) = asked(study, varied, body)?;
-        submission.run(tool, &study.name, &decided.out(&study), body.words(&flags), || {
+        submission.run(tool, &study.name, &decided.out(&study)?, body.words(&flags), || {
             decided.make_folder(&study, &on).map(drop)
         })
     }

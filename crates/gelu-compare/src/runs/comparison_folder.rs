@@ -45,14 +45,6 @@ impl<E: Experiment> ComparisonFolder<E> {
         asked: &Comparison<E>,
         has_begun: HasBegun<E>,
     ) -> Result<(Self, Comparison<E>)> {
-        if pack::is_packed(path) {
-            let advice = format!(
-                "restore its folder with `{} unpack {}`, and name that",
-                E::Spec::TOOL,
-                path.display()
-            );
-            return Err(Error::data(path, Place::File, "is a packed comparison", advice));
-        }
         let folder = Self { path: path.to_path_buf(), of: PhantomData };
         let runs = folder.runs();
         fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
