@@ -7,25 +7,25 @@ pub struct Readme;
 
 /// The code of the book's chapter on gelu-core.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/src/core.md")]
+#[doc = include_str!("../docs/src/reference/core.md")]
 pub struct Core;
 
 /// The code of the book's chapter on what takes the place of what in `burn::nn`.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/src/from-burn.md")]
+#[doc = include_str!("../docs/src/how-to/from-burn.md")]
 pub struct FromBurn;
 
 /// The code of the book's chapter on gelu-kernels.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/src/kernels.md")]
+#[doc = include_str!("../docs/src/reference/kernels.md")]
 pub struct Kernels;
 
 /// The code of the book's chapter on gelu-training.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/src/training.md")]
+#[doc = include_str!("../docs/src/reference/training.md")]
 pub struct Training;
 
 /// The code of the book's chapter on gelu-models.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/src/models.md")]
+#[doc = include_str!("../docs/src/reference/models.md")]
 pub struct Models;

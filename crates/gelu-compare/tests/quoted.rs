@@ -24,8 +24,11 @@ fn texts() -> Vec<PathBuf> {
     };
     let mut texts = vec![root.join("README.md")];
     texts.extend(entries("crates").into_iter().map(|package| package.join("README.md")));
-    for folder in ["docs/src", "docs/src/reproduction"] {
-        texts.extend(entries(folder));
+    for page in entries("docs/src") {
+        match page.is_dir() {
+            true => texts.extend(entries(page.to_str().unwrap())),
+            false => texts.push(page),
+        }
     }
     texts.retain(|path| path.is_file() && path.extension().is_some_and(|kind| kind == "md"));
     texts

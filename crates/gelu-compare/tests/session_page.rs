@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const PAGE: &str = include_str!("../../../docs/src/sessions.md");
+const PAGE: &str = include_str!("../../../docs/src/how-to/research-loop.md");
 
 /// The blocks of a language, in order.
 fn blocks(language: &str) -> Vec<&'static str> {

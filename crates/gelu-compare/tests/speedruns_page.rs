@@ -9,7 +9,7 @@ use page::Page;
 use std::path::Path;
 use std::process::Command;
 
-const PAGE: &str = include_str!("../../../docs/src/speedruns.md");
+const PAGE: &str = include_str!("../../../docs/src/how-to/speedruns.md");
 
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

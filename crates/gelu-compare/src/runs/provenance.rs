@@ -117,7 +117,7 @@ mod tests {
         let environment = Environment(names.map(|name| (name.to_owned(), "".into())).into());
         let mut session = Provenance::begin(&environment, 0);
         session.end("finished", 1, vec![String::new()]);
-        let page = include_str!("../../../../docs/src/json-schema.md");
+        let page = include_str!("../../../../docs/src/reference/json-schema.md");
         let (_, section) = page.split_once("## What a run was trained by").unwrap();
         let rows: Vec<&str> = section.lines().filter_map(|row| row.strip_prefix("| `")).collect();
         let names: Vec<&str> =

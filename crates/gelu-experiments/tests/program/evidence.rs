@@ -204,7 +204,7 @@ fn quotes(markdown: &str) -> Vec<(String, String)> {
 fn verdicts_are_quoted_as_the_tables_that_are_kept_have_them() {
     let mut found = 0;
     let mut texts = vec![root().join("README.md")];
-    for folder in ["docs/src", "docs/src/reproduction"] {
+    for folder in ["docs/src", "docs/src/results"] {
         let pages = entries(&root().join(folder)).into_iter();
         texts.extend(pages.filter(|page| page.extension().is_some_and(|end| end == "md")));
     }

@@ -464,7 +464,7 @@ fn write_own_data(sandbox: &Sandbox) {
 
 /// The recipe that the book says to begin with, with each of its `[data]`.
 fn own_recipes() -> Vec<String> {
-    let page = include_str!("../../../../docs/src/own-data.md");
+    let page = include_str!("../../../../docs/src/how-to/own-data.md");
     let digits = Recipe::text("digits").unwrap();
     let (head, rest) = digits.split_once("[data]\n").unwrap();
     let (_, tail) = rest.split_once("\n\n").unwrap();

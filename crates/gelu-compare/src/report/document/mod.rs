@@ -1,4 +1,4 @@
-//! The JSON document of a comparison. Its schema is described in `docs/src/json-schema.md`.
+//! The JSON document of a comparison. Its schema is described in `docs/src/reference/json-schema.md`.
 
 mod arm;
 mod criterion;
@@ -183,7 +183,7 @@ mod tests {
     /// `UPDATE_SCHEMA=1 cargo test --release --lib json_schema` writes it anew.
     #[test]
     fn the_books_json_schema_is_that_of_the_types() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/results.schema.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/results.schema.json");
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             std::fs::write(path, Document::json_schema()).unwrap();
         }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_example_in_the_book_is_a_document() {
-        let page = include_str!("../../../../../docs/src/json-schema.md");
+        let page = include_str!("../../../../../docs/src/reference/json-schema.md");
         let (_, rest) = page.split_once("```json\n").unwrap();
         let (example, _) = rest.split_once("```").unwrap();
         let document: Json = serde_json::from_str(example).unwrap();

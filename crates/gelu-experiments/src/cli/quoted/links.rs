@@ -75,7 +75,7 @@ fn links_lead_somewhere() {
 
 #[test]
 fn broken_links_are_found() {
-    let page = "docs/src/speed.md";
+    let page = "docs/src/explanation/speed.md";
     let markdown = "# A heading, with `code`\n";
     let found = |target: &str| problem(page, markdown, target);
     assert_eq!(found("#a-heading-with-code"), None);

@@ -171,7 +171,7 @@ fn whoever_says_what_was_measured_says_of_how_many_runs() {
     };
     let mut found = 0;
     for (name, text) in texts() {
-        if !name.contains("docs/src/reproduction") {
+        if !name.contains("docs/src/results") {
             continue;
         }
         for quoted in Page::of("gelu", &text).commands.iter().filter(measured) {
