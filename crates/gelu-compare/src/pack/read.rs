@@ -68,7 +68,7 @@ pub fn restored(path: PathBuf) -> Result<PathBuf> {
 }
 
 /// Returns whether `path` is a file with a packed comparison.
-pub fn is_packed(path: &Path) -> bool {
+pub(crate) fn is_packed(path: &Path) -> bool {
     path.is_file()
         && Archive::open(path)
             .and_then(|mut archive| archive.entry("runs.json"))
