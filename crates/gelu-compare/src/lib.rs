@@ -8,15 +8,13 @@
 //! [`comparison::Rule`] says how many seeds are planned, and how many comparisons share the 5% of tables that may err; a
 //! [`comparison::Finding`] is what both make of the pairs, with its sentence. [`scores`] does so for a table from anywhere.
 
-#[cfg(test)]
-extern crate self as gelu_compare;
-
 pub mod cli;
 pub mod cluster;
 pub mod comparison;
 pub mod dashboard;
 pub mod error;
 pub mod export;
+pub mod extension;
 pub mod files;
 pub mod host;
 pub mod measure;
@@ -32,6 +30,8 @@ pub mod scores;
 pub mod setting;
 pub mod signals;
 pub mod suggestion;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod worker;
 
 pub use error::{Error, Result};

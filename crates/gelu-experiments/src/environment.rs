@@ -1,7 +1,7 @@
 //! What a process computes with and on: a part of where every number comes from.
 
-use crate::device::DeviceName;
 use gelu_compare::runs::Environment;
+use gelu_learner::device::DeviceName;
 use serde_json::Value;
 
 /// Program, build and machine of this process, training on `device` with so many threads.

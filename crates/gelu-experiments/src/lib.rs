@@ -16,8 +16,4 @@ pub mod runs;
 pub mod training;
 pub mod worker;
 
-pub use gelu_learner::{activation, device};
-
-pub use gelu_compare::{
-    Error, Result, cluster, dashboard, error, export, files, names, output, scores, signals,
-};
+pub use gelu_compare::{Error, Result};

@@ -26,9 +26,6 @@ const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
 /// The network of the best epoch so far, in runs that report it.
 const BEST: &str = "best.bpk";
 
-/// What the network of the reported epoch makes of each test example, where that is kept.
-pub(crate) const OUTCOMES: &str = "outcomes.bin";
-
 /// The key in a network's file of the value that the program attached to it, as JSON.
 pub(crate) const ATTACHED: &str = "attached";
 
@@ -256,6 +253,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::networks::OUTCOMES;
     use burn::nn::{BatchNorm, BatchNormConfig};
     use burn::store::RecordError;
     use burn::tensor::Device;

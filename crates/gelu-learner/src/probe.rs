@@ -1,11 +1,11 @@
 //! What the layers of a network do: measured on one batch after every epoch.
 
+use crate::networks::LayerMeasure;
 use crate::split_metrics::unreadable;
 use crate::{Error, ModelOutput, Result, Trainable};
 use burn::data::dataloader::DataLoader;
 use burn::tensor::{DType, Device, FloatDType, Tensor};
 use burn::train::InferenceStep;
-use gelu_compare::measure::LayerMeasure;
 use gelu_core::watch;
 
 type Batch<M> = <M as InferenceStep>::Input;

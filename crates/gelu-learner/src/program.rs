@@ -2,14 +2,16 @@ use crate::Trainable;
 use crate::batch_metrics::LOSS;
 use crate::flags::Flags;
 use crate::learn::{FinishedRun, RunContext, log, train_run};
+use crate::networks::{Networks, check_outcomes, parse_outcomes, set_outcomes};
 use crate::session::RunOptions;
 use crate::{Error, ModelOutput, Result, Run, Training, environment};
 use burn::tensor::Device;
 use burn::train::InferenceStep;
-use gelu_compare::measure::{Measure, Split, check_outcomes};
+use gelu_compare::extension::extend;
+use gelu_compare::measure::{Measure, Split};
 use gelu_compare::output::complain;
 use gelu_compare::program::{Body, Holds, On, ProgramOf, Study, StudyRun, Work, note_executable};
-use gelu_compare::runs::{ClaimedRun, Comparison, Environment, RunStatus, Spec, parse_outcomes};
+use gelu_compare::runs::{ClaimedRun, Comparison, Environment, RunStatus, Spec};
 use gelu_compare::setting::Role;
 use gelu_compare::worker::{Control, Cores, Trainer};
 use std::ffi::OsString;
@@ -39,6 +41,7 @@ where
 {
     fn holding(function: F) -> Self {
         probe();
+        extend(&[&Networks]);
         let measures = <M as InferenceStep>::Output::metrics();
         let train = Arc::new(TrainingFunction { function: Arc::new(function) });
         Self { measures, train }
@@ -241,7 +244,7 @@ fn keep(finished: FinishedRun<'_, StudyRun>) -> Result<()> {
     };
     let outcomes = parse_outcomes(&finished.last.path, &bytes)?;
     match check_outcomes(&outcomes, reported, &[]) {
-        Ok(()) => finished.run.set_outcomes(&outcomes),
+        Ok(()) => set_outcomes(finished.run, &outcomes),
         Err(problem) => {
             log::<StudyRun>(&format!(
                 "the outcomes of the test examples are not saved: the file {problem}"

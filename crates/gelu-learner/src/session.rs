@@ -1,10 +1,11 @@
-use crate::checkpoint::{OUTCOMES, keep_best, keep_reported};
+use crate::checkpoint::{keep_best, keep_reported};
+use crate::networks::{OUTCOMES, Outcomes, TestGroups, outcomes_to_bytes};
 use crate::randomness::{Purpose, device_seed};
 use crate::{Confusion, Error, Result};
 use burn::tensor::Device;
 use burn::train::Interrupter;
-use gelu_compare::measure::{EpochMetrics, Outcomes, TestGroups};
-use gelu_compare::runs::{ClaimedRun, ProgressSink, RunStatus, Spec, outcomes_to_bytes};
+use gelu_compare::measure::EpochMetrics;
+use gelu_compare::runs::{ClaimedRun, ProgressSink, RunStatus, Spec};
 use gelu_compare::suggestion::did_you_mean;
 use gelu_compare::worker::Control;
 use std::path::Path;

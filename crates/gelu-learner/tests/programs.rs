@@ -3,21 +3,15 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../gelu-compare/tests/support/outcome.rs"]
-mod outcome;
-
-#[path = "../../gelu-compare/tests/support/sandbox.rs"]
-mod sandbox;
-
 #[path = "programs/keys.rs"]
 mod keys;
 
 #[path = "programs/resume.rs"]
 mod resume;
 
+use gelu_compare::testing::{Sandbox, results};
 use gelu_learner::{Setting, Trained};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use sandbox::{Sandbox, results};
 use serde_json::Value;
 use std::fs;
 use std::io::Read;

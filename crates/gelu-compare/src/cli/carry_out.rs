@@ -4,7 +4,7 @@ use crate::dashboard::{self, Mode, PlainReporter, Request};
 use crate::export::Target;
 use crate::output::{complain, print};
 use crate::program::has_output;
-use crate::report::{self, Document, Named, table};
+use crate::report::{self, Document, table};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec};
 use crate::signals::Signals;
 use crate::worker::{Place, PoolOptions, WorkerPool, take_up_failed};
@@ -72,7 +72,8 @@ impl CarriedOut {
 }
 
 impl Shown {
-    /// Carries out the comparison in a folder by workers of this machine, one in each of `places`, shows it, and reports in the end, with the figures that the experiment draws itself.
+    /// Carries out the comparison in a folder by workers of this machine, one in each of `places`, shows it, and writes the
+    /// report in the end.
     ///
     /// # Errors
     ///
@@ -81,7 +82,6 @@ impl Shown {
         &self,
         folder: &Path,
         places: impl Iterator<Item = impl Into<Place>>,
-        own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
     ) -> Result<CarriedOut> {
         let signals = Signals::listen()?;
         let mut reader = ComparisonReader::<E>::open(folder)?;
@@ -117,7 +117,7 @@ impl Shown {
         } else {
             running.with_lines(PlainReporter::after(&before), self.json)?;
         }
-        running.conclude(self, own)
+        running.conclude(self)
     }
 }
 
@@ -199,16 +199,12 @@ impl<E: Experiment> Running<E> {
     }
 
     /// Reports what there is.
-    fn conclude(
-        mut self,
-        shown: &Shown,
-        own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
-    ) -> Result<CarriedOut> {
+    fn conclude(mut self, shown: &Shown) -> Result<CarriedOut> {
         let (tool, snapshot) = (E::Spec::TOOL, self.reader.snapshot());
         let out = self.reader.folder().path().to_path_buf();
         let document = Document::of(&snapshot);
         let recipe = &self.reader.comparison().recipe;
-        let written = report::write(&snapshot, recipe, own(&snapshot), &out);
+        let written = report::write(&snapshot, recipe, &out);
         match shown.json {
             true => print(&document.to_json())?,
             false => print(&summary(&document, &out, &written.files))?,

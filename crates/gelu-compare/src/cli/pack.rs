@@ -38,7 +38,8 @@ impl Pack {
     ///
     /// As [`pack::pack`], when there is no comparison in the folder, and when the file would have other scores.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
-        let snapshot = AnyReader::<E>::open(&self.folder)?.snapshot();
+        let mut reader = AnyReader::<E>::open(&self.folder)?;
+        let snapshot = reader.snapshot();
         complain(&warnings(E::Spec::TOOL, &snapshot));
         let file = self.out.unwrap_or_else(|| {
             let whole = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
@@ -63,7 +64,8 @@ impl Pack {
 
 /// The table of the scores that a packed comparison has once it is read again.
 fn scores_in<E: Experiment>(bytes: &[u8]) -> Result<Vec<u8>> {
-    let file = NamedTempFile::new().map_err(Error::io("create a file in", &std::env::temp_dir()))?;
+    let file =
+        NamedTempFile::new().map_err(Error::io("create a file in", &std::env::temp_dir()))?;
     write_atomically(file.path(), bytes)?;
     Ok(scores_of(&AnyReader::<E>::open(pack::open(file.path())?.path())?.snapshot()))
 }

@@ -4,8 +4,8 @@ use crate::comparison::AnyReader;
 use crate::export::Target;
 use crate::output::{complain, print};
 use crate::pack;
-use crate::report::{Document, Named, table};
-use crate::runs::{ComparisonSnapshot, Experiment, Spec};
+use crate::report::{Document, table};
+use crate::runs::{Experiment, Spec};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,15 +27,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Writes the report, with the figures that the experiment draws itself.
+    /// Writes the report.
     ///
     /// # Errors
     ///
     /// When there is no comparison in the folder, or nothing can be written.
-    pub fn run<E: Experiment>(
-        self,
-        own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
-    ) -> Result<ExitCode> {
+    pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let opened = pack::open(&self.folder)?;
         let mut reader = AnyReader::<E>::open(opened.path())?;
         let (tool, snapshot) = (E::Spec::TOOL, reader.snapshot());
@@ -46,7 +43,7 @@ impl Report {
             false => self.folder.clone(),
         });
         std::fs::create_dir_all(&out).map_err(crate::Error::io("create the folder", &out))?;
-        let written = reader.report(&snapshot, own, &out);
+        let written = reader.report(&snapshot, &out);
         let paths: Vec<String> =
             written.files.iter().map(|path| path.display().to_string()).collect();
         print(&match self.json {

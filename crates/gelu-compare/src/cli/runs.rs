@@ -126,7 +126,7 @@ fn time_left(runs: &[RunSnapshot]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     #[test]
     fn runs_that_are_left_take_as_long_as_those_that_finished() {

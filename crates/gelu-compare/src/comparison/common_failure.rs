@@ -44,7 +44,7 @@ fn without_numbers_and_paths(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     /// The example with nothing begun but its first runs, which failed so.
     fn failing(reasons: &[&str]) -> ComparisonSnapshot {

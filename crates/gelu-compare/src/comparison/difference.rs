@@ -2,12 +2,12 @@ use super::finding::{Finding, Guard, Scores};
 use super::summary::{Group, best_groups};
 use super::tasks::{Task, over_tasks};
 use super::wording::Wording;
-use crate::measure::{Measure, Outcomes, Over, Split};
+use crate::extension::{WiderInterval, extensions};
+use crate::measure::{Measure, Over};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use crate::setting::{Setting, Value};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 /// What a comparison of an arm with the baseline found.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,6 @@ pub struct FurtherSeeds {
 /// Where the verdict is over an axis, an arm is compared once over all its values.
 pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
-    let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
     if let Some((over, _)) = &snapshot.criterion.over {
         return over_axis(snapshot, &sides(snapshot, &best), over);
     }
@@ -45,7 +44,7 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
         arm: side.arm.arm.clone(),
         baseline: side.baseline.arm.clone(),
         context: side.arm.context.clone(),
-        finding: Finding::of(side.scores(snapshot), &rule, &wording),
+        finding: side.finding(snapshot),
     };
     sides(snapshot, &best).iter().map(difference).collect()
 }
@@ -125,14 +124,33 @@ pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
 }
 
 /// The two groups of a contrast.
-pub(super) struct Side<'a> {
-    pub(super) arm: &'a Group<'a>,
-    pub(super) baseline: &'a Group<'a>,
+/// An arm and the baseline in one context.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The runs of the arm.
+    pub arm: &'a Group<'a>,
+    /// The runs of the baseline.
+    pub baseline: &'a Group<'a>,
 }
 
-impl Side<'_> {
+impl<'a> Side<'a> {
     fn finding(&self, snapshot: &ComparisonSnapshot) -> Finding {
-        Finding::of(self.scores(snapshot), &snapshot.criterion.rule(), &snapshot.wording())
+        let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
+        Finding::widened(self.scores(snapshot), &rule, &wording, |seeds, alpha| {
+            self.wider(snapshot, seeds, alpha)
+        })
+    }
+
+    /// An interval for more than new seeds, of the pairs of the first `seeds`.
+    fn wider(
+        &self,
+        snapshot: &ComparisonSnapshot,
+        seeds: usize,
+        alpha: f64,
+    ) -> Option<Result<WiderInterval, String>> {
+        let runs = self.paired(|run| run.status.is_complete().then_some(run));
+        let pairs: Vec<[&RunSnapshot; 2]> = runs.into_values().take(seeds).collect();
+        extensions().iter().find_map(|by| by.interval(snapshot, &pairs, alpha))
     }
 
     fn scores(&self, snapshot: &ComparisonSnapshot) -> Scores {
@@ -149,10 +167,6 @@ impl Side<'_> {
             by_seed: of(&snapshot.primary()),
             guard,
             outstanding: self.outstanding(snapshot),
-            outcomes: self.outcomes(snapshot),
-            // Only what is measured on counted test examples can be told example by example.
-            could_keep_outcomes: snapshot.primary().split == Some(Split::Test)
-                && snapshot.test_examples > 0,
             built_differently: differs(arm) != differs(baseline),
             ..Scores::default()
         }
@@ -174,18 +188,12 @@ impl Side<'_> {
 
     /// `[arm, baseline]` of each seed of which both runs are complete, as costs.
     fn by_seed(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
-        let selection = snapshot.selection();
-        let value = |run: &RunSnapshot| cost(snapshot, measure, &selection, run);
-        self.paired(|run| value(run))
+        self.paired(|run| Some(measure.cost(score(snapshot, measure, run)?)))
     }
 
-    fn outcomes(&self, snapshot: &ComparisonSnapshot) -> BTreeMap<u64, [Arc<Outcomes>; 2]> {
-        self.paired(|run| run.outcomes_of(&snapshot.criterion).cloned())
-    }
-
-    fn paired<V>(&self, value: impl Fn(&RunSnapshot) -> Option<V>) -> BTreeMap<u64, [V; 2]> {
+    fn paired<V>(&self, value: impl Fn(&'a RunSnapshot) -> Option<V>) -> BTreeMap<u64, [V; 2]> {
         let of_baseline = |seed: u64| self.baseline.runs.iter().find(|run| run.key.seed == seed);
-        let pair = |run: &&RunSnapshot| {
+        let pair = |run: &&'a RunSnapshot| {
             let seed = run.key.seed;
             Some((seed, [value(run)?, value(of_baseline(seed)?)?]))
         };
@@ -193,8 +201,8 @@ impl Side<'_> {
     }
 }
 
-/// The planned groups beside the baseline's.
-pub(super) fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) -> Vec<Side<'a>> {
+/// Returns the planned groups of a snapshot's [`best_groups`], each with the baseline's in its context.
+pub fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) -> Vec<Side<'a>> {
     let against = &snapshot.criterion.baseline;
     let beside = |context: Setting| {
         let here: Vec<&Group<'_>> =
@@ -207,35 +215,20 @@ pub(super) fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) ->
     snapshot.contexts().into_iter().flat_map(beside).collect()
 }
 
-/// A metric of a complete run at the epoch that is reported, as a cost; +∞ where it diverged.
-fn cost(
-    snapshot: &ComparisonSnapshot,
-    measure: &Measure,
-    selection: &Measure,
-    run: &RunSnapshot,
-) -> Option<f64> {
-    let under_noise =
-        !snapshot.criterion.amplitudes.is_empty() && measure.name == snapshot.criterion.primary;
+/// Returns the value of a metric of a complete run at the epoch that is reported, the worst where it diverged; `None` for
+/// other runs, and where it was not measured.
+pub fn score(snapshot: &ComparisonSnapshot, measure: &Measure, run: &RunSnapshot) -> Option<f64> {
     match run.status {
-        _ if under_noise => noisy_test_error(snapshot, run),
-        RunStatus::Diverged { .. } => Some(f64::INFINITY),
+        RunStatus::Diverged { .. } => Some(measure.direction.worst()),
+        RunStatus::Finished if measure.of_run => {
+            extensions().iter().find_map(|by| by.value(snapshot, run, measure))
+        }
         RunStatus::Finished => {
-            let reported = snapshot.reported.epoch_of(selection, &run.epochs)?;
-            Some(measure.cost(reported.get(&measure.column)?))
+            let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs)?;
+            reported.get(&measure.column)
         }
         _ => None,
     }
-}
-
-/// The mean test error of a complete run over the amplitudes declared; +∞ where it diverged. `None`
-/// where none are declared, or one was not measured: a mean over others would be another measure.
-pub fn noisy_test_error(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Option<f64> {
-    let at = |&amplitude: &f64| match run.status {
-        RunStatus::Diverged { .. } => Some(f64::INFINITY),
-        _ => run.noise.iter().find(|point| point.amplitude == amplitude)?.test_error,
-    };
-    let errors: Vec<f64> = snapshot.criterion.amplitudes.iter().map(at).collect::<Option<_>>()?;
-    (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
 }
 
 #[cfg(test)]
@@ -243,13 +236,14 @@ mod tests {
     use super::*;
     use crate::comparison::Verdict;
     use crate::comparison::statistics::Plan;
-    use crate::measure::{NoiseMetrics, Scale};
-    use crate::report::snapshot_example::example;
+    use crate::extension::{Extras, example};
+    use crate::measure::Scale;
     use crate::runs::AddedSeeds;
+    use crate::testing;
 
     /// GELU and ReLU with `seeds` seeds at one setting: ReLU's errors lie `shift` above GELU's.
     fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
-        let mut snapshot = example();
+        let mut snapshot = testing::example();
         let pattern = snapshot.runs[0].clone();
         snapshot.criterion.comparisons = 1;
         snapshot.criterion.plan = Plan::fixed(seeds);
@@ -294,38 +288,53 @@ mod tests {
     }
 
     #[test]
-    fn under_noise_the_mean_over_all_declared_amplitudes_is_compared() {
+    fn a_metric_of_whole_runs_is_what_an_extension_knows() {
+        example::install();
         let mut snapshot = two(8, |_| 0.0);
-        snapshot.criterion.primary = "noisy-test-error".to_owned();
-        snapshot.criterion.amplitudes = vec![1.0, 2.0];
+        snapshot.criterion.primary = "size".to_owned();
+        snapshot.measures.push(Measure { of_run: true, ..Measure::named("size") });
         for run in &mut snapshot.runs {
             let worse = if run.key.setting.text("activation") == "relu" { 0.02 } else { 0.0 };
-            let seed = if worse == 0.0 { 0.0 } else { 1e-4 * (run.key.seed as f64 - 4.5) };
-            let test_error = Some(0.3 + worse + seed);
-            let at = |amplitude: f64| NoiseMetrics { amplitude, test_loss: 1.0, test_error };
-            run.noise = vec![at(0.0), at(1.0), at(2.0)];
-            run.noise[1].test_error = Some(0.1);
+            let size = 0.3 + worse + 1e-4 * (run.key.seed % 3) as f64 * (1.0 + worse);
+            run.extras = Extras::default().with(size);
         }
         let found = &differences(&snapshot)[0].finding;
-        assert!((found.mean.unwrap() - 0.01).abs() < 1e-12, "{found:?}");
+        assert!((found.mean.unwrap() - 0.02).abs() < 1e-5, "{found:?}");
         assert_eq!(found.verdict, Verdict::Worse);
-        snapshot.runs[0].noise.pop();
-        assert_eq!(differences(&snapshot)[0].finding.seeds, 7, "an amplitude is missing");
+        snapshot.runs[15].extras = Extras::default();
+        assert_eq!(differences(&snapshot)[0].finding.seeds, 7, "seed 8 lacks one");
+        snapshot.runs[15].status = RunStatus::Diverged { epoch: 1 };
+        assert_eq!(differences(&snapshot)[0].finding.seeds, 8);
     }
 
     #[test]
-    fn where_runs_kept_no_outcomes_a_reason_is_given() {
+    fn what_holds_for_more_than_new_seeds_is_said_and_where_it_could_be_zero() {
+        example::install();
         let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
-        let reason = |snapshot: &ComparisonSnapshot| {
-            differences(snapshot)[0].finding.no_new_examples.clone()
+        let mut with = |interval: Result<[f64; 2], &str>| {
+            let wider = interval.map(|[low, high]| WiderInterval {
+                low,
+                high,
+                of: "new words".to_owned(),
+                doubt: "on these words; on others it could be zero".to_owned(),
+            });
+            for run in &mut snapshot.runs {
+                run.extras = Extras::default().with(wider.clone().map_err(str::to_owned));
+            }
+            differences(&snapshot).remove(0).finding
         };
-        assert!(reason(&snapshot).unwrap().starts_with("runs have not kept"));
-        // Where they are not examples of a test set, nothing is missing.
-        snapshot.criterion.primary = "train-loss".to_owned();
-        assert_eq!(reason(&snapshot), None);
-        snapshot.criterion.primary = "test-error".to_owned();
-        snapshot.test_examples = 0;
-        assert_eq!(reason(&snapshot), None);
+        let wide = with(Ok([0.001, 0.004]));
+        assert!(wide.sentence.contains("; on new words 0.10 to 0.40)"), "{}", wide.sentence);
+        assert_eq!(wide.wider_interval.unwrap().high, 0.004);
+        let doubtful = with(Ok([-0.001, 0.006]));
+        assert!(
+            doubtful.sentence.contains("; on these words; on others it could be zero)"),
+            "{}",
+            doubtful.sentence
+        );
+        let none = with(Err("There is none."));
+        assert_eq!(none.no_wider_interval.as_deref(), Some("There is none."));
+        assert!(none.sentence.ends_with("p = 0.0078)."), "{}", none.sentence);
     }
 
     #[test]
@@ -356,7 +365,7 @@ mod tests {
 
     #[test]
     fn every_activation_is_compared_with_the_baseline_at_every_dropout_rate() {
-        let mut snapshot = example();
+        let mut snapshot = testing::example();
         snapshot.criterion.baseline = Setting::new([("activation", "relu")]);
         let found = differences(&snapshot);
         let named: Vec<_> =
@@ -368,7 +377,7 @@ mod tests {
 
     #[test]
     fn over_an_axis_an_arm_is_compared_once() {
-        let mut snapshot = example();
+        let mut snapshot = testing::example();
         let over = Over { axis: "dropout".to_owned(), scale: Scale::Raw };
         snapshot.criterion.over = Some((over, 2));
         snapshot.criterion.comparisons = 1;
@@ -395,7 +404,7 @@ mod tests {
 
     #[test]
     fn tuning_runs_are_not_compared() {
-        let mut snapshot = example();
+        let mut snapshot = testing::example();
         snapshot.runs.iter_mut().for_each(|run| run.key.stage = Stage::Tuning);
         assert!(differences(&snapshot).iter().all(|d| d.finding.pairs.is_empty()));
     }

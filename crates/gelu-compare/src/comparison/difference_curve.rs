@@ -58,8 +58,8 @@ pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
     use crate::runs::RunStatus;
+    use crate::testing::example;
 
     #[test]
     fn the_last_point_is_the_difference_that_is_reported() {

@@ -3,17 +3,16 @@ use super::rule::Rule;
 use super::sentence::sentence;
 use super::statistics::session::Judgement;
 use super::statistics::{
-    Decision, Interval, Mean, NewExamples, Pairs, Plan, Proportion, Tested, Unpaired, detectable,
-    forecast, new_examples, nothing_varies, session, step, tested,
+    Decision, Interval, Mean, Pairs, Plan, Proportion, Unpaired, detectable, forecast,
+    nothing_varies, session, step, tested,
 };
 use super::tasks::OverTasks;
 use super::verdict::Verdict;
 use super::wording::Wording;
-use crate::measure::Outcomes;
+use crate::extension::WiderInterval;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The scores of a setting and of the baseline, with what else is known of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,11 +28,6 @@ pub struct Scores {
     pub guard: Option<Guard>,
     /// Planned runs that are not complete.
     pub outstanding: usize,
-    /// What the runs of a seed made of the test examples, `[arm, baseline]`; without a seed one of whose runs has not
-    /// kept that.
-    pub outcomes: BTreeMap<u64, [Arc<Outcomes>; 2]>,
-    /// Whether runs could have kept outcomes, so that a missing one is worth a word.
-    pub could_keep_outcomes: bool,
     /// Whether the networks of the two are built differently: seeds then pair batches and random numbers, and no initial
     /// weights.
     pub built_differently: bool,
@@ -114,10 +108,10 @@ pub struct Finding {
     pub scores: Option<ScoreSummary>,
     /// The same of the baseline's.
     pub baseline_scores: Option<ScoreSummary>,
-    /// The interval over new seeds and new test examples of the same kind.
-    pub new_examples: Option<NewExamples>,
+    /// An interval that holds for more than new seeds, where an extension has one: for new test examples.
+    pub wider_interval: Option<WiderInterval>,
     /// Why there is no such interval, where one is due.
-    pub no_new_examples: Option<String>,
+    pub no_wider_interval: Option<String>,
     /// Share of seeds in which the setting is better, ties half.
     pub probability_better: Option<f64>,
     /// Wilson's 95% interval of that probability.
@@ -221,6 +215,17 @@ impl ScoreSummary {
 impl Finding {
     /// Judges the scores by the rule, and says it in the words of the metric.
     pub fn of(scores: Scores, rule: &Rule, wording: &Wording) -> Self {
+        Self::widened(scores, rule, wording, |_, _| None)
+    }
+
+    /// The same with an interval that holds for more than new seeds. `wider` gets the number of seeds and α of one
+    /// comparison, where the test has an interval, and gives costs.
+    pub fn widened(
+        scores: Scores,
+        rule: &Rule,
+        wording: &Wording,
+        wider: impl FnOnce(usize, f64) -> Option<Result<WiderInterval, String>>,
+    ) -> Self {
         let (pairs, is_whole) = judged(&scores.by_seed, rule.plan);
         let list = pairs.list();
         let n = list.len() as u64;
@@ -261,7 +266,9 @@ impl Finding {
             .filter(|_| is_open && negligible > 0.0 && scores.sample != Sample::Tasks)
             .and_then(|mean| forecast(mean, rule.plan, negligible, rule.share()))
             .map(|total| total.max(rule.fewest_seeds()));
-        let examples = scores.over_new_examples(&pairs, tested.as_ref(), rule);
+        let has_interval = mean.is_some() && tested.as_ref().is_some_and(|t| t.p.is_some());
+        let alpha = rule.share() * rule.plan.spent(n);
+        let wider = has_interval.then(|| wider(pairs.len(), alpha)).flatten();
         let mut finding = Self {
             verdict,
             unpaired_runs: None,
@@ -284,11 +291,11 @@ impl Finding {
             alpha_spent: rule.alpha * rule.plan.spent(n).max(1.0),
             scores: summary(0),
             baseline_scores: summary(1).filter(|_| scores.sample == Sample::Seeds),
-            new_examples: examples.clone().and_then(Result::ok).map(|new| {
-                let [low, high] = wording.ends_of_measure([new.low, new.high]);
-                NewExamples { low, high, ..new }
+            wider_interval: wider.clone().and_then(Result::ok).map(|wider| {
+                let [low, high] = wording.ends_of_measure([wider.low, wider.high]);
+                WiderInterval { low, high, ..wider }
             }),
-            no_new_examples: examples.and_then(Result::err),
+            no_wider_interval: wider.and_then(Result::err),
             probability_better: probability.as_ref().map(Proportion::share),
             probability_better_interval: probability.map(|share| share.interval(0.05)),
             detectable: mean.filter(|_| judgement.is_none()).and_then(|mean| {
@@ -441,34 +448,8 @@ impl Guard {
 }
 
 impl Scores {
-    /// Scores alone: no run is outstanding, and none has kept what it made of each test example.
+    /// Scores alone: no run is outstanding.
     pub fn new(arm: &str, baseline: &str, by_seed: BTreeMap<u64, [f64; 2]>) -> Self {
         Self { arm: arm.to_owned(), baseline: baseline.to_owned(), by_seed, ..Self::default() }
-    }
-
-    /// Where the mean lies for seeds and test examples like these, or why that cannot be told. `None` where the test has
-    /// no interval, or outcomes are not kept.
-    fn over_new_examples(
-        &self,
-        pairs: &Pairs,
-        tested: Option<&Tested>,
-        rule: &Rule,
-    ) -> Option<Result<NewExamples, String>> {
-        tested?.p?;
-        pairs.mean()?;
-        let kept: Option<Vec<[&Outcomes; 2]>> = (1..=pairs.len() as u64)
-            .map(|seed| self.outcomes.get(&seed).map(|[a, b]| [a.as_ref(), b.as_ref()]))
-            .collect();
-        match kept {
-            Some(kept) => {
-                let level = rule.share() * rule.plan.spent(pairs.len() as u64);
-                Some(new_examples(&kept, level).map_err(|reason| reason.to_string()))
-            }
-            None if self.could_keep_outcomes => Some(Err(
-                "runs have not kept what they made of each, as those of earlier versions have not"
-                    .to_owned(),
-            )),
-            None => None,
-        }
     }
 }

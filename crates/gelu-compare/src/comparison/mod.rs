@@ -8,7 +8,6 @@ mod difference_curve;
 mod doubt;
 mod finding;
 mod headings;
-mod layers;
 mod palette;
 pub mod plan;
 mod reader;
@@ -22,12 +21,11 @@ mod wording;
 
 pub use common_failure::common_failure;
 pub use difference::{
-    Difference, FurtherSeeds, differences, further_seeds, has_begun, noisy_test_error,
+    Difference, FurtherSeeds, Side, differences, further_seeds, has_begun, score, sides,
 };
 pub use difference_curve::{DifferenceCurve, difference_curves};
 pub use finding::{Finding, FindingInterval, Guard, Sample, ScoreSummary, Scores};
 pub use headings::Headings;
-pub use layers::{ArmLayers, LayerDifference, layer_differences, layers};
 pub use palette::{Rgb, colour, lighter};
 pub use reader::{AnyReader, ComparisonReader};
 pub use rule::Rule;

@@ -162,23 +162,18 @@ fn evidence(finding: &Finding, wording: &Wording, interval: Option<[f64; 2]>) ->
         let equals = if said.starts_with('<') { "" } else { "= " };
         parts.push(format!("p {equals}{said}"));
     }
-    parts.extend(new_examples(finding, wording));
+    parts.extend(wider(finding, wording));
     parts.join("; ")
 }
 
-/// What the difference is for new test examples: `on new pictures 8.1 to 17.3`.
-fn new_examples(finding: &Finding, wording: &Wording) -> Option<String> {
+/// What the difference is for more than new seeds: `on new pictures 8.1 to 17.3`.
+fn wider(finding: &Finding, wording: &Wording) -> Option<String> {
     let seeds = of_lead(finding)?;
-    let new = finding.new_examples?;
-    let new = turned(finding.mean?, [new.low, new.high]);
-    Some(match seeds[0] > 0.0 && new[0] <= 0.0 {
-        true => {
-            format!(
-                "on {}; with a new test set the difference could be zero",
-                wording.these_examples()
-            )
-        }
-        false => format!("on new {} {}", wording.examples(), wording.interval(new)),
+    let wider = finding.wider_interval.as_ref()?;
+    let ends = turned(finding.mean?, [wider.low, wider.high]);
+    Some(match seeds[0] > 0.0 && ends[0] <= 0.0 {
+        true => wider.doubt.clone(),
+        false => format!("on {} {}", wider.of, wording.interval(ends)),
     })
 }
 

@@ -173,7 +173,7 @@ pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 mod tests {
     use super::*;
     use crate::comparison::statistics::Plan;
-    use crate::report::snapshot_example::{example, setting};
+    use crate::testing::{example, setting};
 
     #[test]
     fn groups_differ_by_everything_but_the_seed() {

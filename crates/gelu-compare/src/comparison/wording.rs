@@ -9,14 +9,12 @@ pub struct Wording {
     measure: Measure,
     /// The unit as it stands behind a number.
     unit: String,
-    /// How many test examples there are, and what they are called.
-    examples: Option<(usize, String)>,
 }
 
 impl ComparisonSnapshot {
     /// How values of the primary measure are said.
     pub fn wording(&self) -> Wording {
-        Wording::of(&self.primary()).on_examples(self.test_examples, &self.examples)
+        Wording::of(&self.primary())
     }
 }
 
@@ -27,7 +25,7 @@ impl Wording {
             "" => String::new(),
             name => format!(" {name}"),
         };
-        Self { measure: measure.clone(), unit, examples: None }
+        Self { measure: measure.clone(), unit }
     }
 
     /// That of differences brought to a scale.
@@ -44,25 +42,6 @@ impl Wording {
                 let words = format!("ranks of {}", measure.words);
                 Self::of(&Measure { unit: Unit::own(1), words, ..measure.clone() })
             }
-        }
-    }
-
-    /// For a measure on so many test examples of that name: `pictures`.
-    #[must_use]
-    pub fn on_examples(self, count: usize, name: &str) -> Self {
-        Self { examples: Some((count, name.to_owned())), ..self }
-    }
-
-    /// What the test examples are called: `pictures`.
-    pub(super) fn examples(&self) -> &str {
-        self.examples.as_ref().map_or("examples", |(_, name)| name)
-    }
-
-    /// These test examples: `these 7,152 words`.
-    pub(super) fn these_examples(&self) -> String {
-        match &self.examples {
-            Some((count, name)) if *count > 0 => format!("these {} {name}", in_thousands(*count)),
-            _ => format!("these {}", self.examples()),
         }
     }
 
@@ -148,18 +127,6 @@ impl Wording {
         let short: f64 = format!("{value:.11e}").parse().unwrap_or(value);
         format!("{}{}", crate::names::number(short), self.unit)
     }
-}
-
-/// `7,152`.
-fn in_thousands(count: usize) -> String {
-    let digits = count.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
-        .collect();
-    groups.join(",")
 }
 
 /// With a real minus sign, and never `−0`.
@@ -251,7 +218,6 @@ mod tests {
             (p_value(0.0625), p_value(0.35), p_value(1e-7)),
             ("0.0625".into(), "0.35".into(), "< 0.0001".into())
         );
-        assert_eq!([1, 999, 7152, 1_000_000].map(in_thousands), ["1", "999", "7,152", "1,000,000"]);
         assert_eq!((percent(0.05), percent(0.075)), ("5%".to_owned(), "7.5%".to_owned()));
     }
 }

@@ -1,5 +1,4 @@
-use super::layers::SHOWN;
-use crate::measure::LayerMeasure;
+use crate::extension::{DashboardBars, extensions};
 use crate::runs::{ComparisonSnapshot, Quantity};
 use crate::setting::Setting;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -50,8 +49,8 @@ pub(super) struct App {
     pub(super) stopping: bool,
     /// Whether verdicts take the place of the curves.
     pub(super) verdicts: bool,
-    /// What of the layers takes that place.
-    pub(super) layers: Option<LayerMeasure>,
+    /// Which table of bars takes that place.
+    pub(super) bars: Option<usize>,
     tab: usize,
     context: usize,
     /// Index of a tuned setting; `None` for each arm's best.
@@ -67,7 +66,7 @@ impl App {
             window: None,
             stopping: false,
             verdicts: false,
-            layers: None,
+            bars: None,
             tab: 0,
             context: 0,
             tuned: None,
@@ -161,8 +160,10 @@ impl App {
                 let next = self.tuned.map_or(0, |index| index + 1);
                 self.tuned = (next < snapshot.tuned().len()).then_some(next);
             }
-            KeyCode::Char('v') => (self.verdicts, self.layers) = (!self.verdicts, None),
-            KeyCode::Char('p') => (self.verdicts, self.layers) = (false, self.next_of_layers()),
+            KeyCode::Char('v') => (self.verdicts, self.bars) = (!self.verdicts, None),
+            KeyCode::Char('p') => {
+                (self.verdicts, self.bars) = (false, self.next_bars(snapshot));
+            }
             KeyCode::Char('l') => self.logarithmic = !self.logarithmic,
             KeyCode::Char('+' | '=') | KeyCode::Up => self.window = Some(self.zoomed_in(snapshot)),
             KeyCode::Char('-') | KeyCode::Down => self.window = self.zoomed_out(snapshot),
@@ -178,11 +179,17 @@ impl App {
         Action::None
     }
 
-    /// What of the layers is shown next; nothing after the last.
-    fn next_of_layers(&self) -> Option<LayerMeasure> {
-        let Some(shown) = self.layers else { return SHOWN.first().copied() };
-        let place = SHOWN.iter().position(|measure| *measure == shown)?;
-        SHOWN.get(place + 1).copied()
+    /// The tables of bars of the runs that are shown.
+    pub(super) fn bars_of(&self, snapshot: &ComparisonSnapshot) -> Option<DashboardBars> {
+        let context = self.context(snapshot);
+        extensions().iter().find_map(|by| by.bars(snapshot, context.as_ref()))
+    }
+
+    /// The table of bars that is shown next; none after the last.
+    fn next_bars(&self, snapshot: &ComparisonSnapshot) -> Option<usize> {
+        let next = self.bars.map_or(0, |shown| shown + 1);
+        let count = self.bars_of(snapshot).map_or(0, |bars| bars.tables.len());
+        (next < count).then_some(next)
     }
 
     fn zoomed_in(&self, snapshot: &ComparisonSnapshot) -> usize {
@@ -205,7 +212,8 @@ fn longest(snapshot: &ComparisonSnapshot) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::extension::{BarTable, Extras};
+    use crate::testing::{example, without_epochs};
 
     fn press(app: &mut App, keys: &str) -> Vec<Action> {
         let snapshot = example();
@@ -267,14 +275,34 @@ mod tests {
     }
 
     #[test]
-    fn layers_come_measure_by_measure_and_go() {
+    fn tables_of_bars_come_one_by_one_and_go() {
+        crate::extension::example::install();
+        let mut snapshot = example();
+        let table = |heading: &str| BarTable {
+            heading: heading.to_owned(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+        };
+        let bars = DashboardBars {
+            name: "parts",
+            help: "what the parts do",
+            nothing: "",
+            row: "part",
+            tables: vec![table("one"), table("two")],
+        };
         let mut app = App::new(Mode::Watching);
-        press(&mut app, "vp");
-        assert!(!app.verdicts && app.layers == Some(LayerMeasure::Dead));
-        press(&mut app, &"p".repeat(SHOWN.len()));
-        assert_eq!(app.layers, None);
-        press(&mut app, "pv");
-        assert!(app.verdicts && app.layers.is_none());
+        let press = |app: &mut App, keys: &str, snapshot: &ComparisonSnapshot| {
+            for key in keys.chars() {
+                app.press(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE), snapshot);
+            }
+            (app.verdicts, app.bars)
+        };
+        assert_eq!(press(&mut app, "vp", &snapshot), (false, None), "there are none");
+        snapshot.runs[0].extras = Extras::default().with(bars);
+        assert_eq!(press(&mut app, "vp", &snapshot), (false, Some(0)));
+        assert_eq!(press(&mut app, "p", &snapshot), (false, Some(1)));
+        assert_eq!(press(&mut app, "p", &snapshot), (false, None));
+        assert_eq!(press(&mut app, "pv", &snapshot), (true, None));
     }
 
     #[test]

@@ -77,8 +77,8 @@ fn time_left(done: f64, remaining: f64, elapsed: Duration) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
     use crate::runs::RunStatus;
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn time_left_follows_the_pace_of_this_session() {

@@ -5,11 +5,11 @@
 //! (`view`), and that from how it is drawn (`chart`, `panels`).
 
 mod app;
+mod bars;
 mod chart;
 mod clock;
 mod colours;
 mod keys;
-mod layers;
 mod panels;
 mod picture;
 mod plain;

@@ -30,9 +30,9 @@ impl View {
         .areas(area);
         self.title(title, buffer);
         self.tabs(tabs, buffer);
-        match (&self.verdicts, &self.layers) {
+        match (&self.verdicts, &self.bars) {
             (Some(verdicts), _) => verdicts.render(body, buffer),
-            (None, Some(layers)) => layers.render(body, buffer),
+            (None, Some(bars)) => bars.render(body, buffer),
             (None, None) if chart || body.height >= 6 => self.chart.render(body, buffer),
             (None, None) => {}
         }
@@ -43,7 +43,7 @@ impl View {
         self.gauge(gauge, buffer);
         Paragraph::new(self.keys.as_str()).dim().render(keys, buffer);
         if let Some(popup) = self.popup {
-            draw_popup(popup, area, buffer);
+            self.popup(popup, area, buffer);
         }
     }
 
@@ -105,6 +105,43 @@ impl View {
             .label(Span::from(label).fg(Color::White).bold())
             .render(area, buffer);
     }
+
+    fn popup(&self, popup: Popup, area: Rect, buffer: &mut Buffer) {
+        let help = help(self.bars_help);
+        let (title, text) = match popup {
+            Popup::ConfirmStop => (
+                " Stop? ",
+                "Finish and save the epochs under way,\nthen end. The same command goes on later.\n\n\
+                 y or Enter: stop    any other key: go on",
+            ),
+            Popup::ConfirmQuit => (
+                " Quit? ",
+                "The epochs under way are lost; all before\nare saved. The same command goes on later.\n\n\
+                 y or Enter: quit    any other key: go on",
+            ),
+            Popup::Help => (" Keys ", help.as_str()),
+        };
+        let (width, height) = (46, text.lines().count() as u16 + 2);
+        let inside = Rect {
+            x: area.x + area.width.saturating_sub(width) / 2,
+            y: area.y + area.height.saturating_sub(height) / 2,
+            width: width.min(area.width),
+            height: height.min(area.height),
+        };
+        Clear.render(inside, buffer);
+        Paragraph::new(text).block(Block::bordered().title(title)).render(inside, buffer);
+    }
+}
+
+/// What the keys do.
+fn help(bars: Option<&str>) -> String {
+    let bars = bars.map_or_else(String::new, |bars| format!("p        {bars}\n"));
+    format!(
+        "← → Tab  metric\nv        verdicts, or the curves\n{bars}d        next of what has a verdict each\n\
+         r        next of what is tuned, or the best\nl        linear or logarithmic scale\n\
+         + − ↑ ↓  fewer or more of the last epochs\nz        all epochs\ns        stop after the epoch, saving it\n\
+         q Ctrl-C quit\n\n▶ is trained now. Any key closes this."
+    )
 }
 
 fn row(row: &Row) -> ratatui::widgets::Row<'_> {
@@ -119,44 +156,14 @@ fn row(row: &Row) -> ratatui::widgets::Row<'_> {
     cells.into_iter().collect()
 }
 
-fn draw_popup(popup: Popup, area: Rect, buffer: &mut Buffer) {
-    let (title, text) = match popup {
-        Popup::ConfirmStop => (
-            " Stop? ",
-            "Finish and save the epochs under way,\nthen end. The same command goes on later.\n\n\
-             y or Enter: stop    any other key: go on",
-        ),
-        Popup::ConfirmQuit => (
-            " Quit? ",
-            "The epochs under way are lost; all before\nare saved. The same command goes on later.\n\n\
-             y or Enter: quit    any other key: go on",
-        ),
-        Popup::Help => (
-            " Keys ",
-            "← → Tab  metric\nv        verdicts, or the curves\np        what the layers do, where probed\nd        next of what has a verdict each\nr        next of what is tuned, or the best\n\
-             l        linear or logarithmic scale\n+ − ↑ ↓  fewer or more of the last epochs\n\
-             z        all epochs\ns        stop after the epoch, saving it\nq Ctrl-C quit\n\n\
-             ▶ is trained now. Any key closes this.",
-        ),
-    };
-    let (width, height) = (46, text.lines().count() as u16 + 2);
-    let inside = Rect {
-        x: area.x + area.width.saturating_sub(width) / 2,
-        y: area.y + area.height.saturating_sub(height) / 2,
-        width: width.min(area.width),
-        height: height.min(area.height),
-    };
-    Clear.render(inside, buffer);
-    Paragraph::new(text).block(Block::bordered().title(title)).render(inside, buffer);
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::app::{App, Mode};
     use super::super::clock::Clock;
     use super::*;
-    use crate::report::snapshot_example::{example, probed, without_epochs};
+    use crate::extension::{BarCell, BarTable, DashboardBars, Extras};
     use crate::runs::{ComparisonSnapshot, Phase, Progress, RunStatus};
+    use crate::testing::{example, without_epochs};
 
     fn screen(app: &App, snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
         let area = Rect::new(0, 0, width, height);
@@ -190,15 +197,36 @@ mod tests {
     }
 
     #[test]
-    fn layers_are_shown_where_runs_were_probed() {
+    fn bars_are_shown_in_place_of_the_chart() {
+        crate::extension::example::install();
+        let cell = |value: &str, share| BarCell { value: value.to_owned(), share };
+        let table = BarTable {
+            heading: "dead units by layer".to_owned(),
+            columns: vec![(0, "GELU".to_owned()), (1, "ReLU".to_owned())],
+            rows: vec![vec![cell("0.0 %", 0.0), cell("32.0 %", 0.32)]],
+        };
+        let bars = |tables| DashboardBars {
+            name: "layers",
+            help: "what the layers do",
+            nothing: "No run has been probed.",
+            row: "layer",
+            tables,
+        };
+        let mut snapshot = example();
         let mut app = App::new(Mode::Watching);
-        app.layers = Some(crate::measure::LayerMeasure::Dead);
-        let text = screen(&app, &probed(), 80, 24);
-        for expected in ["dead units by layer", "ReLU", "███ ", "22.0 %", "p layers"] {
+        app.bars = Some(0);
+        snapshot.runs[0].extras = Extras::default().with(bars(vec![table.clone()]));
+        let text = screen(&app, &snapshot, 80, 24);
+        for expected in ["dead units by layer", "ReLU", "███ ", "32.0 %", "p layers"] {
             assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
         }
-        let text = screen(&app, &example(), 80, 24);
-        assert!(text.contains("--probe") && !text.contains("p layers"), "{text}");
+        let empty = BarTable { rows: Vec::new(), ..table };
+        snapshot.runs[0].extras = Extras::default().with(bars(vec![empty]));
+        let text = screen(&app, &snapshot, 80, 24);
+        assert!(text.contains("been probed.") && !text.contains("p layers"), "{text}");
+        app.popup = Some(Popup::Help);
+        assert!(screen(&app, &snapshot, 80, 24).contains("p        what the layers do"));
+        assert!(!screen(&app, &example(), 80, 24).contains("p        "));
     }
 
     #[test]

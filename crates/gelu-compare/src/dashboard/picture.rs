@@ -168,7 +168,7 @@ fn hex(colour: Color) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     #[test]
     fn picture_is_an_svg_with_the_curves_and_the_words() {

@@ -1,6 +1,7 @@
 use super::clock::Clock;
 use crate::comparison::{Headings, differences};
-use crate::measure::{EpochMetrics, LayerMeasure, Measure, Split, duration};
+use crate::extension::extensions;
+use crate::measure::{EpochMetrics, Measure, Split, duration};
 use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus};
 use crate::setting::Setting;
 use std::collections::{HashMap, HashSet};
@@ -120,8 +121,8 @@ impl PlainReporter {
 const WIDTH: usize = 100;
 
 /// One finished epoch in words: `epoch  3/10  test error 4.10 %  train loss 0.1234  …`, or `epoch 3  …` where
-/// the number of epochs is unknown. The measure that decides, by its name, comes first; the learning rate and what
-/// layers do come last. What goes beyond 100 columns is left out: `metrics.csv` has it.
+/// the number of epochs is unknown. The measure that decides, by its name, comes first; the learning rate and
+/// [details](crate::extension::Extension::is_detail) come last. What goes beyond 100 columns is left out: `metrics.csv` has it.
 pub fn epoch_line(
     measures: &[Measure],
     primary: &str,
@@ -147,7 +148,7 @@ fn epoch_line_within(
     let trained = |measure: &Measure| measure.split == Some(Split::Train);
     let rank = |measure: &Measure| match measure.unit.factor != 1.0 {
         _ if measure.name == primary => Some(0),
-        _ if LayerMeasure::of_column(&measure.column).is_some() => Some(4),
+        _ if extensions().iter().any(|by| by.is_detail(&measure.column)) => Some(4),
         _ if measure.name == "learning_rate" => Some(3),
         false => Some(1),
         // How well training examples are classified says little that their loss does not.
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
     use crate::comparison::statistics::Plan;
     use crate::measure::Unit;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn an_epoch_is_one_of_as_many_as_are_known_of() {
@@ -187,11 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_comes_first_and_what_layers_do_comes_last() {
-        let dead = LayerMeasure::Dead.column(1);
+    fn what_decides_comes_first_and_details_come_last() {
+        crate::extension::example::install();
+        let detail = "detail_of_layer";
         let mut epoch = EpochMetrics::new(1);
         for column in
-            [&dead, "learning_rate", "valid_loss", "train_error", "test_loss", "test_error"]
+            [detail, "learning_rate", "valid_loss", "train_error", "test_loss", "test_error"]
         {
             epoch.set(column, 0.5);
         }
@@ -206,10 +208,10 @@ mod tests {
             epoch_line(&measures, "test_loss", &epoch, None),
             "epoch 1  test loss 0.5000  valid loss 0.5000  test error 50.00 %  learning rate 0.5000"
         );
-        // What layers do goes beyond 100 columns here, and has room behind less.
-        let layers = format!("  {} 0.5000", dead.replace('_', " "));
+        // A detail goes beyond 100 columns here, and has room behind less.
+        let last = format!("  {} 0.5000", detail.replace('_', " "));
         epoch.set("valid_loss", None);
-        assert!(epoch_line(&measures, "test_loss", &epoch, None).ends_with(&layers));
+        assert!(epoch_line(&measures, "test_loss", &epoch, None).ends_with(&last));
         // It is shown even where it is one of those that are left out.
         let line = epoch_line(&measures, "train_error", &epoch, None);
         assert!(line.starts_with("epoch 1  train error 50.00 %  test loss"), "{line}");

@@ -61,7 +61,7 @@ impl VerdictsView {
             sentences: cuts(&snapshot.cut_down)
                 .into_iter()
                 .chain(differences.iter().map(said))
-                .chain(untold(differences.iter().filter_map(|d| d.finding.no_new_examples.clone())))
+                .chain(untold(differences.iter().map(|d| &d.finding)))
                 .collect(),
         }
     }
@@ -229,7 +229,7 @@ fn verdict_cell(row: &VerdictRow) -> Cell<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     fn screen(snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
         let area = Rect::new(0, 0, width, height);

@@ -1,8 +1,9 @@
 use super::app::{App, Mode, Popup};
+use super::bars::BarsView;
 use super::clock::Reading;
-use super::layers::LayersView;
 use super::verdicts::VerdictsView;
 use crate::comparison::{Group, best_groups, groups};
+use crate::extension::DashboardBars;
 use crate::measure::{Measure, Reported, Unit};
 use crate::runs::{ComparisonSnapshot, Quantity, RunStatus};
 use crate::setting::{Role, Setting};
@@ -19,8 +20,10 @@ pub(super) struct View {
     pub(super) chart: ChartView,
     /// In place of the chart, where they were asked for.
     pub(super) verdicts: Option<VerdictsView>,
-    /// The same of the layers.
-    pub(super) layers: Option<LayersView>,
+    /// A table of bars in that place.
+    pub(super) bars: Option<BarsView>,
+    /// What shows tables of bars, in the help; `None` without an extension that has some.
+    pub(super) bars_help: Option<&'static str>,
     /// At which epoch the rows' values were measured.
     pub(super) epoch: &'static str,
     /// The headings of the rows' values.
@@ -80,6 +83,7 @@ impl View {
         let parts = [&snapshot.title, &snapshot.data, &snapshot.device].into_iter();
         let parts: Vec<&str> = parts.map(String::as_str).filter(|part| !part.is_empty()).collect();
         let shown = columns(&quantity);
+        let bars = app.bars_of(snapshot);
         Self {
             title: parts.join(" · "),
             synthetic: snapshot.synthetic,
@@ -90,9 +94,8 @@ impl View {
             measured: shown.iter().map(|(heading, _)| (*heading).to_owned()).collect(),
             tuned: names_of(snapshot, Role::Tuned),
             verdicts: app.verdicts.then(|| VerdictsView::of(snapshot)),
-            layers: app
-                .layers
-                .map(|measure| LayersView::of(snapshot, app.context(snapshot).as_ref(), measure)),
+            bars: app.bars.and_then(|place| BarsView::of(bars.as_ref()?, place)),
+            bars_help: bars.as_ref().map(|bars| bars.help),
             epoch: match snapshot.reported {
                 Reported::LastEpoch => "last epoch",
                 Reported::BestEpoch => "best epoch",
@@ -100,7 +103,7 @@ impl View {
             rows: chosen.iter().map(|group| row(snapshot, &shown, group)).collect(),
             running: running(snapshot),
             reading,
-            keys: keys(app, snapshot),
+            keys: keys(app, snapshot, bars.as_ref()),
             popup: app.popup,
             stopping: app.stopping,
         }
@@ -108,11 +111,10 @@ impl View {
 }
 
 /// The keys that do something here.
-fn keys(app: &App, snapshot: &ComparisonSnapshot) -> String {
+fn keys(app: &App, snapshot: &ComparisonSnapshot, bars: Option<&DashboardBars>) -> String {
     let mut keys = vec!["←→ metric".to_owned(), "v verdicts".to_owned()];
-    if snapshot.is_probed() {
-        keys.push("p layers".to_owned());
-    }
+    let bars = bars.filter(|bars| bars.tables.iter().any(|table| !table.rows.is_empty()));
+    keys.extend(bars.map(|bars| format!("p {}", bars.name)));
     let mut axis = |key: char, role| {
         let names = names_of(snapshot, role);
         if !names.is_empty() {
@@ -298,7 +300,7 @@ fn capitalised(text: &str) -> String {
 mod tests {
     use super::super::clock::Clock;
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     fn view(app: &App, snapshot: &ComparisonSnapshot) -> View {
         View::of(app, snapshot, Clock::start().read(snapshot))

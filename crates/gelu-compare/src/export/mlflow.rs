@@ -273,7 +273,7 @@ fn milliseconds(time: SystemTime) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     #[test]
     fn server_that_is_down_is_named() {

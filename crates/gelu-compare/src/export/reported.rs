@@ -17,7 +17,7 @@ pub(super) fn reported<'a>(
 mod tests {
     use super::*;
     use crate::measure::Reported;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn what_is_reported_is_of_the_epoch_that_counts() {

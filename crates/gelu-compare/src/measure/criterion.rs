@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct Criterion {
     /// Name of the metric.
     pub primary: String,
-    /// The amplitudes that it is a mean over, where it is measured under noise.
-    pub amplitudes: Vec<f64>,
     /// δ: a difference of the metric too small to care about, in its own unit (errors as fractions); 0 where nothing is
     /// called the same.
     pub negligible: f64,

@@ -22,6 +22,10 @@ pub struct Measure {
     pub direction: Direction,
     /// How its values are said.
     pub unit: Unit,
+    /// Whether it is one value of a whole run, which an [extension](crate::extension::Extension::value) knows, and no
+    /// epoch's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_run: bool,
 }
 
 /// Which values of a measure are better.
@@ -149,6 +153,7 @@ impl Measure {
             split,
             direction: Direction::Lower,
             unit: Unit::own(0),
+            of_run: false,
         }
     }
 

@@ -1,4 +1,3 @@
-use crate::names::number;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -112,30 +111,5 @@ impl JsonSchema for EpochMetrics {
             "required": ["epoch"],
             "additionalProperties": { "type": ["number", "null"] }
         })
-    }
-}
-
-/// What a trained network achieves on the test set under noise from Unif[−a, a].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct NoiseMetrics {
-    /// a.
-    pub amplitude: f64,
-    /// Mean loss.
-    pub test_loss: f64,
-    /// Fraction classified wrongly; `None` where nothing is classified.
-    pub test_error: Option<f64>,
-}
-
-impl NoiseMetrics {
-    /// The first value that cannot be, if there is one. A loss may be infinite, but is a number.
-    pub(crate) fn impossible(&self) -> Option<String> {
-        let Self { amplitude, test_loss, test_error } = *self;
-        let said = |name: &str, value: f64| Some(format!("{name} cannot be {}", number(value)));
-        match test_error {
-            _ if !(amplitude.is_finite() && amplitude >= 0.0) => said("amplitude", amplitude),
-            _ if test_loss.is_nan() => said("test_loss", test_loss),
-            Some(error) if !(0.0..=1.0).contains(&error) => said("test_error", error),
-            _ => None,
-        }
     }
 }

@@ -1,4 +1,3 @@
-use crate::measure::{OutcomeKind, Outcomes};
 use csv::StringRecord;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,6 +10,11 @@ impl Digits {
     /// From 3 to 16 digits.
     pub fn new(digits: u8) -> Option<Self> {
         (3..=16).contains(&digits).then_some(Self(digits))
+    }
+
+    /// Returns the number of digits.
+    pub fn get(self) -> u8 {
+        self.0
     }
 
     /// Rounds the lines of a run's table of epochs, but for the first epoch, the last one, and those at which a column
@@ -43,21 +47,6 @@ impl Digits {
             _ => cell.to_owned(),
         }
     }
-
-    /// Outcomes whose sums are rounded, in powers of two, which compress well. Of errors, which are counted, they stay as they are.
-    pub(super) fn of_outcomes(self, outcomes: &Outcomes) -> Outcomes {
-        if matches!(outcomes.kind(), OutcomeKind::Error | OutcomeKind::NoisyError(_)) {
-            return outcomes.clone();
-        }
-        // Of the 52 bits behind the first one.
-        let kept = (f64::from(self.0) * std::f64::consts::LOG2_10).ceil() as u32;
-        let dropped = 52_u32.saturating_sub(kept);
-        let half = 1_u64 << dropped >> 1;
-        let round = |sum: &f64| f64::from_bits((sum.to_bits() + half) >> dropped << dropped);
-        let sums = outcomes.sums().iter().map(round).collect();
-        let (groups, kind) = (outcomes.groups().clone(), outcomes.kind().clone());
-        Outcomes::of_sums(outcomes.epoch(), sums, groups, kind)
-    }
 }
 
 impl fmt::Display for Digits {
@@ -69,7 +58,6 @@ impl fmt::Display for Digits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::TestGroups;
 
     #[test]
     fn numbers_are_shorter_but_where_a_score_may_be_read() {
@@ -87,21 +75,5 @@ mod tests {
         assert_eq!([&lines[..2], &lines[3..]].concat(), [&before[..2], &before[3..]].concat());
         assert_eq!(lines[2], line(["3", "0.235", "0.333"]));
         assert!(Digits::new(2).is_none() && Digits::new(17).is_none());
-    }
-
-    #[test]
-    fn counts_stay_whole_and_other_sums_are_as_near_as_asked() {
-        let outcomes = |kind, sums: &[f64]| {
-            Outcomes::of_sums(3, sums.to_vec(), TestGroups::of_sizes([7, 5000, 5000]), kind)
-        };
-        let digits = Digits::new(5).unwrap();
-        let counts = outcomes(OutcomeKind::Error, &[7.0, 4999.0, 0.0]);
-        assert_eq!(digits.of_outcomes(&counts), counts);
-        let losses = outcomes(OutcomeKind::Loss, &[1.0 / 3.0, -1e-9 / 3.0, 1e9 / 7.0]);
-        let rounded = digits.of_outcomes(&losses);
-        assert_ne!(rounded, losses);
-        for (rounded, sum) in rounded.sums().iter().zip(losses.sums()) {
-            assert!(((rounded - sum) / sum).abs() < 1e-5, "{rounded} {sum}");
-        }
     }
 }

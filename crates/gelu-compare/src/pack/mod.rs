@@ -7,9 +7,7 @@
 //! runs.csv           one line per planned run with its scores: the table that `verdict` judges
 //! runs.json          one element per run: its folder, its settings, its status, what each session ran on
 //! metrics.csv        one line per run and epoch
-//! noise.csv          one line per run and amplitude of noise, if any run has measured that
-//! runs/<run>/outcomes.bin  what a run made of the test examples, as in the folder
-//! runs/<run>/confusion.csv which classes a run took for which, as in the folder
+//! …                  further tables and files of runs, where the program has them
 //! ```
 //!
 //! Trained networks, checkpoints and logs stay behind. Unpacked, the folder has the same settings, scores and verdicts.
@@ -20,11 +18,11 @@ mod tables;
 mod write;
 
 pub use digits::Digits;
-pub use read::{Opened, open, restored, scores, unpack};
 pub(crate) use read::is_packed;
+pub use read::{Opened, open, restored, scores, unpack};
 pub use write::{Packed, pack};
 
-use crate::measure::Confusion;
+use crate::extension::{ExtraFile, extra_files};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,13 +39,20 @@ struct RunRecord {
     sessions: Vec<(u32, Value)>,
 }
 
-/// The files that a run has for itself: what it made of the test examples, and which classes it took for which.
-const FILES: [&str; 2] = [OUTCOMES, Confusion::FILE];
-const OUTCOMES: &str = "outcomes.bin";
+const METRICS: &str = "metrics.csv";
+/// The table of scores, one line per run.
+const SCORES: &str = "runs.csv";
 
 /// Files of which every run has its lines in one table.
-const TABLES: [&str; 2] = [METRICS, "noise.csv"];
-const METRICS: &str = "metrics.csv";
+fn tables() -> impl Iterator<Item = &'static str> {
+    let further = extra_files().filter(|file| file.is_table).map(|file| file.name);
+    std::iter::once(METRICS).chain(further)
+}
+
+/// The further files that a run has for itself.
+fn files() -> impl Iterator<Item = &'static ExtraFile> {
+    extra_files().filter(|file| !file.is_table)
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
 use super::tables::apart;
-use super::{FILES, RunRecord, TABLES};
+use super::{RunRecord, SCORES};
 use crate::error::Place;
 use crate::files::{from_json, problem, rename};
 use crate::output::complain;
@@ -84,7 +84,7 @@ pub fn scores(path: &Path) -> Result<Option<Vec<u8>>> {
     if !is_packed(path) {
         return Ok(None);
     }
-    Archive::open(path)?.entry("runs.csv")
+    Archive::open(path)?.entry(SCORES)
 }
 
 /// Restores the folder of a packed comparison. `folder` must not exist; it appears whole or not at all.
@@ -124,7 +124,7 @@ fn fill(file: &Path, folder: &Path) -> Result<()> {
     };
     let records: Vec<RunRecord> = from_json(&records).map_err(|error| refuse(problem(&error)))?;
     for record in &records {
-        if !is_folder_name(&record.run) {
+        if !is_file_name(&record.run) {
             return Err(refuse(format!("`{}` cannot be the name of a run's folder", record.run)));
         }
         let path = runs.join(&record.run);
@@ -136,27 +136,27 @@ fn fill(file: &Path, folder: &Path) -> Result<()> {
         for (session, provenance) in &record.sessions {
             write_json(&path.join(record_name(*session)), provenance)?;
         }
-        for file in FILES {
-            if let Some(bytes) = archive.entry(&format!("runs/{}/{file}", record.run))? {
-                write(&path.join(file), &bytes)?;
-            }
+        let prefix = format!("runs/{}/", record.run);
+        for name in archive.names(|name| name.strip_prefix(&prefix)) {
+            let bytes = archive.entry(&format!("{prefix}{name}"))?.unwrap_or_default();
+            write(&path.join(name), &bytes)?;
         }
     }
-    for table in TABLES {
-        let Some(bytes) = archive.entry(table)? else { continue };
-        for (run, bytes) in apart(&file.join(table), &bytes)? {
+    for table in archive.names(|name| (name.ends_with(".csv") && name != SCORES).then_some(name)) {
+        let bytes = archive.entry(&table)?.unwrap_or_default();
+        for (run, bytes) in apart(&file.join(&table), &bytes)? {
             if !records.iter().any(|record| record.run == run) {
                 let problem = format!("has lines of `{run}`, which runs.json does not list");
-                return Err(Error::data(file.join(table), Place::File, problem, "pack it again"));
+                return Err(Error::data(file.join(&table), Place::File, problem, "pack it again"));
             }
-            write(&runs.join(run).join(table), &bytes)?;
+            write(&runs.join(run).join(&table), &bytes)?;
         }
     }
     Ok(())
 }
 
-/// Whether a name from somebody's file can be that of a folder here, and of nothing else.
-fn is_folder_name(name: &str) -> bool {
+/// Whether a name from somebody's file can be that of a file or folder here, and of nothing else.
+fn is_file_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.len() <= 255 && !name.starts_with('.') && name.chars().all(allowed)
 }
@@ -183,6 +183,13 @@ impl<'a> Archive<'a> {
             Error::data(path, Place::File, problem, advice)
         })?;
         Ok(Self { path, entries })
+    }
+
+    /// The file names that `part` makes of the names of entries.
+    fn names(&self, part: impl Fn(&str) -> Option<&str>) -> Vec<String> {
+        let names = self.entries.file_names().filter_map(Result::ok);
+        let names = names.filter_map(|name| part(&name).map(str::to_owned));
+        names.filter(|name| is_file_name(name)).collect()
     }
 
     /// The content of an entry; `None` if there is none of that name.

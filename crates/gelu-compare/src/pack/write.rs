@@ -1,9 +1,9 @@
 use super::tables::Joined;
-use super::{Digits, FILES, METRICS, OUTCOMES, RunRecord, TABLES};
+use super::{Digits, METRICS, RunRecord, SCORES, files, tables};
 use crate::error::Place;
 use crate::files::{from_json, from_toml, problem, read_bytes, read_text};
 use crate::report::runs_csv;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, outcomes_to_bytes, record_name, records};
+use crate::runs::{ComparisonSnapshot, RunSnapshot, record_name, records};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::io::{Cursor, Write};
@@ -39,14 +39,14 @@ pub fn pack(
     archive.add("README.txt", readme(snapshot, digits).as_bytes())?;
     let plan = folder.join("comparison.toml");
     archive.add("comparison.toml", read_text(&plan)?.unwrap_or_default().as_bytes())?;
-    archive.add("runs.csv", &runs_csv(snapshot))?;
+    archive.add(SCORES, &runs_csv(snapshot))?;
     let kept: Vec<RunRecord> = over
         .iter()
         .map(|run| record(&folder.join("runs").join(&run.folder)))
         .collect::<Result<_>>()?;
     let kept = serde_json::to_vec_pretty(&kept).expect("values can be written");
     archive.add("runs.json", &kept)?;
-    for table in TABLES {
+    for table in tables() {
         let mut joined = Joined::default();
         for run in &over {
             let path = folder.join("runs").join(&run.folder).join(table);
@@ -60,17 +60,14 @@ pub fn pack(
         }
     }
     for run in &over {
-        for name in FILES {
-            let bytes = match &run.outcomes {
-                Some(outcomes) if name == OUTCOMES => Some(match digits {
-                    Some(digits) => outcomes_to_bytes(&digits.of_outcomes(outcomes)),
-                    None => outcomes_to_bytes(outcomes),
-                }),
-                _ if name == OUTCOMES => None,
-                _ => read_bytes(&folder.join("runs").join(&run.folder).join(name))?,
-            };
-            if let Some(bytes) = bytes {
-                archive.add(&format!("runs/{}/{name}", run.folder), &bytes)?;
+        for file in files() {
+            let path = folder.join("runs").join(&run.folder).join(file.name);
+            if let Some(bytes) = read_bytes(&path)? {
+                let bytes = match (digits, file.round) {
+                    (Some(digits), Some(round)) => round(bytes, digits.get()),
+                    _ => bytes,
+                };
+                archive.add(&format!("runs/{}/{}", run.folder, file.name), &bytes)?;
             }
         }
     }
@@ -80,8 +77,8 @@ pub fn pack(
 fn readme(snapshot: &ComparisonSnapshot, digits: Option<Digits>) -> String {
     let rounded = digits.map_or_else(String::new, |digits| {
         format!(
-            "Scores have all their digits. Metrics of epochs that no score is read from, and outcomes of test examples, are \
-             rounded to {digits} significant digits.\n"
+            "Scores have all their digits. Metrics of epochs that no score is read from are rounded to {digits} significant \
+             digits.\n"
         )
     });
     format!(

@@ -82,7 +82,7 @@ impl Execution {
         let folder = decided.make_folder(study, on)?;
         executable::announce_change(folder.path());
         let places = self.places(workers, study.has_commands());
-        self.shown.carry_out::<Study>(folder.path(), places.into_iter(), |_| Vec::new()).map(Some)
+        self.shown.carry_out::<Study>(folder.path(), places.into_iter()).map(Some)
     }
 
     /// Where workers are: each has its slot, its GPU and its threads.

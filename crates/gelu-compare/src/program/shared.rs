@@ -54,7 +54,7 @@ impl Shared {
     pub(super) fn run(self, command: clap::Command) -> Result<ExitCode> {
         match self {
             Self::Watch(watch) => watch.run::<Study>(),
-            Self::Report(report) => report.run::<Study>(|_| Vec::new()),
+            Self::Report(report) => report.run::<Study>(),
             Self::Runs(runs) => runs.run::<Study>(),
             Self::Log(log) => log.run(),
             Self::Judge(judge) => judge.run(),

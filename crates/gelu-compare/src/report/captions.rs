@@ -1,10 +1,10 @@
 //! The words that captions and headings share.
 
-use crate::comparison::best_groups;
+use crate::comparison::{Finding, best_groups};
 use crate::runs::ComparisonSnapshot;
 
 /// How many runs a curve stands for, and what they were trained on.
-pub(super) fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
+pub fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
     let complete = best_groups(snapshot).into_iter().map(|group| group.complete().runs.len());
     let complete: Vec<usize> = complete.filter(|&runs| runs > 0).collect();
     let (fewest, most) = (complete.iter().min(), complete.iter().max());
@@ -35,14 +35,13 @@ pub fn cuts(cut_down: &[String]) -> Option<String> {
     (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
 }
 
-/// Where intervals over new test examples are due and cannot be told: why, each reason once.
-pub(crate) fn untold(reasons: impl Iterator<Item = String>) -> Option<String> {
+/// Why there is no [wider interval](crate::extension::WiderInterval) where one is due, each sentence once.
+pub(crate) fn untold<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for reason in reasons {
-        if !all.contains(&reason) {
-            all.push(reason);
+    for reason in findings.filter_map(|finding| finding.no_wider_interval.as_ref()) {
+        if !all.contains(reason) {
+            all.push(reason.clone());
         }
     }
-    let said = || format!("There is no interval for new test examples: {}.", all.join("; "));
-    (!all.is_empty()).then(said)
+    all
 }

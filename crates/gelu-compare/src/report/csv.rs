@@ -84,7 +84,7 @@ pub(super) fn setting(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<O
 mod tests {
     use super::*;
     use crate::measure::Reported;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     #[test]
     fn every_epoch_of_every_run_is_a_line() {

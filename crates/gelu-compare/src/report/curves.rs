@@ -128,8 +128,8 @@ fn caption(snapshot: &ComparisonSnapshot, shown: &[Measure]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
     use crate::runs::RunStatus;
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn panels_hold_one_pair_of_curves_per_activation_at_its_best_learning_rate() {

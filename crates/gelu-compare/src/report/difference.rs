@@ -40,8 +40,10 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
         true => format!("{most} pairs"),
         false => format!("{fewest} to {most} pairs"),
     };
-    let noisy = !snapshot.criterion.amplitudes.is_empty();
-    let without = if noisy { "without noise; " } else { "" };
+    let instead = match snapshot.primary().of_run {
+        true => format!("{}, by epoch; ", measure.words),
+        false => String::new(),
+    };
     let best = match snapshot.reported {
         Reported::BestEpoch => "the verdict is on each run's best epoch",
         Reported::LastEpoch => "",
@@ -51,7 +53,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
         Direction::Higher => "above 0: better",
     };
     let mean = format!(
-        "{without}mean of {pairs} with its pointwise 95% band, not for a verdict, as far as the later epochs reach; {better}"
+        "{instead}mean of {pairs} with its pointwise 95% band, not for a verdict, as far as the later epochs reach; {better}"
     );
     Some(Figure {
         title: format!("{}: difference from {baseline}", snapshot.title),
@@ -130,7 +132,7 @@ fn limit(curves: &[&DifferenceCurve]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn every_activation_but_the_baseline_has_a_curve_with_its_interval() {

@@ -45,8 +45,8 @@ pub struct ForestRow {
     pub mean: Option<f64>,
     /// The differences that the test does not rule out; ±∞ where it rules out none on that side.
     pub interval: Option<[f64; 2]>,
-    /// The interval for new test examples.
-    pub new_examples: Option<[f64; 2]>,
+    /// The interval for more than new seeds, for new test examples for example.
+    pub wider: Option<[f64; 2]>,
 }
 
 /// A row that reaches so many times as far from zero as the middle one does not widen the axis: nothing
@@ -75,7 +75,7 @@ impl ForestPanel {
 impl ForestRow {
     /// All that is drawn of it.
     fn values(&self) -> impl Iterator<Item = f64> + use<'_> {
-        let intervals = self.interval.into_iter().chain(self.new_examples).flatten();
+        let intervals = self.interval.into_iter().chain(self.wider).flatten();
         let ends = intervals.chain(self.mean);
         ends.chain(self.dots.iter().copied()).filter(|value| value.is_finite())
     }
@@ -129,16 +129,15 @@ impl Forest {
         }
         let baseline = &compared.first()?.finding.baseline;
         let margin = (panels.first()?.margin > 0.0).then_some("dashed: ±δ, negligible");
-        let rows = || panels.iter().flat_map(|panel: &ForestPanel| &panel.rows);
-        let has_thin = rows().any(|row| row.new_examples.is_some());
-        let thin = has_thin.then_some("thin: for new test examples");
+        let thin = compared.iter().find_map(|c| c.finding.wider_interval.as_ref());
+        let thin = thin.map(|wider| format!("thin: for {}", wider.of));
         let scale = compared.first()?.finding.over.as_ref().map(|over| over.scale);
         let wording = scale.map_or_else(|| wording.clone(), |scale| wording.on_scale(scale));
         let dot = if scale.is_some() { "dot: a task" } else { "dot: a seed" };
         let bar = "bar: what the test does not rule out";
         let data = (!data.is_empty()).then_some(data);
         let caption: Vec<&str> =
-            [Some(dot), Some(bar), thin, margin, data].into_iter().flatten().collect();
+            [Some(dot), Some(bar), thin.as_deref(), margin, data].into_iter().flatten().collect();
         let side = if wording.higher_is_better() { "right" } else { "left" };
         let unit = match wording.unit().trim_start() {
             "" => String::new(),
@@ -189,7 +188,7 @@ fn over_tasks(
             dots: Vec::new(),
             mean: effect.on_scale.map(|mean| scaled.scaled(mean)),
             interval: factor.and_then(|by| Some(ends?.map(|end| scaled.scaled(by * end)))),
-            new_examples: None,
+            wider: None,
         }
     };
     let whole = ForestRow {
@@ -211,7 +210,7 @@ fn row(finding: &Finding, wording: &Wording, position: usize) -> ForestRow {
         dots: finding.pairs.differences().into_iter().map(drawn).collect(),
         mean: finding.mean.map(|mean| wording.scaled(mean)),
         interval: finding.interval.map(|interval| ends(interval.ends())),
-        new_examples: finding.new_examples.map(|new| ends([new.low, new.high])),
+        wider: finding.wider_interval.as_ref().map(|wider| ends([wider.low, wider.high])),
     }
 }
 

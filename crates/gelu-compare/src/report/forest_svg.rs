@@ -176,7 +176,7 @@ fn draw_row(
     root.draw(&Text::new(row.label.as_str(), (units(MARGIN), text), font(14).pos(left)))?;
     let end = (units(WIDTH as i32 - MARGIN), units(y + 12 + below));
     root.draw(&Text::new(row.words.as_str(), end, words.pos(right)))?;
-    if let Some([low, high]) = row.new_examples {
+    if let Some([low, high]) = row.wider {
         let thin = [(place(low), middle), (place(high), middle)];
         root.draw(&PathElement::new(thin, colour.stroke_width(units(2))))?;
     }
@@ -233,16 +233,16 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_for_new_examples_is_a_thinner_and_longer_line() {
+    fn what_holds_for_wider_is_a_thinner_and_longer_line() {
         let mut forest = forest();
         let lines = |forest: &Forest| svg(forest).matches("<polyline").count();
         let without = lines(&forest);
         let row = &mut forest.panels[0].rows[0];
         // As long as the bar, so that the axis has as many lines as before.
-        row.new_examples = row.interval;
+        row.wider = row.interval;
         assert_eq!(lines(&forest), without + 1);
         let [low, high] = forest.panels[0].rows[0].interval.unwrap();
-        forest.panels[0].rows[0].new_examples = Some([low - 0.1, high + 0.1]);
+        forest.panels[0].rows[0].wider = Some([low - 0.1, high + 0.1]);
         let [from, to] = forest.panels[0].range();
         assert!(from < low - 0.1 && to > high + 0.1, "the axis has room for it: {from} {to}");
     }

@@ -11,30 +11,28 @@ mod example;
 mod figure;
 mod forest;
 mod forest_svg;
+mod heat;
 mod html;
-mod layers;
 mod legend;
 mod png;
-mod robustness;
 mod runs_csv;
-#[cfg(test)]
-pub(crate) mod snapshot_example;
 mod strip;
 pub mod table;
 mod verdicts_forest;
 mod written;
 
-pub use captions::cuts;
 pub(crate) use captions::untold;
+pub use captions::{cuts, runs_and_data};
 pub use csv::csv;
 pub use document::{
-    ArmDocument, Arms, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,
+    ArmDocument, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,
     MeasuresDocument, RunDocument, SCHEMA, SpreadDocument,
 };
 pub use draw::svg;
 pub use figure::{Curve, Figure, Panel};
 pub use forest::{Compared, Forest, ForestPanel, ForestRow};
 pub use forest_svg::svg as forest_svg;
+pub use heat::{HeatMap, HeatRow, heat_svg};
 pub use html::html;
 pub use png::png;
 pub use runs_csv::runs_csv;

@@ -100,7 +100,7 @@ fn line<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     #[test]
     fn every_run_is_a_line_with_the_epoch_that_is_reported() {

@@ -13,7 +13,7 @@ pub enum Mark {
     Zero,
     /// A seed's difference.
     Dot,
-    /// The interval for new test examples.
+    /// The interval for more than new seeds, for new test examples for example.
     Thin,
     /// What the test does not rule out.
     Bar,
@@ -63,7 +63,7 @@ pub fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
     for dot in row.dots.iter().copied().filter(within) {
         mark(place(dot), place(dot), Mark::Dot);
     }
-    if let Some([from, to]) = row.new_examples {
+    if let Some([from, to]) = row.wider {
         mark(place(from), place(to), Mark::Thin);
     }
     if let Some([from, to]) = row.interval {
@@ -121,7 +121,7 @@ mod tests {
             dots: vec![1.0, 5.0, 9.0],
             mean: Some(5.0),
             interval: Some([3.0, 7.0]),
-            new_examples: None,
+            wider: None,
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
     fn seeds_interval_and_mean_stand_in_their_order() {
         assert_eq!(drawn(&row(), 0.0, 23), " │ ·    ━━━━●━━━━━   · ");
         // What holds for new examples reaches further, on both sides.
-        let new = ForestRow { new_examples: Some([2.0, 8.0]), ..row() };
+        let new = ForestRow { wider: Some([2.0, 8.0]), ..row() };
         assert_eq!(drawn(&new, 0.0, 23), " │ · ───━━━━●━━━━━── · ");
         let margin = drawn(&row(), 2.0, 40);
         assert_eq!(margin.matches('┊').count(), 2, "{margin}");

@@ -26,7 +26,7 @@ pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn every_comparison_is_a_row_with_its_seeds_and_its_verdict() {

@@ -1,8 +1,9 @@
 use super::{
-    Document, Figure, csv, curves, difference, forest, forest_svg, html, layers, png, robustness,
-    runs_csv, svg, table, verdicts_forest,
+    Document, Figure, csv, curves, difference, forest, forest_svg, heat_svg, html, png, runs_csv,
+    svg, table, verdicts_forest,
 };
 use crate::Error;
+use crate::extension::extensions;
 use crate::files::write_atomically;
 use crate::runs::{ComparisonSnapshot, Experiment};
 use std::path::{Path, PathBuf};
@@ -20,13 +21,12 @@ pub struct Written {
 pub type Named = (String, Figure);
 
 /// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
-/// `runs.csv`, `report.html`, where runs were probed `layers.csv`, and, once a run is complete, the figures as SVG and PNG, the forest plot
-/// first, then those of the experiment's `own`. Each file is replaced as a whole, and each is made by
-/// itself: one that fails takes no other with it. The page says from the `experiment` how to repeat it.
+/// `runs.csv`, `report.html`, the tables of the program's extensions, and, once a run is complete, the figures as SVG and
+/// PNG, the forest plot first, then those of the extensions. Each file is replaced as a whole, and each is made by itself:
+/// one that fails takes no other with it. The report says from the `experiment` how to repeat it.
 pub fn write<E: Experiment>(
     snapshot: &ComparisonSnapshot,
     experiment: &E,
-    own: Vec<Named>,
     folder: &Path,
 ) -> Written {
     let mut written = Written::default();
@@ -41,15 +41,17 @@ pub fn write<E: Experiment>(
     put("results.json".to_owned(), Ok(document.to_json().into_bytes()));
     put("results.csv".to_owned(), Ok(csv(snapshot)));
     put("runs.csv".to_owned(), Ok(runs_csv(snapshot)));
-    if let Some(layers) = layers::csv(snapshot) {
-        put(format!("{}.csv", layers::NAME), Ok(layers));
+    for (name, table) in extensions().iter().flat_map(|by| by.tables(snapshot)) {
+        put(name, Ok(table));
     }
     put("table.md".to_owned(), Ok(table::markdown(&document).into_bytes()));
     let forest =
         forest(snapshot).map(|drawn| (verdicts_forest::NAME.to_owned(), forest_svg(&drawn)));
-    let figures = figures(snapshot, own).into_iter().map(|(name, figure)| (name, svg(&figure)));
+    let figures = figures(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure)));
+    let heat_maps = extensions().iter().flat_map(|by| by.heat_maps(snapshot));
+    let heat_maps = heat_maps.map(|(name, map)| (name, heat_svg(&map)));
     let pictures: Vec<(String, String)> =
-        forest.into_iter().chain(figures).chain(layers::pictures(snapshot)).collect();
+        forest.into_iter().chain(figures).chain(heat_maps).collect();
     let page = html(snapshot, &document, &pictures, experiment);
     put("report.html".to_owned(), Ok(page.into_bytes()));
     for (name, picture) in pictures {
@@ -59,14 +61,13 @@ pub fn write<E: Experiment>(
     written
 }
 
-/// Every figure of a comparison, with the name of its file: those of the experiment's `own`, the measures
-/// by epoch, the difference from the baseline, and one of robustness where noise was measured.
-pub fn figures(snapshot: &ComparisonSnapshot, own: Vec<Named>) -> Vec<Named> {
+/// Every figure of a comparison, with the name of its file: those of the program's extensions, the metrics by epoch, and the
+/// difference from the baseline.
+pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<Named> {
     let all = [
         (curves::name(snapshot), curves::figure(snapshot)),
         (difference::NAME.to_owned(), difference::figure(snapshot)),
-        (robustness::NAME.to_owned(), robustness::figure(snapshot)),
     ];
     let all = all.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
-    own.into_iter().chain(all).collect()
+    extensions().iter().flat_map(|by| by.figures(snapshot)).chain(all).collect()
 }

@@ -29,8 +29,6 @@ pub struct Design {
     pub open: bool,
     /// Name of the measure that decides.
     pub primary: String,
-    /// The amplitudes that it is a mean over, where it is measured under noise.
-    pub amplitudes: Vec<f64>,
     /// Name of the measure that settings, and best epochs, are chosen by.
     pub selection: String,
     /// Which epoch of a run its results are those of.
@@ -85,7 +83,6 @@ impl Design {
             selection: primary.name.clone(),
             measures: vec![primary],
             open: true,
-            amplitudes: Vec::new(),
             reported: Reported::LastEpoch,
             negligible: 0.0,
             no_worse: None,
@@ -145,7 +142,6 @@ impl Design {
         let each = count(Role::Each) / over.as_ref().map_or(1, |(tasks, _)| *tasks as usize);
         Criterion {
             primary: self.primary.clone(),
-            amplitudes: self.amplitudes.clone(),
             negligible: self.negligible,
             baseline: self.baseline.clone(),
             comparisons: count(Role::Compared).saturating_sub(1) * each,

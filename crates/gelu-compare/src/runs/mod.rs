@@ -18,7 +18,6 @@ mod folder;
 mod foreign;
 mod key;
 mod lease;
-mod outcomes;
 mod progress;
 mod progress_sink;
 mod provenance;
@@ -47,7 +46,6 @@ pub use foreign::Foreign;
 pub use key::{RunKey, Stage};
 pub(crate) use lease::{Claim, Durable};
 pub use lease::{Holder, Lease, Watch};
-pub use outcomes::{outcomes_to_bytes, parse_outcomes};
 pub use progress::{Phase, Progress};
 pub use progress_sink::ProgressSink;
 pub use provenance::Provenance;
@@ -56,3 +54,6 @@ pub use snapshot::{ComparisonSnapshot, Quantity, RunSnapshot};
 pub use spec::Spec;
 pub use status::{RunStatus, StatusFile};
 pub(crate) use tables::columns;
+
+#[cfg(test)]
+mod tests;

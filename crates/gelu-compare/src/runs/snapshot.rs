@@ -1,11 +1,9 @@
 use super::design::FigureSpec;
 use super::{AddedSeeds, LaterMeasure, Progress, Provenance, RunKey, RunStatus, columns};
-use crate::measure::{
-    Confusion, Criterion, Epochs, LayerMeasure, Measure, NoiseMetrics, Outcomes, Reported, Split,
-};
+use crate::extension::Extras;
+use crate::measure::{Criterion, Epochs, Measure, Reported, Split};
 use crate::setting::{Axis, Role, Setting, Value};
 use serde_json::{Map, Value as Json};
-use std::sync::Arc;
 
 /// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
 /// figures and the JSON document are made from.
@@ -91,15 +89,18 @@ impl ComparisonSnapshot {
         self.measure(&self.criterion.primary)
     }
 
-    /// What every epoch measures of the primary measure: of one under noise, that without.
+    /// What every epoch measures of the primary measure; of one that belongs to a whole run, the measure of the same
+    /// quantity on the same part of the data.
     pub fn primary_by_epoch(&self) -> Measure {
         let primary = self.primary();
         let same = |m: &&Measure| {
-            (&m.quantity, m.split) == (&primary.quantity, primary.split) && self.has(&m.column)
+            (&m.quantity, m.split) == (&primary.quantity, primary.split)
+                && !m.of_run
+                && self.has(&m.column)
         };
-        match self.criterion.amplitudes.is_empty() {
-            true => primary,
-            false => self.measures.iter().find(same).cloned().unwrap_or(primary),
+        match primary.of_run {
+            true => self.measures.iter().find(same).cloned().unwrap_or(primary),
+            false => primary,
         }
     }
 
@@ -125,11 +126,6 @@ impl ComparisonSnapshot {
     pub fn epochs_of(&self, run: &RunSnapshot) -> Option<usize> {
         let finished = || self.runs.iter().any(|run| run.status == RunStatus::Finished);
         (self.epochs.is_some() || finished()).then_some(run.epochs_planned)
-    }
-
-    /// Whether it was measured of any run what its layers do.
-    pub fn is_probed(&self) -> bool {
-        self.columns().iter().any(|column| LayerMeasure::of_column(column).is_some())
     }
 
     /// The measures by what is measured, as far as any epoch has it.
@@ -262,12 +258,8 @@ pub struct RunSnapshot {
     pub epochs: Epochs,
     /// How many epochs it is to have, as far as that is known.
     pub epochs_planned: usize,
-    /// What it achieves under noise, by amplitude; empty where that is not measured (yet).
-    pub noise: Vec<NoiseMetrics>,
-    /// What it makes of each test example, once it is finished; `None` where that was not kept.
-    pub outcomes: Option<Arc<Outcomes>>,
-    /// Which classes it takes the test examples to be of, once it is finished; `None` where that was not counted.
-    pub confusion: Option<Arc<Confusion>>,
+    /// What extensions have read of it.
+    pub extras: Extras,
     /// The epoch under way, while it runs.
     pub progress: Option<Progress>,
     /// Seconds spent training it so far, over all its sessions.
@@ -292,12 +284,6 @@ impl RunSnapshot {
         all
     }
 
-    /// What it makes of each test example as the measure counts it that a comparison is decided by;
-    /// `None` where that was not kept.
-    pub fn outcomes_of(&self, criterion: &Criterion) -> Option<&Arc<Outcomes>> {
-        self.outcomes.as_ref().filter(|outcomes| outcomes.are_of(criterion))
-    }
-
     /// How many sessions have died on it, one after the other, without finishing an epoch.
     pub fn deaths(&self) -> usize {
         let died = |session: &&Provenance| {
@@ -317,9 +303,7 @@ impl RunSnapshot {
             status: RunStatus::Waiting,
             epochs: Epochs::default(),
             epochs_planned,
-            noise: Vec::new(),
-            outcomes: None,
-            confusion: None,
+            extras: Extras::default(),
             progress: None,
             seconds: 0.0,
             provenance: Vec::new(),

@@ -1,21 +1,11 @@
 use super::Spec;
 use crate::error::Place;
 use crate::files::{problem, read_bytes};
-use crate::measure::{EpochMetrics, NoiseMetrics};
+use crate::measure::EpochMetrics;
 use crate::names::number;
 use crate::{Error, Result};
-use serde::Serialize;
 use std::borrow::Cow;
 use std::path::Path;
-
-/// Records as CSV, under their fields' names.
-pub(super) fn to_csv<T: Serialize>(records: &[T]) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for record in records {
-        writer.serialize(record).expect("writing to memory cannot fail");
-    }
-    writer.into_inner().expect("writing to memory cannot fail")
-}
 
 /// Epochs as CSV: a column for everything that any of them measured, in the order of appearance.
 pub(super) fn epochs_to_csv(epochs: &[EpochMetrics]) -> Vec<u8> {
@@ -111,21 +101,4 @@ pub(super) fn check_metrics(path: &Path, spec: &impl Spec, epochs: &[EpochMetric
 fn impossible(path: &Path, epoch: usize, name: &str, value: f64) -> Error {
     let problem = format!("{name} cannot be {}", number(value));
     Error::data(path, Place::Line(epoch + 1), problem, "")
-}
-
-/// What a run achieves under noise; nothing where there is no such file.
-pub(super) fn read_noise(path: &Path) -> Result<Vec<NoiseMetrics>> {
-    let Some(bytes) = read_bytes(path)? else { return Ok(Vec::new()) };
-    let refuse =
-        |index: usize, problem: String| Error::data(path, Place::Line(index + 2), problem, "");
-    let records = csv::Reader::from_reader(bytes.as_slice()).into_deserialize().enumerate();
-    let mut noise = Vec::new();
-    for (index, record) in records {
-        let point: NoiseMetrics = record.map_err(|error| refuse(index, problem(&error)))?;
-        if let Some(problem) = point.impossible() {
-            return Err(refuse(index, problem));
-        }
-        noise.push(point);
-    }
-    Ok(noise)
 }

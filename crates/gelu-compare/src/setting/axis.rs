@@ -98,8 +98,7 @@ pub(crate) const COLUMNS: [&str; 51] = [
     "axis_last_epoch",
     "axis_mean",
     "axis_metric",
-    "axis_new_examples",
-    "axis_no_new_examples",
+    "axis_no_wider_interval",
     "axis_no_worse",
     "axis_noise",
     "axis_outstanding",
@@ -122,6 +121,7 @@ pub(crate) const COLUMNS: [&str; 51] = [
     "axis_until_decided",
     "axis_variance_ratio",
     "axis_verdict",
+    "axis_wider_interval",
 ];
 
 impl Axis {

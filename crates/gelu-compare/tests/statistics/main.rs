@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod enumeration;
-mod new_examples;
 mod power;
 mod sessions;
 mod simulation;

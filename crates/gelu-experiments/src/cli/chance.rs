@@ -4,9 +4,9 @@ use crate::Result;
 use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet, Table};
 use crate::measure::Primary;
-use crate::output::complain;
 use crate::recipe::{Recipe, Trivial};
-use crate::runs::Stage;
+use gelu_compare::output::complain;
+use gelu_compare::runs::Stage;
 use std::collections::BTreeMap;
 use std::path::Path;
 

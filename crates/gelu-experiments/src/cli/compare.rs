@@ -3,18 +3,18 @@ use super::selection::{Selected, Selection};
 use super::suggested::Suggested;
 use super::{chance, dry_run, print};
 use crate::Result;
-use crate::activation::{ActivationList, listed};
-use crate::comparison::plan;
-use crate::device::DeviceName;
-use crate::measure::NoWorse;
-use crate::output::complain;
 use crate::recipe::Recipe;
-use crate::report::own_figures;
-use crate::runs::{Comparison, Experiment};
+use crate::runs::Comparison;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{OverFlags, count, no_worse, number, whole};
 use gelu_compare::cli::{Seeds, Shown};
+use gelu_compare::comparison::plan;
+use gelu_compare::measure::NoWorse;
+use gelu_compare::output::complain;
+use gelu_compare::runs::Experiment;
+use gelu_learner::activation::{ActivationList, listed};
+use gelu_learner::device::DeviceName;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -160,7 +160,7 @@ impl Compare {
             place
         };
         let places = (0..jobs).flat_map(|_| devices.iter().map(place));
-        let carried_out = shown.carry_out::<Recipe>(folder.path(), places, own_figures)?;
+        let carried_out = shown.carry_out::<Recipe>(folder.path(), places)?;
         if let Some(chance) = chance {
             chance::warn(folder.path(), chance)?;
         }

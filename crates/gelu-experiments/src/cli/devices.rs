@@ -1,8 +1,8 @@
 use super::print;
 use crate::Result;
-use crate::device::DeviceName;
-use crate::output::complain;
 use clap::Args;
+use gelu_compare::output::complain;
+use gelu_learner::device::DeviceName;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

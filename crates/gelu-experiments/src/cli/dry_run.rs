@@ -4,11 +4,12 @@
 use super::print;
 use super::selection::Selected;
 use crate::comparison::ComparisonReader;
-use crate::measure::seconds;
 use crate::recipe::{Recipe, combinations};
-use crate::runs::{Comparison, Experiment};
-use crate::worker::{Cores, last_complaint};
+use crate::runs::Comparison;
 use crate::{Error, Result};
+use gelu_compare::measure::seconds;
+use gelu_compare::runs::Experiment;
+use gelu_compare::worker::{Cores, last_complaint};
 use indicatif::HumanBytes;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};

@@ -22,11 +22,13 @@ mod written;
 
 use crate::Error;
 use crate::comparison::label;
-use crate::output::{complain, print};
 use crate::recipe::Recipe;
-use crate::report::own_figures;
+use crate::report::Functions;
 use clap::{CommandFactory, Parser, Subcommand};
 use gelu_compare::cli::{Completions, Man, Pack, Report, Runs, Unpack, Verdict, Watch};
+use gelu_compare::extension::extend;
+use gelu_compare::output::{complain, print};
+use gelu_learner::networks::Networks;
 use std::process::ExitCode;
 
 pub use program::Program;
@@ -82,6 +84,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
+    extend(&[&Networks, &Functions]);
     let arguments = Arguments::parse();
     if let Err(refusal) = gelu_kernels::Level::chosen() {
         return refuse(&Error::Usage(refusal));
@@ -98,7 +101,7 @@ fn run() -> ExitCode {
         Command::Export(command) => command.run(),
         Command::Watch(command) => command.run::<Recipe>(),
         Command::Verdict(command) => command.run(label),
-        Command::Report(command) => command.run::<Recipe>(own_figures),
+        Command::Report(command) => command.run::<Recipe>(),
         Command::Runs(command) => command.run::<Recipe>(),
         Command::Pack(command) => command.run::<Recipe>(),
         Command::Unpack(command) => command.run(),

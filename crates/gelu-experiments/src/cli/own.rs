@@ -1,11 +1,11 @@
 //! Data of one's own, named on the command line.
 
 use crate::data::{Asked, DataSet};
-use crate::output::complain;
 use crate::recipe::OwnRecipe;
 use crate::{Error, Result};
 use clap::{ArgAction, Args, ValueEnum};
 use gelu_compare::cli::whole;
+use gelu_compare::output::complain;
 use std::path::{Path, PathBuf};
 
 /// What is to be known of one's own data beside their place, as a recipe says it.
@@ -146,7 +146,7 @@ fn say_rare(labels: &[u8], names: &[String]) {
     if !rare.is_empty() {
         complain(&format!(
             "gelu: classes with fewer than {RARE} pictures to train on, too few to say how well a network knows them: {}\n",
-            crate::names::excerpts(rare.iter().map(String::as_str))
+            gelu_compare::names::excerpts(rare.iter().map(String::as_str))
         ));
     }
 }

@@ -1,10 +1,10 @@
 use super::eval::{data_of, run_of};
 use super::print;
-use crate::device::DeviceName;
 use crate::training::{OfText, Prediction, Word, predict};
 use crate::{Error, Result};
 use clap::Args;
 use gelu_compare::cli::{number, whole};
+use gelu_learner::device::DeviceName;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

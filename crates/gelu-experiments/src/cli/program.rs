@@ -1,7 +1,7 @@
 use super::{refuse, run};
 use crate::Result;
-use crate::activation::register;
 use burn::tensor::Tensor;
+use gelu_learner::activation::register;
 use std::process::ExitCode;
 
 /// The whole command line of `gelu` with activations of one's own.

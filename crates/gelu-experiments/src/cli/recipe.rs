@@ -2,11 +2,11 @@ use super::own::{OwnData, say_how_read};
 use super::suggested::Suggested;
 use super::{dry_run, print};
 use crate::data;
-use crate::output::complain;
 use crate::recipe::Recipe;
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
 use gelu_compare::cli::listing;
+use gelu_compare::output::complain;
 use std::process::ExitCode;
 
 /// Built-in experiments.

@@ -3,17 +3,18 @@ use super::own::OwnData;
 use super::suggested::Suggested;
 use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet, Table, TableSet, Target};
-use crate::device::DeviceName;
-use crate::files::write_atomically;
 use crate::measure;
-use crate::output::complain;
 use crate::recipe::{OwnRecipe, Recipe};
-use crate::runs::{Comparison, ComparisonFolder, RunKey};
+use crate::runs::{Comparison, ComparisonFolder};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::count;
+use gelu_compare::files::write_atomically;
+use gelu_compare::output::complain;
+use gelu_compare::runs::RunKey;
+use gelu_learner::device::DeviceName;
 use std::path::{Path, PathBuf};
 
 /// The experiment that is run when none is named.

@@ -1,8 +1,8 @@
-use crate::activation::NamedActivation;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::Result;
 use clap::{Arg, Command};
 use gelu_core::Activation;
+use gelu_learner::activation::NamedActivation;
 use std::ffi::OsStr;
 
 /// Text with suggestions: help and shell completions list them, and nothing is refused here, so that
@@ -21,7 +21,7 @@ impl Suggested {
 
     /// The backends, in this build or not.
     pub(super) fn devices() -> Self {
-        Self(crate::device::DeviceName::all_backends().collect())
+        Self(gelu_learner::device::DeviceName::all_backends().collect())
     }
 
     /// The built-in recipes.

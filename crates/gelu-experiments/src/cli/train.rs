@@ -1,16 +1,16 @@
 use super::selection::Selection;
 use super::suggested::Suggested;
 use crate::Result;
-use crate::activation::NamedActivation;
-use crate::dashboard::epoch_line;
 use crate::recipe::{Recipe, measures};
-use crate::runs::{Experiment, RunKey, Spec, Stage};
 use crate::training::{Display, Splits, train};
-use crate::worker::Cores;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{ByHand, Telling, Trained};
 use gelu_compare::cli::{number, whole};
+use gelu_compare::dashboard::epoch_line;
+use gelu_compare::runs::{Experiment, RunKey, Spec, Stage};
+use gelu_compare::worker::Cores;
+use gelu_learner::activation::NamedActivation;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]

@@ -1,8 +1,8 @@
 use crate::Result;
-use crate::device::DeviceName;
 use crate::worker::Recipes;
 use clap::Args;
 use gelu_compare::cli::Workforce;
+use gelu_learner::device::DeviceName;
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-use crate::activation::NamedActivation;
+use gelu_learner::activation::NamedActivation;
 
 /// An activation's name as people write it, a formula's without the formula; one that this program
 /// does not know, as it is.

@@ -1,12 +1,13 @@
 //! What must hold of the plan of a recipe.
 
-use super::plan::{all, grid, includes, most_at_once, next};
 use crate::data::DataSource;
-use crate::measure::UntilDecided;
 use crate::recipe::Recipe;
-use crate::report::example::example;
-use crate::runs::RunSnapshot;
-use crate::runs::{Comparison, ComparisonSnapshot, Experiment, RunKey, RunStatus, Spec, Stage};
+use crate::runs::Comparison;
+use gelu_compare::comparison::plan::{all, grid, includes, most_at_once, next};
+use gelu_compare::measure::UntilDecided;
+use gelu_compare::runs::RunSnapshot;
+use gelu_compare::runs::{ComparisonSnapshot, Experiment, RunKey, RunStatus, Spec, Stage};
+use gelu_compare::testing::example;
 use std::collections::HashSet;
 
 fn comparison(name: &str) -> Comparison {

@@ -186,7 +186,7 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
     if !there {
         return Err(Error::data(
             place,
-            crate::error::Place::File,
+            gelu_compare::error::Place::File,
             match info.kind {
                 DataKind::Text => "there is no such file or folder",
                 _ => "there is no such folder",
@@ -243,7 +243,7 @@ pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
         }
         _ => format!("is a file, and {name} is a folder of files"),
     };
-    Error::data(place, crate::error::Place::File, problem, advice)
+    Error::data(place, gelu_compare::error::Place::File, problem, advice)
 }
 
 fn drawn_digits() -> Result<DataSet> {

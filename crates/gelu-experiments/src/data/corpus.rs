@@ -2,8 +2,8 @@
 
 use super::files::read_bytes;
 use super::{DataSource, synthetic, text};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +111,10 @@ pub fn read(name: &str, place: &Path) -> Result<TextSet> {
 /// When the folder holds anything else, or cannot be written to.
 pub fn write_synthetic(folder: &Path, characters: usize) -> Result<()> {
     synthetic::begin(folder, &format!("{}, {characters}", synthetic::prose::NAME))?;
-    crate::files::write_atomically(&folder.join(FILE), synthetic::prose::generate(characters))
+    gelu_compare::files::write_atomically(
+        &folder.join(FILE),
+        synthetic::prose::generate(characters),
+    )
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::inputs::Pixels;
-use crate::measure::TestGroups;
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
+use gelu_learner::networks::TestGroups;
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Files and folders of data, as every reader takes them.
 
-use crate::error::Place;
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;
+use gelu_compare::error::Place;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;

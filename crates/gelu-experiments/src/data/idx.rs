@@ -10,8 +10,8 @@
 
 use super::Images;
 use super::files::{AGAIN, read_bytes};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::Path;
 
 /// Unsigned bytes in three dimensions.

@@ -5,8 +5,8 @@
 use super::files::{entries, read_bytes};
 use super::own::checks;
 use super::{ImageSet, Images, idx};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use md5::Md5;
 use sha2::Digest;
 use std::collections::BTreeSet;
@@ -262,7 +262,10 @@ pub fn write(folder: &Path, set: &ImageSet) -> Result<()> {
         let path = folder.join(format!("{}.gz", file.name));
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let packed = encoder.write_all(&content).and_then(|()| encoder.finish());
-        crate::files::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)?;
+        gelu_compare::files::write_atomically(
+            &path,
+            packed.map_err(Error::io("compress", &path))?,
+        )?;
     }
     Ok(())
 }

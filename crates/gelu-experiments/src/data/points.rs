@@ -4,9 +4,9 @@
 //! seed, so that a verdict over seeds is one over training points, too.
 
 use super::DataSource;
-use crate::activation::TargetFormula;
 use crate::randomness::{generator, points};
 use crate::{Error, Result};
+use gelu_learner::activation::TargetFormula;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Text files as lines that errors can name.
 
-use crate::error::Place;
-pub(super) use crate::names::excerpt as shown;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
+pub(super) use gelu_compare::names::excerpt as shown;
 use std::path::Path;
 
 /// The content of a file as text, without a byte order mark; `path` is what errors call it.

@@ -1,7 +1,7 @@
 use super::dataset::without_location;
 use super::{DataSource, WindowReader};
-use crate::measure::TestGroups;
 use crate::{Error, Result};
+use gelu_learner::networks::TestGroups;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::Range;
 use std::sync::Arc;

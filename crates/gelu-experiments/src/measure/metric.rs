@@ -1,4 +1,4 @@
-use super::{Direction, Measure, Split, Unit};
+use gelu_compare::measure::{Direction, Measure, Split, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -82,6 +82,7 @@ impl Metric {
             split: Some(split),
             direction: Direction::Lower,
             unit,
+            of_run: false,
         }
     }
 }

@@ -4,10 +4,6 @@ mod metric;
 mod primary;
 mod selection;
 
-pub use gelu_compare::measure::{
-    Confusion, Criterion, Direction, EpochMetrics, Measure, NoWorse, NoiseMetrics, Outcomes, Over,
-    Reported, Split, TestGroups, Unit, UntilDecided, check_outcomes, duration, seconds,
-};
 pub use metric::{LossKind, Metric};
 pub use primary::Primary;
 pub use selection::Selection;

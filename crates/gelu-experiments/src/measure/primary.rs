@@ -1,4 +1,5 @@
-use super::{LossKind, Metric, Split};
+use super::{LossKind, Metric};
+use gelu_compare::measure::Split;
 use gelu_compare::measure::{Direction, Measure, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,7 @@ impl Primary {
             split: Some(Split::Test),
             direction: Direction::Lower,
             unit: Unit::points(),
+            of_run: true,
         })
     }
 

@@ -1,5 +1,6 @@
-use super::{LossKind, Measure, Metric, Split};
+use super::{LossKind, Metric};
 use clap::ValueEnum;
+use gelu_compare::measure::{Measure, Split};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

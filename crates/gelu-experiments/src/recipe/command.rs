@@ -1,6 +1,6 @@
 use super::Recipe;
-use crate::activation::TargetFormula;
 use clap::ValueEnum;
+use gelu_learner::activation::TargetFormula;
 
 impl Recipe {
     /// The built-in recipe that this one is a form of: it has its name, and the same data and network. A
@@ -109,7 +109,7 @@ impl Recipe {
     }
 
     /// What makes this recipe smaller than the built-in one that it is a form of, or leaves out a part of
-    /// the data set, in words; empty where nothing does. [`cuts`](crate::report::cuts) makes a sentence of it.
+    /// the data set, in words; empty where nothing does. [`cuts`](gelu_compare::report::cuts) makes a sentence of it.
     pub fn cut_down(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         let built_in = self.built_in();
@@ -177,9 +177,9 @@ mod tests {
             "gelu compare digits --activations 'mine=max(x,0)' --learning-rates 0.001,0.0001 \
              --epochs 2 --train-limit 600"
         );
-        let said = crate::report::cuts(&recipe.cut_down()).unwrap();
+        let said = gelu_compare::report::cuts(&recipe.cut_down()).unwrap();
         assert_eq!(said, "Cut down: 2 epochs instead of 20; 600 training examples alone.");
-        assert_eq!(crate::report::cuts(&[]), None);
+        assert_eq!(gelu_compare::report::cuts(&[]), None);
         recipe.training.epochs = 1;
         assert_eq!(recipe.cut_down()[0], "1 epoch instead of 20");
     }
@@ -212,7 +212,8 @@ mod tests {
     fn how_it_is_decided_is_part_of_the_command() {
         let mut recipe = Recipe::named("digits").unwrap();
         recipe.comparison.baseline = Some("relu".to_owned());
-        recipe.comparison.until_decided = Some(crate::measure::UntilDecided { max_seeds: 16 });
+        recipe.comparison.until_decided =
+            Some(gelu_compare::measure::UntilDecided { max_seeds: 16 });
         let command = recipe.command().unwrap();
         assert_eq!(command, "gelu compare digits --baseline relu --until-decided --max-seeds 16");
     }

@@ -2,16 +2,19 @@
 
 use super::{ComparisonRecipe, FigureSpec, Panels, Recipe, SecondSplit, TABLE, Trivial, sizes};
 use crate::Result;
-use crate::activation::{NamedActivation, TargetFormula};
-use crate::comparison::ALPHA;
 use crate::comparison::label;
 use crate::data::DataSetInfo;
-use crate::measure::{LossKind, Measure, Metric, Primary, Split};
-use crate::runs::{RunKey, RunSpec};
+use crate::measure::{LossKind, Metric, Primary};
+use crate::runs::RunSpec;
+use gelu_compare::comparison::ALPHA;
+use gelu_compare::measure::{Measure, Split};
 use gelu_compare::report::TrivialRow;
+use gelu_compare::runs::RunKey;
 use gelu_compare::runs::{Design, Experiment, With};
 use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
 use gelu_core::Activation;
+use gelu_learner::activation::{NamedActivation, TargetFormula};
+use gelu_learner::networks::AMPLITUDES;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 
@@ -127,10 +130,6 @@ impl Experiment for Recipe {
             measures,
             open: false,
             primary: varied.primary.name().to_owned(),
-            amplitudes: match (varied.primary, &self.noise) {
-                (Primary::NoisyTestError, Some(noise)) => noise.disturbing(),
-                _ => Vec::new(),
-            },
             selection: varied.selection.to_string(),
             reported: varied.reported,
             negligible: varied.negligible,
@@ -149,7 +148,7 @@ impl Experiment for Recipe {
             figure: self.figure.as_ref().map_or_else(|| default_figure(loss), FigureSpec::layout),
             examples: DataSetInfo::named(&self.data.set)
                 .map_or_else(|_| "examples".to_owned(), |info| info.examples.to_owned()),
-            extra: extra(loss, &varied.trivial),
+            extra: self.extra(),
         }
     }
 
@@ -261,18 +260,25 @@ impl Recipe {
     }
 }
 
-fn extra(loss: LossKind, trivial: &[Trivial]) -> Map<String, Json> {
-    let loss = serde_json::to_value(loss).unwrap_or_default();
-    let mut extra: Map<String, Json> = [("loss".to_owned(), loss)].into_iter().collect();
-    let row = |trivial: &Trivial| {
-        let at = trivial.table.iter().map(|table| (TABLE, table.as_str()));
-        TrivialRow { label: trivial.label.clone(), at: Setting::new(at), value: trivial.value }
-    };
-    if !trivial.is_empty() {
-        let rows: Vec<TrivialRow> = trivial.iter().map(row).collect();
-        extra.insert(TrivialRow::KEY.to_owned(), serde_json::to_value(rows).unwrap_or_default());
+impl Recipe {
+    /// What its documents say besides what those of any comparison do: the loss, rows of trivial predictors, and the
+    /// amplitudes of noise that the metric which decides is a mean over.
+    fn extra(&self) -> Map<String, Json> {
+        let mut extra = Map::new();
+        extra.insert("loss".to_owned(), serde_json::json!(self.loss()));
+        let row = |trivial: &Trivial| {
+            let at = trivial.table.iter().map(|table| (TABLE, table.as_str()));
+            TrivialRow { label: trivial.label.clone(), at: Setting::new(at), value: trivial.value }
+        };
+        let rows: Vec<TrivialRow> = self.comparison.trivial.iter().map(row).collect();
+        if !rows.is_empty() {
+            extra.insert(TrivialRow::KEY.to_owned(), serde_json::json!(rows));
+        }
+        if let (Primary::NoisyTestError, Some(noise)) = (self.comparison.primary, &self.noise) {
+            extra.insert(AMPLITUDES.to_owned(), serde_json::json!(noise.disturbing()));
+        }
+        extra
     }
-    extra
 }
 
 fn default_figure(loss: LossKind) -> gelu_compare::runs::FigureSpec {

@@ -1,4 +1,5 @@
-use crate::measure::{Metric, Split};
+use crate::measure::Metric;
+use gelu_compare::measure::Split;
 use serde::{Deserialize, Serialize};
 
 /// How a figure of the paper is laid out.

@@ -1,8 +1,8 @@
 //! What numbers can be, wherever they come from: the command line, a recipe, a folder of results. What
 //! nobody can mean is refused before anything is made of it.
 
-use crate::names::number;
 use crate::{Error, Result};
+use gelu_compare::names::number;
 use std::ops::RangeInclusive;
 
 /// Runs of each setting.

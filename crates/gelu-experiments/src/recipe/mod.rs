@@ -26,12 +26,13 @@ pub use sizes::Size;
 pub(crate) use sizes::{TABLE, combinations};
 pub use training::{BatchUnit, BetaChange, OptimizerRecipe, TrainLoss, TrainingRecipe};
 
-use crate::activation::{NamedActivation, TargetFormula};
-use crate::error::Place;
-use crate::files::read_text;
-use crate::measure::{NoWorse, Over, Primary, Reported, Selection, UntilDecided};
+use crate::measure::{Primary, Selection};
 use crate::{Error, Result};
+use gelu_compare::error::Place;
+use gelu_compare::files::read_text;
+use gelu_compare::measure::{NoWorse, Over, Reported, UntilDecided};
 use gelu_compare::suggestion::unknown;
+use gelu_learner::activation::{NamedActivation, TargetFormula};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -426,8 +427,9 @@ mod tests {
     fn noise_that_a_verdict_goes_by_has_to_be_there() {
         let text = Recipe::text("mnist-robustness").unwrap();
         let recipe = Recipe::parse(text, "mine.toml").unwrap();
-        let amplitudes = gelu_compare::runs::Experiment::design(&recipe).amplitudes;
-        assert_eq!((amplitudes.len(), amplitudes[0]), (15, 0.2), "0 is no noise");
+        let extra = gelu_compare::runs::Experiment::design(&recipe).extra;
+        let amplitudes = extra["amplitudes"].as_array().unwrap();
+        assert_eq!((amplitudes.len(), amplitudes[0].as_f64()), (15, Some(0.2)), "0 is no noise");
         let (before, _) = text.split_once("[noise]").unwrap();
         for noise in ["", "[noise]\namplitudes = [0.0]"] {
             let error = Recipe::parse(&format!("{before}{noise}"), "mine.toml").unwrap_err();

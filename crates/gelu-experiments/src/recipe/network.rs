@@ -1,6 +1,6 @@
 use super::limits;
-use crate::activation::{NamedActivation, Nonlinearity};
 use crate::{Error, Result};
+use gelu_learner::activation::{NamedActivation, Nonlinearity};
 use gelu_models::{BlockOrder, GptNorm};
 use serde::{Deserialize, Serialize};
 

@@ -5,8 +5,8 @@ use crate::data::catalogue::file_for_folder;
 use crate::data::own::checks::name_of;
 use crate::data::pictures::Folders;
 use crate::data::{Asked, Table, TableSet, Target, own};
-use crate::names::check_file_name;
 use crate::{Error, Result};
+use gelu_compare::names::check_file_name;
 use std::path::Path;
 
 /// Convolutions and pooling need so many pixels a side.
@@ -81,7 +81,7 @@ fn quoted(text: &str) -> String {
 /// A text without what a heading may not have.
 fn heading(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
-    crate::names::printable(&text)
+    gelu_compare::names::printable(&text)
 }
 
 fn place_text(place: &Path) -> String {

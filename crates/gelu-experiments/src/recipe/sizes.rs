@@ -1,8 +1,9 @@
 //! Further axes of a comparison: the sizes of its network, of its batches, and the tables of a folder.
 
 use super::{ComparisonRecipe, NetworkRecipe, Recipe};
-use crate::runs::{RunKey, RunSpec};
+use crate::runs::RunSpec;
 use crate::{Error, Result};
+use gelu_compare::runs::RunKey;
 use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -208,7 +209,7 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::Spec;
+    use gelu_compare::runs::Spec;
     use gelu_compare::runs::{Experiment, With};
 
     const WITH: With<'_> = With { backend: "flex", data_fingerprint: "abc" };
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(settings.len(), 3 * combinations(&recipe.comparison));
         let mut sizes = std::collections::BTreeSet::new();
         for setting in settings {
-            let key = RunKey { setting, seed: 1, stage: crate::runs::Stage::Only };
+            let key = RunKey { setting, seed: 1, stage: gelu_compare::runs::Stage::Only };
             let spec = recipe.spec(&WITH, &key).unwrap();
             assert_eq!(spec.key(), key);
             assert!(recipe.includes(&WITH, &spec));
@@ -253,7 +254,7 @@ mod tests {
         let key = RunKey {
             setting: plain.design().settings().swap_remove(0),
             seed: 1,
-            stage: crate::runs::Stage::Only,
+            stage: gelu_compare::runs::Stage::Only,
         };
         let spec = plain.spec(&WITH, &key).unwrap();
         assert!(recipe.spec(&WITH, &key).is_none() && !recipe.includes(&WITH, &spec));

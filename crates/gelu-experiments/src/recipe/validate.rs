@@ -2,13 +2,14 @@
 
 use super::limits::{self, MOST_RUNS, MOST_SEEDS, MOST_THREADS};
 use super::{BatchUnit, NetworkRecipe, NoiseRecipe, Panels, Recipe, combinations};
-use crate::activation::{ActivationList, TargetFormula};
 use crate::data::{DataKind, DataSetInfo};
-use crate::measure::{Metric, NoWorse, Primary, Reported, Split, UntilDecided};
-use crate::names::{check_file_name, check_line};
-use crate::runs::Experiment;
+use crate::measure::{Metric, Primary};
 use crate::{Error, Result};
+use gelu_compare::measure::{NoWorse, Reported, Split, UntilDecided};
+use gelu_compare::names::{check_file_name, check_line};
+use gelu_compare::runs::Experiment;
 use gelu_compare::suggestion::did_you_mean;
+use gelu_learner::activation::{ActivationList, TargetFormula};
 
 impl Recipe {
     /// Checks every value that a type cannot.

@@ -1,13 +1,15 @@
-use super::{Curve, Figure, Panel};
-use crate::activation::{Formula, NamedActivation};
-use crate::comparison::colour;
-use crate::device::DeviceName;
 use crate::recipe::ACTIVATION;
-use crate::runs::ComparisonSnapshot;
 use burn::tensor::{DType, Tensor, TensorData};
+use gelu_compare::comparison::colour;
+use gelu_compare::extension::Extension;
+use gelu_compare::report::Named;
+use gelu_compare::report::{Curve, Figure, Panel};
+use gelu_compare::runs::ComparisonSnapshot;
 use gelu_compare::setting::Setting;
 use gelu_core::Activation;
 use gelu_core::functional::Unit;
+use gelu_learner::activation::{Formula, NamedActivation};
+use gelu_learner::device::DeviceName;
 
 /// Name of the figure's file: with GELU, ReLU and ELU it is Figure 1 of the paper.
 const NAME: &str = "figure-1";
@@ -17,11 +19,16 @@ const START: f64 = -4.0;
 const STEPS: usize = 280;
 const STEP: f64 = 0.025;
 
-/// The figures of a comparison beside those of any: the activations.
-pub fn own_figures(snapshot: &ComparisonSnapshot) -> Vec<(String, Figure)> {
-    let named = |arm: &Setting| (arm.text(ACTIVATION), snapshot.position(arm));
-    let named: Vec<(String, usize)> = snapshot.arms().iter().map(named).collect();
-    figure(&named).map(|figure| (NAME.to_owned(), figure)).into_iter().collect()
+/// The extension of comparisons of activations: a figure of them as functions.
+#[derive(Debug)]
+pub struct Functions;
+
+impl Extension for Functions {
+    fn figures(&self, snapshot: &ComparisonSnapshot) -> Vec<Named> {
+        let named = |arm: &Setting| (arm.text(ACTIVATION), snapshot.position(arm));
+        let named: Vec<(String, usize)> = snapshot.arms().iter().map(named).collect();
+        figure(&named).map(|figure| (NAME.to_owned(), figure)).into_iter().collect()
+    }
 }
 
 /// The compared activations as functions: the stochastic map as its mean, a learnable one as it

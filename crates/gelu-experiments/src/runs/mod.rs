@@ -5,11 +5,6 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use gelu_compare::runs::{
-    AddedSeeds, Checkpoint, ComparisonSnapshot, DataSource, Environment, Experiment, HasBegun,
-    Holder, Lease, Phase, Progress, Provenance, RunFolder, RunKey, RunSnapshot, RunStatus, Spec,
-    Stage, StatusFile, Watch, outcomes_to_bytes, parse_outcomes,
-};
 pub use spec::RunSpec;
 
 use crate::recipe::Recipe;

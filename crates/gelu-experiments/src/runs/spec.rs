@@ -1,13 +1,14 @@
-use super::{RunKey, Spec, Stage};
 use crate::Result;
-use crate::activation::{NamedActivation, Nonlinearity, TargetFormula};
-use crate::measure::{EpochMetrics, LossKind, Reported, Selection};
-use crate::names::number;
+use crate::measure::{LossKind, Selection};
 use crate::recipe::{
     At, DataRecipe, NetworkRecipe, NoiseRecipe, Normalisation, Recipe, Size, TrainingRecipe,
     limits, setting,
 };
+use gelu_compare::measure::{EpochMetrics, Reported};
+use gelu_compare::names::number;
+use gelu_compare::runs::{RunKey, Spec, Stage};
 use gelu_core::Activation;
+use gelu_learner::activation::{NamedActivation, Nonlinearity, TargetFormula};
 use serde::{Deserialize, Serialize};
 
 /// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
@@ -272,7 +273,7 @@ mod tests {
         };
         let name = folder_name("elu:0.5");
         assert!(name.starts_with("elu-0.5-lr0.001-"), "{name}");
-        crate::names::check_file_name("run", &name).unwrap();
+        gelu_compare::names::check_file_name("run", &name).unwrap();
         assert_ne!(name, folder_name("elu:0.25"));
     }
 

@@ -46,9 +46,9 @@ impl ModuleVisitor for Decayed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::activation::NamedActivation;
     use burn::tensor::Device;
     use gelu_core::Activation;
+    use gelu_learner::activation::NamedActivation;
     use gelu_models::{
         AirbenchConfig, CnnConfig, GptConfig, GptMlp, GptNorm, MlpConfig, PatchWhitening,
         WideResNetConfig,

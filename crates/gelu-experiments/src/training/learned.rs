@@ -1,6 +1,6 @@
-use crate::comparison::statistics::median;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
+use gelu_compare::comparison::statistics::median;
 use serde::Serialize;
 
 /// What a layer's learnable GELU, `x·Φ((x − μ)/σ)` (§2), has learned.

@@ -1,7 +1,6 @@
 use super::interface::Shape;
 use super::output::BatchOutput;
 use super::splits::Splits;
-use crate::activation::Nonlinearity;
 use crate::data::{BatchInputs, Examples};
 use crate::measure::LossKind;
 use crate::randomness::device_seed;
@@ -13,6 +12,7 @@ use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor};
 use burn::train::{InferenceStep, TrainOutput, TrainStep};
+use gelu_learner::activation::Nonlinearity;
 use gelu_learner::numbered;
 use gelu_learner::randomness::Purpose;
 use gelu_models::{
@@ -288,9 +288,9 @@ impl InferenceStep for Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::TestGroups;
     use crate::recipe::{NetworkRecipe, Recipe};
     use gelu_core::Activation;
+    use gelu_learner::networks::TestGroups;
 
     /// Against −Σ q·ln p with q = (1 − s)·[class] + s/K, in f64 from the logits.
     #[test]

@@ -2,10 +2,10 @@ use super::evaluate::evaluate_each;
 use super::network::Network;
 use super::splits::Splits;
 use crate::Result;
-use crate::measure::NoiseMetrics;
 use crate::randomness::{device_seed, noise};
 use crate::runs::RunSpec;
 use burn::tensor::{Device, Distribution};
+use gelu_learner::networks::NoiseMetrics;
 
 /// There is one noise for all networks, so that they can be compared.
 const SEED: u64 = 0;
@@ -55,10 +55,10 @@ pub fn measure_noise(
 mod tests {
     use super::*;
     use crate::data::{Examples, Samples};
-    use crate::measure::TestGroups;
     use crate::recipe::{NetworkRecipe, Recipe};
     use burn::tensor::Tensor;
     use gelu_core::Activation;
+    use gelu_learner::networks::TestGroups;
 
     #[test]
     fn a_loss_that_is_no_number_is_as_bad_as_can_be() {

@@ -3,9 +3,12 @@ use super::network::Network;
 use super::noise::{UnderNoise, measure_noise};
 use super::splits::Splits;
 use crate::Result;
-use crate::measure::{Confusion, Criterion, EpochMetrics, NoiseMetrics, Outcomes};
-use crate::runs::{RunSpec, Stage};
+use crate::recipe::NoiseRecipe;
+use crate::runs::RunSpec;
 use burn::tensor::Device;
+use gelu_compare::measure::{Criterion, EpochMetrics};
+use gelu_compare::runs::Stage;
+use gelu_learner::networks::{Confusion, NoiseMetrics, Outcomes};
 
 /// What is measured once of a run, on the network that is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,6 +43,7 @@ pub fn examine(
     device: &Device,
 ) -> Result<Examined> {
     let amplitudes = spec.noise.as_ref().map_or(&[][..], |noise| &noise.amplitudes);
+    let disturbing = spec.noise.as_ref().map_or_else(Vec::new, NoiseRecipe::disturbing);
     let under_noise = measure_noise(model, spec, splits, amplitudes, device)?;
     let (epoch, groups) = (reported.epoch, splits.test_groups.clone());
     let outcomes = match criterion.primary.as_str() {
@@ -58,7 +62,7 @@ pub fn examine(
             let squares = each_loss(model, &spec.network, &splits.test)?;
             Some(Outcomes::of_squared_errors(epoch, groups, squares))
         }
-        "noisy-test-error" => wrong_at(&under_noise, &criterion.amplitudes)
+        "noisy-test-error" => wrong_at(&under_noise, &disturbing)
             .map(|wrong| Outcomes::of_noise(epoch, groups, wrong)),
         _ => None,
     };

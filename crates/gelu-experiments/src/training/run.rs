@@ -6,17 +6,20 @@ use super::outcomes::examine;
 use super::output::BatchOutput;
 use super::splits::Splits;
 use crate::data::{BatchLoader, Examples, Order};
-use crate::error::Place;
-use crate::measure::{Criterion, LossKind, check_outcomes};
+use crate::measure::LossKind;
 use crate::recipe::TrainLoss;
-use crate::runs::{ClaimedRun, Environment, RunFolder, RunSpec, RunStatus, Spec};
-use crate::worker::Control;
+use crate::runs::{ClaimedRun, RunSpec};
 use crate::{Error, Result};
 use burn::data::dataloader::DataLoader;
 use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::Device;
 use burn::train::metric::{AccuracyMetric, LossMetric};
+use gelu_compare::error::Place;
+use gelu_compare::measure::Criterion;
+use gelu_compare::runs::{Environment, RunFolder, RunStatus, Spec};
+use gelu_compare::worker::Control;
+use gelu_learner::networks::{Confusion, check_outcomes, set_noise, set_outcomes};
 use gelu_learner::{BatchSource, FinishedRun, RunContext, RunOptions, Training, log, train_run};
 use std::path::Path;
 use std::sync::Arc;
@@ -141,14 +144,14 @@ fn keep_results(
     let model = load_model(run.folder(), &splits.shape(), device)?;
     let examined = examine(&model, spec, splits, criterion, reported, device)?;
     if spec.noise.is_some() {
-        run.set_noise(&examined.noise)?;
+        set_noise(run, &examined.noise)?;
     }
     if let Some(confusion) = &examined.confusion {
-        run.set_confusion(confusion)?;
+        run.set_file(Confusion::FILE, &confusion.to_csv())?;
     }
     let Some(outcomes) = examined.outcomes else { return Ok(()) };
     match check_outcomes(&outcomes, reported, &examined.noise) {
-        Ok(()) => run.set_outcomes(&outcomes),
+        Ok(()) => set_outcomes(run, &outcomes),
         // On a device that computes the same thing twice in two ways.
         Err(problem) => {
             log::<RunSpec>(&format!(
@@ -192,7 +195,7 @@ fn load_record(path: &Path) -> Result<ModuleRecord> {
 mod tests {
     use super::*;
     use crate::recipe::Recipe;
-    use crate::runs::Watch;
+    use gelu_compare::runs::Watch;
     use gelu_core::Activation;
     use std::time::Duration;
 
@@ -214,7 +217,7 @@ mod tests {
         ] {
             run.begin_session(&here, 0).unwrap();
             run.set_status(status, 1.0).unwrap();
-            assert_eq!(crate::worker::fail(&run, "one:\n  two", 1.0, 0).unwrap(), expected);
+            assert_eq!(gelu_compare::worker::fail(&run, "one:\n  two", 1.0, 0).unwrap(), expected);
             assert_eq!(folder.status().unwrap().status, expected);
             assert_eq!(folder.provenance().unwrap()[0].outcome.as_deref(), Some(said));
         }

@@ -1,16 +1,17 @@
 use super::interface::{InputReader, Interface, Shape};
 use super::large_reader::{LargeReader, reader_of};
 use super::presentation::Presentation;
-use crate::activation::TargetFormula;
 use crate::data::own::table::TableParts;
 use crate::data::{
     DataSet, Images, PointSet, Points, Samples, Table, Target, TextSet, WindowSet, points,
 };
-use crate::measure::TestGroups;
 use crate::recipe::{BatchUnit, Recipe};
-use crate::runs::{RunFolder, RunSpec};
+use crate::runs::RunSpec;
 use crate::{Error, Result};
 use burn::tensor::Device;
+use gelu_compare::runs::RunFolder;
+use gelu_learner::activation::TargetFormula;
+use gelu_learner::networks::TestGroups;
 use std::sync::Arc;
 
 /// A data set as a run uses it: split, scaled, on the device.

@@ -2,8 +2,4 @@
 
 mod recipes;
 
-pub use gelu_compare::worker::{
-    Control, Cores, Outcome, PoolOptions, Redirected, Worker, WorkerFailure, WorkerPool, fail,
-    last_complaint, panic_message, take_up_failed,
-};
 pub use recipes::Recipes;

@@ -1,13 +1,14 @@
 use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet};
-use crate::device::DeviceName;
 use crate::recipe::Recipe;
-use crate::runs::{ClaimedRun, Comparison, Environment, Experiment, RunSpec, RunStatus};
+use crate::runs::{ClaimedRun, Comparison, RunSpec};
 use crate::training::{Display, PreparedSplits, train};
-use crate::worker::{Control, Cores};
 use crate::{Error, Result, environment};
 use burn::tensor::Device;
+use gelu_compare::runs::{Environment, Experiment, RunStatus};
 use gelu_compare::worker::Trainer;
+use gelu_compare::worker::{Control, Cores};
+use gelu_learner::device::DeviceName;
 use std::path::PathBuf;
 use std::sync::Arc;
 

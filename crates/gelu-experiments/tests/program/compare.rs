@@ -2,9 +2,9 @@
 
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, results_of, small};
-use gelu_experiments::comparison::Verdict;
-use gelu_experiments::comparison::statistics::Plan;
-use gelu_experiments::measure::NoiseMetrics;
+use gelu_compare::comparison::Verdict;
+use gelu_compare::comparison::statistics::Plan;
+use gelu_learner::networks::NoiseMetrics;
 use std::fs;
 
 /// Both activations for three epochs.

@@ -2,8 +2,11 @@
 //! and book say what these say.
 
 use crate::support::Sandbox;
+use gelu_compare::comparison::AnyReader;
 use gelu_compare::pack;
-use gelu_experiments::runs::{RunFolder, RunSpec, Spec};
+use gelu_compare::runs::{RunFolder, Spec};
+use gelu_experiments::recipe::Recipe;
+use gelu_experiments::runs::RunSpec;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -120,6 +123,67 @@ fn every_run_that_is_kept_still_has_its_name() {
     assert!(found > 700, "{found} runs");
 }
 
+/// The page of the book that names a file of `evidence/`, as a link from the folder of all pages.
+fn page_of(name: &str) -> String {
+    let of_folder = |folder: &str| {
+        let pages = entries(&root().join("docs/src").join(folder)).into_iter();
+        let names = |page: &PathBuf| {
+            fs::read_to_string(page).unwrap().contains(&format!("evidence/{name}.zip"))
+        };
+        let link = |page: PathBuf| format!("{folder}/{}", page.file_name().unwrap().display());
+        pages.filter(names).map(link).next()
+    };
+    let page = of_folder("results").or_else(|| of_folder("explanation"));
+    page.unwrap_or_else(|| panic!("no page names evidence/{name}.zip"))
+}
+
+/// The table of all comparisons that are kept, a row for each verdict.
+fn all_verdicts() -> String {
+    let mut table = "| experiment | at | setting | next to | verdict | of |\n|---|---|---|---|---|---|\n".to_owned();
+    for comparison in kept("zip") {
+        let opened = pack::open(&comparison).unwrap();
+        let mut reader = AnyReader::<Recipe>::open(opened.path()).unwrap();
+        let snapshot = reader.snapshot();
+        let Some(forest) = gelu_compare::report::forest(&snapshot) else { continue };
+        let (name, baseline) = (name(&comparison), snapshot.label(&snapshot.criterion.baseline));
+        let wording = snapshot.wording();
+        let unit = match wording.unit().trim() {
+            "" => String::new(),
+            unit => format!(" in {unit}"),
+        };
+        for panel in &forest.panels {
+            for row in &panel.rows {
+                table += &format!(
+                    "| [{name}]({}) | {} | {} | {baseline} | {} | {}{unit} |\n",
+                    page_of(name),
+                    panel.title,
+                    row.label,
+                    row.words,
+                    wording.metric(),
+                );
+            }
+        }
+    }
+    table
+}
+
+/// `UPDATE_RESULTS=1` writes the table anew.
+#[test]
+fn the_book_has_the_verdict_of_every_comparison_that_is_kept() {
+    const MARKS: [&str; 2] = ["<!-- results: begin -->\n", "<!-- results: end -->"];
+    let path = root().join("docs/src/results.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(MARKS[0]).unwrap();
+    let (table, after) = rest.split_once(MARKS[1]).unwrap();
+    let expected = all_verdicts();
+    if std::env::var_os("UPDATE_RESULTS").is_some() {
+        let page = [before, MARKS[0], &expected, MARKS[1], after].concat();
+        fs::write(path, page).unwrap();
+        return;
+    }
+    assert_eq!(table, expected);
+}
+
 /// A packed comparison is judged as the table of scores in it.
 #[test]
 fn a_packed_comparison_is_judged_without_unpacking_it() {
@@ -204,7 +268,7 @@ fn quotes(markdown: &str) -> Vec<(String, String)> {
 fn verdicts_are_quoted_as_the_tables_that_are_kept_have_them() {
     let mut found = 0;
     let mut texts = vec![root().join("README.md")];
-    for folder in ["docs/src", "docs/src/results"] {
+    for folder in ["docs/src", "docs/src/explanation", "docs/src/results"] {
         let pages = entries(&root().join(folder)).into_iter();
         texts.extend(pages.filter(|page| page.extension().is_some_and(|end| end == "md")));
     }

@@ -2,7 +2,7 @@
 //! repeats one; `GELU_MANY_RUNS=1000` measures what a run costs besides its epochs.
 
 use crate::support::{PROGRAM, Sandbox, results_of, runs_in};
-use gelu_experiments::runs::RunFolder;
+use gelu_compare::runs::RunFolder;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;

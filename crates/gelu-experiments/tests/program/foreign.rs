@@ -2,6 +2,7 @@
 
 use crate::support::Sandbox;
 use gelu_compare::comparison::AnyReader;
+use gelu_compare::comparison::plan;
 use gelu_compare::measure::EpochMetrics;
 use gelu_compare::program::Study;
 use gelu_compare::report::Document;
@@ -9,7 +10,6 @@ use gelu_compare::runs::{
     ClaimedRun, Comparison, ComparisonFolder, DataSource, Experiment, RunStatus, Watch,
 };
 use gelu_compare::setting::{Axis, Role};
-use gelu_experiments::comparison::plan;
 use std::path::Path;
 use std::time::Duration;
 

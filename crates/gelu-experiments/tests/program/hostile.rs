@@ -2,9 +2,10 @@
 //! what a terminal or a page would obey, and so is the folder's own name. Whatever is shown of it, by
 //! whichever command, is text.
 
-use crate::support::evil::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
 use crate::support::{Sandbox, small};
-use gelu_experiments::runs::{ComparisonFolder, RunFolder, RunSpec};
+use gelu_compare::runs::RunFolder;
+use gelu_compare::testing::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
+use gelu_experiments::runs::{ComparisonFolder, RunSpec};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::Value;
 use std::fs;

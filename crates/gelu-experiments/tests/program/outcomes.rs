@@ -1,11 +1,12 @@
 //! What runs keep of each test example, by the real program.
 
-use crate::support::{Sandbox, small};
+use crate::support::{self, Sandbox, outcomes, small};
+use gelu_compare::extension::extend;
+use gelu_compare::runs::{ComparisonSnapshot, RunFolder};
 use gelu_experiments::comparison::ComparisonReader;
-use gelu_experiments::runs::{ComparisonSnapshot, RunFolder};
+use gelu_learner::networks::{Networks, outcomes_of};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 const FOLDER: &str = "results/digits";
 
@@ -14,7 +15,7 @@ fn compare(sandbox: &Sandbox, more: &[&str]) -> String {
 }
 
 fn snapshot(sandbox: &Sandbox) -> ComparisonSnapshot {
-    ComparisonReader::open(&sandbox.path(FOLDER)).unwrap().snapshot()
+    support::snapshot(&sandbox.path(FOLDER))
 }
 
 /// The files of outcomes of all runs that have one.
@@ -36,7 +37,7 @@ fn a_classifier_that_is_compared_by_its_loss_keeps_sums_of_losses() {
     let sandbox = Sandbox::new();
     decided_by(&sandbox, "test-loss");
     for run in snapshot(&sandbox).runs {
-        let outcomes = run.outcomes.unwrap();
+        let outcomes = outcomes(&run).unwrap();
         assert_eq!(outcomes.measure(), "test-loss");
         let (found, loss) = (outcomes.mean(), run.epochs[1].get("test_loss").unwrap());
         assert!((found / loss - 1.0).abs() < 1e-6, "{found}, {loss} was measured");
@@ -51,7 +52,7 @@ fn a_training_loss_has_no_test_examples() {
     let sandbox = Sandbox::new();
     decided_by(&sandbox, "train-loss");
     assert_eq!(kept(&sandbox), [""; 0].map(PathBuf::from));
-    assert!(snapshot(&sandbox).runs.iter().all(|run| run.outcomes.is_none()));
+    assert!(snapshot(&sandbox).runs.iter().all(|run| outcomes(run).is_none()));
     sandbox.run(&["eval", FOLDER, "--outcomes"]).refused(2, "no mean over test examples");
 }
 
@@ -73,7 +74,7 @@ fn networks_that_kept_none_are_measured_again_to_the_same_bytes() {
     assert!(said.contains("`gelu eval --outcomes` writes it anew"), "{said}");
     let again = compare(&sandbox, &[]);
     assert!(!again.contains("epoch 1/2"), "no run is trained again for it: {again}");
-    assert!(snapshot(&sandbox).runs.iter().all(|run| run.outcomes.is_none()));
+    assert!(snapshot(&sandbox).runs.iter().all(|run| outcomes(run).is_none()));
     sandbox.run(&["eval", FOLDER]).success();
     assert!(!files[0].exists(), "measuring alone writes nothing");
 
@@ -83,7 +84,7 @@ fn networks_that_kept_none_are_measured_again_to_the_same_bytes() {
     assert_eq!(fs::read(&files[0]).unwrap(), whole[0]);
     sandbox.run(&["eval", FOLDER, "--outcomes"]).success();
     assert_eq!(fs::read(&files[1]).unwrap(), whole[1]);
-    assert!(snapshot(&sandbox).runs.iter().all(|run| run.outcomes.is_some()));
+    assert!(snapshot(&sandbox).runs.iter().all(|run| outcomes(run).is_some()));
 }
 
 #[test]
@@ -92,8 +93,8 @@ fn outcomes_of_another_run_are_not_taken_for_its_own() {
     compare(&sandbox, &[]);
     let files = kept(&sandbox);
     fs::copy(&files[0], &files[1]).unwrap();
-    let read = snapshot(&sandbox);
-    let (strange, own): (Vec<_>, Vec<_>) = read.runs.iter().partition(|r| r.outcomes.is_none());
+    let all = snapshot(&sandbox).runs;
+    let (strange, own): (Vec<_>, Vec<_>) = all.iter().partition(|run| outcomes(run).is_none());
     assert_eq!((strange.len(), own.len()), (1, 1));
     let warning = &strange[0].warnings[0];
     assert!(warning.contains("outcomes.bin: makes the test error"), "{warning}");
@@ -117,14 +118,14 @@ fn outcomes_of_a_network_that_answers_otherwise_here_are_not_kept() {
 fn a_finished_run_is_read_once() {
     let sandbox = Sandbox::new();
     compare(&sandbox, &[]);
+    extend(&[&Networks]);
     let mut reader = ComparisonReader::open(&sandbox.path(FOLDER)).unwrap();
     let before = reader.snapshot();
     kept(&sandbox).iter().for_each(|file| fs::remove_file(file).unwrap());
     let after = reader.snapshot();
     for (before, after) in before.runs.iter().zip(&after.runs) {
-        let [before, after] = [before, after].map(|run| run.outcomes.as_ref().unwrap());
-        assert!(Arc::ptr_eq(before, after));
+        assert!(std::ptr::eq(outcomes(before).unwrap(), outcomes(after).unwrap()));
     }
     let folder = RunFolder::at(&sandbox.runs(FOLDER)[0]);
-    assert_eq!(folder.outcomes().unwrap(), None);
+    assert_eq!(outcomes_of(&folder).unwrap(), None);
 }

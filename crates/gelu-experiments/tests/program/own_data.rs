@@ -103,7 +103,7 @@ fn a_number_is_predicted_and_measured_by_its_unexplained_variance() {
     assert_eq!(results["trivial"][0]["label"], "the mean");
     let best =
         |arm: &serde_json::Value| arm["best_epoch"]["test_unexplained"]["median"].as_f64().unwrap();
-    for arm in results["activations"].as_array().unwrap() {
+    for arm in results["arms"].as_array().unwrap() {
         assert!((0.0..0.1).contains(&best(arm)), "{arm}");
     }
     let predicted =

@@ -2,12 +2,13 @@
 //! of the format of its data: few examples, few epochs, the networks at full size.
 
 use crate::support::document::Document;
-use crate::support::{Sandbox, results_of};
+use crate::support::{Sandbox, outcomes, results_of, snapshot};
 use burn::store::{ModuleStore, SafetensorsStore};
-use gelu_experiments::comparison::ComparisonReader;
-use gelu_experiments::measure::{LossKind, Reported};
+use gelu_compare::measure::Reported;
+use gelu_compare::runs::Stage;
+use gelu_experiments::measure::LossKind;
 use gelu_experiments::recipe::Recipe;
-use gelu_experiments::runs::Stage;
+use gelu_learner::networks::ReadRun;
 use std::path::Path;
 
 /// The figures that every comparison of an experiment leaves, and how many things its small test set
@@ -81,8 +82,7 @@ fn assert_predicts_without_data(sandbox: &Sandbox, name: &str) {
             let test: String =
                 text.chars().skip(characters * 9 / 10 + rest / 2).take(200).collect();
             let said = json(predict(&test, &["--loss"]).success());
-            let snapshot =
-                ComparisonReader::open(&sandbox.path("results/char-gpt")).unwrap().snapshot();
+            let snapshot = snapshot(&sandbox.path("results/char-gpt"));
             let is_it = |folder: &str| said["run"].as_str().unwrap().ends_with(folder);
             let run = snapshot.runs.iter().find(|run| is_it(&run.folder)).unwrap();
             let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs).unwrap();
@@ -137,13 +137,13 @@ fn assert_is_svg(path: &Path) {
 /// where it classifies.
 #[track_caller]
 fn assert_outcomes(folder: &Path, sampled: usize) {
-    let snapshot = ComparisonReader::open(folder).unwrap().snapshot();
+    let snapshot = snapshot(folder);
     for run in &snapshot.runs {
         if run.key.stage == Stage::Tuning {
-            assert_eq!(run.outcomes, None, "{run:?}");
+            assert_eq!(outcomes(run), None, "{run:?}");
             continue;
         }
-        let outcomes = run.outcomes_of(&snapshot.criterion).unwrap();
+        let outcomes = outcomes(run).unwrap();
         let groups = outcomes.groups();
         assert_eq!((groups.len(), groups.examples()), (sampled, snapshot.test_examples));
         let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs).unwrap();
@@ -156,7 +156,8 @@ fn assert_outcomes(folder: &Path, sampled: usize) {
                 assert!((found / loss - 1.0).abs() < 1e-6, "{found}, {loss} was measured");
             }
             "noisy-test-error" => {
-                let noisy = run.noise.iter().filter(|point| point.amplitude > 0.0);
+                let noise = &run.extras.get::<ReadRun>().unwrap().noise;
+                let noisy = noise.iter().filter(|point| point.amplitude > 0.0);
                 let errors: Vec<f64> = noisy.map(|point| point.test_error.unwrap()).collect();
                 let (found, mean) =
                     (outcomes.mean(), errors.iter().sum::<f64>() / errors.len() as f64);

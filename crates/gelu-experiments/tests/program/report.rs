@@ -3,10 +3,11 @@
 
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, small};
-use gelu_experiments::comparison::plan;
+use gelu_compare::comparison::plan;
+use gelu_compare::runs::{Experiment, Spec};
 use gelu_experiments::data::DataSource;
 use gelu_experiments::recipe::Recipe;
-use gelu_experiments::runs::{Comparison, ComparisonFolder, Experiment, RunSpec, Spec};
+use gelu_experiments::runs::{Comparison, ComparisonFolder, RunSpec};
 use std::fs;
 use std::path::{Path, PathBuf};
 

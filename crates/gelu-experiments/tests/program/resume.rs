@@ -1,8 +1,7 @@
 //! Killing the program and starting it again.
 
 use crate::support::document::{Document, EpochMetrics};
-use crate::support::{Sandbox, results_of, small};
-use gelu_experiments::comparison::ComparisonReader;
+use crate::support::{Sandbox, outcomes, results_of, small, snapshot};
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -60,7 +59,7 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let document: Document = serde_json::from_str(&document).unwrap();
     let evaluated = sandbox.run(&["eval", "pieces", "--json"]).success();
     let evaluated: serde_json::Value = serde_json::from_str(&evaluated).unwrap();
-    let snapshot = ComparisonReader::open(&sandbox.path("pieces")).unwrap().snapshot();
+    let snapshot = snapshot(&sandbox.path("pieces"));
     let mut earlier = 0;
     for (run, evaluation) in document.runs.iter().zip(evaluated.as_array().unwrap()) {
         let loss = |epoch: &&EpochMetrics| epoch.valid_loss.unwrap();
@@ -77,7 +76,7 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
                     && key.setting.number("lr") == run.learning_rate
             })
             .unwrap();
-        let outcomes = read.outcomes.as_ref().unwrap();
+        let outcomes = outcomes(read).unwrap();
         assert_eq!((outcomes.epoch(), Some(outcomes.mean())), (best.epoch, best.test_error));
         earlier += usize::from(best.epoch < run.epochs.len());
     }

@@ -1,7 +1,6 @@
 //! Formulas that a network learns.
 
-use crate::support::{Sandbox, results_of};
-use gelu_experiments::comparison::ComparisonReader;
+use crate::support::{self, Sandbox, outcomes, results_of, snapshot};
 use serde_json::Value;
 use std::fs;
 
@@ -30,9 +29,9 @@ fn every_formula_has_its_verdict_and_every_point_its_outcome() {
     assert_eq!(at, ["runge=1/(1+25*x^2)", "wave=sin(3*x)*y"]);
     let said = differences[1]["sentence"].as_str().unwrap();
     assert!(said.starts_with("ReLU and GELU"), "{said}");
-    assert!(differences[1]["new_examples"]["low"].is_number(), "{said}");
+    assert!(differences[1]["wider_interval"]["low"].is_number(), "{said}");
 
-    let snapshot = ComparisonReader::open(&sandbox.path("s")).unwrap().snapshot();
+    let snapshot = snapshot(&sandbox.path("s"));
     assert_eq!(snapshot.runs.len(), 8);
     let of_network = document(&sandbox, &["eval", "s", "--json"]);
     for (run, network) in snapshot.runs.iter().zip(of_network.as_array().unwrap()) {
@@ -41,7 +40,7 @@ fn every_formula_has_its_verdict_and_every_point_its_outcome() {
         assert_eq!(of("test_rmse"), of("test_loss").sqrt());
         assert!(of("test_outside") > 0.0 && of("test_outside") != of("test_rmse"), "{last:?}");
         assert_eq!(last.get("train_outside"), None);
-        let outcomes = run.outcomes.as_ref().unwrap();
+        let outcomes = outcomes(run).unwrap();
         assert_eq!((outcomes.measure(), outcomes.groups().examples()), ("test-rmse", 2_000));
         assert!((outcomes.mean() - of("test_rmse")).abs() < 1e-5 * outcomes.mean());
         for column in ["test_rmse", "test_outside"] {
@@ -71,7 +70,7 @@ fn errors_are_those_of_the_best_line_where_the_network_is_one() {
     let what = ["--recipe", "line.toml", "--formulas", "square=x^2", "--activations", "gelu"];
     let how = ["--seeds", "3", "--epochs", "40", "--learning-rates", "1e-2", "--out", "line"];
     sandbox.run(&[&["compare"], &what[..], &how].concat()).success();
-    let snapshot = ComparisonReader::open(&sandbox.path("line")).unwrap().snapshot();
+    let snapshot = support::snapshot(&sandbox.path("line"));
     for run in &snapshot.runs {
         let last = run.epochs.last().unwrap();
         let of = |column: &str| last.get(column).unwrap();

@@ -1,7 +1,8 @@
 //! Any number of workers on one folder: killed, frozen, on this host and on what looks like others.
 
 use crate::support::{PROGRAM, Sandbox, results_of, small};
-use gelu_experiments::runs::{ComparisonFolder, RunFolder};
+use gelu_compare::runs::RunFolder;
+use gelu_experiments::runs::ComparisonFolder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -16,9 +16,9 @@ use gelu_experiments::data::own::table;
 use gelu_experiments::data::synthetic::{self, pictures};
 use gelu_experiments::data::tweets::{TAGS, WordVectors, parse_tweets};
 use gelu_experiments::data::{Asked, idx, spoken_digits, timit};
-use gelu_experiments::measure::{Outcomes, TestGroups};
-use gelu_experiments::runs::{outcomes_to_bytes, parse_outcomes};
 use gelu_experiments::{Error, Result};
+use gelu_learner::networks::{Outcomes, TestGroups};
+use gelu_learner::networks::{outcomes_to_bytes, parse_outcomes};
 use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::Path;
@@ -121,10 +121,10 @@ fn pictures_of_ones_own() {
 
 #[test]
 fn scores() {
-    use gelu_experiments::comparison::Wording;
-    use gelu_experiments::measure::Direction;
-    use gelu_experiments::measure::Measure;
-    use gelu_experiments::scores::{Columns, Question, Table, judge};
+    use gelu_compare::comparison::Wording;
+    use gelu_compare::measure::Direction;
+    use gelu_compare::measure::Measure;
+    use gelu_compare::scores::{Columns, Question, Table, judge};
     let rows = |separator: &str| -> String {
         let row = |(arm, seed): (&str, u64)| {
             [arm, "0.5", &seed.to_string(), &format!("0.{seed}7")].join(separator) + "\n"

@@ -4,19 +4,19 @@
 
 use super::fuzz::{Damage, damaged};
 use bolero::{TypeGenerator, check};
-use gelu_experiments::activation::NamedActivation;
-use gelu_experiments::comparison::{ComparisonReader, plan};
-use gelu_experiments::dashboard::{PlainReporter, picture};
+use gelu_compare::comparison::plan;
+use gelu_compare::dashboard::{PlainReporter, picture};
+use gelu_compare::measure::EpochMetrics;
+use gelu_compare::report::{Document, csv, figures, html, runs_csv, svg, table};
+use gelu_compare::runs::{ComparisonSnapshot, Experiment, Phase, Progress, RunStatus, Watch};
+use gelu_experiments::comparison::ComparisonReader;
 use gelu_experiments::data::DataSource;
-use gelu_experiments::device::DeviceName;
 use gelu_experiments::environment;
-use gelu_experiments::measure::{EpochMetrics, NoiseMetrics};
 use gelu_experiments::recipe::{NoiseRecipe, Recipe};
-use gelu_experiments::report::{Document, csv, figures, html, own_figures, runs_csv, svg, table};
-use gelu_experiments::runs::{
-    ClaimedRun, Comparison, ComparisonFolder, ComparisonSnapshot, Experiment, Phase, Progress,
-    RunStatus, Watch,
-};
+use gelu_experiments::runs::{ClaimedRun, Comparison, ComparisonFolder};
+use gelu_learner::activation::NamedActivation;
+use gelu_learner::device::DeviceName;
+use gelu_learner::networks::{NoiseMetrics, set_noise};
 use std::collections::HashSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -132,7 +132,7 @@ impl Folder {
             run.publish_metrics(&epochs(done)).unwrap();
             run.set_status(status.clone(), 12.5).unwrap();
             if status.is_complete() {
-                run.set_noise(&noise()).unwrap();
+                set_noise(&run, &noise()).unwrap();
             }
             if status.is_over() {
                 run.end_session(&status, done).unwrap();
@@ -198,10 +198,8 @@ fn show(snapshot: &ComparisonSnapshot, comparison: &Comparison) {
     let _ = plan::next(comparison, snapshot);
     let document = Document::of(snapshot);
     serde_json::from_str::<serde_json::Value>(&document.to_json()).unwrap();
-    let pictures: Vec<(String, String)> = figures(snapshot, own_figures(snapshot))
-        .into_iter()
-        .map(|(name, figure)| (name, svg(&figure)))
-        .collect();
+    let pictures: Vec<(String, String)> =
+        figures(snapshot).into_iter().map(|(name, figure)| (name, svg(&figure))).collect();
     for shown in [
         table::text(&document),
         table::markdown(&document),

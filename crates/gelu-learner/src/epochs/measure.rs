@@ -1,6 +1,7 @@
 //! The splits, measured after an epoch.
 
 use super::{EpochByEpoch, Events, Measured};
+use crate::Confusion;
 use crate::batch_metrics::LOSS;
 use crate::metrics::Recording;
 use crate::probe::probe;
@@ -11,7 +12,7 @@ use crate::{Error, ModelOutput, Result, Trainable};
 use burn::data::dataloader::{DataLoader, Progress};
 use burn::tensor::{Bool, Int, Tensor};
 use burn::train::{InferenceStep, Learner, LearnerEvent, TrainingItem, ValidLoader};
-use gelu_compare::measure::{Confusion, EpochMetrics, Split};
+use gelu_compare::measure::{EpochMetrics, Split};
 use gelu_compare::runs::{Phase, Spec};
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {

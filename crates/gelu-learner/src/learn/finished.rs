@@ -1,7 +1,8 @@
 //! What is left of a run once a session has ended.
 
 use crate::Confusion;
-use crate::checkpoint::{OUTCOMES, model_bytes};
+use crate::checkpoint::model_bytes;
+use crate::networks::OUTCOMES;
 use crate::session::Session;
 use crate::{Error, Result};
 use gelu_compare::files::read_bytes;
@@ -24,7 +25,7 @@ impl<S: Spec> FinishedRun<'_, S> {
     ///
     /// When it cannot be read or written.
     pub fn save_model(&self) -> Result<()> {
-        self.run.set_model(&model_bytes(&self.last.path)?)
+        self.run.set_file("model.bpk", &model_bytes(&self.last.path)?)
     }
 
     /// Saves which classes the network of the reported epoch takes test examples for, as `confusion.csv` in the run's

@@ -213,7 +213,7 @@ impl<M: Trainable> Training<M> {
 
     /// Measures after every epoch what the activation layers of gelu-core do: how many outputs are 0 and
     /// units dead, what pre-activations and gradients are like
-    /// ([`LayerMeasure`](gelu_compare::measure::LayerMeasure)), on the first batch of `.valid(…)` as its
+    /// ([`LayerMeasure`](crate::networks::LayerMeasure)), on the first batch of `.valid(…)` as its
     /// batcher makes it. Without a validation set it is that of `.test(…)`, else of `.measure_train(…)`, else
     /// of `.train(…)`.
     pub fn probes(mut self) -> Self {

@@ -1,4 +1,4 @@
-use crate::sandbox::Sandbox;
+use gelu_compare::testing::Sandbox;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::fs;
 use std::io::{Read, Write};

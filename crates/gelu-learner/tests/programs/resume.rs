@@ -1,8 +1,8 @@
 //! Runs that end without a word in the middle of an epoch.
 
-use crate::outcome::Outcome;
-use crate::sandbox::Sandbox;
 use crate::with;
+use gelu_compare::testing::Outcome;
+use gelu_compare::testing::Sandbox;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,6 @@
 use super::ComparisonReader;
 use crate::Result;
-use crate::report::{self, Named, Written};
+use crate::report::{self, Written};
 use crate::runs::{ComparisonFolder, ComparisonSnapshot, Experiment, Foreign};
 use std::path::Path;
 
@@ -35,20 +35,11 @@ impl<E: Experiment> AnyReader<E> {
         }
     }
 
-    /// Writes the report of a snapshot; the figures that `own` draws are of this program's comparisons.
-    pub fn report(
-        &self,
-        snapshot: &ComparisonSnapshot,
-        own: impl Fn(&ComparisonSnapshot) -> Vec<Named>,
-        out: &Path,
-    ) -> Written {
+    /// Writes the report of a snapshot.
+    pub fn report(&self, snapshot: &ComparisonSnapshot, out: &Path) -> Written {
         match self {
-            Self::Own(reader) => {
-                report::write(snapshot, &reader.comparison().recipe, own(snapshot), out)
-            }
-            Self::Foreign(reader) => {
-                report::write(snapshot, &reader.comparison().recipe, Vec::new(), out)
-            }
+            Self::Own(reader) => report::write(snapshot, &reader.comparison().recipe, out),
+            Self::Foreign(reader) => report::write(snapshot, &reader.comparison().recipe, out),
         }
     }
 }

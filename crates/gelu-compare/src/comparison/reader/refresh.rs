@@ -2,6 +2,7 @@
 
 use super::ComparisonReader;
 use crate::Result;
+use crate::extension::extra_files;
 use crate::names::printable;
 use crate::runs::{Experiment, RunFolder, RunKey, RunSnapshot, RunStatus, Spec};
 use std::collections::{BTreeSet, HashMap};
@@ -10,8 +11,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 /// The files whose change is a change of the run.
-const FILES: [&str; 5] =
-    ["status.json", "metrics.csv", "noise.csv", "outcomes.bin", "progress.json"];
+const FILES: [&str; 3] = ["status.json", "metrics.csv", "progress.json"];
 
 /// When a file changed last, and into what.
 pub(super) type Stamp = (SystemTime, u64);
@@ -21,7 +21,7 @@ pub(super) type Stamp = (SystemTime, u64);
 pub(super) struct Read<S> {
     pub(super) spec: S,
     pub(super) snapshot: RunSnapshot,
-    stamps: [Option<Stamp>; FILES.len()],
+    stamps: Vec<Option<Stamp>>,
     /// Nothing will change any more.
     settled: bool,
 }
@@ -123,7 +123,8 @@ impl<E: Experiment> ComparisonReader<E> {
             return Ok(());
         }
         let spec = self.comparison.in_order(spec);
-        let stamps = FILES.map(|file| stamp(&folder.file(file)));
+        let files = FILES.into_iter().chain(extra_files().map(|file| file.name));
+        let stamps: Vec<Option<Stamp>> = files.map(|file| stamp(&folder.file(file))).collect();
         if let Some(read) = self.read.get(name)
             && read.stamps == stamps
             && read.snapshot.status != RunStatus::Running

@@ -154,38 +154,6 @@ fn seeds_that_change_nothing_decide_nothing() {
 }
 
 #[test]
-fn what_holds_for_new_examples_is_said_and_where_it_could_be_zero() {
-    use crate::measure::{Outcomes, TestGroups};
-    use std::sync::Arc;
-    // GELU is wrong in the first `wrong` pictures of 100, ReLU in 20 or 21 others.
-    let of = |wrong: [usize; 8], groups: TestGroups| {
-        let outcomes = |range: std::ops::Range<usize>| {
-            let bits = (0..100).map(|picture| range.contains(&picture)).collect::<Vec<bool>>();
-            Arc::new(Outcomes::of_errors(1, groups.clone(), bits))
-        };
-        let ends = |seed: usize| 100 - usize::from(seed == 7);
-        let pair = |(seed, count): (usize, &usize)| {
-            [*count as f64 / 100.0, (ends(seed) - 80) as f64 / 100.0]
-        };
-        let pairs = wrong.iter().enumerate().map(pair);
-        let kept = |(seed, count): (usize, &usize)| [outcomes(0..*count), outcomes(80..ends(seed))];
-        let scores = Scores {
-            outcomes: (1..).zip(wrong.iter().enumerate().map(kept)).collect(),
-            ..Scores::new("GELU", "ReLU", (1..).zip(pairs).collect())
-        };
-        judged(scores, 1, Plan::fixed(8)).sentence
-    };
-    let many = of([2, 3, 2, 3, 2, 3, 2, 3], TestGroups::singles(100));
-    assert!(many.starts_with("GELU beats ReLU by 17.38 points"), "{many}");
-    assert!(many.contains("p = 0.0078; on new examples "), "{many}");
-    let few = of([16, 17, 16, 17, 16, 17, 16, 17], TestGroups::singles(100));
-    assert!(
-        few.ends_with("; on these examples; with a new test set the difference could be zero)."),
-        "{few}"
-    );
-}
-
-#[test]
 fn scores_of_any_size_are_said_with_digits_that_say_something() {
     let loss = |pairs: &[[f64; 2]]| {
         let scores = Scores::new("GELU", "ReLU", (1..).zip(pairs.iter().copied()).collect());

@@ -11,7 +11,6 @@
 //! | what makes one doubt a verdict | `checks` | D'Agostino 1970 |
 //! | a mean with its t interval | `student` | Student 1908 |
 //! | a share's interval | `proportion` | Wilson 1927 |
-//! | seeds and test examples at once | `new_examples` | Cameron, Gelbach and Miller 2011 |
 //! | the difference that a plan shows | `power` | simulated |
 //! | how many seeds would decide | `forecast` | O'Hagan and others 2005 |
 
@@ -19,7 +18,6 @@ mod checks;
 mod forecast;
 mod median;
 mod memory;
-mod new_examples;
 mod paired;
 mod pairs;
 mod power;
@@ -33,7 +31,6 @@ mod variance;
 pub use checks::{is_skewed, nothing_varies, rarest_failure, repeated, step};
 pub use forecast::forecast;
 pub use median::median;
-pub use new_examples::{NewExamples, NoNewExamples, new_examples};
 pub use paired::{
     Decision, Interval, PairedTest, Plan, Standing, Tested, exact_p, fewest_seeds, signed_rank_p,
     signed_ranks, tested,

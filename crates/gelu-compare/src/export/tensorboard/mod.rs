@@ -83,7 +83,7 @@ fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<(String, Se
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     #[test]
     fn every_run_with_an_epoch_has_its_file_and_a_second_export_replaces_it() {

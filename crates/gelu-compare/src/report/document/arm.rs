@@ -2,54 +2,13 @@
 
 use super::MeasuresDocument;
 use super::measures::spread;
-use crate::comparison::{Group, best_groups, noisy_test_error};
+use crate::comparison::{Group, best_groups, score};
 use crate::measure::{Measure, Reported};
 use crate::runs::{ComparisonSnapshot, RunStatus};
-use crate::setting::{Axis, Role, Setting, Value};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
-use std::borrow::Cow;
+use crate::setting::{Setting, Value};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// The arms under a name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Arms {
-    /// What they are called together.
-    pub name: String,
-    /// In the order asked for.
-    pub list: Vec<ArmDocument>,
-}
-
-impl Arms {
-    pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
-        let tried = snapshot.tried();
-        let groups = best_groups(snapshot);
-        Self {
-            name: arms_name(&snapshot.axes),
-            list: groups.iter().map(|group| arm(group, snapshot, &tried)).collect(),
-        }
-    }
-}
-
-impl Serialize for Arms {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(&self.name, &self.list)?;
-        map.end()
-    }
-}
-
-impl JsonSchema for Arms {
-    fn schema_name() -> Cow<'static, str> {
-        "Arms".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let list = generator.subschema_for::<Vec<ArmDocument>>();
-        json_schema!({ "type": "object", "properties": { "activations": list, "arms": list } })
-    }
-}
 
 /// The runs of one arm in one context, at its best tuned setting.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -106,12 +65,11 @@ pub enum Edge {
     Largest,
 }
 
-/// What all arms are called together: `activations`, where the one axis that is compared has a word.
-fn arms_name(axes: &[Axis]) -> String {
-    let compared: Vec<&Axis> = Role::Compared.of(axes).collect();
-    match compared.as_slice() {
-        [Axis { words: Some(words), .. }] => words.plural.clone().into_owned(),
-        _ => "arms".to_owned(),
+impl ArmDocument {
+    /// Those of a comparison, in the order asked for.
+    pub(super) fn all(snapshot: &ComparisonSnapshot) -> Vec<Self> {
+        let tried = snapshot.tried();
+        best_groups(snapshot).iter().map(|group| arm(group, snapshot, &tried)).collect()
     }
 }
 
@@ -120,21 +78,22 @@ fn arm(group: &Group<'_>, snapshot: &ComparisonSnapshot, tried: &[Setting]) -> A
         group.runs.iter().filter(|run| wanted(&run.status)).count()
     };
     let complete = group.complete();
-    let noisy: Vec<f64> =
-        complete.runs.iter().filter_map(|run| noisy_test_error(snapshot, run)).collect();
+    let of_run = |measure: &Measure| {
+        let scores = complete.runs.iter().filter_map(|run| score(snapshot, measure, run));
+        spread(&scores.collect::<Vec<_>>())
+    };
     let measures = |reported| {
-        let of = |measure: &Measure| {
-            let values = group.values(snapshot, reported, measure);
-            (measure.column.clone(), spread(&values))
+        let of = |measure: &Measure| match measure.of_run {
+            true if reported == snapshot.reported => {
+                Some((measure.column.clone(), Some(of_run(measure)?)))
+            }
+            true => None,
+            false => {
+                let values = group.values(snapshot, reported, measure);
+                Some((measure.column.clone(), spread(&values)))
+            }
         };
-        // One under noise is no epoch's.
-        let noise = snapshot.primary().column;
-        let under_noise = !snapshot.criterion.amplitudes.is_empty();
-        let by_epoch = |m: &&Measure| !(under_noise && m.column == noise);
-        let mut all: Vec<_> = snapshot.measures.iter().filter(by_epoch).map(of).collect();
-        let noisy = spread(&noisy).filter(|_| under_noise && reported == snapshot.reported);
-        all.extend(noisy.map(|noisy| (noise, Some(noisy))));
-        MeasuresDocument(all)
+        MeasuresDocument(snapshot.measures.iter().filter_map(of).collect())
     };
     let [last_epoch, best_epoch] = [Reported::LastEpoch, Reported::BestEpoch].map(measures);
     let best = group.tuned.in_columns(&snapshot.axes);
@@ -171,13 +130,13 @@ pub(in crate::report) fn edge(value: &Setting, grid: &[Setting]) -> Option<Edge>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, setting};
     use crate::runs::RunSnapshot;
+    use crate::testing::{example, setting};
 
     #[test]
     fn medians_are_over_the_seeds_of_the_best_learning_rate() {
         let snapshot = example();
-        let gelu = &Arms::of(&snapshot).list[0];
+        let gelu = &ArmDocument::all(&snapshot)[0];
         assert_eq!(
             (gelu.arm.text("activation").as_str(), gelu.context.number("dropout")),
             ("gelu", 0.0)
@@ -204,7 +163,7 @@ mod tests {
         let edges = [0, 1, 2].map(|place| edge(&grid[place], &grid));
         assert_eq!(edges, [Some(Edge::Smallest), None, Some(Edge::Largest)]);
         assert_eq!(edge(&grid[2], &grid[2..]), None);
-        let arms = Arms::of(&example());
-        assert!(arms.list.iter().all(|entry| entry.edge == Some(Edge::Largest)));
+        let arms = ArmDocument::all(&example());
+        assert!(arms.iter().all(|entry| entry.edge == Some(Edge::Largest)));
     }
 }

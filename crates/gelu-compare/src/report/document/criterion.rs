@@ -9,9 +9,6 @@ use serde::{Deserialize, Serialize};
 pub struct CriterionDocument {
     /// Name of the primary measure.
     pub primary: String,
-    /// The amplitudes that it is a mean over, where it is measured under noise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub amplitudes: Vec<f64>,
     /// δ: a difference of the measure too small to care about, in its own unit (errors as fractions); 0 where
     /// nothing is called the same.
     pub negligible: f64,
@@ -42,7 +39,6 @@ impl CriterionDocument {
         let criterion = &snapshot.criterion;
         Self {
             primary: criterion.primary.clone(),
-            amplitudes: criterion.amplitudes.clone(),
             negligible: criterion.negligible,
             baseline: criterion.baseline.canonical(),
             no_worse: criterion.no_worse.clone(),

@@ -7,14 +7,14 @@ mod measures;
 mod run;
 
 pub(super) use arm::edge;
-pub use arm::{ArmDocument, Arms, Edge};
+pub use arm::{ArmDocument, Edge};
 pub use criterion::CriterionDocument;
 pub use difference::DifferenceDocument;
 pub use measures::{MeasuresDocument, SpreadDocument};
 pub use run::RunDocument;
 
-use super::layers::sentences;
 use crate::comparison::differences;
+use crate::extension::extensions;
 use crate::measure::{Measure, Reported};
 use crate::runs::ComparisonSnapshot;
 use crate::setting::Axis;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 /// Name and version of the schema. The version is raised when a field changes its meaning or
 /// goes; new fields do not raise it.
-pub const SCHEMA: &str = "gelu-comparison/4";
+pub const SCHEMA: &str = "gelu-comparison/5";
 
 /// A comparison with all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -55,15 +55,13 @@ pub struct Document {
     pub cut_down: Vec<String>,
     /// Every planned run, and those that were trained beside the plan.
     pub runs: Vec<RunDocument>,
-    /// One entry an arm and context, at its best tuned setting: under the name of what is compared, as
-    /// `activations`, or `arms`.
-    #[serde(flatten)]
-    pub arms: Arms,
+    /// One entry per arm and context, at its best tuned setting.
+    pub arms: Vec<ArmDocument>,
     /// Every arm beside the baseline, in every context.
     pub differences: Vec<DifferenceDocument>,
-    /// What the layers do, in sentences, where runs were probed.
+    /// What extensions say of it, in sentences.
     #[serde(skip)]
-    pub layers: Vec<String>,
+    pub sentences: Vec<String>,
     /// What runs differ by.
     #[serde(skip)]
     pub axes: Vec<Axis>,
@@ -105,9 +103,9 @@ impl Document {
             criterion: CriterionDocument::of(snapshot),
             cut_down: snapshot.cut_down.clone(),
             runs: snapshot.runs.iter().map(|run| RunDocument::of(snapshot, run)).collect(),
-            arms: Arms::of(snapshot),
+            arms: ArmDocument::all(snapshot),
             differences: DifferenceDocument::all(snapshot, &differences(snapshot)),
-            layers: sentences(snapshot),
+            sentences: extensions().iter().flat_map(|by| by.sentences(snapshot)).collect(),
             axes: snapshot.axes.clone(),
             measures: snapshot.measures.clone(),
         }
@@ -131,7 +129,7 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
     use serde_json::Value as Json;
 
     #[test]
@@ -141,7 +139,7 @@ mod tests {
         assert_eq!((&run["activation"], &run["learning_rate"]), (&"gelu".into(), &1e-3.into()));
         assert_eq!(run["epochs"][0]["epoch"], 1);
         assert!(run["epochs"][0]["valid_loss"].is_number());
-        assert_eq!(json["activations"][0]["best_learning_rate"], 1e-3);
+        assert_eq!(json["arms"][0]["best_learning_rate"], 1e-3);
         assert_eq!(json["differences"][1]["dropout"], 0.5);
         assert_eq!(json["criterion"]["baseline"], "gelu");
     }
@@ -153,7 +151,7 @@ mod tests {
         let json: Json = serde_json::from_str(&Document::of(&snapshot).to_json()).unwrap();
         let entries = |list: &str| json[list][0].as_object().unwrap().keys().cloned();
         let mut names: Vec<String> =
-            ["runs", "activations", "differences"].into_iter().flat_map(entries).collect();
+            ["runs", "arms", "differences"].into_iter().flat_map(entries).collect();
         for file in [crate::report::csv(&snapshot), crate::report::runs_csv(&snapshot)] {
             let text = String::from_utf8(file).unwrap();
             names.extend(text.lines().next().unwrap().split(',').map(str::to_owned));
@@ -183,7 +181,8 @@ mod tests {
     /// `UPDATE_SCHEMA=1 cargo test --release --lib json_schema` writes it anew.
     #[test]
     fn the_books_json_schema_is_that_of_the_types() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/results.schema.json");
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/results.schema.json");
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             std::fs::write(path, Document::json_schema()).unwrap();
         }

@@ -1,11 +1,13 @@
 //! One run, as the document has it.
 
 use crate::comparison::reported_epoch;
-use crate::measure::{EpochMetrics, NoiseMetrics};
+use crate::extension::extensions;
+use crate::measure::EpochMetrics;
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use crate::setting::{Setting, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
 /// One run.
@@ -39,9 +41,10 @@ pub struct RunDocument {
     pub reported_epoch: Option<usize>,
     /// The finished epochs.
     pub epochs: Vec<EpochMetrics>,
-    /// What it achieves under noise; empty where that was not measured.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub noise: Vec<NoiseMetrics>,
+    /// What else is known of it: under `noise`, what a network achieves under noise.
+    #[serde(flatten)]
+    #[schemars(with = "BTreeMap<String, Json>")]
+    pub extra: Map<String, Json>,
     /// How messages call it.
     #[serde(skip)]
     pub name: String,
@@ -66,7 +69,7 @@ impl RunDocument {
             arithmetics: run.arithmetics(),
             reported_epoch: reported_epoch(snapshot, run).map(|epoch| epoch.epoch),
             epochs: run.epochs.to_vec(),
-            noise: run.noise.clone(),
+            extra: extensions().iter().flat_map(|by| by.run_document(run)).collect(),
             name: run.name.clone(),
         }
     }
@@ -76,7 +79,7 @@ impl RunDocument {
 mod tests {
     use super::*;
     use crate::measure::Reported;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn every_run_says_which_epoch_counts() {

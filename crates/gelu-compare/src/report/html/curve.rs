@@ -130,7 +130,7 @@ fn values(run: &RunSnapshot, measure: &Measure) -> impl Iterator<Item = (usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     #[test]
     fn curves_lie_within_their_picture() {

@@ -2,19 +2,18 @@
 //! light and dark screens.
 
 mod axes;
-mod confusion;
 mod curve;
 mod session;
 mod tuning;
 
 use super::captions::cuts;
-use super::{DifferenceDocument, Document, layers, table};
+use super::{DifferenceDocument, Document, table};
 use crate::comparison::{Headings, colour, reported_epoch};
+use crate::extension::{Section, extensions};
 use crate::measure::{Measure, Reported, Split, seconds};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot};
 use crate::setting::{Role, Setting};
 use axes::{in_order, labels};
-use confusion::{ConfusionTable, confusions};
 use curve::Scale;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -35,8 +34,7 @@ struct Page<'a> {
     figures: Vec<Picture>,
     results: Results,
     notes: Vec<String>,
-    layers: Option<Layers>,
-    confusions: Vec<ConfusionTable>,
+    sections: Vec<Section>,
     selection: String,
     tuning: Tuning,
     choices: Vec<Choices>,
@@ -71,13 +69,6 @@ struct Said {
 struct Picture {
     name: String,
     svg: Value,
-}
-
-/// What the layers do, where runs were probed.
-#[derive(Serialize)]
-struct Layers {
-    said: Vec<String>,
-    table: Results,
 }
 
 #[derive(Serialize)]
@@ -126,11 +117,7 @@ pub fn html<E: Experiment>(
         figures: pictures.iter().map(picture).collect(),
         results: results(document),
         notes: table::notes(document),
-        layers: layers::cells(snapshot).map(|(header, rows)| Layers {
-            said: document.layers.clone(),
-            table: Results { header, rows },
-        }),
-        confusions: confusions(snapshot),
+        sections: extensions().iter().flat_map(|by| by.sections(snapshot)).collect(),
         selection: selection(snapshot),
         tuning: tuning(snapshot),
         choices: choices(snapshot),
@@ -162,9 +149,7 @@ pub fn html<E: Experiment>(
 fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
     let of_epochs = |measure: &&Measure| {
         let fraction = measure.unit.factor != 1.0;
-        !(fraction && matches!(measure.split, Some(Split::Train | Split::Valid)))
-            && (snapshot.criterion.amplitudes.is_empty()
-                || measure.name != snapshot.criterion.primary)
+        !(fraction && matches!(measure.split, Some(Split::Train | Split::Valid))) && !measure.of_run
     };
     snapshot.measures.iter().filter(of_epochs).cloned().collect()
 }
@@ -252,7 +237,7 @@ fn row(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::{example, without_epochs};
+    use crate::testing::{example, without_epochs};
 
     fn page(snapshot: &ComparisonSnapshot) -> String {
         let pictures = [("figure-9".to_owned(), "<svg>drawn</svg>".to_owned())];

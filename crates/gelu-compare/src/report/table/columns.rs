@@ -11,7 +11,7 @@ pub(super) fn columns(document: &Document) -> Vec<&Measure> {
         m.name == document.criterion.primary || !(m.split == Some(Split::Train) && fraction)
     };
     let has = |m: &&Measure| {
-        let mut arms = document.arms.list.iter();
+        let mut arms = document.arms.iter();
         arms.any(|arm| arm.reported(document.reported).get(&m.column).is_some())
     };
     let mut shown: Vec<&Measure> = document.measures.iter().filter(wanted).filter(has).collect();

@@ -8,7 +8,7 @@ use crate::setting::{Axis, Role};
 /// What is to be said below the table.
 pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
     let epoch = document.reported.words(&document.selection);
-    let complete = document.arms.list.iter().map(|a| a.finished + a.diverged);
+    let complete = document.arms.iter().map(|a| a.finished + a.diverged);
     let most = complete.max().unwrap_or(0);
     let mut notes = vec![match most {
         0 => "No run is complete yet.".to_owned(),
@@ -29,9 +29,7 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
             later.measure, later.instead_of, later.at
         )
     }));
-    notes.extend(untold(
-        document.differences.iter().filter_map(|d| d.finding.no_new_examples.clone()),
-    ));
+    notes.extend(untold(document.differences.iter().map(|d| &d.finding)));
     notes.extend(beside(document));
     let failed = document.runs.iter().filter(|run| run.status == "failed");
     let failed: Vec<String> = failed
@@ -141,7 +139,7 @@ fn choices(document: &Document) -> Vec<String> {
         };
         Some(format!("{} {}{context} is the {end}", entry.label, axis.label(value)))
     };
-    let ends: Vec<String> = document.arms.list.iter().filter_map(end).collect();
+    let ends: Vec<String> = document.arms.iter().filter_map(end).collect();
     if !ends.is_empty() {
         notes.push(format!(
             "At the end of the {} tried, beyond which may be a better: {}.",
@@ -184,7 +182,7 @@ fn errors(document: &Document) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::snapshot_example::example;
+    use crate::testing::example;
 
     #[test]
     fn runs_that_went_on_in_another_arithmetic_are_named() {

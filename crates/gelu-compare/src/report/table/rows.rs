@@ -21,7 +21,7 @@ pub(super) fn table(document: &Document, shown: &[&Measure], spread: Spread) -> 
     header.extend(shown.iter().map(|measure| measure.heading.clone()));
     header.push("verdict".to_owned());
     table.set_header(header);
-    for entry in &document.arms.list {
+    for entry in &document.arms {
         let mut row = labels(document, entry);
         let measures = entry.reported(document.reported);
         row.extend(shown.iter().map(|measure| value(measure, measures, spread)));

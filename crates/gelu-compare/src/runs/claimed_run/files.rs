@@ -2,10 +2,10 @@
 
 use super::ClaimedRun;
 use super::writing::to_json;
-use crate::measure::{Confusion, EpochMetrics, NoiseMetrics, Outcomes};
+use crate::measure::EpochMetrics;
 use crate::runs::lease::Durable;
-use crate::runs::tables::{epochs_to_csv, to_csv};
-use crate::runs::{Progress, RunStatus, Spec, StatusFile, outcomes};
+use crate::runs::tables::epochs_to_csv;
+use crate::runs::{Progress, RunStatus, Spec, StatusFile};
 use crate::{Error, Result};
 
 impl<S: Spec> ClaimedRun<S> {
@@ -51,48 +51,12 @@ impl<S: Spec> ClaimedRun<S> {
         self.place("metrics.csv", epochs_to_csv(metrics), Durable::Content)
     }
 
-    /// Puts the trained network in place.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
-    pub fn set_model(&self, bytes: &[u8]) -> Result<()> {
-        self.place("model.bpk", bytes, Durable::Yes)
-    }
-
-    /// Puts a file of the program's own in place, next to the network.
+    /// Puts a file of the program's own in place: a trained network, a table.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
     pub fn set_file(&self, name: &str, bytes: &[u8]) -> Result<()> {
         self.place(name, bytes, Durable::Yes)
-    }
-
-    /// Writes what the trained network achieves under noise.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
-    pub fn set_noise(&self, noise: &[NoiseMetrics]) -> Result<()> {
-        self.place("noise.csv", to_csv(noise), Durable::Yes)
-    }
-
-    /// Writes which classes the network that is kept takes the test examples to be of.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
-    pub fn set_confusion(&self, confusion: &Confusion) -> Result<()> {
-        self.place(Confusion::FILE, confusion.to_csv(), Durable::Yes)
-    }
-
-    /// Writes what the network that is kept makes of each test example.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be written.
-    pub fn set_outcomes(&self, outcomes: &Outcomes) -> Result<()> {
-        self.place(outcomes::FILE, outcomes::outcomes_to_bytes(outcomes), Durable::Yes)
     }
 }

@@ -6,7 +6,6 @@ mod snapshot;
 
 pub(crate) use snapshot::is_whole;
 
-/// The file of a run that counts which classes are taken for which.
 use super::checkpoint;
 use super::{Spec, lease};
 use crate::files::{remove_folder, rename};
@@ -26,9 +25,7 @@ use std::path::{Path, PathBuf};
 /// checkpoint-0007/      all that is needed to go on after epoch 7, while the run is not complete;
 ///   model.bpk  optimizer.bpk  scheduler.bpk  metrics.csv  SHA256SUMS      the last two are kept
 /// model.bpk             the trained network, once finished
-/// noise.csv             what it achieves under noise, where the recipe or `gelu eval` measures that
-/// outcomes.bin          what it makes of each test example, where the comparison is decided by those
-/// confusion.csv         which classes it takes the test examples to be of, where it names classes
+/// …                     the further files of the program's extensions
 /// provenance-0004.json  what each session ran on
 /// worker.log            what the last worker said, where it died or failed
 /// ```

@@ -3,11 +3,11 @@
 use super::RunFolder;
 use crate::error::Place;
 use crate::files::{from_json, from_toml, problem, read_bytes, read_text};
-use crate::measure::{Confusion, EpochMetrics, NoiseMetrics, Outcomes};
+use crate::measure::EpochMetrics;
 use crate::runs::checkpoint::{self, Checkpoint};
 use crate::runs::provenance::{Provenance, record_name, records};
-use crate::runs::tables::{read_metrics, read_noise};
-use crate::runs::{Holder, Spec, StatusFile, lease, outcomes};
+use crate::runs::tables::read_metrics;
+use crate::runs::{Holder, Spec, StatusFile, lease};
 use crate::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -83,38 +83,6 @@ impl RunFolder {
     /// When `metrics.csv` is there but damaged.
     pub fn metrics(&self) -> Result<Vec<EpochMetrics>> {
         read_metrics(&self.file("metrics.csv"))
-    }
-
-    /// What it achieves under noise; nothing where that was not measured.
-    ///
-    /// # Errors
-    ///
-    /// When `noise.csv` is there but damaged.
-    pub fn noise(&self) -> Result<Vec<NoiseMetrics>> {
-        read_noise(&self.file("noise.csv"))
-    }
-
-    /// What the network that is kept makes of each test example; `None` where that was not kept.
-    ///
-    /// # Errors
-    ///
-    /// When the file is there but damaged.
-    pub fn outcomes(&self) -> Result<Option<Outcomes>> {
-        let path = self.file(outcomes::FILE);
-        let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
-        outcomes::parse_outcomes(&path, &bytes).map(Some)
-    }
-
-    /// Which classes its network takes the test examples to be of; `None` where that was not counted.
-    ///
-    /// # Errors
-    ///
-    /// When the file is there but damaged.
-    pub fn confusion(&self) -> Result<Option<Confusion>> {
-        let path = self.file(Confusion::FILE);
-        let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
-        let refuse = |problem| Error::data(&path, Place::File, problem, "");
-        Confusion::from_csv(&bytes).map(Some).map_err(refuse)
     }
 
     /// The newest checkpoint that is whole, and what is wrong with those that are newer.

@@ -3,10 +3,10 @@
 use super::RunFolder;
 use super::read::read_json;
 use crate::Result;
-use crate::measure::{EpochMetrics, NoiseMetrics, Outcomes, check_outcomes};
+use crate::extension::Extras;
+use crate::measure::EpochMetrics;
 use crate::runs::tables::check_metrics;
-use crate::runs::{RunSnapshot, RunStatus, Spec, StatusFile, checkpoint, outcomes};
-use std::sync::Arc;
+use crate::runs::{RunSnapshot, RunStatus, Spec, StatusFile, checkpoint};
 use std::time::Duration;
 
 impl RunFolder {
@@ -45,14 +45,9 @@ impl RunFolder {
             RunStatus::Running => read_json(&self.file("progress.json")).ok().flatten(),
             _ => None,
         };
-        let noise = noted(self.noise(), &mut warnings).unwrap_or_default();
-        let outcomes = match status {
-            RunStatus::Finished => {
-                noted(self.outcomes_of(spec, &epochs, &noise), &mut warnings).flatten()
-            }
-            _ => None,
-        };
-        let finished = status == RunStatus::Finished;
+        let is_finished = status == RunStatus::Finished;
+        let reported = spec.reported_epoch(&epochs);
+        let extras = Extras::read(self, reported, is_finished, &mut warnings);
         RunSnapshot {
             key: spec.key(),
             name: spec.name(),
@@ -64,12 +59,7 @@ impl RunFolder {
                 name.to_string_lossy().into_owned()
             },
             epochs_planned: planned,
-            noise,
-            outcomes,
-            confusion: match finished {
-                true => noted(self.confusion(), &mut warnings).flatten().map(Arc::new),
-                false => None,
-            },
+            extras,
             provenance: noted(self.provenance(), &mut warnings).unwrap_or_default(),
             status,
             epochs: epochs.into(),
@@ -84,26 +74,6 @@ impl RunFolder {
         let metrics = self.metrics()?;
         check_metrics(&self.file("metrics.csv"), spec, &metrics)?;
         Ok(metrics)
-    }
-
-    /// The outcomes of a finished run that has measured this.
-    ///
-    /// # Errors
-    ///
-    /// As [`outcomes`](Self::outcomes), and when they are of another network.
-    fn outcomes_of(
-        &self,
-        spec: &impl Spec,
-        epochs: &[EpochMetrics],
-        noise: &[NoiseMetrics],
-    ) -> Result<Option<Arc<Outcomes>>> {
-        let (Some(outcomes), Some(reported)) = (self.outcomes()?, spec.reported_epoch(epochs))
-        else {
-            return Ok(None);
-        };
-        check_outcomes(&outcomes, reported, noise)
-            .map(|()| Some(Arc::new(outcomes)))
-            .map_err(|problem| outcomes::refusal(&self.file(outcomes::FILE), problem))
     }
 
     /// The checkpoints that a complete run still has although nobody is about to remove them.

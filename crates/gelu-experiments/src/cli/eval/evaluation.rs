@@ -1,10 +1,11 @@
 //! What trained networks achieve, as a document or tables.
 
 use crate::comparison::label;
-use crate::measure::{NoiseMetrics, Unit};
-use crate::report::table::number_table;
-use crate::runs::Stage;
 use crate::training::{LearnedGelu, Spread};
+use gelu_compare::measure::Unit;
+use gelu_compare::report::table::number_table;
+use gelu_compare::runs::Stage;
+use gelu_learner::networks::NoiseMetrics;
 use serde::Serialize;
 use std::path::PathBuf;
 

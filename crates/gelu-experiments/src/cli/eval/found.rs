@@ -2,10 +2,11 @@
 
 use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet};
-use crate::measure::Criterion;
-use crate::output::complain;
-use crate::runs::{ComparisonFolder, Experiment, RunFolder, RunSnapshot, RunSpec, RunStatus};
+use crate::runs::{ComparisonFolder, RunSpec};
 use crate::{Error, Result};
+use gelu_compare::measure::Criterion;
+use gelu_compare::output::complain;
+use gelu_compare::runs::{Experiment, RunFolder, RunSnapshot, RunStatus};
 use gelu_learner::Trained;
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,15 @@
 //! What is measured of a run, kept with it.
 
-use crate::measure::{Criterion, NoiseMetrics, check_outcomes};
-use crate::runs::{ClaimedRun, Comparison, RunFolder, RunSpec, Spec, Watch};
+use crate::recipe::NoiseRecipe;
+use crate::runs::{ClaimedRun, Comparison, RunSpec};
 use crate::training::{Network, Splits, examine};
 use crate::{Error, Result};
 use burn::tensor::Device;
+use gelu_compare::measure::Criterion;
+use gelu_compare::runs::{RunFolder, Spec, Watch};
+use gelu_learner::networks::{
+    NoiseMetrics, Outcomes, check_outcomes, noise_of, outcomes_of, set_noise, set_outcomes,
+};
 use std::time::Duration;
 
 /// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
@@ -13,14 +18,14 @@ use std::time::Duration;
 pub(super) fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
     let claimed = claim(run, spec)?;
     // Read while nobody else can add to it.
-    let mut all = run.snapshot(spec, silence(run)).noise;
+    let mut all = noise_of(run)?;
     for point in noise {
         if all.iter().all(|known| known.amplitude != point.amplitude) {
             all.push(*point);
         }
     }
     all.sort_by(|a, b| a.amplitude.total_cmp(&b.amplitude));
-    claimed.set_noise(&all)
+    set_noise(&claimed, &all)
 }
 
 /// Keeps what the network of a run makes of each test example, unless that was kept already.
@@ -33,20 +38,26 @@ pub(super) fn keep_outcomes(
     device: &Device,
 ) -> Result<()> {
     let snapshot = run.snapshot(spec, silence(run));
-    let reported = spec.reported_epoch(&snapshot.epochs);
-    let Some(reported) = reported.filter(|_| snapshot.outcomes_of(criterion).is_none()) else {
-        return Ok(());
+    let Some(reported) = spec.reported_epoch(&snapshot.epochs) else { return Ok(()) };
+    let noise = noise_of(run)?;
+    let amplitudes = spec.noise.as_ref().map_or_else(Vec::new, NoiseRecipe::disturbing);
+    let is_good = |saved: &Outcomes| {
+        saved.are_of(&criterion.primary, &amplitudes)
+            && check_outcomes(saved, reported, &noise).is_ok()
     };
+    if outcomes_of(run).is_ok_and(|saved| saved.is_some_and(|saved| is_good(&saved))) {
+        return Ok(());
+    }
     let examined = examine(model, spec, splits, criterion, reported, device)?;
     let Some(outcomes) = examined.outcomes else { return Ok(()) };
-    check_outcomes(&outcomes, reported, &snapshot.noise).map_err(|problem| Error::Run {
+    check_outcomes(&outcomes, reported, &noise).map_err(|problem| Error::Run {
         run: run.path().to_path_buf(),
         problem: format!(
             "what its network makes of the test examples here is not kept: it {problem}; measure it on \
              the device and the kind of processor that it was trained on"
         ),
     })?;
-    claim(run, spec)?.set_outcomes(&outcomes)
+    set_outcomes(&claim(run, spec)?, &outcomes)
 }
 
 /// How long a worker on another host may be without a heartbeat.

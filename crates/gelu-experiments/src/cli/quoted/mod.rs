@@ -3,16 +3,14 @@
 
 mod dependencies;
 mod links;
-#[path = "../../../../gelu-compare/tests/support/page.rs"]
-mod page;
 
 use super::{Arguments, Command, compare::Compare, dry_run};
-use crate::device::DeviceName;
 use crate::recipe::Recipe;
 use clap::Parser;
 use clap::error::ErrorKind;
 use gelu_compare::pack;
-use page::{Page, Quoted};
+use gelu_compare::testing::{Page, Quoted};
+use gelu_learner::device::DeviceName;
 use std::fs;
 use std::path::{Path, PathBuf};
 

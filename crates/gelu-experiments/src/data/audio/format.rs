@@ -2,8 +2,8 @@
 
 use super::{Recording, sphere, wav};
 use crate::data::files::read_bytes;
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::Path;
 
 impl Recording {

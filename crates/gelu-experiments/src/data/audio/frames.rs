@@ -2,8 +2,8 @@
 
 use super::super::{DataSource, WindowReader, WindowSet, Windows};
 use super::{Analysis, COEFFICIENTS, Normalisation, Recording};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread::ScopedJoinHandle;

@@ -9,8 +9,8 @@
 
 use super::super::text::{from_utf8, shown};
 use super::phones::Phone;
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::ops::Range;
 use std::path::Path;
 

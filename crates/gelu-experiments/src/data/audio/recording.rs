@@ -1,5 +1,5 @@
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::Path;
 
 /// Sound of one channel, 16 bits a sample.

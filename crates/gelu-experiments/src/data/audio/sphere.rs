@@ -13,8 +13,8 @@
 
 use super::super::text::shown;
 use super::Recording;
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -12,8 +12,8 @@
 //! and Data Specifications 1.0, 1991.
 
 use super::Recording;
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::Path;
 
 const PCM: u16 = 1;

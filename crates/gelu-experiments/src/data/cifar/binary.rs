@@ -12,8 +12,8 @@
 use super::kind::{COARSE_CLASSES, Cifar, PICTURE, no_images};
 use crate::data::files::read_bytes;
 use crate::data::{ImageSet, Images, synthetic};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::{Path, PathBuf};
 
 impl Cifar {
@@ -167,7 +167,7 @@ pub fn write_synthetic(cifar: Cifar, folder: &Path, set: &ImageSet) -> Result<()
     synthetic::begin(folder, &format!("{}, {} and {}", set.source.name, sizes[0], sizes[1]))?;
     let write = |name: &str, part: &Images| {
         let bytes = to_bytes(cifar, part, |class| class / 5);
-        crate::files::write_atomically(&folder.join(name), bytes)
+        gelu_compare::files::write_atomically(&folder.join(name), bytes)
     };
     let each = set.train.len() / files.len();
     let mut rest = set.train.clone();

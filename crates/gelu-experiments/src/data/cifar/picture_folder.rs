@@ -6,8 +6,8 @@ use crate::data::ImageSet;
 use crate::data::files::entries;
 use crate::data::pictures::{ClassFolder, Folders, PARTS};
 use crate::data::synthetic;
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::{Path, PathBuf};
 
 /// Where the parts are: in `folder`, or in the folder of the set's name below it.

@@ -1,7 +1,7 @@
-use crate::error::Place;
-use crate::files::{sync, sync_folder};
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;
+use gelu_compare::error::Place;
+use gelu_compare::files::{sync, sync_folder};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::Read;

@@ -1,7 +1,7 @@
 //! What holds for every set of one's own.
 
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::Path;
 
 /// A class is a byte.

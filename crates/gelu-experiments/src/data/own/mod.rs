@@ -12,9 +12,9 @@ pub use asked::Asked;
 use super::catalogue::file_for_folder;
 use super::prepared::{Key, prepared};
 use super::{DataKind, DataSet, DataSetInfo, mnist, pictures};
-use crate::error::Place;
 use crate::{Error, Result};
 use checks::name_of;
+use gelu_compare::error::Place;
 use std::path::Path;
 
 /// What sets of one's own can be made of.

@@ -1,7 +1,7 @@
 //! A picture of a file.
 
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use std::io::Cursor;

@@ -10,8 +10,8 @@ use super::files::{entries, read_bytes};
 use super::own::checks::{ORDER_SEED, check_classes, check_file, name_of};
 use super::own::table::part_of;
 use super::{ImageSet, Images, synthetic};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use pixels::Pixels;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -109,7 +109,8 @@ impl Folders {
         let validation = mixed(labelled(own(valid)?, &classes)?, &mut order());
         set.set_aside = validation.len();
         set.parts[0].extend(validation);
-        let called = |part: Option<&String>| crate::names::excerpt(part.map_or("", String::as_str));
+        let called =
+            |part: Option<&String>| gelu_compare::names::excerpt(part.map_or("", String::as_str));
         set.notes.push(match valid {
             Some(_) => format!("{} chooses and {} is tested on", called(valid), called(test)),
             None => format!("{} is tested on", called(test)),
@@ -324,7 +325,8 @@ fn parts<'f>(root: &Path, folders: &'f [String]) -> Result<Option<[Option<&'f St
             Err(Error::data(root.join(other), Place::File, problem, advice))
         }
         (train, _) if train.is_some() || found > 1 => {
-            let named = crate::names::excerpts(parts.iter().flatten().map(|part| part.as_str()));
+            let named =
+                gelu_compare::names::excerpts(parts.iter().flatten().map(|part| part.as_str()));
             let problem = format!("{named} would be read as classes");
             let advice = "pictures in parts need a folder to train on, train, and one to test on, test; without such folders \
                           a fifth of each class is tested on";

@@ -1,8 +1,8 @@
 //! Decoded pictures, of one size.
 
 use super::decode;
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use image::DynamicImage;
 use image::imageops::FilterType;
 use std::path::Path;

@@ -1,5 +1,5 @@
-use crate::files::write_atomically;
 use crate::{Error, Result};
+use gelu_compare::files::write_atomically;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};

@@ -10,8 +10,8 @@ pub mod prose;
 pub mod speech;
 pub mod tweets;
 
-use crate::files::{read_text, write_atomically};
 use crate::{Error, Result};
+use gelu_compare::files::{read_text, write_atomically};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::path::Path;

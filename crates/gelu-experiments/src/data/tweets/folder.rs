@@ -1,8 +1,8 @@
 use super::super::files::read_bytes;
 use super::super::{DataSource, WindowReader, WindowSet, Windows, synthetic};
 use super::{TAGS, WordVectors, parse_tweets};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::{Path, PathBuf};
 
 /// The files of the three parts.
@@ -111,7 +111,7 @@ pub fn write_synthetic(folder: &Path, corpus: &synthetic::tweets::Corpus) -> Res
             }
             text.push('\n');
         }
-        crate::files::write_atomically(&folder.join(name), text)?;
+        gelu_compare::files::write_atomically(&folder.join(name), text)?;
     }
     let path = folder.join("embeddings-synthetic.txt.gz");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -121,7 +121,7 @@ pub fn write_synthetic(folder: &Path, corpus: &synthetic::tweets::Corpus) -> Res
         lines.push_str(&format!("{word}\t{}\n", numbers.join(" ")));
     }
     let packed = encoder.write_all(lines.as_bytes()).and_then(|()| encoder.finish());
-    crate::files::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)
+    gelu_compare::files::write_atomically(&path, packed.map_err(Error::io("compress", &path))?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use super::super::text::{from_utf8, shown};
-use crate::error::Place;
 use crate::{Error, Result};
+use gelu_compare::error::Place;
 use std::path::Path;
 
 /// The tags of Gimpel et al. 2011, Table 1, in the order in which the paper's code numbers them.

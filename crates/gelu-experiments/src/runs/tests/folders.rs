@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::recipe::ComparisonRecipe;
+use gelu_compare::runs::{DataSource, Experiment, HasBegun, RunKey, Stage};
 use std::fs;
+use std::path::Path;
 
 fn comparison() -> Comparison {
     let recipe = Recipe::named("mnist-classifier").unwrap();
@@ -85,7 +87,7 @@ fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it()
     let widen = |there: &Comparison, change: &dyn Fn(&mut ComparisonRecipe), has_begun| {
         widened(there, &of(change), has_begun)
     };
-    let until = |max_seeds| Some(crate::measure::UntilDecided { max_seeds });
+    let until = |max_seeds| Some(gelu_compare::measure::UntilDecided { max_seeds });
     let seeds = |comparison: &Comparison| -> (u64, Vec<u64>) {
         let added = comparison.added_seeds.iter().map(|added| added.seeds).collect();
         (comparison.recipe.design().plan().seeds, added)

@@ -1,15 +1,14 @@
-//! What must hold of a run's folder, whoever reads and writes it.
+//! What must hold of the folders of recipes' runs.
 
 mod files;
 mod folders;
-mod leases;
 mod widening;
 
 use super::*;
-use crate::measure::EpochMetrics;
 use crate::recipe::Recipe;
+use gelu_compare::measure::EpochMetrics;
+use gelu_compare::runs::{RunFolder, Watch};
 use gelu_core::Activation;
-use std::path::Path;
 use std::time::Duration;
 
 /// No worker of another host is meant, so no time matters.
@@ -43,20 +42,4 @@ fn epochs(count: usize) -> Vec<EpochMetrics> {
             .with("test_error", None)
     };
     (1..=count).map(epoch).collect()
-}
-
-fn write_model(content: &'static str) -> impl FnOnce(&Path) -> crate::Result<()> {
-    move |folder| {
-        let path = folder.join("model.bpk");
-        std::fs::write(&path, content).map_err(crate::Error::io("write", path))
-    }
-}
-
-/// Names of what is in a folder, in order.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }

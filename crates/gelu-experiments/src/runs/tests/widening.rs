@@ -1,6 +1,7 @@
 //! What must hold where several processes widen a comparison.
 
 use super::*;
+use gelu_compare::runs::DataSource;
 use std::fs;
 use std::time::Instant;
 

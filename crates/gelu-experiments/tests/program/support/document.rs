@@ -6,11 +6,13 @@
     reason = "the tests of GPUs, a crate of their own, use a part of it"
 )]
 
-use gelu_experiments::comparison::Verdict;
-use gelu_experiments::comparison::statistics::Plan;
-use gelu_experiments::measure::{LossKind, NoiseMetrics, Reported};
-use gelu_experiments::report::Edge;
-use gelu_experiments::runs::Stage;
+use gelu_compare::comparison::Verdict;
+use gelu_compare::comparison::statistics::Plan;
+use gelu_compare::measure::Reported;
+use gelu_compare::report::Edge;
+use gelu_compare::runs::Stage;
+use gelu_experiments::measure::LossKind;
+use gelu_learner::networks::NoiseMetrics;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, PartialEq, Deserialize)]

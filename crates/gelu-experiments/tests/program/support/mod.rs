@@ -7,17 +7,28 @@
 )]
 
 pub mod document;
-#[path = "../../../../gelu-compare/tests/support/evil.rs"]
-pub mod evil;
-#[path = "../../../../gelu-compare/tests/support/outcome.rs"]
-mod outcome;
 
-pub use outcome::Outcome;
+use gelu_compare::extension::extend;
+use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot};
+pub use gelu_compare::testing::Outcome;
+use gelu_experiments::comparison::ComparisonReader;
+use gelu_learner::networks::{Networks, Outcomes, ReadRun};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The program.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gelu");
+
+/// Everything that the folder of a comparison says.
+pub fn snapshot(folder: &Path) -> ComparisonSnapshot {
+    extend(&[&Networks]);
+    ComparisonReader::open(folder).unwrap().snapshot()
+}
+
+/// What a run made of the test examples.
+pub fn outcomes(run: &RunSnapshot) -> Option<&Outcomes> {
+    run.extras.get::<ReadRun>()?.outcomes.as_ref()
+}
 
 /// A comparison of one seed on few digits: three epochs take about a second.
 pub fn small<'a>(activations: &'a str, epochs: &'a str, more: &[&'a str]) -> Vec<&'a str> {

@@ -6,7 +6,7 @@ use super::sheet::{is_missing, number};
 use crate::Error;
 use crate::data::Windows;
 use crate::data::text::shown;
-use crate::names::excerpts;
+use gelu_compare::names::excerpts;
 use gelu_compare::suggestion::did_you_mean;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@ use super::column::{Content, NUMBERINGS};
 use super::parts::Given;
 use super::sheet::Sheet;
 use super::{Column, Target, shown};
-use crate::names::excerpts;
+use gelu_compare::names::excerpts;
 use std::collections::{HashMap, HashSet};
 
 /// Classes of fewer rows have fewer than three test rows where a fifth is tested on.

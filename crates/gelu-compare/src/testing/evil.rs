@@ -1,0 +1,77 @@
+//! What a terminal or a page would obey, put into every string of a file from somebody who means no good.
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// A new title for the window, an empty screen, a colour by a single byte; a line that ends; text that
+/// runs backwards; marks of HTML, Markdown and CSV.
+pub const EVIL: &str =
+    "\u{1b}]0;evil\u{7}\u{1b}[2J\u{9b}31m\u{7f}\ngelu: a line\r\t\u{202e}\u{2066}<i>|&\"'`";
+/// The same as far as it can be the name of a folder.
+pub const EVIL_NAME: &str =
+    "evil\u{1b}]0;evil\u{7}\u{1b}[2J\u{9b}31m\u{7f}\r\t\u{202e}\u{2066}<i>|&\"'`";
+
+/// What a terminal obeys, or what turns text round.
+fn obeyed(c: char) -> bool {
+    c.is_control() && c != '\n' || "\u{202e}\u{2066}".contains(c)
+}
+
+#[track_caller]
+pub fn assert_text(what: &str, bytes: &[u8]) -> String {
+    let text = String::from_utf8(bytes.to_vec()).unwrap_or_else(|error| panic!("{what}: {error}"));
+    if let Some(at) = text.find(obeyed) {
+        let around: String = text[at..].chars().take(60).collect();
+        panic!("{what}: {around:?}");
+    }
+    assert!(!text.contains("panicked"), "{what}: {text}");
+    text
+}
+
+pub type Leaf = Vec<String>;
+
+/// Where the strings of a tree are.
+pub fn leaves(tree: &Value) -> Vec<Leaf> {
+    let below = |key: String, value: &Value| {
+        leaves(value).into_iter().map(move |rest| [vec![key.clone()], rest].concat())
+    };
+    match tree {
+        Value::String(_) => vec![Vec::new()],
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.flat_map(|(i, item)| below(i.to_string(), item).collect::<Vec<_>>()).collect()
+        }
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(key, item)| below(key.clone(), item).collect::<Vec<_>>())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The tree with one of its strings made evil.
+pub fn spoiled(tree: &Value, leaf: &Leaf) -> Value {
+    let mut tree = tree.clone();
+    let place = leaf.iter().fold(&mut tree, |value, key| match value {
+        Value::Array(items) => &mut items[key.parse::<usize>().unwrap()],
+        other => &mut other[key],
+    });
+    *place = format!("{}{EVIL}", place.as_str().unwrap()).into();
+    tree
+}
+
+pub fn read(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap();
+    match path.extension().is_some_and(|extension| extension == "toml") {
+        true => toml::from_str(&text).unwrap(),
+        false => serde_json::from_str(&text).unwrap(),
+    }
+}
+
+pub fn write(path: &Path, tree: &Value) {
+    let text = match path.extension().is_some_and(|extension| extension == "toml") {
+        true => toml::to_string(tree).unwrap(),
+        false => tree.to_string(),
+    };
+    fs::write(path, text).unwrap();
+}

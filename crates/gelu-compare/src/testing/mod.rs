@@ -1,0 +1,21 @@
+//! What the tests of these crates share: a comparison to show, programs in folders of their own, what pages quote, and
+//! strings that a terminal would obey.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    missing_docs,
+    reason = "for tests, which panic"
+)]
+
+mod evil;
+mod example;
+mod outcome;
+mod page;
+mod sandbox;
+
+pub use evil::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
+pub use example::{example, setting, without_epochs};
+pub use outcome::Outcome;
+pub use page::{Page, Quoted};
+pub use sandbox::{Sandbox, kill, results, wait};

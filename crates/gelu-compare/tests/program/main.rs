@@ -1,0 +1,41 @@
+//! The real program, as its users start it.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod contents;
+mod cost;
+mod ending;
+mod failing;
+mod hostile;
+mod judging;
+mod over;
+mod own_loop;
+mod quoted;
+mod session;
+mod session_page;
+mod speedruns_page;
+mod surroundings;
+mod values;
+mod verdict;
+
+use gelu_compare::testing::Sandbox;
+use std::path::Path;
+
+/// The program in a folder of its own.
+fn program() -> Sandbox {
+    Sandbox::of(Path::new(env!("CARGO_BIN_EXE_gelu-compare")))
+}
+
+/// The same with a script `train.sh`.
+fn scripted(script: &str) -> Sandbox {
+    let sandbox = program();
+    std::fs::write(sandbox.path("train.sh"), script).unwrap();
+    sandbox
+}
+
+/// The document of a comparison that has to succeed.
+fn document(sandbox: &Sandbox, arguments: &[&str]) -> serde_json::Value {
+    let text = sandbox.run(&[arguments, &["--json"]].concat()).success();
+    serde_json::from_str(&text).unwrap()
+}

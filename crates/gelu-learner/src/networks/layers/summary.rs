@@ -1,0 +1,178 @@
+use super::LayerMeasure;
+use gelu_compare::comparison::statistics::Mean;
+use gelu_compare::comparison::{best_groups, reported_epoch, sides};
+use gelu_compare::measure::Measure;
+use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use gelu_compare::setting::Setting;
+use std::collections::BTreeMap;
+
+/// What the layers of an arm do in one context, where its runs were probed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArmLayers {
+    /// The arm.
+    pub arm: Setting,
+    /// What this holds at.
+    pub context: Setting,
+    /// What was tuned for it.
+    pub tuned: Setting,
+    /// How many runs it is the median of.
+    pub runs: usize,
+    /// How many layers there are.
+    pub layers: usize,
+    /// How many epochs there are.
+    pub epochs: usize,
+    /// The median over runs: by epoch, from 1, of a measure of a layer, from 1.
+    curves: BTreeMap<(LayerMeasure, usize), BTreeMap<usize, f64>>,
+}
+
+impl ArmLayers {
+    /// The median over runs after an epoch, where it is a number.
+    pub fn at(&self, measure: LayerMeasure, layer: usize, epoch: usize) -> Option<f64> {
+        self.curves.get(&(measure, layer))?.get(&epoch).copied()
+    }
+
+    /// The same after the last epoch.
+    pub fn last(&self, measure: LayerMeasure, layer: usize) -> Option<f64> {
+        self.at(measure, layer, self.epochs)
+    }
+
+    /// All that a measure comes to.
+    pub fn values(&self, measure: LayerMeasure) -> impl Iterator<Item = f64> {
+        let of_measure = self.curves.iter().filter(move |((of, _), _)| *of == measure);
+        of_measure.flat_map(|(_, curve)| curve.values().copied())
+    }
+}
+
+/// How a layer of an arm differs from the baseline's at the epoch that is reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerDifference {
+    /// The arm.
+    pub arm: Setting,
+    /// What this holds at.
+    pub context: Setting,
+    /// From 1.
+    pub layer: usize,
+    /// What is measured.
+    pub measure: LayerMeasure,
+    /// The mean of arm − baseline over pairs of finished runs.
+    pub mean: Mean,
+}
+
+/// What the layers do: contexts ascending, arms in the order asked for. Nothing where no run was probed.
+pub fn layers(snapshot: &ComparisonSnapshot) -> Vec<ArmLayers> {
+    let count = count(snapshot);
+    if count == 0 {
+        return Vec::new();
+    }
+    let best = best_groups(snapshot);
+    let of_context = |context: &Setting| {
+        let here = best.iter().filter(|group| group.context == *context);
+        here.map(|group| group.so_far()).collect::<Vec<_>>()
+    };
+    let groups = snapshot.contexts();
+    let groups = groups.iter().flat_map(of_context);
+    let layers = groups.map(|group| {
+        let mut curves = BTreeMap::new();
+        for layer in 1..=count {
+            for measure in LayerMeasure::ALL {
+                let curve = group.median_curve(&Measure::named(&measure.column(layer)));
+                let curve: BTreeMap<usize, f64> =
+                    curve.into_iter().filter(|(_, value)| value.is_finite()).collect();
+                if !curve.is_empty() {
+                    curves.insert((measure, layer), curve);
+                }
+            }
+        }
+        ArmLayers {
+            arm: group.arm.clone(),
+            context: group.context.clone(),
+            tuned: group.tuned.clone(),
+            runs: group.runs.len(),
+            layers: curves.keys().map(|(_, layer)| *layer).max().unwrap_or(0),
+            epochs: curves
+                .values()
+                .filter_map(|c| c.keys().next_back())
+                .copied()
+                .max()
+                .unwrap_or(0),
+            curves,
+        }
+    });
+    layers.filter(|arm| arm.layers > 0).collect()
+}
+
+/// How every arm's layers differ from the baseline's, in the order of [`layers`].
+pub fn layer_differences(snapshot: &ComparisonSnapshot) -> Vec<LayerDifference> {
+    let count = count(snapshot);
+    let best = best_groups(snapshot);
+    let mut found = Vec::new();
+    for side in sides(snapshot, &best) {
+        for layer in 1..=count {
+            for measure in LayerMeasure::ALL {
+                let column = measure.column(layer);
+                let value = |run: &RunSnapshot| match run.status {
+                    RunStatus::Finished => reported_epoch(snapshot, run)?.get(&column),
+                    _ => None,
+                };
+                let of_baseline =
+                    |seed: u64| side.baseline.runs.iter().find(|run| run.key.seed == seed);
+                let pair =
+                    |run: &&RunSnapshot| Some(value(run)? - value(of_baseline(run.key.seed)?)?);
+                let differences: Vec<f64> = side.arm.runs.iter().filter_map(pair).collect();
+                if let Some(mean) = Mean::of(&differences) {
+                    let (arm, context) = (side.arm.arm.clone(), side.arm.context.clone());
+                    found.push(LayerDifference { arm, context, layer, measure, mean });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// How many layers were probed.
+fn count(snapshot: &ComparisonSnapshot) -> usize {
+    let columns = snapshot.columns();
+    let layers = columns.iter().filter_map(|column| LayerMeasure::of_column(column));
+    layers.map(|(layer, _)| layer).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::networks::layers::probed;
+    use gelu_compare::testing::example;
+
+    #[test]
+    fn nothing_is_said_of_runs_that_were_not_probed() {
+        assert!(layers(&example()).is_empty() && layer_differences(&example()).is_empty());
+    }
+
+    #[test]
+    fn layers_are_medians_over_runs_and_differences_are_paired() {
+        let snapshot = probed();
+        let found = layers(&snapshot);
+        assert_eq!(found.len(), 4, "two arms at two dropout rates");
+        let relu = found.iter().find(|arm| arm.arm.text("activation") == "relu").unwrap();
+        assert_eq!((relu.layers, relu.epochs, relu.runs), (3, 12, 3));
+        // As it was made: a tenth a layer, and a hundredth a seed.
+        let dead = |layer| relu.last(LayerMeasure::Dead, layer).unwrap();
+        assert!((dead(1) - 0.12).abs() < 1e-12 && (dead(3) - 0.32).abs() < 1e-12);
+        assert_eq!(relu.at(LayerMeasure::Dead, 4, 1), None);
+        let differences = layer_differences(&snapshot);
+        let third =
+            differences.iter().find(|d| (d.layer, d.measure) == (3, LayerMeasure::Dead)).unwrap();
+        assert_eq!(third.mean.count, 3);
+        assert!((third.mean.mean - 0.32).abs() < 1e-12, "{third:?}");
+        assert!((third.mean.deviation - 0.01).abs() < 1e-12, "{third:?}");
+    }
+
+    #[test]
+    fn a_run_that_diverged_has_no_difference() {
+        let mut snapshot = probed();
+        let lost =
+            snapshot.runs.iter_mut().find(|run| run.key.setting.text("activation") == "relu");
+        lost.unwrap().status = RunStatus::Diverged { epoch: 5 };
+        let pairs: Vec<usize> = layer_differences(&snapshot).iter().map(|d| d.mean.count).collect();
+        assert!(pairs.contains(&2) && pairs.contains(&3), "{pairs:?}");
+    }
+}
