@@ -1,4 +1,6 @@
 #![forbid(unsafe_code)]
+// Without programs, some of what they share with verdicts has no caller.
+#![cfg_attr(not(feature = "program"), allow(dead_code, unused_imports))]
 // All that is printed goes through `output`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -8,11 +10,15 @@
 //! [`comparison::Rule`] says how many seeds are planned, and how many comparisons share the 5% of tables that may err; a
 //! [`comparison::Finding`] is what both make of the pairs, with its sentence. [`scores`] does so for a table from anywhere.
 
+#[cfg(feature = "program")]
 pub mod cli;
+#[cfg(feature = "program")]
 pub mod cluster;
 pub mod comparison;
+#[cfg(feature = "dashboard")]
 pub mod dashboard;
 pub mod error;
+#[cfg(feature = "export")]
 pub mod export;
 pub mod extension;
 pub mod files;
@@ -20,21 +26,27 @@ pub mod host;
 pub mod measure;
 pub mod names;
 pub mod network;
+#[cfg(feature = "program")]
 pub mod output;
 pub mod pack;
+#[cfg(feature = "program")]
 mod pipe;
+#[cfg(feature = "program")]
 pub mod program;
 pub mod report;
 pub mod runs;
 pub mod scores;
 pub mod setting;
+#[cfg(feature = "dashboard")]
 pub mod signals;
 pub mod suggestion;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(all(test, feature = "program"), feature = "testing"))]
 pub mod testing;
+#[cfg(feature = "program")]
 pub mod worker;
 
 pub use error::{Error, Result};
+#[cfg(feature = "program")]
 pub use program::{Program, Run};
 
 /// The code of the README, compiled with the documentation's tests.

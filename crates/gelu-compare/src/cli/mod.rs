@@ -28,7 +28,7 @@ pub use listing::listing;
 pub(crate) use numbers::raw_refusals;
 pub use numbers::{count, no_worse, number, whole};
 pub use over::OverFlags;
-pub use pack::{Pack, Unpack};
+pub use pack::{Pack, Unpack, restored};
 pub use report::Report;
 pub use runs::Runs;
 pub use seeds::Seeds;

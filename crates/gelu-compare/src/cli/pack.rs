@@ -98,3 +98,21 @@ impl Unpack {
         Ok(ExitCode::SUCCESS)
     }
 }
+
+/// The folder that a comparison at `path` goes on in: `path` itself, or for a packed comparison the folder of its name
+/// beside it, which is restored if it is not there.
+///
+/// # Errors
+///
+/// As [`pack::unpack`].
+pub fn restored(path: PathBuf) -> Result<PathBuf> {
+    if !pack::is_packed(&path) {
+        return Ok(path);
+    }
+    let folder = path.with_extension("");
+    if folder == path || !folder.exists() {
+        pack::unpack(&path, &folder)?;
+        complain(&format!("{}: unpacked into {}\n", path.display(), folder.display()));
+    }
+    Ok(folder)
+}

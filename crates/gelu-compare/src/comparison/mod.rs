@@ -1,6 +1,7 @@
 //! Which of two settings is better: from paired results to a verdict and its sentence; and many runs
 //! beside each other: what is wanted, what is there, and summing it up.
 
+#[cfg(feature = "program")]
 mod common_failure;
 mod details;
 mod difference;
@@ -19,6 +20,7 @@ mod tasks;
 mod verdict;
 mod wording;
 
+#[cfg(feature = "program")]
 pub use common_failure::common_failure;
 pub use difference::{
     Difference, FurtherSeeds, Side, differences, further_seeds, has_begun, score, sides,

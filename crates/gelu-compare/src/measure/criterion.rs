@@ -50,9 +50,8 @@ pub struct Over {
 }
 
 /// How differences of tasks are brought to one scale.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// As they are: all tasks have one unit.

@@ -1,5 +1,4 @@
 use super::Split;
-use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +28,8 @@ pub struct Measure {
 }
 
 /// Which values of a measure are better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Lower ones: errors, losses.

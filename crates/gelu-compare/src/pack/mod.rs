@@ -19,7 +19,7 @@ mod write;
 
 pub use digits::Digits;
 pub(crate) use read::is_packed;
-pub use read::{Opened, open, restored, scores, unpack};
+pub use read::{Opened, open, scores, unpack};
 pub use write::{Packed, pack};
 
 use crate::extension::{ExtraFile, extra_files};

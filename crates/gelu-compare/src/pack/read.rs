@@ -2,7 +2,6 @@ use super::tables::apart;
 use super::{RunRecord, SCORES};
 use crate::error::Place;
 use crate::files::{from_json, problem, rename};
-use crate::output::complain;
 use crate::runs::record_name;
 use crate::{Error, Result};
 use serde_json::Value;
@@ -47,24 +46,6 @@ pub fn open(path: &Path) -> Result<Opened> {
     let folder = scratch.path().join(path.file_stem().unwrap_or_default());
     fill(path, &folder)?;
     Ok(Opened { path: folder, unpacked: Some(scratch) })
-}
-
-/// The folder that a comparison at `path` goes on in: `path` itself, or for a packed comparison the folder of its name
-/// beside it, which is restored if it is not there.
-///
-/// # Errors
-///
-/// As [`unpack`].
-pub fn restored(path: PathBuf) -> Result<PathBuf> {
-    if !is_packed(&path) {
-        return Ok(path);
-    }
-    let folder = path.with_extension("");
-    if folder == path || !folder.exists() {
-        unpack(&path, &folder)?;
-        complain(&format!("{}: unpacked into {}\n", path.display(), folder.display()));
-    }
-    Ok(folder)
 }
 
 /// Returns whether `path` is a file with a packed comparison.

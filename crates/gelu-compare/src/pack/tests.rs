@@ -79,10 +79,11 @@ fn a_packed_comparison_says_what_its_folder_said() {
 fn a_packed_comparison_goes_on_once_its_folder_is_restored() {
     let (parent, _) = packed();
     let (file, beside) = (parent.path().join("it.zip"), parent.path().join("it"));
-    assert_eq!(restored(file.clone()).unwrap(), beside);
+    let restored = |file: &Path| crate::cli::restored(file.to_path_buf()).unwrap();
+    assert_eq!(restored(&file), beside);
     let (_, there) = ComparisonFolder::create(&beside, &comparison(), |_, _| false).unwrap();
     assert_eq!(there, comparison());
-    assert_eq!(restored(file.clone()).unwrap(), beside);
+    assert_eq!(restored(&file), beside);
     let error = unpack(&file, &beside).unwrap_err().to_string();
     assert!(error.contains("exists already"), "{error}");
 }

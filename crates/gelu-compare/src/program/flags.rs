@@ -1,9 +1,8 @@
 use super::{Contents, On, Pattern, Study, contents};
-use crate::cli::{OverFlags, Seeds, no_worse, number, whole};
+use crate::cli::{OverFlags, Seeds, no_worse, number, restored, whole};
 use crate::comparison::ComparisonReader;
 use crate::measure::{NoWorse, Reported, Unit};
 use crate::names::check_line;
-use crate::pack;
 use crate::runs::{Comparison, ComparisonFolder, Experiment};
 use crate::setting::{Axis, Role, Value};
 use crate::{Error, Result};
@@ -337,7 +336,7 @@ impl Decided {
     /// The folder of the results, restored where a packed comparison is named.
     pub(super) fn out(&self, study: &Study) -> Result<PathBuf> {
         let out = self.out.clone();
-        pack::restored(out.unwrap_or_else(|| PathBuf::from("results").join(&study.name)))
+        restored(out.unwrap_or_else(|| PathBuf::from("results").join(&study.name)))
     }
 
     pub(super) fn comparison(

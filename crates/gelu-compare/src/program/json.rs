@@ -1,6 +1,6 @@
 //! JSON as programs write it: also with `NaN`, `inf` and whatever else of numbers JSON does not have.
 
-use super::number::number;
+use crate::scores::number::number;
 
 /// An object in an object in an object.
 const DEEPEST: usize = 64;

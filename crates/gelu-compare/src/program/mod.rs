@@ -14,7 +14,6 @@ mod judge;
 mod log;
 mod loops;
 mod main;
-pub(crate) mod number;
 mod orphan;
 mod output;
 mod own;

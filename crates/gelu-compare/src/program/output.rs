@@ -1,7 +1,7 @@
 //! What a program prints: measures, and lines for the log.
 
 use super::json::{self, Leaf};
-use super::number::number;
+use crate::scores::number::number;
 use super::told::Measures;
 use super::{Pattern, Study};
 use crate::names::excerpt;

@@ -1,4 +1,4 @@
-use super::number::{NUMBER, began_before, goes_on, number};
+use crate::scores::number::{NUMBER, began_before, goes_on, number};
 use crate::names::excerpt;
 use crate::{Error, Result};
 use regex::Regex;

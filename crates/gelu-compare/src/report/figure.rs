@@ -1,6 +1,9 @@
 //! What a figure consists of.
 
+use super::{curves, difference};
 use crate::comparison::Rgb;
+use crate::extension::extensions;
+use crate::runs::ComparisonSnapshot;
 
 /// Curves in panels beside each other: what is drawn, not how.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +18,20 @@ pub struct Figure {
     pub logarithmic: bool,
     /// From left to right.
     pub panels: Vec<Panel>,
+}
+
+/// A figure with the name of its file.
+pub type Named = (String, Figure);
+
+/// Every figure of a comparison, with the name of its file: those of the program's extensions, the metrics by epoch, and the
+/// difference from the baseline.
+pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<Named> {
+    let all = [
+        (curves::name(snapshot), curves::figure(snapshot)),
+        (difference::NAME.to_owned(), difference::figure(snapshot)),
+    ];
+    let all = all.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
+    extensions().iter().flat_map(|by| by.figures(snapshot)).chain(all).collect()
 }
 
 /// One pair of axes.

@@ -5,20 +5,29 @@ mod csv;
 mod curves;
 mod difference;
 mod document;
+#[cfg(feature = "figures")]
 mod draw;
 #[cfg(test)]
 mod example;
 mod figure;
 mod forest;
+#[cfg(feature = "figures")]
 mod forest_svg;
 mod heat;
+#[cfg(feature = "figures")]
+mod heat_svg;
+#[cfg(feature = "report")]
 mod html;
+#[cfg(feature = "figures")]
 mod legend;
+#[cfg(feature = "figures")]
 mod png;
 mod runs_csv;
 mod strip;
+#[cfg(feature = "report")]
 pub mod table;
 mod verdicts_forest;
+#[cfg(feature = "report")]
 mod written;
 
 pub(crate) use captions::untold;
@@ -28,15 +37,23 @@ pub use document::{
     ArmDocument, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,
     MeasuresDocument, RunDocument, SCHEMA, SpreadDocument,
 };
+#[cfg(feature = "figures")]
 pub use draw::svg;
-pub use figure::{Curve, Figure, Panel};
+pub use figure::{Curve, Figure, Named, Panel, figures};
 pub use forest::{Compared, Forest, ForestPanel, ForestRow};
+#[cfg(feature = "figures")]
 pub use forest_svg::svg as forest_svg;
-pub use heat::{HeatMap, HeatRow, heat_svg};
+pub use heat::{HeatMap, HeatRow};
+#[cfg(feature = "figures")]
+pub use heat_svg::svg as heat_svg;
+#[cfg(feature = "report")]
 pub use html::html;
+#[cfg(feature = "figures")]
 pub use png::png;
 pub use runs_csv::runs_csv;
 pub use strip::{Mark, strip, strips};
+#[cfg(feature = "report")]
 pub use table::TrivialRow;
 pub use verdicts_forest::forest;
-pub use written::{Named, Written, figures, write};
+#[cfg(feature = "report")]
+pub use written::{Written, write};

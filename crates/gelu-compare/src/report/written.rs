@@ -1,6 +1,6 @@
 use super::{
-    Document, Figure, csv, curves, difference, forest, forest_svg, heat_svg, html, png, runs_csv,
-    svg, table, verdicts_forest,
+    Document, csv, figures, forest, forest_svg, heat_svg, html, png, runs_csv, svg, table,
+    verdicts_forest,
 };
 use crate::Error;
 use crate::extension::extensions;
@@ -16,9 +16,6 @@ pub struct Written {
     /// What could not be made, and why.
     pub failures: Vec<Error>,
 }
-
-/// A figure with the name of its file.
-pub type Named = (String, Figure);
 
 /// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
 /// `runs.csv`, `report.html`, the tables of the program's extensions, and, once a run is complete, the figures as SVG and
@@ -59,15 +56,4 @@ pub fn write<E: Experiment>(
         put(format!("{name}.svg"), Ok(picture.into_bytes()));
     }
     written
-}
-
-/// Every figure of a comparison, with the name of its file: those of the program's extensions, the metrics by epoch, and the
-/// difference from the baseline.
-pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<Named> {
-    let all = [
-        (curves::name(snapshot), curves::figure(snapshot)),
-        (difference::NAME.to_owned(), difference::figure(snapshot)),
-    ];
-    let all = all.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
-    extensions().iter().flat_map(|by| by.figures(snapshot)).chain(all).collect()
 }

@@ -74,7 +74,7 @@ impl Provenance {
 }
 
 /// This moment as `2026-11-21T22:50:00Z`.
-fn now() -> String {
+pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 

@@ -1,5 +1,6 @@
 //! What becomes of a comparison when more is asked for.
 
+use super::provenance::now;
 use super::{Comparison, Design, Experiment, LaterMeasure, RunKey, Stage};
 use serde::Serialize;
 use serde_json::Value;
@@ -167,11 +168,6 @@ enum Further {
     NewPlan,
     /// They come on top of the planned ones.
     Added { seeds: u64 },
-}
-
-/// The time, as RFC 3339.
-fn now() -> String {
-    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
 fn to_value<E: Serialize>(comparison: &Comparison<E>) -> Value {

@@ -4,7 +4,7 @@ use super::columns::Places;
 use crate::error::Place;
 use crate::measure::Direction;
 use crate::names::excerpt;
-use crate::program::number::number;
+use super::number::number;
 use crate::{Error, Result};
 use csv::StringRecord;
 use std::path::Path;

@@ -4,6 +4,7 @@ mod columns;
 mod document;
 mod judge;
 mod line;
+pub(crate) mod number;
 mod table;
 mod tasks;
 

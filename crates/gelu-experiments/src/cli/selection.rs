@@ -135,7 +135,7 @@ impl Selection {
         recipe.comparison.trivial = trivial(&data, &recipe);
         recipe.validate()?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
-        let out = gelu_compare::pack::restored(out)?;
+        let out = gelu_compare::cli::restored(out)?;
         Ok(Selected { recipe, devices, data, data_folder: place, out, is_built_in, made })
     }
 }

@@ -1,5 +1,6 @@
 use super::ComparisonReader;
 use crate::Result;
+#[cfg(feature = "report")]
 use crate::report::{self, Written};
 use crate::runs::{ComparisonFolder, ComparisonSnapshot, Experiment, Foreign};
 use std::path::Path;
@@ -36,6 +37,7 @@ impl<E: Experiment> AnyReader<E> {
     }
 
     /// Writes the report of a snapshot.
+    #[cfg(feature = "report")]
     pub fn report(&self, snapshot: &ComparisonSnapshot, out: &Path) -> Written {
         match self {
             Self::Own(reader) => report::write(snapshot, &reader.comparison().recipe, out),
