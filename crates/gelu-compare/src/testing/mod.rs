@@ -10,12 +10,14 @@
 
 mod evil;
 mod example;
+mod generated;
 mod outcome;
 mod page;
 mod sandbox;
 
 pub use evil::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
 pub use example::{example, setting, without_epochs};
+pub use generated::{assert_generated, command_line};
 pub use outcome::Outcome;
 pub use page::{Page, Quoted};
 pub use sandbox::{Sandbox, kill, results, wait};

@@ -19,7 +19,7 @@ mod surroundings;
 mod values;
 mod verdict;
 
-use gelu_compare::testing::Sandbox;
+use gelu_compare::testing::{Sandbox, assert_generated, command_line};
 use std::path::Path;
 
 /// The program in a folder of its own.
@@ -32,6 +32,13 @@ fn scripted(script: &str) -> Sandbox {
     let sandbox = program();
     std::fs::write(sandbox.path("train.sh"), script).unwrap();
     sandbox
+}
+
+#[test]
+fn the_book_has_every_command() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/command-line.md");
+    let commands = command_line(&program(), "gelu-compare");
+    assert_generated(&page, "gelu-compare", &commands);
 }
 
 /// The document of a comparison that has to succeed.

@@ -5,6 +5,7 @@ use crate::support::Sandbox;
 use gelu_compare::comparison::AnyReader;
 use gelu_compare::pack;
 use gelu_compare::runs::{RunFolder, Spec};
+use gelu_compare::testing::assert_generated;
 use gelu_experiments::recipe::Recipe;
 use gelu_experiments::runs::RunSpec;
 use std::fs;
@@ -167,21 +168,9 @@ fn all_verdicts() -> String {
     table
 }
 
-/// `UPDATE_RESULTS=1` writes the table anew.
 #[test]
 fn the_book_has_the_verdict_of_every_comparison_that_is_kept() {
-    const MARKS: [&str; 2] = ["<!-- results: begin -->\n", "<!-- results: end -->"];
-    let path = root().join("docs/src/results.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(MARKS[0]).unwrap();
-    let (table, after) = rest.split_once(MARKS[1]).unwrap();
-    let expected = all_verdicts();
-    if std::env::var_os("UPDATE_RESULTS").is_some() {
-        let page = [before, MARKS[0], &expected, MARKS[1], after].concat();
-        fs::write(path, page).unwrap();
-        return;
-    }
-    assert_eq!(table, expected);
+    assert_generated(&root().join("docs/src/results.md"), "results", &all_verdicts());
 }
 
 /// A packed comparison is judged as the table of scores in it.
