@@ -148,7 +148,8 @@ impl<'a> Side<'a> {
         seeds: usize,
         alpha: f64,
     ) -> Option<Result<WiderInterval, String>> {
-        let runs = self.paired(|run| run.status.is_complete().then_some(run));
+        let primary = snapshot.primary();
+        let runs = self.paired(|run| score(snapshot, &primary, run).map(|_| run));
         let pairs: Vec<[&RunSnapshot; 2]> = runs.into_values().take(seeds).collect();
         extensions().iter().find_map(|by| by.interval(snapshot, &pairs, alpha))
     }

@@ -61,7 +61,7 @@ fn under_noise_the_mean_over_all_declared_amplitudes_is_compared() {
     let read = snapshot.runs[0].extras.get::<ReadRun>().unwrap();
     let noise = read.noise[..2].to_vec();
     with(&mut snapshot.runs[0], ReadRun { noise, ..ReadRun::default() });
-    assert_eq!(differences(&snapshot)[0].finding.seeds, 0, "seed 1 lacks an amplitude");
+    assert_eq!(differences(&snapshot)[0].finding.seeds, 7, "seed 1 lacks an amplitude");
     snapshot.runs[0].status = RunStatus::Diverged { epoch: 3 };
     let found = &differences(&snapshot)[0].finding;
     assert_eq!((found.seeds, found.diverged + found.baseline_diverged), (8, 1));
