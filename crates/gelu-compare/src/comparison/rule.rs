@@ -105,7 +105,8 @@ impl Rule {
 
 /// How often verdicts that stand together are wrong, at most: the beginning of a sentence that says under which condition.
 pub(crate) fn error_rate(verdicts: usize, level: f64) -> String {
-    let share = 100.0 * level;
+    // 100 · 0.07 is 7.000000000000001.
+    let share = (1e12 * level).round() / 1e10;
     match verdicts {
         1 => format!("The chance that this verdict is wrong is at most {share}%"),
         several => {
@@ -134,5 +135,13 @@ mod tests {
         let none = rule(Plan::fixed(8), 7).prospect(Sample::Seeds);
         let expected = "8 seeds cannot decide 7 comparisons, whatever they show: that takes 9 or more (--seeds 9)";
         assert_eq!(none, expected);
+    }
+
+    #[test]
+    fn a_level_is_said_as_it_was_typed() {
+        for (level, said) in [(0.05, "5%."), (0.07, "7%."), (0.29, "29%."), (0.001, "0.1%.")] {
+            let text = format!("{}.", error_rate(2, level));
+            assert!(text.ends_with(&format!("at most {said}")), "{text}");
+        }
     }
 }

@@ -229,6 +229,7 @@ fn verdict_cell(row: &VerdictRow) -> Cell<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extension::{Extras, WiderInterval};
     use crate::testing::{example, without_epochs};
 
     fn screen(snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
@@ -291,13 +292,17 @@ mod tests {
 
     #[test]
     fn what_was_cut_is_said_first() {
+        crate::extension::example::install();
         let mut snapshot = example();
+        let reason: Result<WiderInterval, String> = Err("There is no wider interval.".to_owned());
+        for run in &mut snapshot.runs {
+            run.extras = Extras::default().with(reason.clone());
+        }
         snapshot.cut_down = vec!["2 epochs instead of 20".to_owned()];
         let screen = screen(&snapshot, 100, 30);
         assert!(screen.contains("\nCut down: 2 epochs instead of 20."), "{screen}");
         // And last, what cannot be told.
-        let untold = "\nThere is no interval for new test examples: runs have not kept";
-        assert!(screen.contains(untold), "{screen}");
+        assert!(screen.contains("\nThere is no wider interval."), "{screen}");
     }
 
     #[test]

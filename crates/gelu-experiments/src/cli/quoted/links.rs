@@ -83,5 +83,5 @@ fn broken_links_are_found() {
     assert_eq!(found("https://example.com/nowhere"), None);
     assert!(found("#nothing").unwrap().contains("no heading"));
     assert!(found("nothing.md").unwrap().contains("no such file"));
-    assert!(found("../../README.md").unwrap().contains("out of the book"));
+    assert!(found("../../../README.md").unwrap().contains("out of the book"));
 }
