@@ -1,23 +1,23 @@
-//! How close GELU comes to a copy on a device: bytes a second, forward and backward.
+//! Benchmark of GELU's memory bandwidth on a device, forward and backward, compared with a copy.
 //!
 //! ```text
 //! BURN_DEVICE=cuda cargo bench --features cuda --bench bandwidth -- [ELEMENTS]
 //! ```
 //!
-//! 2^28 elements if not said otherwise, in f32, f16 and bf16. A copy (the sum with 1) and the
-//! forward pass move two tensors, the backward pass three; printed is the median rate and its ratio
-//! to the copy's in the same run.
+//! The tensors have 2^28 elements by default, in f32, f16 and bf16. A copy (the sum with 1) and the
+//! forward pass move two tensors, the backward pass moves three. The program prints the median rate
+//! in bytes per second, and its ratio to the copy's rate in the same run.
 
 use burn::tensor::{DType, Device, Distribution, FloatDType, Tensor};
 use gelu_core::functional::{self, Unit};
 use std::time::Instant;
 
 const SAMPLES: usize = 15;
-/// Calls between two looks at the clock.
+/// The number of calls between two readings of the clock.
 const CALLS: usize = 10;
 
 fn main() {
-    // Cargo adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let argument = std::env::args().skip(1).find(|argument| argument != "--bench");
     let elements = match argument.map(|text| text.parse::<usize>()) {
         None => 1 << 28,
@@ -65,12 +65,12 @@ fn median_seconds(work: &dyn Fn() -> Tensor<1>, device: &Device) -> f64 {
         let start = Instant::now();
         for _ in 0..CALLS {
             let result = work();
-            // Fusion computes nothing that is dropped before.
+            // Fusion would not compute a result that is dropped before the flush.
             device.flush().expect("the device works");
             drop(result);
         }
         wait();
-        // The first one compiles the kernel.
+        // The first sample is discarded, because it compiles the kernel.
         if sample > 0 {
             samples.push(start.elapsed().as_secs_f64() / CALLS as f64);
         }

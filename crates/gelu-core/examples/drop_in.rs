@@ -1,10 +1,10 @@
-//! Replacing `burn::nn::Gelu` by `GeluLayer` in one line, and what that changes.
+//! Replaces `burn::nn::Gelu` by `GeluLayer` in one line, and shows what that changes.
 //!
 //! ```text
 //! cargo run --release --example drop_in
 //! ```
 //!
-//! Both derivatives are compared with the derivative of Φ(x)·x itself, in double precision.
+//! The program compares both derivatives with the derivative of Φ(x)·x itself, in double precision.
 
 use burn::nn::Gelu;
 use burn::tensor::{Device, Tensor};

@@ -15,14 +15,14 @@ use gelu_kernels::ParseUnitError;
 use gelu_kernels::functions::{compact, normalised};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Makes the enum of every [`Unit`] and of what is drawn, learned or the user's own.
+/// Generates the enum of every [`Unit`] and of the stochastic, learnable and custom activations.
 macro_rules! activations {
     ($($code:literal => $variant:ident $({ $parameter:ident })? ($file:ident :: $type:ident), $doc:literal;)*) => {
-        /// Everything that can be picked as a network's nonlinearity.
+        /// A nonlinearity for a network. The enum lists all of them.
         ///
-        /// Parses and prints its canonical name, also through serde, with a parameter behind a
-        /// colon where it has one; the names that other ecosystems use are understood, in any case
-        /// and with or without what parts their words.
+        /// An activation parses from its name and prints it, also through serde. A parameter follows
+        /// the name after a colon. Parsing also accepts the names that other ecosystems use, in any
+        /// case, and with or without separators between words.
         ///
         /// ```
         /// use gelu_core::Activation;
@@ -43,22 +43,24 @@ macro_rules! activations {
                     $parameter: f64,
                 })?,
             )*
-            /// The stochastic map whose mean is the GELU: drawn in training, the GELU otherwise.
+            /// The stochastic map whose mean is the GELU: random in training, the GELU otherwise.
             Soi,
-            /// `x·Φ((x − μ)/σ)` with μ and σ learned.
+            /// `x·Φ((x − μ)/σ)` with learnable μ and σ.
             LearnableGelu,
-            /// Swish, `x·σ(β·x)`, with β learned.
+            /// Swish, `x·σ(β·x)`, with learnable β.
             LearnableSwish,
-            /// xIELU, `αₚ·x² + x/2` for x > 0, else `αₙ·(e^x − 1 − x) + x/2`, with αₚ and αₙ learned.
+            /// xIELU, `αₚ·x² + x/2` for x > 0, else `αₙ·(e^x − 1 − x) + x/2`, with learnable αₚ and
+            /// αₙ.
             Xielu,
-            /// `x` for x > 0, else `x` times a slope that is learned.
+            /// PReLU: `x` for x > 0, else `x` times a learnable slope.
             PRelu,
-            /// The user's own; see [`Activation::custom`].
+            /// A custom activation; see [`Activation::custom`].
             Custom(CustomActivation),
         }
 
         impl Activation {
-            /// The kernel's name for it; `None` for what is custom, learned or drawn.
+            /// Returns the unit that computes this activation, or `None` if it is custom, learnable
+            /// or stochastic.
             pub fn unit(&self) -> Option<Unit> {
                 match *self {
                     $(Self::$variant $({ $parameter })? => Some(Unit::$variant $({ $parameter })?),)*
@@ -85,7 +87,7 @@ macro_rules! activations {
 
 gelu_kernels::table!(activations);
 
-/// What is no [`Unit`]: name, label for people, other ecosystems' names.
+/// The activations that are not a [`Unit`]: name, label for people, names in other ecosystems.
 const OTHERS: [(Activation, &str, &str, &[&str]); 5] = [
     (Activation::Soi, "soi", "SOI map", &["stochastic-gelu"]),
     (Activation::LearnableGelu, "learnable-gelu", "GELU (learnable)", &[]),
@@ -94,7 +96,8 @@ const OTHERS: [(Activation, &str, &str, &[&str]); 5] = [
     (Activation::PRelu, "prelu", "PReLU", &[]),
 ];
 
-/// Names that others have for what is no function of one number, and what to write.
+/// Names of other ecosystems for activations that are not functions of one number, and what to write
+/// instead.
 const ELSEWHERE: [(&str, &str); 11] = [
     ("glu", "is a gated unit: a `GatedFeedForward` whose activation is `sigmoid`"),
     ("geglu", "is a gated unit: a `GatedFeedForward` whose activation is `gelu`"),
@@ -110,13 +113,13 @@ const ELSEWHERE: [(&str, &str); 11] = [
 ];
 
 impl Activation {
-    /// Every built-in activation, with its usual parameter.
+    /// Returns every built-in activation with its default parameter.
     pub fn built_in() -> Vec<Self> {
         let others = OTHERS.iter().map(|(activation, ..)| activation.clone());
         Unit::ALL.into_iter().map(Self::from).chain(others).collect()
     }
 
-    /// Its canonical name, with a parameter that is not the usual one behind a colon.
+    /// Returns the canonical name, followed by a colon and the parameter if it is not the default.
     pub fn name(&self) -> Cow<'_, str> {
         match (self.unit(), self) {
             (Some(unit), _) => unit.name(),
@@ -125,7 +128,7 @@ impl Activation {
         }
     }
 
-    /// Its name as people write it: `GELU`, `ReLU`, `ELU (alpha = 0.5)`.
+    /// Returns the name as people write it: `GELU`, `ReLU`, `ELU (alpha = 0.5)`.
     pub fn label(&self) -> Cow<'_, str> {
         match (self.unit(), self) {
             (Some(unit), _) => unit.label(),
@@ -170,8 +173,8 @@ impl FromStr for Activation {
 }
 
 impl Serialize for Activation {
-    /// As its name. What could not be read back by it is refused: a custom activation, and a
-    /// parameter that the function does not take.
+    /// Serialises the activation as its name. It is an error if the name could not be read back: for
+    /// a custom activation, and for a parameter out of range.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Self::Custom(custom) = self {
             return Err(serde::ser::Error::custom(alloc::format!(
@@ -193,26 +196,26 @@ impl<'de> Deserialize<'de> for Activation {
     }
 }
 
-/// A name that no built-in activation has, or a parameter that it does not take.
+/// The error for a text that names no built-in activation, or whose parameter is out of range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnknownActivation {
-    /// The name.
+    /// The name is unknown.
     Name(String),
-    /// The parameter behind it.
+    /// The parameter is out of range.
     Parameter(InvalidParameter),
-    /// The name of something else.
+    /// The name belongs to something that is not an activation.
     #[non_exhaustive]
     Elsewhere {
-        /// Its name here.
+        /// The name in this crate's notation.
         name: &'static str,
-        /// What it is, and what to write.
+        /// What the name stands for, and what to write instead.
         advice: &'static str,
     },
 }
 
 impl fmt::Display for UnknownActivation {
-    /// Names the nearest one first, then all.
+    /// Lists all names, the most similar one first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let given = match self {
             Self::Parameter(invalid) => return invalid.fmt(f),
@@ -234,8 +237,8 @@ impl fmt::Display for UnknownActivation {
 
 impl core::error::Error for UnknownActivation {}
 
-/// How many characters have to be inserted, deleted, replaced or swapped with their neighbour
-/// (optimal string alignment).
+/// Returns the number of characters that have to be inserted, deleted, replaced or swapped with their
+/// neighbour (optimal string alignment).
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];

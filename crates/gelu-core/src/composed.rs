@@ -1,8 +1,8 @@
-//! The units composed of a backend's own tensor operations: what every backend without kernels of
-//! its own computes, in f32 (f16 and bf16 are widened, f64 stays f64).
+//! The operations composed of a backend's own tensor operations. Every backend without kernels of
+//! its own uses them. They compute in f32; f16 and bf16 are widened, and f64 stays f64.
 //!
-//! Slower than a kernel by one pass over memory per operation, but free of cancellation, and of
-//! NaN for finite input.
+//! They are slower than a kernel by one pass over memory per operation, but free of cancellation,
+//! and they return no NaN for finite input.
 
 mod gated;
 #[cfg(all(test, feature = "flex"))]
@@ -19,7 +19,7 @@ pub(crate) use gated::{gated, gated_backward, gated_pair, gated_pair_backward};
 use gelu_kernels::functions::{Function, Job};
 use gelu_kernels::random::{Draw, Mask};
 
-/// A function of a tensor, or its first or second derivative.
+/// Evaluates a function of a tensor, or its first or second derivative.
 struct OnTensor<B: Backend, const ORDER: u8> {
     x: FloatTensor<B>,
     parameter: f64,
@@ -33,18 +33,18 @@ impl<B: Backend, const ORDER: u8> Job for OnTensor<B, ORDER> {
     }
 }
 
-/// `unit`, or a derivative, of what is widened.
+/// Returns `unit` or a derivative of a tensor that is widened already.
 fn apply<B: Backend, const ORDER: u8>(x: FloatTensor<B>, unit: Unit) -> FloatTensor<B> {
     unit.kind().with(OnTensor::<B, ORDER> { x, parameter: unit.parameter() })
 }
 
-/// `unit(x)`.
+/// Returns `unit(x)`.
 pub(crate) fn forward<B: Backend>(x: FloatTensor<B>, unit: Unit) -> FloatTensor<B> {
     let dtype = x.dtype();
     narrowed::<B>(apply::<B, 0>(widened::<B>(x), unit), dtype)
 }
 
-/// `dy · unit′(x)`.
+/// Returns `dy · unit′(x)`.
 pub(crate) fn backward<B: Backend>(
     x: FloatTensor<B>,
     dy: FloatTensor<B>,
@@ -55,7 +55,7 @@ pub(crate) fn backward<B: Backend>(
     narrowed::<B>(B::float_mul(widened::<B>(dy), slope), dtype)
 }
 
-/// `factor · unit″(x)`.
+/// Returns `factor · unit″(x)`.
 pub(crate) fn curvature<B: Backend>(
     x: FloatTensor<B>,
     factor: FloatTensor<B>,
@@ -66,8 +66,8 @@ pub(crate) fn curvature<B: Backend>(
     narrowed::<B>(B::float_mul(widened::<B>(factor), curvature), dtype)
 }
 
-/// The gradient of [`backward`]'s result for `x`, given that of the result: `g · dy · unit″(x)`. Its
-/// gradient for `dy` is `backward` itself, of `g`.
+/// Returns the gradient of [`backward`] for `x`, given the gradient of its result:
+/// `g · dy · unit″(x)`. The gradient for `dy` is `backward` itself, applied to `g`.
 #[cfg(feature = "autodiff")]
 pub(crate) fn backward_backward<B: ActivationOps>(
     x: FloatTensor<B>,
@@ -80,7 +80,7 @@ pub(crate) fn backward_backward<B: ActivationOps>(
     narrowed::<B>(B::activation_curvature(widened::<B>(x), factors, unit), dtype)
 }
 
-/// `unit(x + bias)` with dropout; see [`ActivationOps`](crate::ActivationOps).
+/// Returns `unit(x + bias)` with dropout; see [`ActivationOps`](crate::ActivationOps).
 pub(crate) fn bias_activation_dropout<B: ActivationOps>(
     x: FloatTensor<B>,
     bias: FloatTensor<B>,
@@ -91,12 +91,13 @@ pub(crate) fn bias_activation_dropout<B: ActivationOps>(
     masked::<B>(y, dropout)
 }
 
-/// Dropout alone.
+/// Returns `x` after dropout.
 pub(crate) fn dropout<B: Backend>(x: FloatTensor<B>, mask: Mask) -> FloatTensor<B> {
     masked::<B>(x, Some(mask))
 }
 
-/// Gradients of the above for `x` and `bias`, given that of the result.
+/// Returns the gradients of [`bias_activation_dropout`] for `x` and `bias`, given the gradient `dy`
+/// of its result.
 pub(crate) fn bias_activation_dropout_backward<B: ActivationOps>(
     x: FloatTensor<B>,
     bias: FloatTensor<B>,
@@ -114,13 +115,13 @@ pub(crate) fn bias_activation_dropout_backward<B: ActivationOps>(
     (dx, sum)
 }
 
-/// `y` where the draw's uniform number is below Φ(x), else 0.
+/// Returns `y` where the random number of `draw` is below Φ(x), and 0 elsewhere.
 pub(crate) fn stochastic_map<B: ActivationOps>(
     x: FloatTensor<B>,
     y: FloatTensor<B>,
     draw: Draw,
 ) -> FloatTensor<B> {
-    // Compared in f32 at least: 16 bits would round what is next to 1 to it.
+    // The comparison is at least in f32, because 16 bits would round probabilities next to 1 to 1.
     let probability = B::activation(widened::<B>(x), Unit::NormalCdf);
     let uniform = from_host::<B>(draw.uniforms(y.shape().num_elements()), &probability);
     let dtype = get_or_init_device_settings::<B>(&y.device()).bool_dtype;
@@ -128,7 +129,7 @@ pub(crate) fn stochastic_map<B: ActivationOps>(
     B::float_mask_fill(y, closed, 0.0.into())
 }
 
-/// `x + bias`, the bias added to every row.
+/// Returns `x + bias`, with the bias added to every row.
 fn biased<B: Backend>(x: FloatTensor<B>, bias: FloatTensor<B>) -> FloatTensor<B> {
     let mut shape = alloc::vec![1; x.shape().num_dims()];
     if let Some(last) = shape.last_mut() {
@@ -137,7 +138,8 @@ fn biased<B: Backend>(x: FloatTensor<B>, bias: FloatTensor<B>) -> FloatTensor<B>
     B::float_add(x, B::float_reshape(bias, Shape::from(shape)))
 }
 
-/// Dropout with a mask made on the host: the same numbers for every backend.
+/// Returns `y` after dropout with a mask that is made on the host, so that every backend uses the
+/// same numbers.
 fn masked<B: Backend>(y: FloatTensor<B>, dropout: Option<Mask>) -> FloatTensor<B> {
     let Some(dropout) = dropout else { return y };
     let output = y.dtype();
@@ -145,18 +147,18 @@ fn masked<B: Backend>(y: FloatTensor<B>, dropout: Option<Mask>) -> FloatTensor<B
     let mask = from_host::<B>(dropout.factors(y.shape().num_elements()), &y);
     let dtype = get_or_init_device_settings::<B>(&y.device()).bool_dtype;
     let dropped = B::float_equal_elem(mask.clone(), 0.0.into(), dtype);
-    // Filled rather than multiplied: what is dropped is 0 even if it was NaN or infinite.
+    // Filling instead of multiplying makes a dropped element 0 even if it was NaN or infinite.
     let kept = B::float_mask_fill(B::float_mul(y, mask), dropped, 0.0.into());
     narrowed::<B>(kept, output)
 }
 
-/// `values` in the shape, type and place of `like`.
+/// Returns `values` with the shape, type and device of `like`.
 fn from_host<B: Backend>(values: Vec<f32>, like: &FloatTensor<B>) -> FloatTensor<B> {
     let data = TensorData::new(values, like.shape()).convert_dtype(like.dtype());
     B::float_from_data(data, &like.device())
 }
 
-/// In f32 where it is narrower.
+/// Returns `x` in f32 if its type is narrower, and unchanged otherwise.
 fn widened<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
     match x.dtype() {
         DType::F16 | DType::BF16 => B::float_cast(x, FloatDType::F32),
@@ -164,7 +166,7 @@ fn widened<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
     }
 }
 
-/// In the type that it was widened from.
+/// Returns `x` in the type that it was widened from.
 fn narrowed<B: Backend>(x: FloatTensor<B>, dtype: DType) -> FloatTensor<B> {
     if x.dtype() == dtype { x } else { B::float_cast(x, dtype.into()) }
 }

@@ -1,5 +1,5 @@
-//! The numbers of Flex's tensors, for the kernels of this crate and of those with operations beside
-//! ours.
+//! Access to the numbers of Flex's tensors, for the kernels of this crate and for other crates with
+//! operations of their own.
 
 use alloc::vec::Vec;
 use burn_core::tensor::{Element, Shape};
@@ -7,7 +7,7 @@ use burn_flex::{FlexTensor, Layout};
 use burn_std::Bytes;
 use gelu_kernels::{Float, Storage};
 
-/// A type that tensors have and kernels know.
+/// An element type of tensors that the kernels support.
 pub trait Stored:
     Storage<Float: Element + Float + bytemuck::Pod> + Element + bytemuck::Pod
 {
@@ -15,41 +15,42 @@ pub trait Stored:
 
 impl<E: Storage<Float: Element + Float + bytemuck::Pod> + Element + bytemuck::Pod> Stored for E {}
 
-/// The tensor with its elements one behind the other, in row-major order.
+/// Returns the tensor with its elements contiguous, in row-major order.
 pub fn contiguous(x: FlexTensor) -> FlexTensor {
     if x.layout().is_contiguous() { x } else { x.to_contiguous() }
 }
 
-/// Where a dense tensor's elements lie in its storage.
+/// Returns the range of a dense tensor's elements in its storage.
 fn extent(layout: &Layout) -> core::ops::Range<usize> {
     layout.start_offset()..layout.start_offset() + layout.num_elements()
 }
 
-/// The elements of a dense tensor, in memory order.
+/// Returns the elements of a dense tensor, in memory order.
 ///
 /// # Panics
 ///
-/// If it is of another type.
+/// If the tensor has another element type.
 pub fn elements<E: Element + bytemuck::Pod>(x: &FlexTensor) -> &[E] {
     &x.storage()[extent(x.layout())]
 }
 
-/// The elements of a dense tensor, in memory order, after copying them if they are shared.
+/// Returns the elements of a dense tensor, in memory order, mutably. Copies them first if they are
+/// shared.
 ///
 /// # Panics
 ///
-/// If it is of another type.
+/// If the tensor has another element type.
 pub fn elements_mut<E: Element + bytemuck::Pod>(x: &mut FlexTensor) -> &mut [E] {
     let extent = extent(x.layout());
     &mut x.storage_mut()[extent]
 }
 
-/// A tensor of these elements.
+/// Returns a tensor of these elements, in row-major order.
 pub fn tensor<E: Element>(values: Vec<E>, shape: Shape) -> FlexTensor {
     laid_out(values, Layout::contiguous(shape))
 }
 
-/// A tensor whose elements lie in memory like that.
+/// Returns a tensor whose elements have this layout in memory.
 pub(crate) fn laid_out<E: Element>(values: Vec<E>, layout: Layout) -> FlexTensor {
     FlexTensor::new(Bytes::from_elems(values), layout, E::dtype())
 }

@@ -5,13 +5,13 @@
     allow(deprecated, reason = "Burn deprecates these two backends, but ships them")
 )]
 
-//! Accurate GELU-family activations for Burn: right values and right derivatives on every backend.
+//! Accurate GELU-family activations for Burn. Values and derivatives are accurate on every backend.
 //!
-//! [`GeluLayer`] replaces `burn::nn::Gelu` in a model; [`Activation`] is the list to pick from by
-//! name, and [`ActivationLayer`] its module; [`HiddenLayer`], [`FeedForward`], [`GatedFeedForward`] and
-//! [`Encoder`] take any of it in the place of Burn's layers; [`functional`] has plain functions. No
-//! backend comes along by default: the one that Burn was given is named here too, by Burn's own
-//! feature names (`flex`, `ndarray`, `wgpu`, `vulkan`, `metal`, `cuda`, …).
+//! [`GeluLayer`] replaces `burn::nn::Gelu` in a model. [`Activation`] lists the activations by name,
+//! and [`ActivationLayer`] is the corresponding module. [`HiddenLayer`], [`FeedForward`],
+//! [`GatedFeedForward`] and [`Encoder`] replace Burn's layers and accept any activation. [`functional`]
+//! has plain functions. No backend is enabled by default: enable the same backend features as for Burn
+//! (`flex`, `ndarray`, `wgpu`, `vulkan`, `metal`, `cuda`, …).
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -67,7 +67,7 @@ pub use ops::ActivationOps;
 #[cfg(feature = "std")]
 pub use watch::{Watched, watch};
 
-/// The code of the README, compiled with the documentation's tests.
+/// Compiles the code of the README as documentation tests.
 #[cfg(all(doctest, feature = "flex"))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -18,12 +18,12 @@ use burn_core::backend::{
     tensor::{FloatTensor, IntTensor},
 };
 
-/// What a backend does for activations. Every method has a body composed of the backend's own
-/// tensor operations, so an empty `impl` makes any backend work; a backend with kernels of its own
-/// overrides them.
+/// The operations of a backend for activations. Every method has a default body that composes the
+/// backend's own tensor operations, so an empty `impl` is enough for any backend. A backend with
+/// kernels of its own overrides the methods.
 ///
-/// The composed bodies stay within the accuracy documented in [`functional`](crate::functional).
-/// Autodiff keeps one tensor, `x`; masks are drawn again where they are needed.
+/// The default bodies have the accuracy documented in [`functional`](crate::functional). Autodiff
+/// stores one tensor, `x`. Masks are computed again where they are needed.
 #[backend_extension(
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
@@ -34,12 +34,12 @@ use burn_core::backend::{
     Autodiff: cfg(feature = "autodiff"),
 )]
 pub trait ActivationOps: Backend {
-    /// `unit(x)`, elementwise.
+    /// Returns `unit(x)`, elementwise.
     fn activation(x: FloatTensor<Self>, unit: Unit) -> FloatTensor<Self> {
         composed::forward::<Self>(x, unit)
     }
 
-    /// `dy · unit′(x)`, elementwise.
+    /// Returns `dy · unit′(x)`, elementwise.
     fn activation_backward(
         x: FloatTensor<Self>,
         dy: FloatTensor<Self>,
@@ -48,7 +48,7 @@ pub trait ActivationOps: Backend {
         composed::backward::<Self>(x, dy, unit)
     }
 
-    /// `factor · unit″(x)`, elementwise.
+    /// Returns `factor · unit″(x)`, elementwise.
     fn activation_curvature(
         x: FloatTensor<Self>,
         factor: FloatTensor<Self>,
@@ -57,7 +57,7 @@ pub trait ActivationOps: Backend {
         composed::curvature::<Self>(x, factor, unit)
     }
 
-    /// `unit(x + bias)`, `x` being `[..., columns]` and `bias` `[columns]`.
+    /// Returns `unit(x + bias)`, where `x` is `[..., columns]` and `bias` is `[columns]`.
     fn bias_activation(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
@@ -66,8 +66,8 @@ pub trait ActivationOps: Backend {
         composed::bias_activation_dropout::<Self>(x, bias, unit, None)
     }
 
-    /// The gradients of [`bias_activation`](Self::bias_activation) for `x` and for `bias`, given
-    /// that of its result.
+    /// Returns the gradients of [`bias_activation`](Self::bias_activation) for `x` and for `bias`,
+    /// given the gradient `dy` of its result.
     fn bias_activation_backward(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
@@ -77,9 +77,9 @@ pub trait ActivationOps: Backend {
         composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, None)
     }
 
-    /// [`bias_activation`](Self::bias_activation) with dropout: what stands between two matrix
-    /// products. `key` holds the words of a [`Key`](crate::random::Key), and elements whose number
-    /// is below `threshold` are dropped.
+    /// Returns [`bias_activation`](Self::bias_activation) with dropout: the step between two matrix
+    /// products. `key` holds the words of a [`Key`](crate::random::Key), and elements whose random
+    /// number is below `threshold` are dropped.
     fn bias_activation_dropout(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
@@ -91,8 +91,8 @@ pub trait ActivationOps: Backend {
         composed::bias_activation_dropout::<Self>(x, bias, unit, Some(mask))
     }
 
-    /// The gradients of [`bias_activation_dropout`](Self::bias_activation_dropout) for `x` and
-    /// for `bias`, given that of its result.
+    /// Returns the gradients of [`bias_activation_dropout`](Self::bias_activation_dropout) for `x` and
+    /// for `bias`, given the gradient `dy` of its result.
     fn bias_activation_dropout_backward(
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
@@ -105,19 +105,19 @@ pub trait ActivationOps: Backend {
         composed::bias_activation_dropout_backward::<Self>(x, bias, dy, unit, Some(mask))
     }
 
-    /// Dropout alone, and its own gradient: `x` where `key`'s number is not below `threshold`, scaled
-    /// up, else 0.
+    /// Returns `x` after dropout: 0 where the random number of `key` is below `threshold`, and
+    /// otherwise `x` times a factor. The gradient is the same function of `dy`.
     fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
         composed::dropout::<Self>(x, mask_of::<Self>(key, threshold))
     }
 
-    /// `unit(gate)·value`, where gate and value are the halves of the last dimension of `x`,
-    /// `[..., 2·columns]`. The result is `[..., columns]`.
+    /// Returns `unit(gate)·value`, `[..., columns]`, where gate and value are the halves of the last
+    /// dimension of `x`, `[..., 2·columns]`.
     fn gated(x: FloatTensor<Self>, unit: Unit, gate: GateHalf) -> FloatTensor<Self> {
         composed::gated::<Self>(x, unit, gate)
     }
 
-    /// The gradient of [`gated`](Self::gated) for `x`, given that of its result.
+    /// Returns the gradient of [`gated`](Self::gated) for `x`, given the gradient `dy` of its result.
     fn gated_backward(
         x: FloatTensor<Self>,
         dy: FloatTensor<Self>,
@@ -127,7 +127,7 @@ pub trait ActivationOps: Backend {
         composed::gated_backward::<Self>(x, dy, unit, gate)
     }
 
-    /// `unit(gate)·value`, elementwise, of two tensors of one shape.
+    /// Returns `unit(gate)·value`, elementwise, of two tensors of the same shape.
     fn gated_pair(
         gate: FloatTensor<Self>,
         value: FloatTensor<Self>,
@@ -136,8 +136,8 @@ pub trait ActivationOps: Backend {
         composed::gated_pair::<Self>(gate, value, unit)
     }
 
-    /// The gradients of [`gated_pair`](Self::gated_pair) for `gate` and for `value`, given that of its
-    /// result.
+    /// Returns the gradients of [`gated_pair`](Self::gated_pair) for `gate` and for `value`, given the
+    /// gradient `dy` of its result.
     fn gated_pair_backward(
         gate: FloatTensor<Self>,
         value: FloatTensor<Self>,
@@ -147,12 +147,13 @@ pub trait ActivationOps: Backend {
         composed::gated_pair_backward::<Self>(gate, value, dy, unit)
     }
 
-    /// The GELU's own stochastic map: `x` where the key's uniform number is below Φ(x), else 0.
+    /// Returns the GELU's stochastic map: `x` where the random number of `key` is below Φ(x), and 0
+    /// elsewhere.
     fn stochastic_map(x: FloatTensor<Self>, key: IntTensor<Self>) -> FloatTensor<Self> {
         composed::stochastic_map::<Self>(x.clone(), x, draw_of::<Self>(key))
     }
 
-    /// `dy` where [`stochastic_map`](Self::stochastic_map) let `x` through, else 0.
+    /// Returns `dy` where [`stochastic_map`](Self::stochastic_map) returns `x`, and 0 elsewhere.
     fn stochastic_map_backward(
         x: FloatTensor<Self>,
         dy: FloatTensor<Self>,

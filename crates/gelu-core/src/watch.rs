@@ -7,18 +7,18 @@ use core::cell::RefCell;
 use std::thread_local;
 
 thread_local! {
-    /// What the layers of this thread have seen since it is watched.
+    /// The activation layers that acted on this thread since it is watched.
     static SEEN: RefCell<Option<Vec<Watched>>> = const { RefCell::new(None) };
 }
 
-/// Computes something of a network, and returns with it what each of its activation layers was given and
-/// gave, in the order in which they acted: every [`ActivationLayer`](crate::ActivationLayer), by itself or
-/// inside of [`HiddenLayer`](crate::HiddenLayer), [`FeedForward`](crate::FeedForward),
-/// [`GatedFeedForward`](crate::GatedFeedForward), an [`Encoder`](crate::Encoder) and the layers of
-/// gelu-training, and every [`PolyNorm`](crate::PolyNorm). Layers that are one pass with an activation take two
-/// while they are watched, since otherwise nobody has the activation's input.
+/// Runs `compute` and returns its result, together with the input and output of each activation layer in the
+/// order in which the layers acted. These are every [`ActivationLayer`](crate::ActivationLayer), by itself or
+/// inside a [`HiddenLayer`](crate::HiddenLayer), a [`FeedForward`](crate::FeedForward), a
+/// [`GatedFeedForward`](crate::GatedFeedForward), an [`Encoder`](crate::Encoder) or a layer of gelu-training,
+/// and every [`PolyNorm`](crate::PolyNorm). Layers that fuse an activation with another operation use two
+/// passes while they are watched, because the activation's input would otherwise not exist.
 ///
-/// On an autodiff device the loss's gradient for each input is known after a backward pass:
+/// On an autodiff device, the loss's gradient for each input is available after a backward pass:
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -37,7 +37,7 @@ thread_local! {
 ///
 /// Threads that `compute` starts are not watched.
 pub fn watch<T>(compute: impl FnOnce() -> T) -> (T, Vec<Watched>) {
-    /// Puts back what was there before, also where `compute` panics.
+    /// Restores the previous state, even if `compute` panics.
     struct Before(Option<Vec<Watched>>);
     impl Drop for Before {
         fn drop(&mut self) {
@@ -51,43 +51,43 @@ pub fn watch<T>(compute: impl FnOnce() -> T) -> (T, Vec<Watched>) {
     (result, seen)
 }
 
-/// What an activation layer was given and gave while its network was [watched](watch).
+/// The input and output of an activation layer while its network was [watched](watch).
 ///
-/// Tensors are `[rows, units]`: a unit is an index of the last dimension, or of dimension 1 where there
-/// are four dimensions or more, as convolutions have their channels.
+/// Tensors are `[rows, units]`. A unit is an index of the last dimension, or of dimension 1 for tensors of four
+/// or more dimensions, where convolutions have their channels.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// What it was given: the pre-activations.
+    /// The layer's input: the pre-activations.
     pub input: Tensor<2>,
-    /// What it gave; of a gated unit, the products of gates and values.
+    /// The layer's output; for a gated unit, the products of gates and values.
     pub output: Tensor<2>,
-    /// A zero that was added to the input: the loss's gradient for it is that for the input.
+    /// A zero that was added to the input. The loss's gradient for the zero is its gradient for the input.
     #[cfg(feature = "autodiff")]
     zero: Option<Tensor<2>>,
 }
 
 #[cfg(feature = "autodiff")]
 impl Watched {
-    /// The gradient for the input, `[rows, units]`, of what `gradients` were computed for; `None` where it
-    /// does not depend on the layer, or was not computed on an autodiff device.
+    /// Returns the gradient for the input, `[rows, units]`, of the loss that `gradients` were computed for.
+    /// Returns `None` if the loss does not depend on the layer, or was not computed on an autodiff device.
     pub fn gradient(&self, gradients: &Gradients) -> Option<Tensor<2>> {
         self.zero.as_ref()?.grad(gradients)
     }
 }
 
-/// Whether somebody watches.
+/// Returns whether the network is being watched.
 pub(crate) fn is_watching() -> bool {
     SEEN.with_borrow(Option::is_some)
 }
 
-/// Applies an activation where somebody watches.
+/// Applies an activation while the network is watched.
 pub(crate) fn through<const D: usize>(
     input: Tensor<D>,
     apply: impl FnOnce(Tensor<D>) -> Tensor<D>,
 ) -> Tensor<D> {
     #[cfg(feature = "autodiff")]
     let (input, zero) = with_zero(input);
-    // The formulas of composed activations may be watched layers themselves: one layer is seen once.
+    // A composed activation may itself consist of watched layers. Only the outer layer is recorded.
     let seen = SEEN.take();
     let given = rows(input.clone());
     let output = apply(input);
@@ -103,19 +103,19 @@ pub(crate) fn through<const D: usize>(
     output
 }
 
-/// Where a tensor's units are.
+/// Returns the dimension of a tensor's units.
 fn units<const D: usize>() -> usize {
     if D < 4 { D - 1 } else { 1 }
 }
 
-/// As `[rows, units]`, apart from any graph.
+/// Returns the tensor as `[rows, units]`, detached from any graph.
 fn rows<const D: usize>(x: Tensor<D>) -> Tensor<2> {
     let x = x.without_autodiff().swap_dims(units::<D>(), D - 1);
     let dims = x.dims();
     reshaped(x, [dims[..D - 1].iter().product(), dims[D - 1]])
 }
 
-/// The same and a zero that was added to it, whose gradient is kept.
+/// Returns the input plus a zero, and the zero, whose gradient is stored.
 #[cfg(feature = "autodiff")]
 fn with_zero<const D: usize>(x: Tensor<D>) -> (Tensor<D>, Option<Tensor<2>>) {
     let device = x.device();
@@ -179,14 +179,15 @@ mod tests {
                 second.forward(first.forward(numbers([3, 4], &device))).powi_scalar(2).sum()
             });
             let gradients = loss.backward();
-            // The same by hand, from the second layer's input on.
+            // The expected gradient is computed by hand, from the second layer's input on.
             let given = seen[1].input.clone().autodiff().require_grad();
             let by_hand = Activation::Tanh.forward(given.clone()).powi_scalar(2).sum().backward();
             let expected = given.grad(&by_hand).unwrap();
             let got = seen[1].gradient(&gradients).unwrap();
             let tolerance = Tolerance::absolute(1e-6);
             got.clone().into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
-            // And through its weights and the first activation's slope.
+            // The first layer's gradient follows from the second layer's weights and the first activation's
+            // derivative.
             let back = got.matmul(second.linear.weight.val().without_autodiff().transpose());
             let given = seen[0].input.clone().autodiff().require_grad();
             let by_hand = (Activation::Gelu.forward(given.clone()) * back).sum().backward();

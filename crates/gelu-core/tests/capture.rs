@@ -1,4 +1,4 @@
-//! Captured graphs hold the operations as single nodes.
+//! Tests that captured graphs hold each operation as a single node.
 //!
 //! ```text
 //! cargo test --release -p gelu-core --features capture --test capture

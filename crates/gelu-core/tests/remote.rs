@@ -1,4 +1,4 @@
-//! The operations on a remote device: a real server, on this machine, over a socket.
+//! Tests of the operations on a remote device: a real server on this machine, over a socket.
 //!
 //! ```text
 //! cargo test --release -p gelu-core --features remote-tests --test remote
@@ -14,7 +14,7 @@ use gelu_core::GateHalf;
 use gelu_core::functional::{self, Unit};
 use gelu_core::random::{Draw, DropoutMask, Key};
 
-/// A server that knows the operations, and a device on it.
+/// Returns the runtime of a server with the registered operations, and a device on the server.
 fn remote() -> (tokio::runtime::Runtime, Device) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_io().build().unwrap();
     let mut registry = burn_router::CustomOpRegistry::<Flex>::new();
@@ -30,7 +30,7 @@ fn remote() -> (tokio::runtime::Runtime, Device) {
     (runtime, device)
 }
 
-/// Every operation and its gradients.
+/// Returns the results of every operation and its gradients.
 fn everything(device: &Device) -> Vec<TensorData> {
     let device = device.clone().autodiff();
     let x: Vec<f32> = (0..96).map(|index| index as f32 * 0.125 - 6.0).collect();
@@ -71,7 +71,7 @@ fn everything(device: &Device) -> Vec<TensorData> {
     results
 }
 
-/// Operations besides functions, and steps with a bias.
+/// The number of operations other than functions, and of steps with a bias.
 const OTHERS: usize = 6;
 
 #[test]

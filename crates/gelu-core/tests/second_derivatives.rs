@@ -1,6 +1,6 @@
-//! Losses that contain a gradient, such as a gradient penalty: the backward pass by hand,
-//! differentiated once more. On the default device (`BURN_DEVICE` chooses among the backends compiled
-//! in).
+//! Tests of losses that contain a gradient, such as a gradient penalty: a backward pass written by
+//! hand, differentiated once more. They run on the default device (`BURN_DEVICE` chooses among the
+//! compiled backends).
 //!
 //! ```text
 //! cargo test --release --test second_derivatives
@@ -12,7 +12,7 @@ use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use gelu_core::GateHalf;
 use gelu_core::functional::{self, Unit};
 
-/// Every function with its usual parameter, and some with another.
+/// Returns every function with its default parameter, and some functions with another one.
 fn units() -> impl Iterator<Item = Unit> {
     let others = [
         Unit::Elu { alpha: 0.3 },
@@ -42,7 +42,7 @@ fn tensor<const D: usize>(
     Tensor::from_data(TensorData::new(values.to_vec(), shape), (device, dtype))
 }
 
-/// The types that a device computes in, and what is good to seven digits in them.
+/// Returns the types that a device can compute in, and a tolerance for each.
 fn types(device: &Device) -> Vec<(DType, f64)> {
     let types = [(DType::F64, 1e-13), (DType::F32, 4e-6)];
     types.into_iter().filter(|(dtype, _)| device.supports_dtype(*dtype)).collect()
@@ -67,7 +67,7 @@ fn gradients_of_the_backward_pass_are_those_of_its_formula() {
             let slopes = functional::unit_backward(x.clone(), dy.clone(), unit);
             let gradients = (slopes * of(&upstream)).sum().backward();
             let got = [x.grad(&gradients).unwrap(), dy.grad(&gradients).unwrap()].map(numbers);
-            // As the device holds the inputs.
+            // These are the inputs as the device rounds them.
             let [x, dy] = [x, dy].map(numbers);
             for i in 0..count {
                 let near = |got: f64, factor: f64, of: f64, what: &str| {
@@ -89,7 +89,7 @@ fn second_derivative_of_the_gelu_at_0_is_that_of_the_formula() {
     let x = Tensor::<1>::from_floats([0.0], &device).require_grad();
     let slope = functional::unit_backward(x.clone(), x.ones_like(), Unit::Gelu);
     let curvature = x.grad(&slope.sum().backward()).unwrap().into_scalar::<f32>();
-    // 2/√(2π)
+    // The expected value is 2/√(2π).
     assert!((curvature - 0.797_884_6).abs() < 1e-6, "{curvature}");
 }
 
@@ -97,10 +97,10 @@ const BATCH: usize = 5;
 const INPUTS: usize = 3;
 const NEURONS: usize = 4;
 
-/// `f(x) = Σ v·u(x·W + b)`, as W, b and v behind each other.
+/// W, b and v of `f(x) = Σ v·u(x·W + b)`, one after the other.
 type Parameters = [f64; INPUTS * NEURONS + 2 * NEURONS];
 
-/// The mean of `(‖∇f(x)‖² − 1)²`, from the formula.
+/// Returns the mean of `(‖∇f(x)‖² − 1)²`, from the formula.
 fn penalty(parameters: &Parameters, x: &[f64], unit: Unit) -> f64 {
     let (weight, rest) = parameters.split_at(INPUTS * NEURONS);
     let (bias, outer) = rest.split_at(NEURONS);
@@ -118,7 +118,7 @@ fn penalty(parameters: &Parameters, x: &[f64], unit: Unit) -> f64 {
     x.chunks(INPUTS).map(of_one).sum::<f64>() / BATCH as f64
 }
 
-/// Its gradient by tensors.
+/// Returns the gradient of [`penalty`], computed with tensors.
 fn penalty_gradient(parameters: &Parameters, x: &[f64], unit: Unit, device: &Device) -> Vec<f64> {
     let (weight, rest) = parameters.split_at(INPUTS * NEURONS);
     let (bias, outer) = rest.split_at(NEURONS);
@@ -182,7 +182,7 @@ fn the_backward_pass_of_a_gated_unit_is_differentiable() {
             let found = |device: &Device| {
                 let tracked = tensor(&x, [2, 6], DType::F64, device).require_grad();
                 let factor = tensor(&dy, [2, 3], DType::F64, device).require_grad();
-                // Checkpointing drops products, and computes them again.
+                // Checkpointing drops these products and recomputes them.
                 let [x, dy] = [tracked.clone() * 1.0, factor.clone() * 1.0];
                 let gradients = loss(x, dy, unit, gate).backward();
                 [tracked, factor].map(|leaf| numbers(leaf.grad(&gradients).unwrap()))

@@ -1,4 +1,4 @@
-//! What `device.seed` governs. In a file of its own, since tests beside each other share the
+//! Tests of `device.seed`. They are in a file of their own because tests of one file share the
 //! device's generator.
 //!
 //! ```text
@@ -16,7 +16,7 @@ fn masks_are_those_of_the_devices_seed() {
     let device = Device::default().autodiff();
     let x = Tensor::<2>::ones([2, 4], &device);
     let config = HiddenLayerConfig::new(4, 64).with_dropout(0.5);
-    // A layer draws its weights when they are first needed.
+    // A layer creates its weights on first use.
     let run = |seed| {
         device.seed(seed);
         let layer = config.init(&device);
@@ -34,7 +34,7 @@ fn masks_are_those_of_the_devices_seed() {
     assert_eq!(first, [map(&x), map(&x), map(&x)]);
 }
 
-/// Prints what it drops, for the next test.
+/// Prints a dropout mask, for the next test.
 #[test]
 #[ignore = "run by `processes_that_set_no_seed_drop_different_elements`"]
 fn one_process_mask() {

@@ -1,4 +1,4 @@
-//! Tensors of any layout, type and owner get what the kernels compute.
+//! Tensors of any layout, type and ownership give the results of the kernels.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -18,7 +18,7 @@ fn flex_computes_the_bits_of_the_kernels() {
     };
     for unit in Unit::ALL {
         let mut expected = [x.clone(), x.clone()];
-        // A parameter has the tensor's type.
+        // A parameter is rounded to the tensor's type.
         let rounded = Unit::from_parts(unit.kind(), f64::from(unit.parameter() as f32));
         gelu_kernels::forward(rounded, &x, &mut expected[0]);
         gelu_kernels::backward(rounded, &x, &dy, &mut expected[1]);

@@ -1,5 +1,5 @@
-//! The functions on one thread, beside what else there is: the platform's `erff` and `tanhf`, and the
-//! crate rten-vecmath.
+//! Benchmarks of the functions on one thread, next to the platform's `erff` and `tanhf` and the crate
+//! rten-vecmath.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo bench --bench slices
@@ -21,7 +21,7 @@ fn input() -> Vec<f32> {
     (0..SIZE).map(|i| (i as f32 * 0.37).sin() * 4.0).collect()
 }
 
-/// Times `work` on an input and a place for its results.
+/// Times `work` on an input and a buffer for its results.
 fn time(bencher: Bencher<'_, '_>, work: impl Fn(&[f32], &mut [f32])) {
     let (x, mut y) = (input(), vec![0.0; SIZE]);
     bencher.counter(ItemsCount::new(SIZE)).bench_local(|| work(black_box(&x), black_box(&mut y)));
@@ -50,7 +50,7 @@ fn gate(bencher: Bencher<'_, '_>, unit: Unit) {
     bencher.bench_local(|| gated_pair(unit, black_box(&x), &values));
 }
 
-/// For gates and values.
+/// Times the gradients for gates and for values.
 #[divan::bench(args = GATES)]
 fn gate_gradients(bencher: Bencher<'_, '_>, unit: Unit) {
     let (x, values, dy) = (input(), vec![1.0; SIZE], vec![1.0; SIZE]);
@@ -58,7 +58,8 @@ fn gate_gradients(bencher: Bencher<'_, '_>, unit: Unit) {
     bencher.bench_local(|| gated_pair_backward(unit, black_box(&x), &values, &dy));
 }
 
-/// The same with the function and its derivative in loops of their own: what one loop for both saves.
+/// Times the same gradients with two loops, one for the function and one for its derivative. The
+/// difference from `gate_gradients` is what a common loop saves.
 #[divan::bench(args = [Unit::Gelu, Unit::GeluTanh])]
 fn gate_gradients_by_two_loops(bencher: Bencher<'_, '_>, unit: Unit) {
     const BLOCK: usize = 1024;
@@ -80,11 +81,11 @@ fn gate_gradients_by_two_loops(bencher: Bencher<'_, '_>, unit: Unit) {
     });
 }
 
-/// What a layer of a network does around its function.
+/// The functions and dropout probabilities that a network's layer is timed with.
 const LAYERS: [(Unit, f64); 4] =
     [(Unit::Relu, 0.0), (Unit::Relu, 0.5), (Unit::Gelu, 0.0), (Unit::Gelu, 0.5)];
 
-/// Rows of 128, with a bias and this much dropout.
+/// Returns a pass over rows of 128 with a bias and dropout of this probability.
 fn layer((unit, dropout): (Unit, f64)) -> Pass<f32> {
     let mask = (dropout > 0.0).then(|| Mask::new(dropout, Draw { seed: 1, step: 0 }));
     Pass::new(unit).with(&[0.1; 128], mask)
@@ -96,7 +97,7 @@ fn layer_value(bencher: Bencher<'_, '_>, parts: (Unit, f64)) {
     time(bencher, |x, y| layer.map_into(x, y));
 }
 
-/// With the bias's gradient.
+/// Times the gradient, including that of the bias.
 #[divan::bench(args = LAYERS)]
 fn layer_gradient(bencher: Bencher<'_, '_>, parts: (Unit, f64)) {
     let (layer, dy) = (layer(parts), vec![1.0; SIZE]);

@@ -1,4 +1,4 @@
-//! The functions of whole slices, on several threads where that pays.
+//! Functions on whole slices, on several threads where that is faster.
 
 use crate::functions::Unit;
 use crate::pass::Pass;
@@ -21,16 +21,18 @@ pub fn forward<S: Storage>(unit: Unit, x: &[S], y: &mut [S]) {
     Pass::new(unit).map_into(x, y);
 }
 
-/// Writes `dy·unit′(x)` to `dx`: the gradient of [`forward`], given that of its result.
+/// Writes `dy·unit′(x)` to `dx`: the gradient of [`forward`] for `x`, given the gradient `dy` of its
+/// result.
 ///
 /// # Panics
 ///
-/// As [`forward`].
+/// If the lengths differ, or the unit's parameter is out of range ([`Unit::validated`]).
 pub fn backward<S: Storage>(unit: Unit, x: &[S], dy: &[S], dx: &mut [S]) {
     Pass::new(unit).scale_into(x, dy, dx);
 }
 
-/// Writes the exact GELU of `x`, `x·Φ(x)`, to `y`: within 2.5 units of the last place for every f32.
+/// Writes the exact GELU of `x`, `x·Φ(x)`, to `y`. Each result is within 2.5 units of the last
+/// place.
 ///
 /// ```
 /// let mut y = [0.0; 2];

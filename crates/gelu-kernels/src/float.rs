@@ -1,4 +1,4 @@
-//! f32 and f64 as what is computed in.
+//! f32 and f64, the types of all computation.
 
 use crate::arithmetic::{Double, Rounded};
 use crate::functions::Function;
@@ -11,7 +11,7 @@ use crate::level::Level;
 use crate::storage::sealed::Sealed;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
-/// A type that is computed in: `f32` or `f64`.
+/// A type that computation is done in: `f32` or `f64`.
 pub trait Float:
     Sealed
     + Copy
@@ -25,22 +25,22 @@ pub trait Float:
     + Div<Output = Self>
     + 'static
 {
-    /// 0.
+    /// The number 0.
     const ZERO: Self;
 
-    /// The nearest number.
+    /// Returns the nearest number of this type.
     fn from_f64(number: f64) -> Self;
 
-    /// A function; `FUSED` where a multiply-add is one instruction.
+    /// Returns the function `F` of this number. `FUSED` says that a multiply-add is one instruction.
     #[doc(hidden)]
     fn value<F: Function, const FUSED: bool>(self, parameter: f64) -> Self;
 
-    /// Its derivative.
+    /// Returns the derivative of `F` at this number.
     #[doc(hidden)]
     fn derivative<F: Function, const FUSED: bool>(self, parameter: f64) -> Self;
 
-    /// The loop over slices, if there is one. Two types have loops of their own here, so that no other crate
-    /// compiles all functions again.
+    /// Returns the loop over slices, or `None` if there is none. This method compiles the loops of both
+    /// types in this crate, so that other crates need not compile all functions again.
     #[cfg(feature = "loops")]
     #[doc(hidden)]
     fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>>;

@@ -1,12 +1,13 @@
-//! Whether this process was forked from one that had used threads.
+//! Detects whether this process was forked from one that had used threads.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Asked before threads are used, as the system is told then to say so. A fork before that is no matter to the
-/// threads of this crate, which start afterwards.
+/// Returns whether this process was forked after the first call of this function. Call it before threads are
+/// used, because the first call registers the handler that detects a fork. An earlier fork does not matter:
+/// this crate's threads start afterwards.
 pub(crate) fn is_forked() -> bool {
     static WATCH: Once = Once::new();
     WATCH.call_once(|| {
@@ -16,7 +17,7 @@ pub(crate) fn is_forked() -> bool {
     IS_FORKED.load(Relaxed)
 }
 
-/// In the child of a fork, sets the flag.
+/// Registers a handler that sets the flag in the child of a fork.
 #[cfg(unix)]
 fn watch() {
     use core::ffi::c_int;
@@ -33,7 +34,7 @@ fn watch() {
         IS_FORKED.store(true, Relaxed);
     }
 
-    // Without memory for the handler it is as it would be without this module.
-    // SAFETY: the function has the signature of POSIX's, and what it is given stores to a static.
+    // If the system has no memory for the handler, forks stay undetected.
+    // SAFETY: the declared signature is that of POSIX, and the handler only stores to a static.
     let _ = unsafe { pthread_atfork(None, None, Some(child)) };
 }

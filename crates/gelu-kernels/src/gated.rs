@@ -1,5 +1,5 @@
-//! Gated units: the product of a value and of a gate that went through a function. Gates and values are
-//! the halves of rows, or slices of their own.
+//! Gated units: the product of a value and an activated gate. Gates and values are the halves of rows, or
+//! separate slices.
 
 use crate::GateHalf;
 use crate::checks::{expect_length, expect_rows};
@@ -14,10 +14,10 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// How many numbers are worked on together: few enough for a processor's first cache.
+/// The number of elements that are processed together: few enough for a processor's first-level cache.
 const BLOCK: usize = 1024;
 
-/// How the rows of a gated unit's input are divided.
+/// The layout of the rows of a gated unit's input.
 #[derive(Clone, Copy, Debug)]
 pub struct Halves {
     columns: usize,
@@ -25,11 +25,11 @@ pub struct Halves {
 }
 
 impl Halves {
-    /// The halves of the last dimension.
+    /// Creates the layout for an input of this shape, whose last dimension holds both halves.
     ///
     /// # Panics
     ///
-    /// If there is none, or it is odd.
+    /// If `shape` has no dimension, or its last dimension is odd.
     pub fn of(shape: &[usize], gate: GateHalf) -> Self {
         match shape.last() {
             Some(whole) if whole.is_multiple_of(2) => Self { columns: whole / 2, gate },
@@ -40,19 +40,21 @@ impl Halves {
         }
     }
 
-    /// The length of a half.
+    /// Returns the length of a half.
     pub fn columns(self) -> usize {
         self.columns
     }
 
+    /// Checks that an input of length `x` consists of whole rows.
+    ///
     /// # Panics
     ///
-    /// If `x` is not whole rows of two halves.
+    /// If `x` is not a multiple of two halves' length.
     fn expect_rows(self, x: usize) {
         expect_rows("x", x, 2 * self.columns, format_args!("whole rows of a gate and a value"));
     }
 
-    /// Where the first gate and the first value are.
+    /// Returns the positions of the first gate and of the first value.
     fn starts(self) -> [usize; 2] {
         match self.gate {
             GateHalf::First => [0, self.columns],
@@ -60,20 +62,20 @@ impl Halves {
         }
     }
 
-    /// The rows of a half, each of which the other half's follows.
+    /// Returns the rows of one half. A row of the other half lies between every two of them.
     fn rows(self) -> Rows {
         Rows { columns: self.columns, stride: 2 * self.columns }
     }
 }
 
-/// Rows of so many numbers, in steps of a stride.
+/// Rows of `columns` numbers that begin `stride` numbers apart.
 #[derive(Clone, Copy, Debug)]
 struct Rows {
     columns: usize,
     stride: usize,
 }
 
-/// A block of one row: where it begins in the output, and where from the first gate or value.
+/// A block of one row: its position in the output, and its position relative to the first gate or value.
 struct Block {
     output: usize,
     input: usize,
@@ -81,8 +83,8 @@ struct Block {
 }
 
 impl Rows {
-    /// The block of a range of the output that it begins with, at most [`BLOCK`] long and within one
-    /// row.
+    /// Returns the block at the start of `range`, a range of the output. The block is at most [`BLOCK`]
+    /// numbers long and within one row.
     #[inline(always)]
     fn first_block(self, range: &Range<usize>) -> Block {
         let output = range.start;
@@ -92,29 +94,29 @@ impl Rows {
     }
 }
 
-/// `unit(gate)·value` of the halves of the rows of `x`.
+/// Returns `unit(gate)·value` for the halves of the rows of `x`.
 ///
 /// # Panics
 ///
-/// If `x` is not whole rows of two halves, or the unit does not take its parameter.
+/// If `x` does not consist of whole rows of two halves, or the unit's parameter is out of range.
 pub fn gated<S: Storage>(unit: Unit, halves: Halves, x: &[S]) -> Vec<S> {
     halves.expect_rows(x.len());
     let [gates, values] = halves.starts().map(|start| x.get(start..).unwrap_or_default());
     forward(unit, halves.rows(), gates, values, x.len() / 2)
 }
 
-/// `unit(gate)·value` of two slices.
+/// Returns `unit(gate)·value` for two slices.
 ///
 /// # Panics
 ///
-/// If the lengths differ, or the unit does not take its parameter.
+/// If the lengths differ, or the unit's parameter is out of range.
 pub fn gated_pair<S: Storage>(unit: Unit, gates: &[S], values: &[S]) -> Vec<S> {
     let length = gates.len();
     expect_length("values", values.len(), length, format_args!("as many as `gates`"));
     forward(unit, Rows { columns: length, stride: length }, gates, values, length)
 }
 
-/// The rows of gates and values reach as far as `length` results.
+/// Returns `length` results. `gates` and `values` have to be long enough for `rows` to reach that far.
 fn forward<S: Storage>(unit: Unit, rows: Rows, gates: &[S], values: &[S], length: usize) -> Vec<S> {
     let level = Level::best();
     let kernel = Kernel::new(Quantity::GateValue, unit.checked(), level);
@@ -125,16 +127,17 @@ fn forward<S: Storage>(unit: Unit, rows: Rows, gates: &[S], values: &[S], length
         let range = chunks.range(index);
         level.run(Forward { rows, kernel, gates, values, out: &out, range });
     });
-    // SAFETY: the ranges are all of the results, and each has been written.
+    // SAFETY: the ranges cover all results, and the work above has written each range.
     unsafe { y.set_len(length) };
     y
 }
 
-/// The gradient of [`gated`]'s result for `x`, given that of the result.
+/// Returns the gradient of [`gated`] for `x`, given the gradient `dy` of its result.
 ///
 /// # Panics
 ///
-/// If `x` is not whole rows of two halves, `dy` is not half as long, or the unit does not take its parameter.
+/// If `x` does not consist of whole rows of two halves, `dy` is not half as long as `x`, or the unit's
+/// parameter is out of range.
 pub fn gated_backward<S: Storage>(unit: Unit, halves: Halves, x: &[S], dy: &[S]) -> Vec<S> {
     halves.expect_rows(x.len());
     expect_length("dy", dy.len(), x.len() / 2, format_args!("half as many as `x`"));
@@ -144,18 +147,18 @@ pub fn gated_backward<S: Storage>(unit: Unit, halves: Halves, x: &[S], dy: &[S])
     let [gates, values] = starts.map(|start| x.get(start..).unwrap_or_default());
     let [dgates, dvalues] = starts.map(|start| Gradients { out: &out, start });
     backward(unit, halves.rows(), [gates, values], dy, [dgates, dvalues]);
-    // SAFETY: every gradient belongs to one gate or one value, which are all of the input; each
-    // has been written.
+    // SAFETY: every element of the input is a gate or a value, and `backward` has written one gradient for
+    // each.
     unsafe { dx.set_len(x.len()) };
     dx
 }
 
-/// The gradients of [`gated_pair`]'s result for the gates and for the values, given that of the
+/// Returns the gradients of [`gated_pair`] for the gates and for the values, given the gradient `dy` of its
 /// result.
 ///
 /// # Panics
 ///
-/// As [`gated_pair`].
+/// If the lengths differ, or the unit's parameter is out of range.
 pub fn gated_pair_backward<S: Storage>(
     unit: Unit,
     gates: &[S],
@@ -171,7 +174,7 @@ pub fn gated_pair_backward<S: Storage>(
         .map(|gradient| SharedSlice::uninit(&mut gradient.spare_capacity_mut()[..length]));
     let gradients = out.each_ref().map(|out| Gradients { out, start: 0 });
     backward(unit, Rows { columns: length, stride: length }, [gates, values], dy, gradients);
-    // SAFETY: each has been written.
+    // SAFETY: `backward` has written all gradients.
     unsafe {
         dgates.set_len(length);
         dvalues.set_len(length);
@@ -179,14 +182,15 @@ pub fn gated_pair_backward<S: Storage>(
     (dgates, dvalues)
 }
 
-/// Where the gradients for gates or for values go, in rows as those themselves.
+/// The destination of the gradients for gates or for values, in the same rows as the gates or values.
 #[derive(Clone, Copy)]
 struct Gradients<'a, S> {
     out: &'a SharedSlice<'a, S>,
     start: usize,
 }
 
-/// The rows of gates, values and their gradients reach as far as `dy`, and the gradients do not overlap.
+/// Writes the gradients for gates and values. `rows` of gates, values and gradients reach as far as `dy`, and
+/// the two gradients must not overlap.
 fn backward<S: Storage>(
     unit: Unit,
     rows: Rows,
@@ -209,7 +213,7 @@ struct Forward<'a, S: Storage> {
     kernel: Kernel<S::Float>,
     gates: &'a [S],
     values: &'a [S],
-    /// The output, of which a range is ours.
+    /// The output; this thread alone writes `range` of it.
     out: &'a SharedSlice<'a, S>,
     range: Range<usize>,
 }
@@ -225,7 +229,7 @@ impl<S: Storage> Work for Forward<'_, S> {
             let Block { output, input, count } = rows.first_block(&range);
             widen(&gates[input..input + count], &mut widened);
             kernel.replace(&mut widened[..count]);
-            // SAFETY: the block lies within the range, which is ours.
+            // SAFETY: the block lies within the range, which this thread alone uses.
             let y = unsafe { out.uninit_range(output..output + count) };
             write_products(&widened, &values[input..input + count], y);
             range.start += count;
@@ -239,7 +243,7 @@ struct Backward<'a, S: Storage> {
     gates: &'a [S],
     values: &'a [S],
     dy: &'a [S],
-    /// Of the gradients for gates and values, those of a range are ours.
+    /// The gradients for gates and for values; this thread alone writes those of `range`.
     dgates: Gradients<'a, S>,
     dvalues: Gradients<'a, S>,
     range: Range<usize>,
@@ -257,7 +261,8 @@ impl<S: Storage> Work for Backward<'_, S> {
             let Block { output, input, count } = rows.first_block(&range);
             let (gates, values) = (&gates[input..input + count], &values[input..input + count]);
             let dy = &dy[output..output + count];
-            // SAFETY: the block's gates and values lie within what is ours, and do not overlap.
+            // SAFETY: the block's gradients lie within this thread's range, and those for gates and for
+            // values do not overlap.
             let [dgates, dvalues] = unsafe {
                 [dgates, dvalues].map(|Gradients { out, start }| {
                     out.uninit_range(start + input..start + input + count)

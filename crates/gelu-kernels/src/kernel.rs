@@ -1,4 +1,4 @@
-//! A function's loops over slices, compiled for each function and each level.
+//! Loops over slices, compiled for each function and each level.
 
 use crate::checks::expect_length;
 use crate::float::Float;
@@ -7,55 +7,55 @@ use crate::level::{Compiled, Level};
 use crate::prefetch;
 use core::marker::PhantomData;
 
-/// How many numbers are loaded, worked on and stored together: two registers of the widest kind.
+/// The number of elements that are loaded, processed and stored together: two registers of the widest kind.
 const BLOCK: usize = 32;
 
-/// What a loop computes.
+/// The result of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// `out = f(x)`
+    /// Writes `out = f(x)`.
     Value,
-    /// `out = dy·f′(x)`
+    /// Writes `out = dy·f′(x)`.
     Derivative,
-    /// The first as a gated unit computes it.
+    /// Writes `out = f(x)`, with the form of `f` that gated units use.
     GateValue,
-    /// The second as a gated unit computes it.
+    /// Writes `out = dy·f′(x)`, with the form of `f` that gated units use.
     GateDerivative,
-    /// Both at once, for SiLU and two forms of GELU: `values = f(x)` and `out = dy·f′(x)`. The compiler finds
-    /// what the two formulas have in common, an exponential, and computes it once.
+    /// Writes both, `values = f(x)` and `out = dy·f′(x)`, for SiLU and two forms of GELU. The compiler finds
+    /// the exponential that both formulas share, and computes it once.
     GateBoth,
 }
 
-/// Where a loop reads and writes. `out` may be `x` or `dy`, and `values` may be `x`; each element is read
-/// before it is written.
+/// The memory that a loop reads and writes. `out` may be `x` or `dy`, and `values` may be `x`, because the
+/// loop reads each element before it writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<E> {
     /// The inputs.
     pub x: *const E,
-    /// The factors, only for derivatives.
+    /// The factors; only derivatives use them.
     pub dy: *const E,
     /// The results.
     pub out: *mut E,
-    /// The function's values, only where both are computed.
+    /// The function's values; only used where a loop computes both quantities.
     pub values: *mut E,
-    /// How many there are of each.
+    /// The length of each of the arrays.
     pub length: usize,
 }
 
 impl<E> Arguments<E> {
-    /// Those of a function alone.
+    /// Returns the arguments of a loop that computes a function's values.
     pub(crate) fn new(x: *const E, out: *mut E, length: usize) -> Self {
         Self { x, dy: x, out, values: out, length }
     }
 
-    /// As another type.
+    /// Returns the same arguments with pointers to another type.
     pub(crate) fn cast<F>(self) -> Arguments<F> {
         let Self { x, dy, out, values, length } = self;
         let [x, dy] = [x, dy].map(<*const E>::cast);
         Arguments { x, dy, out: out.cast(), values: values.cast(), length }
     }
 
-    /// Those from one on.
+    /// Returns the arguments for the elements from `start` on.
     fn from(self, start: usize) -> Self {
         let [x, dy] = [self.x, self.dy].map(|place| place.wrapping_add(start));
         let [out, values] = [self.out, self.values].map(|place| place.wrapping_add(start));
@@ -63,10 +63,10 @@ impl<E> Arguments<E> {
     }
 }
 
-/// A loop over slices of whole blocks, in code for a level; the number is the function's parameter.
+/// A loop over slices of whole blocks, compiled for one level. The number is the function's parameter.
 pub(crate) type Loop<E> = unsafe fn((Arguments<E>, f64));
 
-/// A function's loop for a level; `None` if the two of a gate have no loop in common.
+/// Returns a function's loop for a level, or `None` if the function has no loop for both quantities of a gate.
 pub(crate) fn pick<E: Float>(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<E>> {
     Some(match quantity {
         Quantity::Value => kind.with(Pick::<E, VALUE>::of(level)),
@@ -102,9 +102,11 @@ struct Elementwise<E, F, const OF: u8>(PhantomData<(E, F)>);
 impl<E: Float, F: Function, const OF: u8> Compiled for Elementwise<E, F, OF> {
     type Arguments = (Arguments<E>, f64);
 
+    /// Runs the loop over whole blocks.
+    ///
     /// # Safety
     ///
-    /// As for [`Kernel::run`], of whole blocks.
+    /// As for [`Kernel::run`]. The length has to be a multiple of the block.
     #[inline(always)]
     unsafe fn run<const FUSED: bool>((arguments, parameter): (Arguments<E>, f64)) {
         let Arguments { x, dy, out, values, length } = arguments;
@@ -116,15 +118,16 @@ impl<E: Float, F: Function, const OF: u8> Compiled for Elementwise<E, F, OF> {
                 VALUE => {}
                 _ => prefetch::to_read::<BLOCK, E>(dy.wrapping_add(start)),
             }
-            // Read at once: builds with debug assertions check every read through a pointer.
-            // SAFETY: the block lies within the arguments, as the caller promised.
+            // Reads a whole block at once, because builds with debug assertions check every read through a
+            // pointer.
+            // SAFETY: the block lies within the arguments, as the caller guarantees.
             let x = unsafe { x.add(start).cast::<[E; BLOCK]>().read_unaligned() };
             let dy = match OF {
                 VALUE => x,
                 // SAFETY: as above.
                 _ => unsafe { dy.add(start).cast::<[E; BLOCK]>().read_unaligned() },
             };
-            // One loop that the compiler vectorises, into arrays that nothing else points to.
+            // The compiler vectorises this loop because nothing else points to its arrays.
             let (mut results, mut both) = ([E::ZERO; BLOCK], [E::ZERO; BLOCK]);
             for (i, result) in results.iter_mut().enumerate() {
                 match OF {
@@ -148,7 +151,7 @@ impl<E: Float, F: Function, const OF: u8> Compiled for Elementwise<E, F, OF> {
     }
 }
 
-/// A function or its derivative on slices.
+/// A loop that computes a function or its derivative on slices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel<E> {
     quantity: Quantity,
@@ -161,21 +164,23 @@ impl<E: Float> Kernel<E> {
         Self::try_new(quantity, unit, level).expect("only both at once may have no loop")
     }
 
-    /// `None` if there is no such loop.
+    /// Returns `None` if there is no loop for this quantity.
     fn try_new(quantity: Quantity, unit: Unit, level: Level) -> Option<Self> {
         let run = E::loop_of(unit.kind(), quantity, level)?;
         Some(Self { quantity, parameter: unit.parameter(), run })
     }
 
+    /// Runs the loop.
+    ///
     /// # Safety
     ///
-    /// The arguments must be valid to read or write for their length, what is written touched by nothing else,
-    /// and `dy` and `values` be there where the quantity needs them.
+    /// The arguments must be valid for reads or writes of their length, and nothing else may access what the
+    /// loop writes. `dy` and `values` must be valid if the quantity uses them.
     #[inline(always)]
     pub(crate) unsafe fn run(&self, arguments: Arguments<E>) {
         let rest = arguments.length % BLOCK;
         let whole = Arguments { length: arguments.length - rest, ..arguments };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the safety contract of this function.
         unsafe {
             if whole.length > 0 {
                 (self.run)((whole, self.parameter));
@@ -186,14 +191,15 @@ impl<E: Float> Kernel<E> {
         }
     }
 
-    /// Less than a block, copied into a whole one, so that loops are compiled for whole blocks alone.
+    /// Runs the loop on less than a block. It copies the elements into a whole block, so that loops are
+    /// compiled for whole blocks only.
     ///
     /// # Safety
     ///
     /// As for `run`.
     unsafe fn run_rest(&self, arguments: Arguments<E>) {
         let Arguments { x, dy, out, values, length } = arguments;
-        // SAFETY: as the caller promises; the blocks are this function's.
+        // SAFETY: the caller upholds the safety contract, and the blocks are local variables.
         unsafe {
             let mut numbers = padded(x, length);
             let is_value = matches!(self.quantity, Quantity::Value | Quantity::GateValue);
@@ -208,15 +214,15 @@ impl<E: Float> Kernel<E> {
         }
     }
 
-    /// The function of numbers, in their place.
+    /// Replaces each of `numbers` by its function value.
     #[inline(always)]
     pub(crate) fn replace(&self, numbers: &mut [E]) {
         let out = numbers.as_mut_ptr();
-        // SAFETY: the slice is borrowed for this call, and all reads and writes are in it.
+        // SAFETY: the slice is borrowed for this call, and all reads and writes are within it.
         unsafe { self.run(Arguments::new(out, out, numbers.len())) };
     }
 
-    /// Factors times the derivative at `x`, in their place.
+    /// Multiplies each of `factors` by the derivative at `x`.
     ///
     /// # Panics
     ///
@@ -225,29 +231,29 @@ impl<E: Float> Kernel<E> {
     pub(crate) fn scale(&self, x: &[E], factors: &mut [E]) {
         expect_length("gradient", factors.len(), x.len(), format_args!("one for each of `x`"));
         let out = factors.as_mut_ptr();
-        // SAFETY: the slices are borrowed for this call, and are as long as each other.
+        // SAFETY: the slices are borrowed for this call, and have the same length.
         unsafe { self.run(Arguments { dy: out, ..Arguments::new(x.as_ptr(), out, x.len()) }) };
     }
 }
 
-/// A block that begins with so many numbers and ends in zeros.
+/// Returns a block that begins with `count` numbers and ends in zeros.
 ///
 /// # Safety
 ///
-/// They must be readable, and no more than a block.
+/// `numbers` must be readable for `count` elements, and `count` at most a block.
 unsafe fn padded<E: Float>(numbers: *const E, count: usize) -> [E; BLOCK] {
     let mut block = [E::ZERO; BLOCK];
-    // SAFETY: as the caller promises; the block is new.
+    // SAFETY: the caller upholds the safety contract, and the block is a new array.
     unsafe { core::ptr::copy_nonoverlapping(numbers, block.as_mut_ptr(), count) };
     block
 }
 
-/// A gate's function and its derivative, both at once.
+/// The loops that compute a gate's function and its derivative.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GateKernel<E> {
-    /// One loop for both, of the gates that are in use.
+    /// One loop for both, which the gates in common use have.
     Both(Kernel<E>),
-    /// The function and its derivative.
+    /// A loop for the function and a loop for its derivative.
     Each(Kernel<E>, Kernel<E>),
 }
 
@@ -260,7 +266,7 @@ impl<E: Float> GateKernel<E> {
         }
     }
 
-    /// The gates become the function of them, the factors are multiplied by its derivative at them.
+    /// Replaces each gate by its function value, and multiplies each factor by the derivative at the gate.
     ///
     /// # Panics
     ///
@@ -275,7 +281,7 @@ impl<E: Float> GateKernel<E> {
             Self::Both(both) => {
                 assert_eq!(gates.len(), factors.len(), "a factor for every gate");
                 let (x, dy, length) = (gates.as_mut_ptr(), factors.as_mut_ptr(), gates.len());
-                // SAFETY: both are borrowed for this call, and as long as that.
+                // SAFETY: both slices are borrowed for this call, and have this length.
                 unsafe { both.run(Arguments { x, dy, out: dy, values: x, length }) };
             }
         }
@@ -287,7 +293,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// The bits of a gate's value and scaled derivative, by one loop and by one for each.
+    /// Asserts that one loop for both quantities and two separate loops give bit-identical results.
     fn assert_the_same<E: Float>(unit: Unit, level: Level, length: usize, bits: fn(E) -> u64) {
         let number = |i: usize, scale: f64| E::from_f64((i as f64 * 0.737).sin() * scale);
         let gates: Vec<E> = (0..length).map(|i| number(i, 30.0)).collect();

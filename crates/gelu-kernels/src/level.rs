@@ -1,37 +1,37 @@
 use alloc::vec::Vec;
 
-/// An instruction set that loops are compiled for, and that this processor has: only detection makes
-/// one.
+/// An instruction set that loops are compiled for and that this processor has. Levels come from detection
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level(Set);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
-    /// 16 f32 at once.
+    /// Instructions for 16 f32 numbers at once.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx512,
-    /// 8 f32 at once.
+    /// Instructions for 8 f32 numbers at once.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2,
-    /// The target's baseline has a fused multiply-add: NEON on AArch64, or a build for a given
+    /// The target's baseline, which has a fused multiply-add: NEON on AArch64, or a build for a specific
     /// processor.
     #[cfg(all(
         feature = "std",
         any(target_arch = "aarch64", target_feature = "fma", target_feature = "relaxed-simd")
     ))]
     Fused,
-    /// The target's baseline, whose missing fused operation is done without: f32 is computed in
-    /// f64.
+    /// The target's baseline, without a fused multiply-add: f32 functions are computed in f64.
     Portable,
 }
 
-/// Something to be done in code compiled for a level. `run` has to be `#[inline(always)]`.
+/// Work that runs in code compiled for a level. `run` has to be `#[inline(always)]`.
 pub trait Work {
-    /// What comes out.
+    /// The type of the result.
     type Output;
 
-    /// Does it; `FUSED` where a multiply-add is one instruction, and `LANES` of f32 are a vector. What is not
-    /// fused by name is not fused, so that a loop of plain sums and products has the same bits on every level.
+    /// Does the work. `FUSED` says that a multiply-add is one instruction, and `LANES` is the number of f32 in
+    /// a vector. The compiler only fuses explicit multiply-adds, so a loop of plain sums and products gives
+    /// bit-identical results on every level.
     fn run<const FUSED: bool, const LANES: usize>(self) -> Self::Output;
 }
 
@@ -40,14 +40,16 @@ pub trait Work {
 pub(crate) trait Compiled {
     type Arguments;
 
+    /// Runs the function.
+    ///
     /// # Safety
     ///
-    /// As the implementation says.
+    /// The implementation documents its requirements.
     unsafe fn run<const FUSED: bool>(arguments: Self::Arguments);
 }
 
 impl Level {
-    /// All that this processor has, the best first.
+    /// Returns all levels of this processor, the best first.
     pub fn available() -> Vec<Self> {
         let levels: &[(Set, bool)] = &[
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -68,32 +70,32 @@ impl Level {
         levels.iter().filter(|(_, found)| *found).map(|(set, _)| Self(*set)).collect()
     }
 
-    /// What is computed with where nobody says otherwise: the best there is, or the one that the
-    /// environment variable `GELU_SIMD` names (`avx512`, `avx2`, `fused`, `portable`).
+    /// Returns the level that is used by default: the best one, or the one that the environment variable
+    /// `GELU_SIMD` names (`avx512`, `avx2`, `fused`, `portable`).
     ///
     /// # Panics
     ///
-    /// If it names one that this processor or this build does not have.
+    /// If `GELU_SIMD` names a level that this processor or this build does not have.
     #[cfg(feature = "std")]
     pub fn best() -> Self {
-        // Once: on every call that follows a refusal it is refused again.
+        // The variable is read once. After a failure, every later call reads it again and fails again.
         static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
         *BEST.get_or_init(|| Self::chosen().unwrap_or_else(|refusal| panic!("{refusal}")))
     }
 
-    /// [`best`](Self::best), for a program that refuses before it begins.
+    /// Returns [`best`](Self::best), or an error that a program can report before it begins.
     ///
     /// # Errors
     ///
-    /// A sentence, if `GELU_SIMD` names an instruction set that this processor or this build does not
-    /// have.
+    /// If `GELU_SIMD` names an instruction set that this processor or this build does not have. The error is a
+    /// sentence.
     #[cfg(feature = "std")]
     pub fn chosen() -> Result<Self, std::string::String> {
         let wanted = std::env::var_os("GELU_SIMD").unwrap_or_default();
         Self::named(&wanted.to_string_lossy())
     }
 
-    /// The level of a name, the best for none.
+    /// Returns the level of this name, or the best level for an empty name.
     #[cfg(feature = "std")]
     fn named(wanted: &str) -> Result<Self, std::string::String> {
         let levels = Self::available();
@@ -110,7 +112,7 @@ impl Level {
         })
     }
 
-    /// What is computed with.
+    /// Returns the level that is used by default.
     #[cfg(not(feature = "std"))]
     pub fn best() -> Self {
         Self(Set::Portable)
@@ -121,17 +123,17 @@ impl Level {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
     }
 
-    /// Whether a multiply-add is one instruction.
+    /// Returns whether a multiply-add is one instruction.
     pub fn fuses(self) -> bool {
         self.0 != Set::Portable
     }
 
-    /// How many f32 there are in a vector.
+    /// Returns the number of f32 in a vector.
     pub fn lanes(self) -> usize {
         self.run(Lanes)
     }
 
-    /// The function in code compiled for this level: to be called on this processor alone.
+    /// Returns the function in code compiled for this level. It may only be called on this processor.
     #[cfg(feature = "loops")]
     pub(crate) fn compiled<C: Compiled>(self) -> unsafe fn(C::Arguments) {
         match self.0 {
@@ -155,7 +157,7 @@ impl Level {
     /// Does the work in code compiled for this level.
     pub fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {
-            // SAFETY: `available`, the only maker of levels, has detected the instructions.
+            // SAFETY: `available` is the only source of levels, and has detected the instructions.
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Set::Avx512 => unsafe { avx512(work) },
             // SAFETY: as above.
@@ -187,23 +189,27 @@ fn avx2<W: Work>(work: W) -> W::Output {
     work.run::<true, 8>()
 }
 
+/// Runs `C` in code compiled for AVX-512.
+///
 /// # Safety
 ///
 /// As for [`Compiled::run`].
 #[cfg(all(target_arch = "x86_64", feature = "std", feature = "loops"))]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512_function<C: Compiled>(arguments: C::Arguments) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller upholds the safety contract of this function.
     unsafe { C::run::<true>(arguments) };
 }
 
+/// Runs `C` in code compiled for AVX2.
+///
 /// # Safety
 ///
 /// As for [`Compiled::run`].
 #[cfg(all(target_arch = "x86_64", feature = "std", feature = "loops"))]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2_function<C: Compiled>(arguments: C::Arguments) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller upholds the safety contract of this function.
     unsafe { C::run::<true>(arguments) };
 }
 

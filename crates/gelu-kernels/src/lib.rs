@@ -1,9 +1,9 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-//! Activations for slices of numbers: right values *and* right derivatives, with the widest instructions that the
-//! processor has, on several threads where that pays. Knows of no tensor and of no framework; gelu-core makes
-//! operations of Burn's tensors of it.
+//! Activation functions and their derivatives on slices of numbers. They use the widest instructions of the processor,
+//! and several threads where that is faster. Values and derivatives are accurate to a few units in the last place. This
+//! crate does not depend on tensors or a framework; gelu-core turns its functions into operations on Burn's tensors.
 //!
 //! ```
 //! let (x, mut y) = ([-3.0, 1.0], [0.0; 2]);
@@ -11,37 +11,42 @@
 //! assert_eq!(y, [-0.004_049_694, 0.841_344_7]);
 //! ```
 //!
-//! [`Unit`] is the list of functions. [`forward`] and [`backward`] are those of whole slices, [`Pass`]
-//! adds a bias and dropout, [`gated`] and [`gated_pair`] are gated units, and [`stochastic_map`] is the GELU's random
-//! counterpart; [`slices`] is for loops of your own, on the calling thread. Such loops get their instructions from
-//! [`Level`], their threads from [`threads`], and share results by [`SharedSlice`].
+//! [`Unit`] lists the functions. [`forward`] and [`backward`] apply one to a whole slice, [`Pass`] adds a bias and
+//! dropout, [`gated`] and [`gated_pair`] compute gated units, and [`stochastic_map`] is the random counterpart of the
+//! GELU. For loops of your own, [`slices`] computes on the calling thread, [`Level`] picks instructions, [`threads`]
+//! shares work between threads, and [`SharedSlice`] lets threads write to one slice.
 //!
 //! # Accuracy
 //!
-//! In f32, over all 2³² inputs and in units in the last place: the GELU is within 2.5 and its
-//! derivative within 2.1, the tanh form within 2.7 and 3.4, all other functions within 0.51 (the
-//! example `verify`). 16 bits are rounded once from f32. In f64 a search for the worst inputs found no more than 5,
-//! but for the derivatives of Mish and of the Cauchy unit (6.1), the squared GELU and its derivative (8.1 and 6.3), and
-//! the derivative of tanh shrinkage (7.2).
+//! In f32, over all 2³² inputs, errors in units in the last place are at most:
+//!
+//! | | value | derivative |
+//! |---|---|---|
+//! | GELU | 2.5 | 2.1 |
+//! | tanh form of GELU | 2.7 | 3.4 |
+//! | all other functions | 0.51 | 0.51 |
+//!
+//! The example `verify` measures this. Results of 16 bits are rounded once from f32. In f64, a search for the worst
+//! inputs found errors of at most 5 units, with these exceptions: the derivatives of Mish and of the Cauchy unit (6.1),
+//! the squared GELU and its derivative (8.1 and 6.3), and the derivative of tanh shrinkage (7.2).
 //!
 //! # Instructions
 //!
-//! On x86-64 every loop is compiled for AVX-512, AVX2 with FMA and the baseline, and chosen at run
-//! time; `GELU_SIMD=avx512`, `avx2`, `fused` or `portable` forces one, and what is not there is
-//! refused. Results have the same bits on all that fuse a multiply-add, and for any number of
-//! threads.
+//! On x86-64 every loop is compiled for AVX-512, for AVX2 with FMA, and for the baseline; the processor decides at run
+//! time. `GELU_SIMD=avx512`, `avx2`, `fused` or `portable` selects one; naming an unavailable one is an error. Results
+//! are bit-identical on all levels that fuse a multiply-add, and for any number of threads.
 //!
 //! # Features
 //!
 //! | | |
 //! |---|---|
-//! | `loops` | the loops over slices of all functions; without it there are the functions of one number and random numbers |
-//! | `std` | detects instructions; without it, the baseline is used |
-//! | `rayon` | several threads, on which no bit depends; `GELU_SPIN_TIME=0` or [`set_spin_time`] has none of them spin |
+//! | `loops` | loops over slices; without it, the crate has functions of one number and random numbers |
+//! | `std` | detects instructions; without it, the crate uses the baseline |
+//! | `rayon` | several threads, with bit-identical results; `GELU_SPIN_TIME=0` or [`set_spin_time`] stops them from spinning |
 //! | `half` | `f16` and `bf16` |
-//! | `serde` | units by their names |
+//! | `serde` | serialises units by their names |
 //!
-//! The first four are the default.
+//! The first four are enabled by default.
 
 extern crate alloc;
 
@@ -112,7 +117,7 @@ pub use team::set_spin_time;
 #[cfg(all(test, feature = "half", feature = "loops"))]
 mod tests;
 
-/// The code of the README, compiled with the documentation's tests.
+/// Compiles the code of the README as documentation tests.
 #[cfg(all(doctest, feature = "half", feature = "loops"))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

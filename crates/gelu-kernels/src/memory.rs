@@ -1,10 +1,11 @@
-/// Has this process keep memory that it frees, for what it allocates next: whether it will.
+/// Makes this process keep the memory that it frees, for later allocations. Returns whether the setting took
+/// effect.
 ///
-/// A step of training allocates the same tensors as the step before. By default glibc gives large ones
-/// back to the system as soon as they are freed, and the system clears every page of the next: a sixth of
-/// a CNN's step. Called before training begins, this tells glibc to ask for memory and never to return
-/// any; the process keeps what it needed at its peak. It does nothing elsewhere, nor where the environment
-/// says by `MALLOC_…_` or `GLIBC_TUNABLES` what glibc is to do.
+/// A training step allocates the same tensors as the step before. By default glibc returns large ones to the
+/// system as soon as they are freed, and the system clears every page of the next ones, which takes a sixth
+/// of a CNN's step. Call this function before training begins: it tells glibc never to return memory, so the
+/// process holds its peak memory until it ends. The function does nothing on other systems, or if a
+/// `MALLOC_…_` or `GLIBC_TUNABLES` environment variable already configures glibc.
 pub fn keep_memory() -> bool {
     let said = |(name, _): (std::ffi::OsString, std::ffi::OsString)| {
         let name = name.to_string_lossy();
@@ -17,7 +18,7 @@ pub fn keep_memory() -> bool {
 mod glibc {
     use core::ffi::c_int;
 
-    // From its malloc.h.
+    // The values are from glibc's malloc.h.
     const TRIM_THRESHOLD: c_int = -1;
     const TOP_PAD: c_int = -2;
     const MMAP_MAX: c_int = -4;
@@ -27,11 +28,14 @@ mod glibc {
     }
 
     pub(super) fn keep() -> bool {
-        /// As large as the areas that threads other than the first allocate from: an empty one is kept, too.
+        /// The size of the arenas that threads other than the first allocate from, so that an empty arena is
+        /// kept, too.
         const AREA: c_int = 64 << 20;
-        // Nothing mapped by itself, so that nothing is unmapped; no end of the heap returned.
+        // With these settings glibc maps nothing separately, so it unmaps nothing, and it never returns the
+        // end of the heap.
         [(MMAP_MAX, 0), (TRIM_THRESHOLD, -1), (TOP_PAD, AREA)].iter().all(|&(parameter, value)| {
-            // SAFETY: it takes plain numbers, and glibc lets itself change them while others allocate.
+            // SAFETY: the function takes plain numbers, and glibc allows this call while other threads
+            // allocate.
             unsafe { mallopt(parameter, value) == 1 }
         })
     }

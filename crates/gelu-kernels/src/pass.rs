@@ -1,4 +1,4 @@
-//! What is around a function: 16-bit types, bias, dropout, sums over rows.
+//! Passes over slices: a function with 16-bit types, bias, dropout, and sums over rows.
 
 mod chunk;
 
@@ -16,20 +16,21 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// `out[i] = keep(i)·f(x[i] + bias[i mod bias.len()])`, or with `f′` and times `dy[i]`: what is
-/// done to a slice of `S`.
+/// A function with an optional bias and dropout, applied to a slice of `S`:
+/// `out[i] = keep(i)·f(x[i] + bias[i mod bias.len()])`. For the gradient, `f′` replaces `f`, and the result is
+/// multiplied by `dy[i]`.
 #[derive(Clone, Debug)]
 pub struct Pass<S: Storage> {
     unit: Unit,
-    /// One number a column; none for none.
+    /// One number per column; empty without a bias.
     bias: Vec<S::Float>,
-    /// Which elements become 0, and what the others are scaled by.
+    /// The dropout mask: which elements become 0, and the factor of the others.
     mask: Option<Mask>,
     level: Level,
 }
 
 impl<S: Storage> Pass<S> {
-    /// The function alone.
+    /// Creates a pass that only applies the function.
     ///
     /// # Panics
     ///
@@ -39,22 +40,22 @@ impl<S: Storage> Pass<S> {
         Self { unit, bias: Vec::new(), mask: None, level: Level::best() }
     }
 
-    /// With a bias added before it, and dropout after it.
+    /// Adds `bias` before the function, and the dropout `mask` after it.
     pub fn with(self, bias: &[S], mask: Option<Mask>) -> Self {
         Self { bias: bias.iter().map(|&bias| bias.widen()).collect(), mask, ..self }
     }
 
-    /// By these instructions.
+    /// Uses the instructions of this level.
     pub fn at(self, level: Level) -> Self {
         Self { level, ..self }
     }
 
-    /// The results for `x`.
+    /// Returns the results for `x`.
     pub fn map(&self, x: &[S]) -> Vec<S> {
         let mut out = Vec::with_capacity(x.len());
         let results = SharedSlice::uninit(&mut out.spare_capacity_mut()[..x.len()]);
         self.run(Quantity::Value, Source::Slice(x), Source::Results, results, x.len());
-        // SAFETY: the pass has written every one of them.
+        // SAFETY: the pass has written every element.
         unsafe { out.set_len(x.len()) };
         out
     }
@@ -70,14 +71,15 @@ impl<S: Storage> Pass<S> {
         self.run(Quantity::Value, Source::Slice(x), Source::Results, results, x.len());
     }
 
-    /// Replaces `values` by the results for them.
+    /// Replaces each of `values` by its result.
     pub fn map_in_place(&self, values: &mut [S]) {
         let length = values.len();
         let results = SharedSlice::new(values);
         self.run(Quantity::Value, Source::Results, Source::Results, results, length);
     }
 
-    /// The product of `dy` with the derivative at `x`, and its sum over the rows if there is a bias (else nothing).
+    /// Returns the product of `dy` with the derivative at `x`, and the product's sum over the rows if there is a
+    /// bias. Without a bias the second vector is empty.
     ///
     /// # Panics
     ///
@@ -88,12 +90,12 @@ impl<S: Storage> Pass<S> {
         let results = SharedSlice::uninit(&mut out.spare_capacity_mut()[..x.len()]);
         let (x, dy, length) = (Source::Slice(x), Source::Slice(dy), x.len());
         let sums = self.run(Quantity::Derivative, x, dy, results, length);
-        // SAFETY: the pass has written every one of them.
+        // SAFETY: the pass has written every element.
         unsafe { out.set_len(length) };
         (out, sums)
     }
 
-    /// As [`scale`](Self::scale), into `out`.
+    /// Does the same as [`scale`](Self::scale), but writes the product to `out`, and returns only the sums.
     ///
     /// # Panics
     ///
@@ -105,7 +107,7 @@ impl<S: Storage> Pass<S> {
         self.run(Quantity::Derivative, x, dy, results, length)
     }
 
-    /// As [`scale`](Self::scale), into `dy` itself.
+    /// Does the same as [`scale`](Self::scale), but writes the product to `dy`, and returns only the sums.
     ///
     /// # Panics
     ///
@@ -122,12 +124,13 @@ impl<S: Storage> Pass<S> {
         }
     }
 
-    /// Whether there is nothing but the function.
+    /// Returns whether the pass only applies the function.
     fn is_direct(&self) -> bool {
         S::DIRECT && self.bias.is_empty() && self.mask.is_none()
     }
 
-    /// Chunk by chunk. A chunk's work and its sums do not depend on how many threads there are.
+    /// Processes the slice in chunks, and returns the sums over rows. The chunks and their sums do not depend on
+    /// the number of threads.
     fn run(
         &self,
         quantity: Quantity,
@@ -138,7 +141,7 @@ impl<S: Storage> Pass<S> {
     ) -> Vec<S> {
         let kernel = Kernel::new(quantity, self.unit, self.level);
         let is_direct = self.is_direct();
-        // Sums are kept chunk by chunk, so these are not much shorter than some rows.
+        // Each chunk has its own sums, so chunks are not much shorter than a few rows.
         let columns = if quantity == Quantity::Derivative { self.bias.len() } else { 0 };
         let threads = match is_direct && self.unit.kind().is_cheap() {
             true => Threads::if_worth(length >= PARALLEL_COPY),
@@ -152,8 +155,8 @@ impl<S: Storage> Pass<S> {
             let [x, dy] = [x, dy].map(|source| source.at(range.clone(), out));
             let arguments = Arguments { dy, ..Arguments::new(x, out, range.len()) };
             if is_direct {
-                // SAFETY: the slices are borrowed meanwhile, and no other thread has this chunk of them. The types
-                // are one.
+                // SAFETY: the slices are borrowed during the call, and no other thread uses this chunk. `S` and its
+                // float are the same type, because the pass is direct.
                 unsafe { kernel.run(arguments.cast()) };
             } else {
                 let chunk = Chunk { pass: self, kernel, quantity, arguments, start: range.start };
@@ -169,16 +172,16 @@ impl<S: Storage> Pass<S> {
     }
 }
 
-/// Where a pass reads.
+/// The memory that a pass reads.
 #[derive(Clone, Copy)]
 enum Source<'a, S> {
     Slice(&'a [S]),
-    /// Where it writes.
+    /// The slice that the pass writes to.
     Results,
 }
 
 impl<S> Source<'_, S> {
-    /// The start of a range, of which the results go to `out`.
+    /// Returns a pointer to the start of a range whose results go to `out`.
     fn at(self, range: Range<usize>, out: *mut S) -> *const S {
         match self {
             Self::Slice(numbers) => numbers[range].as_ptr(),

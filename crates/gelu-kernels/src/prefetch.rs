@@ -1,6 +1,7 @@
-//! Prefetching what a loop reads or writes a page later: the processor's own prefetching stops at a page's end.
+//! Prefetches the memory that a loop reads or writes one page later. The processor's own prefetching stops at
+//! the end of a page.
 
-/// Prefetches the `COUNT` numbers a page behind `from`, to be read.
+/// Prefetches the `COUNT` numbers one page after `from`, for reading.
 #[inline(always)]
 pub fn to_read<const COUNT: usize, T>(from: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -12,7 +13,7 @@ pub fn to_read<const COUNT: usize, T>(from: *const T) {
     let _ = from;
 }
 
-/// Prefetches the `COUNT` numbers a page behind `to`, to be written.
+/// Prefetches the `COUNT` numbers one page after `to`, for writing.
 #[inline(always)]
 pub fn to_write<const COUNT: usize, T>(to: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -24,7 +25,7 @@ pub fn to_write<const COUNT: usize, T>(to: *const T) {
     let _ = to;
 }
 
-/// The lines of the caches that numbers a page later lie in.
+/// Calls `fetch` with the cache lines of the numbers one page later.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn each_line<const COUNT: usize, T>(numbers: *const T, fetch: impl Fn(*const i8)) {

@@ -1,11 +1,11 @@
-//! The one place where threads are let into the same slice.
+//! Access of several threads to one slice. All such unsafe code is in this module.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// Shares a slice between threads that write ranges of it that do not overlap. One thread's ranges need not be
-/// contiguous: rows of a block, channels of a picture.
+/// Shares a slice between threads that write non-overlapping ranges. One thread's ranges need not be
+/// contiguous: they may be rows of a block, or channels of an image.
 ///
 /// ```
 /// use gelu_kernels::SharedSlice;
@@ -24,26 +24,26 @@ pub struct SharedSlice<'a, T> {
     _slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: a thread that shares it can do no more than take ranges, which no other has, as it promises;
-// that is sending them.
+// SAFETY: a thread that shares the slice can only take ranges, and guarantees that no other thread takes an
+// overlapping one. That is equivalent to sending the ranges.
 unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
 
 impl<'a, T> SharedSlice<'a, T> {
-    /// A slice of written numbers.
+    /// Shares a slice of initialised elements.
     pub fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), length: slice.len(), _slice: PhantomData }
     }
 
-    /// A slice that is to be written first.
+    /// Shares a slice whose elements have to be written before they are read.
     pub fn uninit(slice: &'a mut [MaybeUninit<T>]) -> Self {
         Self { start: slice.as_mut_ptr().cast(), length: slice.len(), _slice: PhantomData }
     }
 
-    /// Where a range begins.
+    /// Returns a pointer to the start of a range.
     ///
     /// # Panics
     ///
-    /// If it does not lie within the slice.
+    /// If the range does not lie within the slice.
     #[inline]
     pub fn pointer(&self, range: Range<usize>) -> *mut T {
         assert!(
@@ -54,32 +54,32 @@ impl<'a, T> SharedSlice<'a, T> {
         self.start.wrapping_add(range.start)
     }
 
-    /// A range of written numbers.
+    /// Returns a range of initialised elements.
     ///
     /// # Safety
     ///
-    /// The numbers have been written, and no range that overlaps this one is used meanwhile.
+    /// The elements must have been written, and no overlapping range may be in use at the same time.
     ///
     /// # Panics
     ///
-    /// As [`pointer`](Self::pointer).
+    /// If the range does not lie within the slice.
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "as the caller promises, each is used once at a time")]
     pub unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
         let length = range.len();
-        // SAFETY: it lies within the slice, which is borrowed; the rest is promised.
+        // SAFETY: the range lies within the borrowed slice, and the caller guarantees the rest.
         unsafe { core::slice::from_raw_parts_mut(self.pointer(range), length) }
     }
 
-    /// A range that is to be written first.
+    /// Returns a range whose elements have to be written before they are read.
     ///
     /// # Safety
     ///
-    /// No range that overlaps this one is used meanwhile.
+    /// No overlapping range may be in use at the same time.
     ///
     /// # Panics
     ///
-    /// As [`pointer`](Self::pointer).
+    /// If the range does not lie within the slice.
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "as the caller promises, each is used once at a time")]
     pub unsafe fn uninit_range(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {

@@ -1,7 +1,7 @@
-//! The functions on slices of f32, on the calling thread: for crates whose own loops do one more
-//! thing before or after an activation.
+//! Functions on slices of f32, on the calling thread. They are for crates whose own loops do more
+//! than apply an activation.
 //!
-//! As accurate as the functions of the crate itself, which use several threads.
+//! They are as accurate as the functions at the crate's root, which use several threads.
 //!
 //! ```
 //! use gelu_kernels::{Unit, slices};
@@ -18,7 +18,7 @@ use crate::functions::Unit;
 use crate::kernel::{Kernel, Quantity};
 use crate::level::Level;
 
-/// Replaces every number by the function of it.
+/// Replaces every number by its function value.
 ///
 /// # Panics
 ///
@@ -27,7 +27,7 @@ pub fn forward(unit: Unit, values: &mut [f32]) {
     forward_at(Level::best(), unit, values);
 }
 
-/// [`forward`] in code compiled for a level.
+/// Does the same as [`forward`], in code compiled for `level`.
 #[doc(hidden)]
 pub fn forward_at(level: Level, unit: Unit, values: &mut [f32]) {
     Kernel::new(Quantity::Value, unit.checked(), level).replace(values);
@@ -42,7 +42,7 @@ pub fn backward(unit: Unit, x: &[f32], gradient: &mut [f32]) {
     backward_at(Level::best(), unit, x, gradient);
 }
 
-/// [`backward`] in code compiled for a level.
+/// Does the same as [`backward`], in code compiled for `level`.
 #[doc(hidden)]
 pub fn backward_at(level: Level, unit: Unit, x: &[f32], gradient: &mut [f32]) {
     Kernel::new(Quantity::Derivative, unit.checked(), level).scale(x, gradient);

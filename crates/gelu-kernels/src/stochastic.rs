@@ -13,10 +13,11 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// How many numbers are worked on together: few enough for a processor's first cache.
+/// The number of elements that are processed together: few enough for a processor's first-level cache.
 const BLOCK: usize = 1024;
 
-/// `y` where the draw's uniform number is below Φ(x), else 0; compared in the type that is computed in.
+/// Returns `y` where the random number of `draw` is below Φ(x), and 0 elsewhere. Numbers are compared
+/// in the float type of `S`.
 ///
 /// # Panics
 ///
@@ -36,7 +37,7 @@ pub fn stochastic_map<S: Storage>(x: &[S], y: &[S], draw: Draw) -> Vec<S> {
         let (x, y) = (&x[range.clone()], &y[range.clone()]);
         level.run(Chunk { x, y, out, range, draw, kernel, level });
     });
-    // SAFETY: the chunks are all of the slice, and each has been written.
+    // SAFETY: the chunks cover the whole slice, and the work above has written each chunk.
     unsafe { out.set_len(length) };
     out
 }
@@ -45,7 +46,7 @@ struct Chunk<'a, S: Storage> {
     x: &'a [S],
     y: &'a [S],
     out: &'a mut [MaybeUninit<S>],
-    /// Where the slices lie in the tensor.
+    /// The position of the slices in the tensor.
     range: Range<usize>,
     draw: Draw,
     kernel: Kernel<S::Float>,

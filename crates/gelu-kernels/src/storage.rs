@@ -1,10 +1,10 @@
-//! The types that numbers are stored in.
+//! Types that numbers are stored in.
 
 use crate::float::Float;
 #[cfg(feature = "half")]
 use half::{bf16, f16};
 
-/// Loops trust what a type says of itself, so that there are no others than these.
+/// Seals [`Storage`](super::Storage), because loops rely on what a type's implementation states.
 pub(crate) mod sealed {
     pub trait Sealed {}
 
@@ -16,18 +16,19 @@ pub(crate) mod sealed {
     impl Sealed for half::f16 {}
 }
 
-/// A type that numbers are stored in: `f32`, `f64`, and with the feature `half` `f16` and `bf16`.
+/// A type that numbers are stored in: `f32`, `f64`, and with the feature `half` also `f16` and
+/// `bf16`.
 pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// What it is computed in: f32 for 16 bits.
+    /// The type that computation is done in: f32 for types of 16 bits.
     type Float: Float;
 
-    /// Whether the two are one type.
+    /// Whether the storage type and the computation type are the same.
     const DIRECT: bool;
 
-    /// Without loss.
+    /// Converts to the computation type, without loss.
     fn widen(self) -> Self::Float;
 
-    /// To nearest, ties to even.
+    /// Rounds to the nearest number of this type, ties to even.
     fn narrow(value: Self::Float) -> Self;
 }
 
@@ -61,8 +62,8 @@ impl Storage for f64 {
     }
 }
 
-/// The conversions of `bf16` and `f16` in integer and f32 arithmetic without branches, so that a
-/// loop over them vectorises on every level; the type's own look for instructions at each call.
+/// Converts `bf16` and `f16` with integer and f32 arithmetic without branches, so that a loop over
+/// them vectorises on every level. The conversions of `half` detect instructions on each call.
 #[cfg(feature = "half")]
 impl Storage for bf16 {
     type Float = f32;
@@ -91,7 +92,7 @@ impl Storage for f16 {
     fn widen(self) -> f32 {
         let bits = u32::from(self.to_bits());
         let (sign, rest) = ((bits & 0x8000) << 16, (bits & 0x7FFF) << 13);
-        // The exponents' biases differ by 112; the product is exact, subnormal or not.
+        // The exponents' biases differ by 112. The product is exact, subnormal or not.
         let scaled = f32::from_bits(rest) * f32::from_bits((127 + 112) << 23);
         let special = rest | 0x7F80_0000;
         let magnitude = if rest >= 0x0F80_0000 { special } else { scaled.to_bits() };
@@ -100,10 +101,11 @@ impl Storage for f16 {
 
     #[inline(always)]
     fn narrow(value: f32) -> Self {
-        /// Where f16 has become infinite, and where it is not yet subnormal.
+        /// The f32 bits from which f16 is infinite, and those from which it is not subnormal.
         const OVER: u32 = (127 + 16) << 23;
         const NORMAL: u32 = (127 - 14) << 23;
-        /// Adding it rounds to the last place of subnormals and leaves that in the low bits.
+        /// Adding this number rounds to the last place of subnormals and leaves the result in the
+        /// low bits.
         const MAGIC: u32 = (127 - 14 - 10 + 23) << 23;
         let sign = value.to_bits() & 0x8000_0000;
         let bits = value.to_bits() ^ sign;
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn f32_are_rounded_to_16_bits_as_the_types_own_conversions_do() {
-        // A stride over all, and both neighbours of every tie and of every 16-bit number.
+        // Tests every 10,007th f32, and both neighbours of every tie and of every 16-bit number.
         let strided = (0..=u32::MAX).step_by(10_007);
         let near = (0..=u16::MAX).flat_map(|bits| {
             let half = f16::from_bits(bits).to_f32().to_bits();

@@ -3,7 +3,7 @@ use crate::{Level, Pass, Storage, Unit, slices};
 use alloc::vec::Vec;
 use half::f16;
 
-/// Every 65,521st bit pattern, and the neighbourhoods of what is special.
+/// Returns every 65,521st bit pattern, and the neighbours of special values.
 fn inputs() -> Vec<f32> {
     let special = [0.0, 1e-45, 1e-38, 1e-30, 1e-19, 0.25, 0.751_791_5, 1.0, 5.0, 8.5, 11.0, 13.3];
     let special = special.into_iter().chain([14.5, 14.625, 88.0, 104.0, f32::MAX, f32::INFINITY]);
@@ -17,7 +17,7 @@ fn same(a: f32, b: f32) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }
 
-/// A unit's values and derivatives.
+/// Returns a unit's values and derivatives.
 fn results<S: Storage>(unit: Unit, level: Level, x: &[S], one: S) -> [Vec<S>; 2] {
     let pass = Pass::new(unit).at(level);
     let (mut values, mut slopes) = (x.to_vec(), alloc::vec![one; x.len()]);
@@ -32,7 +32,7 @@ fn levels_give_the_same_bits_and_those_without_fused_operations_the_same_f64() {
     let double: Vec<f64> = x.iter().map(|&x| f64::from(x) * 1.000_000_1).collect();
     let levels = Level::available();
     for unit in Unit::ALL {
-        // Where a multiply-add is fused, f32 has formulas of its own.
+        // With a fused multiply-add, f32 has formulas of its own.
         for fuses in [true, false] {
             let mut all = levels.iter().filter(|level| level.fuses() == fuses);
             let Some(first) = all.next() else { continue };
@@ -57,7 +57,7 @@ fn levels_give_the_same_bits_and_those_without_fused_operations_the_same_f64() {
     }
 }
 
-/// FNV-1a of numbers' bits; any NaN is any other.
+/// Returns the FNV-1a hash of the numbers' bits. The bits of a NaN do not count.
 fn digest(bits: impl Iterator<Item = u64>) -> u64 {
     bits.fold(0xcbf2_9ce4_8422_2325, |digest, bits| {
         let step = |digest: u64, byte: u8| (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
@@ -65,8 +65,8 @@ fn digest(bits: impl Iterator<Item = u64>) -> u64 {
     })
 }
 
-/// The digests are those of an x86-64 processor with AVX-512 and AVX2; on others this test compares
-/// theirs with them.
+/// The digests are from an x86-64 processor with AVX-512 and AVX2; on other processors this test
+/// compares their results with these digests.
 #[test]
 fn every_kind_of_processor_computes_the_same_bits() {
     let x = inputs();
@@ -110,7 +110,7 @@ fn the_best_level_is_one_of_those_available() {
     assert!(Level::available().contains(&Level::best()));
 }
 
-/// `keep·dy·f(x + bias)` by the plain formula, number by number.
+/// Returns `keep·dy·f(x + bias)` by the plain formula, one number at a time.
 fn expected(x: &[f32], dy: &[f32], bias: &[f32], mask: Option<Mask>) -> Vec<f32> {
     let mask = mask.map(|mask| mask.factors(x.len()));
     let mut biased: Vec<f32> = (0..x.len())

@@ -1,5 +1,5 @@
-//! How threads share the work of a loop. Where that would change a bit, divide the work by its size alone, never by
-//! how many threads there are or which of them spin.
+//! Sharing the work of a loop between threads. Where the division of the work changes results, divide it by its
+//! size alone, never by the number of threads or by which of them spin.
 //!
 //! ```
 //! use gelu_kernels::threads::{self, Chunks, PARALLEL, Threads};
@@ -17,35 +17,35 @@ use crate::shared_slice::SharedSlice;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Numbers that a thread works on at a time: four slices of them fit the second cache level. A multiple
-/// of the four that Philox gives at once.
+/// The number of elements that a thread processes at a time: four slices of them fit the second-level cache. It is
+/// a multiple of the four numbers that Philox computes at once.
 const CHUNK: usize = 1 << 14;
 
-/// From this length on several threads are used: below, waking them takes longer than the work
+/// The length from which on several threads are used. Below it, waking them takes longer than the work
 /// (`cargo bench --bench kernels`).
 pub const PARALLEL: usize = 1 << 16;
 
-/// From this length on for what takes no longer than a copy: two threads are no faster at less, 2¹⁶ numbers take
-/// them 14 µs and one 7 (the same benchmark, `relu`).
+/// The same length for work that takes no longer than a copy. Below it two threads are no faster than one: 2¹⁶
+/// numbers take two threads 14 µs and one thread 7 µs (the same benchmark, `relu`).
 pub const PARALLEL_COPY: usize = 1 << 22;
 
-/// Which threads do some work.
+/// The threads that do some work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Threads {
     /// The calling thread alone.
     Caller,
-    /// This crate's threads, which spin while one kernel follows another, and Rayon's where those are busy.
+    /// This crate's threads, which spin between kernels, or Rayon's while those are busy.
     #[cfg(feature = "rayon")]
     Spinning,
-    /// Rayon's: for work of milliseconds, which is worth waking them.
+    /// Rayon's threads, for work of milliseconds that is worth the time to wake them.
     #[cfg(feature = "rayon")]
     Pool,
 }
 
 impl Threads {
-    /// Those for work of a size, if several threads are worth waking from `threshold` on. Threads that spin are
-    /// worth an eighth of that.
+    /// Returns the threads for work of this size, if several threads pay off from `threshold` on. Threads that
+    /// already spin pay off from an eighth of `threshold`.
     pub fn for_work(size: usize, threshold: usize) -> Self {
         #[cfg(feature = "rayon")]
         {
@@ -64,7 +64,7 @@ impl Threads {
         }
     }
 
-    /// Rayon's if they are worth waking, else the caller.
+    /// Returns Rayon's threads if `pays` is true and there are several, and the caller otherwise.
     pub fn if_worth(pays: bool) -> Self {
         #[cfg(feature = "rayon")]
         if pays && available() > 1 {
@@ -74,7 +74,7 @@ impl Threads {
         Self::Caller
     }
 
-    /// How many there are.
+    /// Returns the number of threads.
     pub fn count(self) -> usize {
         #[cfg(feature = "rayon")]
         if self != Self::Caller {
@@ -83,20 +83,20 @@ impl Threads {
         1
     }
 
-    /// Whether there are several.
+    /// Returns whether there are several threads.
     pub fn are_several(self) -> bool {
         self != Self::Caller
     }
 }
 
-/// How many threads the Rayon pool has that this thread belongs to. A process that was forked has none but the one
-/// that forked: those of its parent are not there, and to wait for them would never end.
+/// Returns the number of threads in the Rayon pool of this thread. A forked process only has the thread that
+/// forked: the other threads exist in its parent only, and waiting for them would never end.
 #[cfg(feature = "rayon")]
 fn available() -> usize {
     if crate::fork::is_forked() { 1 } else { rayon::current_num_threads() }
 }
 
-/// What `work` returns for each of `0..count`, in their order.
+/// Returns the results of `work` for each of `0..count`, in this order.
 pub fn map<T: Send>(count: usize, threads: Threads, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     #[cfg(feature = "rayon")]
     if threads != Threads::Caller && count > 1 && available() > 1 {
@@ -114,8 +114,8 @@ pub fn map<T: Send>(count: usize, threads: Threads, work: impl Fn(usize) -> T + 
     (0..count).map(work).collect()
 }
 
-/// Calls `work` with each of `0..count`. Compiled once: Rayon's code would be a tenth of what a crate with many
-/// kinds of work compiles.
+/// Calls `work` with each of `0..count`. It is not generic, because Rayon's code would otherwise be a tenth of what
+/// a crate with many kinds of work compiles.
 #[cfg(feature = "rayon")]
 fn share(count: usize, threads: Threads, work: &(dyn Fn(usize) + Sync)) {
     use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -125,7 +125,7 @@ fn share(count: usize, threads: Threads, work: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// The consecutive ranges that threads work through a slice in: they depend on its length alone.
+/// Consecutive ranges that threads process a slice in. They depend on the slice's length alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunks {
     length: usize,
@@ -133,17 +133,17 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Of `0..length`; none but the last is shorter than `least`.
+    /// Divides `0..length` into ranges. Only the last one may be shorter than `least`.
     pub fn new(length: usize, least: usize) -> Self {
         Self { length, size: CHUNK.max(least.next_multiple_of(4)) }
     }
 
-    /// How many there are.
+    /// Returns the number of ranges.
     pub fn count(self) -> usize {
         self.length.div_ceil(self.size)
     }
 
-    /// One of them.
+    /// Returns one of the ranges.
     pub fn range(self, index: usize) -> Range<usize> {
         index * self.size..((index + 1) * self.size).min(self.length)
     }

@@ -1,4 +1,4 @@
-//! A process that was forked has none of its parent's threads, and computes all the same.
+//! A forked process has none of its parent's threads, and has to compute all the same.
 
 #![cfg(unix)]
 #![allow(unsafe_code, reason = "functions of the C library")]
@@ -14,23 +14,25 @@ unsafe extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
-/// Does not wait for a child that has not ended; the same on Linux, the BSDs and macOS.
+/// `WNOHANG`: returns at once if the child has not ended. The value is the same on Linux, the BSDs and
+/// macOS.
 const NO_WAIT: c_int = 1;
 const KILL: c_int = 9;
 
-/// How a child of this process ends, whose exit status is what `work` gives, if it does within a minute.
+/// Runs `work` in a child of this process, and returns the child's exit status if it ends within a
+/// minute. The status is 0 if `work` returns true.
 fn child(work: impl Fn() -> bool) -> Option<c_int> {
-    // SAFETY: the child calls nothing but `work`, which needs no thread and no lock that others held.
+    // SAFETY: the child only calls `work`, which needs no thread and no lock that other threads held.
     let process = unsafe { fork() };
     if process == 0 {
         let is_right = work();
-        // SAFETY: nothing of the parent's is to be cleared up here.
+        // SAFETY: the child has nothing of its parent's to clean up.
         unsafe { _exit(c_int::from(!is_right)) };
     }
     let begin = Instant::now();
     let mut status = 0;
     while begin.elapsed() < Duration::from_secs(60) {
-        // SAFETY: the child is ours, and the place is there.
+        // SAFETY: the process is our child, and `status` is a valid variable.
         if unsafe { waitpid(process, &mut status, NO_WAIT) } == process {
             return Some(status);
         }
@@ -46,7 +48,7 @@ fn child(work: impl Fn() -> bool) -> Option<c_int> {
 
 #[test]
 fn a_forked_child_computes() {
-    // Of one thread, for those that spin, and for Rayon's.
+    // The lengths are for one thread, for threads that spin, and for Rayon's threads.
     for length in [1_000, 70_000, 5_000_000] {
         let x = vec![0.5f32; length];
         let mut expected = vec![0.0; length];

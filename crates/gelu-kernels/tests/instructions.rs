@@ -1,8 +1,8 @@
-//! `GELU_SIMD` chooses instructions, or is refused.
+//! `GELU_SIMD` chooses instructions, and an unavailable choice is an error.
 
 use std::process::Command;
 
-/// What the children below run.
+/// The test that the child processes below run.
 #[test]
 fn a_function() {
     let mut y = [0.0; 2];
@@ -12,7 +12,7 @@ fn a_function() {
     }
 }
 
-/// Whether the function was computed, and what was said.
+/// Runs the test above with these instructions. Returns whether it passed, and its output.
 fn with(instructions: &str) -> (bool, String) {
     let program = std::env::current_exe().expect("this program");
     let child = Command::new(program)

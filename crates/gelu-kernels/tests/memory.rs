@@ -1,4 +1,4 @@
-//! What is freed is kept, and the environment has the last word.
+//! The process keeps memory that it frees, unless the environment says otherwise.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -7,15 +7,15 @@ use gelu_kernels::keep_memory;
 use std::hint::black_box;
 use std::process::Command;
 
-/// Pages that the system has given this process so far, without reading any from a disk.
+/// Returns the number of page faults of this process that did not read from a disk.
 fn faults() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // The second field is the program's name, in brackets, and may have anything in it.
+    // The second field is the program's name, in brackets, and may contain anything.
     let fields = stat.rsplit(") ").next().unwrap();
     fields.split(' ').nth(7).unwrap().parse().unwrap()
 }
 
-/// As a step of training does: memory that is written and freed.
+/// Allocates, writes and frees memory, as a training step does.
 fn step() {
     black_box(vec![1.0f32; 10_000_000]);
 }

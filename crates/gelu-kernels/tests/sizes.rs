@@ -1,5 +1,5 @@
-//! Lengths that do not fit are refused before any work, by the argument's name; and every number of a result
-//! was written.
+//! Wrong lengths panic before any work, and the message names the argument. Functions write every number of their
+//! results.
 
 #![allow(unsafe_code, reason = "an allocator that marks what nothing has written")]
 
@@ -8,16 +8,17 @@ use gelu_kernels::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A NaN that no arithmetic makes.
+/// The bits of a NaN that no arithmetic produces.
 const MARK: u32 = 0x7FC0_BEEF;
 
-/// The system's allocator, whose memory is full of marks.
+/// The system's allocator, which fills new memory with marks.
 struct Marking;
 
-// SAFETY: every call goes to the system's allocator; only the contents of new memory, which nothing has read, differ.
+// SAFETY: every call goes to the system's allocator. Only the contents of new memory differ, and no code has read
+// them yet.
 unsafe impl GlobalAlloc for Marking {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the safety contract of this function.
         unsafe {
             let start = System.alloc(layout);
             if !start.is_null() && layout.align() >= align_of::<u32>() {
@@ -28,7 +29,7 @@ unsafe impl GlobalAlloc for Marking {
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the safety contract of this function.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -36,7 +37,7 @@ unsafe impl GlobalAlloc for Marking {
 #[global_allocator]
 static MARKING: Marking = Marking;
 
-/// What a panic of `work` says.
+/// Returns the message of a panic in `work`.
 fn refusal<T>(work: impl FnOnce() -> T) -> Option<String> {
     let panic = catch_unwind(AssertUnwindSafe(work)).err()?;
     let text = panic.downcast_ref::<String>().cloned();
@@ -47,7 +48,7 @@ fn refusal<T>(work: impl FnOnce() -> T) -> Option<String> {
 fn every_number_of_a_result_was_written() {
     let (halves, draw) =
         (|columns| Halves::of(&[3, 2 * columns], GateHalf::Last), Draw { seed: 1, step: 2 });
-    // Around a block's length and a thread's chunk of them, and where rows end within one.
+    // The lengths are around those of a block and of a thread's chunk, and rows end within blocks and chunks.
     for columns in [0, 1, 31, 32, 33, 333, 1024, 1025, 5500, 16_384] {
         let x: Vec<f32> = (0..6 * columns).map(|i| (i as f32 * 0.37).sin()).collect();
         let pass = Pass::new(Unit::Gelu).with(&x[..columns], None);

@@ -1,4 +1,4 @@
-//! No bit depends on how many threads there are, or on which of them spin.
+//! Results do not depend on the number of threads, or on which of them spin.
 
 use gelu_kernels::random::{Draw, Mask};
 use gelu_kernels::{
@@ -10,7 +10,8 @@ fn wave(length: usize, frequency: f64) -> Vec<f32> {
     (0..length).map(|i| (i as f64 * frequency).sin() as f32).collect()
 }
 
-/// What `work` gives on one thread, which it has to give on several that sleep, spin, and work for others.
+/// Asserts that `work` gives the same result on one thread as on several threads that sleep, spin, or are
+/// busy with other work.
 fn is_the_same_on_threads<T: PartialEq + Send>(what: &str, work: impl Fn() -> T + Send + Sync) {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

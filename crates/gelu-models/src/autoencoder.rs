@@ -4,10 +4,11 @@
 //! [batch, 784] → 1000 → 500 → 250 → 30 (the code) → 250 → 500 → 1000 → [batch, 784]
 //! ```
 //!
-//! Every arrow but the last is linear → activation; the last is linear alone. 2,837,314 parameters.
+//! Every arrow but the last is linear → activation; the last is linear only. There are 2,837,314
+//! parameters.
 //!
-//! Where the paper is silent, the authors' code decides: the code layer is activated too, and the
-//! weights are drawn by [`unit_norm_linear`].
+//! Where the paper gives no details, this follows the authors' code: the code layer has an
+//! activation, too, and [`unit_norm_linear`] creates the weights.
 
 use crate::unit_norm_linear;
 use burn::config::Config;
@@ -25,18 +26,19 @@ use gelu_training::layers::{linear, linear_activation};
 /// ```
 #[derive(Config, Debug)]
 pub struct AutoencoderConfig {
-    /// Number of input features, and of outputs.
+    /// The number of input features and of outputs.
     pub d_input: usize,
-    /// Neurons in each layer of the encoder, the code last; the decoder mirrors them.
+    /// The number of neurons in each layer of the encoder. The last one is the code; the decoder
+    /// mirrors the encoder.
     #[config(default = "vec![1000, 500, 250, 30]")]
     pub encoder: Vec<usize>,
-    /// The nonlinearity of every layer but the output.
+    /// The activation of every layer but the output.
     #[config(default = "Activation::Gelu")]
     pub activation: Activation,
 }
 
 impl AutoencoderConfig {
-    /// A network with weights drawn by [`unit_norm_linear`] from the device's generator.
+    /// Creates a network with random weights from [`unit_norm_linear`] and the device's generator.
     ///
     /// # Panics
     ///
@@ -61,8 +63,8 @@ impl AutoencoderConfig {
         }
     }
 
-    /// Number of trainable parameters: Σ (inputs + 1) · outputs over the layers. (A learnable
-    /// activation adds its own.)
+    /// Returns the number of trainable parameters: Σ (inputs + 1) · outputs over the layers. The
+    /// parameters of a learnable activation are not included.
     pub fn parameter_count(&self) -> usize {
         self.layer_sizes().into_iter().map(|(inputs, outputs)| (inputs + 1) * outputs).sum()
     }
@@ -76,18 +78,18 @@ impl AutoencoderConfig {
     }
 }
 
-/// The autoencoder of §3.2. Made by [`AutoencoderConfig`]; the
-/// loss is the mean squared error between input and output.
+/// The autoencoder of §3.2. Its loss is the mean squared error between input and output. Create it
+/// with [`AutoencoderConfig`].
 #[derive(Module, Debug)]
 pub struct Autoencoder {
     encoder: Vec<Linear>,
     decoder: Vec<Linear>,
-    /// After every layer but the last.
+    /// The activations after every layer but the last.
     activations: Vec<ActivationLayer>,
 }
 
 impl Autoencoder {
-    /// The reconstruction of a batch: [`decode`](Self::decode) ∘ [`encode`](Self::encode).
+    /// Returns the reconstruction of a batch: [`decode`](Self::decode) ∘ [`encode`](Self::encode).
     ///
     /// # Shapes
     ///
@@ -96,17 +98,17 @@ impl Autoencoder {
         self.decode(self.encode(input))
     }
 
-    /// The code of a batch, after its activation.
+    /// Returns the code of a batch, after its activation.
     ///
     /// # Shapes
     ///
     /// - input: `[batch, d_input]`
-    /// - output: `[batch, code]`, `code` the encoder's last width
+    /// - output: `[batch, code]`, where `code` is the encoder's last width
     pub fn encode(&self, input: Tensor<2>) -> Tensor<2> {
         activated(input, &self.encoder, &self.activations[..self.encoder.len()])
     }
 
-    /// The reconstruction that belongs to a code.
+    /// Returns the reconstruction for a code.
     ///
     /// # Shapes
     ///
@@ -154,7 +156,7 @@ mod tests {
     fn code_is_activated_and_output_is_not() {
         let device = Device::default();
         let mut model = tiny().with_activation(Activation::Relu).init(&device);
-        // Far below 0 whatever the weights: what is activated ends at 0.
+        // The biases are far below 0, so a ReLU's outputs are all 0.
         for layer in [model.encoder.last_mut(), model.decoder.last_mut()].into_iter().flatten() {
             layer.bias = layer.bias.take().map(|bias| bias.map(|bias| bias - 100.0));
         }

@@ -11,12 +11,13 @@
 //!   → global average pool → linear → batch norm → [batch, 10]
 //! ```
 //!
-//! Every bracket is convolution → batch norm → activation. 1,408,244 trainable parameters.
+//! Every bracket is convolution → batch norm → activation. There are 1,408,244 trainable
+//! parameters.
 //!
-//! Where the paper is silent, the authors' code decides: the output is batch-normed too, no layer
-//! has a bias of its own (batch norm would cancel it), weights are Glorot-uniform. One deviation:
-//! batch norm's ε is 1e-5, Burn's and PyTorch's default, not Lasagne's 1e-4, so that weights can be
-//! exchanged with a plain twin.
+//! Where the paper gives no details, this follows the authors' code: the output has a batch norm,
+//! too, no layer has a bias (batch norm would cancel it), and weights are Glorot-uniform. There is
+//! one deviation: batch norm's ε is 1e-5, the default of Burn and PyTorch, instead of Lasagne's
+//! 1e-4, so that weights can be exchanged with a plain twin.
 
 use crate::init::{GLOROT_UNIFORM, convolution, linear};
 use burn::config::Config;
@@ -31,7 +32,8 @@ use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers::{self, batch_norm, batch_norm_activation, conv2d, dropout, max_pool2d};
 
-/// Smallest height and width the two pools and the valid convolution leave a pixel of.
+/// The smallest height and width of an image for which the two pools and the valid convolution
+/// leave a pixel.
 const SMALLEST_IMAGE: usize = 12;
 
 /// Configuration of a [`Cnn`]; the defaults are the paper's.
@@ -42,29 +44,29 @@ const SMALLEST_IMAGE: usize = 12;
 /// ```
 #[derive(Config, Debug)]
 pub struct CnnConfig {
-    /// Number of classes.
+    /// The number of classes.
     #[config(default = 10)]
     pub classes: usize,
-    /// Channels of the images.
+    /// The number of channels of the images.
     #[config(default = 3)]
     pub channels: usize,
-    /// Channels of the first three convolutions, and of the six that follow.
+    /// The number of channels of the first three convolutions, and of the six that follow.
     #[config(default = "[96, 192]")]
     pub widths: [usize; 2],
-    /// Standard deviation of the noise added to the images while training.
+    /// The standard deviation of the noise that is added to the images in training.
     #[config(default = 0.15)]
     pub noise: f64,
-    /// Probability of dropping a value after each max-pool while training.
+    /// The probability of dropping a value after each max-pool in training.
     #[config(default = 0.5)]
     pub dropout: f64,
-    /// The nonlinearity of every convolution.
+    /// The activation after every convolution.
     #[config(default = "Activation::Gelu")]
     pub activation: Activation,
 }
 
 impl CnnConfig {
-    /// A network with weights drawn from the device's generator, biases and means 0, scales and
-    /// variances 1.
+    /// Creates a network with random weights from the device's generator. Biases and means are 0,
+    /// scales and variances are 1.
     ///
     /// # Panics
     ///
@@ -92,8 +94,9 @@ impl CnnConfig {
         }
     }
 
-    /// Number of trainable parameters: the weights, and two a channel for each batch norm. The
-    /// running means and variances are not among them. (A learnable activation adds its own.)
+    /// Returns the number of trainable parameters: the weights, and two per channel for each batch
+    /// norm. Running means and variances, and the parameters of a learnable activation, are not
+    /// included.
     pub fn parameter_count(&self) -> usize {
         let convolutions: usize = self
             .stages()
@@ -154,7 +157,7 @@ impl ConvolutionBlock {
     }
 }
 
-/// The convolutional classifier of Table 1. Made by [`CnnConfig`].
+/// The convolutional classifier of Table 1. Create it with [`CnnConfig`].
 #[derive(Module, Debug)]
 pub struct Cnn {
     noise: GaussianNoise,
@@ -166,8 +169,8 @@ pub struct Cnn {
 }
 
 impl Cnn {
-    /// Logits of a batch. Noise, dropout and the batch's own statistics act on autodiff devices
-    /// alone, as everywhere in Burn.
+    /// Returns the logits of a batch. Noise, dropout and the statistics of the batch are only used
+    /// on autodiff devices, as everywhere in Burn.
     ///
     /// # Shapes
     ///
@@ -176,7 +179,7 @@ impl Cnn {
     ///
     /// # Panics
     ///
-    /// If the images are smaller than 12 × 12, or have another number of channels.
+    /// If the images are smaller than 12 × 12, or have a different number of channels.
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let [_, _, height, width] = images.dims();
         assert!(
@@ -214,7 +217,7 @@ mod tests {
         let weights = 27 * 96 + 2 * 864 * 96 + 864 * 192 + 3 * 1728 * 192 + 2 * 192 * 192 + 1920;
         let normed_channels = 3 * 96 + 6 * 192 + 10;
         assert_eq!(config.parameter_count(), weights + 2 * normed_channels);
-        // Burn counts the running means and variances too.
+        // Burn also counts the running means and variances.
         assert_eq!(config.init(&Device::default()).num_params(), 1_408_244 + 2 * normed_channels);
     }
 
@@ -241,8 +244,8 @@ mod tests {
         assert_eq!(x.dims(), [1, 3, 6, 6]);
     }
 
-    /// Two passes over one batch: the largest change of a logit. (A batch of two would show none:
-    /// the batch norm of the output makes ±1 of any two numbers.)
+    /// Returns the largest change of a logit between two passes over one batch. A batch of two
+    /// would show no change, because the batch norm of the output turns any two numbers into ±1.
     fn change(model: &Cnn, device: &Device) -> f32 {
         let ramp = Tensor::arange(0..4 * 3 * 12 * 12, device).float() / 100.0;
         let images: Tensor<4> = ramp.reshape([4, 3, 12, 12]);

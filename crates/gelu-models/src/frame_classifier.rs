@@ -10,15 +10,17 @@
 
 use crate::MlpConfig;
 
-/// Frames the classifier sees at once.
+/// The number of frames that the classifier sees at once.
 const FRAMES: usize = 11;
-/// 12 mel-frequency cepstral coefficients and the energy, and the derivative of each.
+/// The number of features per frame: 12 mel-frequency cepstral coefficients and the energy, and the
+/// derivative of each.
 const COEFFICIENTS: usize = 26;
-/// TIMIT's 61 phones folded in the standard way.
+/// The number of classes: TIMIT's 61 phones, merged in the standard way.
 const PHONES: usize = 39;
 
 impl MlpConfig {
-    /// The frame classifier of §3.4: 286 inputs, five layers of 2048, dropout 0.5, 39 phones.
+    /// Returns the configuration of the frame classifier of §3.4: 286 inputs, five layers of 2048,
+    /// dropout 0.5, 39 phones.
     ///
     /// ```
     /// use gelu_models::MlpConfig;

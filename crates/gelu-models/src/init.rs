@@ -3,17 +3,17 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{Initializer, Linear, LinearConfig};
 use burn::tensor::{Device, Distribution, FloatDType, Tensor};
 
-/// He et al.'s normal initialisation before a rectifier: N(0, 2 / inputs).
+/// He et al.'s normal initialisation for a layer before a rectifier: N(0, 2 / inputs).
 pub(crate) const HE_NORMAL: Initializer =
     Initializer::KaimingNormal { gain: std::f64::consts::SQRT_2, fan_out_only: false };
-/// The same where no nonlinearity follows: N(0, 1 / inputs).
+/// The same initialisation for a layer without a nonlinearity after it: N(0, 1 / inputs).
 pub(crate) const HE_NORMAL_LINEAR: Initializer =
     Initializer::KaimingNormal { gain: 1.0, fan_out_only: false };
 /// Glorot and Bengio's uniform initialisation: ±√(6 / (inputs + outputs)).
 pub(crate) const GLOROT_UNIFORM: Initializer = Initializer::XavierUniform { gain: 1.0 };
 
-/// A convolution with weights drawn at once (Burn would draw them at first use, after whatever
-/// else is drawn by then) and biases 0.
+/// Returns a convolution whose weights are created at once, with biases of 0. Burn would create the
+/// weights on first use, after other random numbers.
 pub(crate) fn convolution(
     config: Conv2dConfig,
     initializer: Initializer,
@@ -25,7 +25,7 @@ pub(crate) fn convolution(
     Conv2d { bias: biased.then(|| zeros(outputs, device)), ..layer }
 }
 
-/// A linear layer with weights drawn at once and biases 0; see [`convolution`].
+/// Returns a linear layer whose weights are created at once, with biases of 0; see [`convolution`].
 pub(crate) fn linear(config: LinearConfig, initializer: Initializer, device: &Device) -> Linear {
     let outputs = config.d_output;
     let biased = config.bias;
@@ -37,10 +37,11 @@ fn zeros(length: usize, device: &Device) -> Param<Tensor<1>> {
     Param::from_tensor(Tensor::zeros([length], device))
 }
 
-/// A linear layer whose every neuron's incoming weight vector is drawn from N(0, 1) and scaled to
-/// L2 norm 1, with biases 0: the paper's "unit norm weights" (§3.1).
+/// Returns a linear layer with the paper's "unit norm weights" (§3.1): every neuron's vector of
+/// incoming weights is sampled from N(0, 1) and scaled to L2 norm 1. Biases are 0.
 ///
-/// Draws from the device's generator, so `device.seed(…)` before makes it repeatable.
+/// The random numbers come from the device's generator, so calling `device.seed(…)` first makes the
+/// layer repeatable.
 ///
 /// # Shapes
 ///
@@ -49,7 +50,7 @@ fn zeros(length: usize, device: &Device) -> Param<Tensor<1>> {
 pub fn unit_norm_linear(d_input: usize, d_output: usize, device: &Device) -> Linear {
     let normal = Distribution::Normal(0.0, 1.0);
     let weight: Tensor<2> = Tensor::random([d_input, d_output], normal, device);
-    // Where 16 bits are the device's type, they do not hold the sum of many squares.
+    // If the device's default type has 16 bits, it cannot hold the sum of many squares.
     let dtype = FloatDType::from(weight.dtype());
     let wide = if dtype == FloatDType::F64 { dtype } else { FloatDType::F32 };
     let norms = weight.clone().cast(wide).square().sum_dim(0).sqrt().cast(dtype);
@@ -81,7 +82,7 @@ mod tests {
         for (initializer, expected) in [
             (HE_NORMAL, 2.0 / 180.0),
             (HE_NORMAL_LINEAR, 1.0 / 180.0),
-            // Uniform in ±a has variance a²/3.
+            // A uniform distribution in ±a has variance a²/3.
             (GLOROT_UNIFORM, 2.0 / (180.0 + 360.0)),
         ] {
             let layer = convolution(config.clone(), initializer.clone(), &device);
@@ -97,7 +98,8 @@ mod tests {
 
     #[test]
     fn weights_are_spread_like_a_normal_distribution() {
-        // A component of a uniform direction in n dimensions has mean 0, variance 1/n.
+        // A component of a uniformly distributed direction in n dimensions has mean 0 and variance
+        // 1/n.
         let weight = unit_norm_linear(400, 250, &Device::default()).weight.val();
         let values = weight.into_data().try_to_vec::<f32>().unwrap();
         let count = values.len() as f32;

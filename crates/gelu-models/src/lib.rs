@@ -3,7 +3,7 @@
 
 //! The networks of the GELU paper (arXiv 1606.08415), a small GPT and a small airbench, built on Burn.
 //!
-//! | network | of | made by |
+//! | network | source | created by |
 //! |---|---|---|
 //! | fully connected classifier | §3.1, MNIST | [`MlpConfig::new`] |
 //! | deep autoencoder | §3.2, MNIST | [`AutoencoderConfig`] |
@@ -14,12 +14,12 @@
 //! | whitened patches and three blocks of convolutions | (airbench94) | [`AirbenchConfig`] |
 //! | decoder-only transformer | (nanoGPT) | [`GptConfig`] |
 //!
-//! Every network is a `Config` with `init(&Device)`, a module with `forward`, and takes any
-//! [`Activation`](gelu_core::Activation). [`StateDict`] loads the weights of a PyTorch twin. Nothing
-//! here knows a data set or how to train.
+//! Every network has a `Config` with `init(&Device)`, is a module with `forward`, and takes any
+//! [`Activation`](gelu_core::Activation). [`StateDict`] loads the weights of a PyTorch twin. This crate
+//! contains no data sets and no training.
 //!
-//! Features are those of Burn and of `gelu-core`, by the same names, and are passed on to both; one
-//! more, `zca-fit`, fits whitenings, which takes a linear algebra crate.
+//! The features have the names of Burn's and `gelu-core`'s features, and are passed on to both. One
+//! more feature, `zca-fit`, fits whitenings, which needs a linear algebra crate.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -58,7 +58,7 @@ pub use zca::Zca;
 #[cfg(feature = "zca-fit")]
 pub use zca::{ZcaConfig, ZcaError};
 
-/// The code of the README, compiled with the documentation's tests.
+/// Compiles the code of the README as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

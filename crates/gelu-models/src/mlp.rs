@@ -9,26 +9,26 @@ use gelu_training::layers::{hidden_layer, linear};
 /// Configuration of an [`Mlp`]; the defaults are the paper's MNIST classifier.
 #[derive(Config, Debug)]
 pub struct MlpConfig {
-    /// Number of input features.
+    /// The number of input features.
     pub d_input: usize,
-    /// Number of outputs: classes for a classifier.
+    /// The number of outputs; for a classifier, the number of classes.
     pub d_output: usize,
-    /// Number of hidden layers.
+    /// The number of hidden layers.
     #[config(default = 8)]
     pub depth: usize,
-    /// Neurons in each hidden layer.
+    /// The number of neurons in each hidden layer.
     #[config(default = 128)]
     pub width: usize,
-    /// Probability of dropping a hidden neuron's output while training.
+    /// The probability of dropping a hidden neuron's output in training.
     #[config(default = 0.0)]
     pub dropout: f64,
-    /// The nonlinearity of every hidden layer.
+    /// The activation of every hidden layer.
     #[config(default = "Activation::Gelu")]
     pub activation: Activation,
 }
 
 impl MlpConfig {
-    /// A network with weights drawn by [`unit_norm_linear`] from the device's generator.
+    /// Creates a network with random weights from [`unit_norm_linear`] and the device's generator.
     ///
     /// # Panics
     ///
@@ -48,7 +48,7 @@ impl MlpConfig {
         Mlp { hidden: layers.into_iter().map(hidden).collect(), output }
     }
 
-    /// Number of trainable parameters: Σ (inputs + 1) · outputs over the layers.
+    /// Returns the number of trainable parameters: Σ (inputs + 1) · outputs over the layers.
     pub fn parameter_count(&self) -> usize {
         self.layer_sizes().into_iter().map(|(inputs, outputs)| (inputs + 1) * outputs).sum()
     }
@@ -67,8 +67,9 @@ impl MlpConfig {
 /// [batch, d_input] → depth × (linear to width → activation → dropout) → linear → [batch, d_output]
 /// ```
 ///
-/// With the paper's 784 inputs, 10 classes, depth 8 and width 128 it has 217,354 parameters. It
-/// returns logits: the log-softmax belongs to the loss. (A learnable activation adds its own.) Made by [`MlpConfig`].
+/// With the paper's 784 inputs, 10 classes, depth 8 and width 128 it has 217,354 parameters, not including those of a
+/// learnable activation. It returns logits, because the log-softmax is part of the loss. Create it with
+/// [`MlpConfig`].
 #[derive(Module, Debug)]
 pub struct Mlp {
     hidden: Vec<HiddenLayer>,
@@ -76,7 +77,7 @@ pub struct Mlp {
 }
 
 impl Mlp {
-    /// Logits of a batch. Dropout acts on autodiff devices alone, as everywhere in Burn.
+    /// Returns the logits of a batch. Dropout only acts on autodiff devices, as everywhere in Burn.
     ///
     /// # Shapes
     ///

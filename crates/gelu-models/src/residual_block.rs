@@ -1,4 +1,5 @@
-//! The two residual blocks of [`WideResNet`](crate::WideResNet): the paper's and the original one.
+//! The two kinds of residual blocks of [`WideResNet`](crate::WideResNet): the GELU paper's and the
+//! original one.
 
 use crate::init::{HE_NORMAL, HE_NORMAL_LINEAR, convolution};
 use burn::module::Module;
@@ -8,17 +9,17 @@ use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers::{batch_norm, batch_norm_activation, conv2d, dropout};
 
-/// What stands in a residual block, and in which order.
+/// The layers of a residual block and their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockOrder {
-    /// The GELU paper's, "to be charitable to ELUs" (§3.5):
+    /// The order of the GELU paper, "to be charitable to ELUs" (§3.5):
     ///
     /// ```text
     /// y = norm(act(conv(dropout(act(conv(x)))))) + shortcut(x)
     /// ```
     Paper,
-    /// The original one of Zagoruyko and Komodakis (arXiv 1605.07146):
+    /// The original order of Zagoruyko and Komodakis (arXiv 1605.07146):
     ///
     /// ```text
     /// h = act(norm(x));  y = conv(dropout(act(norm(conv(h))))) + (x, or shortcut(h) if widened)
@@ -26,18 +27,18 @@ pub enum BlockOrder {
     PreActivation,
 }
 
-/// Where a block stands in the network.
+/// The position of a block in the network.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockPlace {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
     pub(crate) stride: usize,
-    /// Whether it is the first of its group.
+    /// Whether the block is the first of its group.
     pub(crate) first: bool,
 }
 
 impl BlockOrder {
-    /// Trainable parameters of one block.
+    /// Returns the number of trainable parameters of one block.
     pub(crate) fn parameter_count(self, place: BlockPlace) -> usize {
         let BlockPlace { inputs, outputs, .. } = place;
         let weights = 9 * (inputs + outputs) * outputs;
@@ -49,8 +50,8 @@ impl BlockOrder {
         weights + shortcut + others
     }
 
-    /// Whether the shortcut is a 1×1 convolution: where the shape changes, and in the paper's
-    /// order in the very first block too.
+    /// Returns whether the shortcut is a 1×1 convolution. It is one where the shape changes, and in
+    /// the paper's order also in the very first block.
     fn projects(self, place: BlockPlace) -> bool {
         match self {
             Self::Paper => place.first,
@@ -64,7 +65,8 @@ impl BlockOrder {
 pub(crate) struct ResidualBlock {
     conv1: Conv2d,
     conv2: Conv2d,
-    /// In the paper's order the one at the end; in the original, one before each convolution.
+    /// The paper's order has one norm, at the end; the original order has one before each
+    /// convolution.
     norms: Vec<BatchNorm>,
     shortcut: Option<Conv2d>,
     dropout: Dropout,
@@ -74,8 +76,8 @@ pub(crate) struct ResidualBlock {
 }
 
 impl ResidualBlock {
-    /// Convolutions He-normal. Those of the paper's order have biases, as nothing normalises
-    /// before their activation; the shortcut has none.
+    /// Creates a block with He-normal convolutions. In the paper's order they have biases, because
+    /// no norm comes between them and their activation; the shortcut has no bias.
     pub(crate) fn new(
         order: BlockOrder,
         place: BlockPlace,
@@ -113,6 +115,8 @@ impl ResidualBlock {
         }
     }
 
+    /// Returns the output of the block.
+    ///
     /// # Shapes
     ///
     /// - input: `[batch, inputs, height, width]`
@@ -159,7 +163,7 @@ mod tests {
         for order in [BlockOrder::Paper, BlockOrder::PreActivation] {
             for place in [place(3, 4, 1, true), place(4, 4, 1, false), place(4, 8, 2, true)] {
                 let block = block(order, place);
-                // Burn counts the running mean and variance of each batch norm too.
+                // Burn also counts the running mean and variance of each batch norm.
                 let running: usize = block.norms.iter().map(|norm| 2 * norm.gamma.dims()[0]).sum();
                 assert_eq!(block.num_params(), order.parameter_count(place) + running);
             }

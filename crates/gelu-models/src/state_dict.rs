@@ -1,8 +1,8 @@
-//! Weights of a plain PyTorch twin, from the safetensors file of its `state_dict`.
+//! Loads the weights of a plain PyTorch twin from the safetensors file of its `state_dict`.
 //!
-//! In PyTorch: `safetensors.torch.save_file(model.state_dict(), "weights.safetensors")`. A twin
-//! whose submodules carry the names below loads as it is; for any other, and for files that hold
-//! more than the weights, [`StateDict::map_names`] translates.
+//! In PyTorch, write `safetensors.torch.save_file(model.state_dict(), "weights.safetensors")`. A twin whose submodules
+//! have the names below loads without changes. For other names, and for files that contain more than the weights, use
+//! [`StateDict::map_names`].
 //!
 //! | network | submodules of the twin |
 //! |---|---|
@@ -12,10 +12,10 @@
 //! | [`WideResNet`](crate::WideResNet) | `stem`, `groups.{0–2}.{block}.conv1`, `.conv2`, `.shortcut`: `nn.Conv2d`; `stem_norms.{0, 1}`, `groups.{0–2}.{block}.norms.{0, 1}`, `norm`: `nn.BatchNorm2d`; `output`: `nn.Linear` |
 //! | [`Gpt`](crate::Gpt) | `tokens`, `positions`: `nn.Embedding`; `blocks.{layer}.attention.qkv`, `.attention.output`, `.mlp.linear_inner`, `.mlp.linear_outer` (gated: `.mlp.gate_up`, `.mlp.down`): `nn.Linear`; with a PolyNorm `.mlp.norm`, its `weight` and `bias`; `blocks.{layer}.attention_norm`, `.mlp_norm`, `norm`: `nn.LayerNorm` or `nn.RMSNorm` |
 //!
-//! What differs between the two frameworks is translated here: a linear layer's weight is
-//! `[outputs, inputs]` there and `[inputs, outputs]` in Burn, so it is transposed; a batch norm's
-//! `weight` and `bias` are Burn's `gamma` and `beta`; its `num_batches_tracked` has no counterpart
-//! and is passed over. Half-precision and double weights are converted to the model's type.
+//! Loading translates the differences between the two frameworks. A linear layer's weight is `[outputs, inputs]` in
+//! PyTorch and `[inputs, outputs]` in Burn, so it is transposed. A batch norm's `weight` and `bias` become Burn's
+//! `gamma` and `beta`; its `num_batches_tracked` has no counterpart and is ignored. Half-precision and double-precision
+//! weights are converted to the model's type.
 
 use burn::module::Module;
 use burn::store::burn_pack::Tensor;
@@ -27,10 +27,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// PyTorch's count of the batches a batch norm has seen; Burn has none.
+/// PyTorch's count of the batches that a batch norm has seen; Burn has no such count.
 const BATCH_COUNTER: &str = "num_batches_tracked";
 
-/// The tensors of a safetensors file, by PyTorch's names.
+/// The tensors of a safetensors file, with PyTorch's names.
 ///
 /// ```no_run
 /// use burn::tensor::Device;
@@ -54,15 +54,15 @@ pub struct StateDict {
     tensors: BTreeMap<String, Tensor>,
 }
 
-/// Why weights cannot be loaded or saved. Every message names the file and what to do.
+/// The reason why weights cannot be loaded or saved. Every message names the file and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StateDictError {
-    /// The file cannot be read at all.
+    /// The file cannot be read.
     #[error("cannot read the weights {}: {source}; check the path and its permissions", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file cannot be written.
@@ -70,10 +70,10 @@ pub enum StateDictError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The file is no safetensors file, or a damaged one.
+    /// The file is not a safetensors file, or it is damaged.
     #[error(
         "{} is not a sound safetensors file ({reason}); write it again with \
          safetensors.torch.save_file(model.state_dict(), …)",
@@ -82,10 +82,10 @@ pub enum StateDictError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Two tensors were given one name.
+    /// Two tensors received the same name.
     #[error(
         "{}: the tensors `{first}` and `{second}` were both mapped to `{name}`; make the names \
          given to map_names unique",
@@ -94,14 +94,14 @@ pub enum StateDictError {
     SameName {
         /// The file.
         path: PathBuf,
-        /// The name both were given.
+        /// The name that both received.
         name: String,
-        /// The one that had it.
+        /// The tensor that received the name first.
         first: String,
-        /// The one that was given it too.
+        /// The tensor that received the name second.
         second: String,
     },
-    /// The model has a parameter that the file has not.
+    /// The file lacks a parameter of the model.
     #[error(
         "{}: no tensor `{name}` of shape {expected:?}; the file has {}; if it is there under \
          another name, translate with map_names",
@@ -111,14 +111,14 @@ pub enum StateDictError {
     Missing {
         /// The file.
         path: PathBuf,
-        /// The parameter, by PyTorch's name.
+        /// The parameter, with PyTorch's name.
         name: String,
         /// Its shape, in PyTorch's layout.
         expected: Vec<usize>,
-        /// The names the file has and the model has not.
+        /// The names that are in the file but not in the model.
         available: Vec<String>,
     },
-    /// A tensor belongs to a network of another size.
+    /// A tensor does not have the size of its parameter.
     #[error(
         "{}: tensor `{name}` has shape {found:?}, the model expects {expected:?}; give the model \
          the sizes of its twin",
@@ -127,11 +127,11 @@ pub enum StateDictError {
     Shape {
         /// The file.
         path: PathBuf,
-        /// The parameter, by PyTorch's name.
+        /// The parameter, with PyTorch's name.
         name: String,
         /// The model's shape, in PyTorch's layout.
         expected: Vec<usize>,
-        /// The file's.
+        /// The shape in the file.
         found: Vec<usize>,
     },
     /// A tensor does not hold floating-point numbers.
@@ -143,12 +143,12 @@ pub enum StateDictError {
     Type {
         /// The file.
         path: PathBuf,
-        /// The parameter, by PyTorch's name.
+        /// The parameter, with PyTorch's name.
         name: String,
-        /// The file's type.
+        /// The type in the file.
         found: String,
     },
-    /// The file has a tensor that the model has no place for.
+    /// The file has a tensor for which the model has no parameter.
     #[error(
         "{}: the model has no parameter for tensor `{name}` of shape {found:?}; give it the sizes \
          of its twin, or leave the tensor out with map_names",
@@ -165,7 +165,7 @@ pub enum StateDictError {
 }
 
 impl StateDict {
-    /// Reads a file. It is read whole, so that a change to it afterwards does no harm.
+    /// Reads a whole file into memory, so that later changes to the file have no effect.
     ///
     /// # Errors
     ///
@@ -181,11 +181,11 @@ impl StateDict {
         }
     }
 
-    /// Renames every tensor; one that is given no name is left out.
+    /// Renames every tensor. Tensors for which `rename` returns `None` are left out.
     ///
     /// # Errors
     ///
-    /// [`SameName`](StateDictError::SameName) if two are given the same.
+    /// [`SameName`](StateDictError::SameName) if two tensors receive the same name.
     pub fn map_names(
         self,
         mut rename: impl FnMut(&str) -> Option<String>,
@@ -208,13 +208,13 @@ impl StateDict {
         Ok(Self { tensors, ..self })
     }
 
-    /// The tensors' names, sorted.
+    /// Returns the tensors' names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// Gives a model these weights, and a batch norm its running means and variances. Parameters
-    /// keep their device, type and identity. All is checked before anything is changed.
+    /// Loads these weights into a model, including the running means and variances of batch norms. Parameters keep
+    /// their device, type and identity. Everything is checked before the model changes.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl StateDict {
         }
     }
 
-    /// That every parameter has its tensor, and every tensor its parameter.
+    /// Checks that every parameter has a tensor, and every tensor a parameter.
     fn check(&self, expected: &[Tensor]) -> Result<(), StateDictError> {
         let path = || self.path.clone();
         let mut unused = self.tensors.clone();
@@ -276,8 +276,9 @@ impl StateDict {
     }
 }
 
-/// Writes the weights of a model as a new safetensors file with PyTorch's names and layouts, which the twin loads by
-/// `model.load_state_dict(safetensors.torch.load_file(path), strict=False)`: a batch norm's counter is left out.
+/// Writes the weights of a model to a new safetensors file with PyTorch's names and layouts. The twin loads the file
+/// with `model.load_state_dict(safetensors.torch.load_file(path), strict=False)`; `strict=False` is needed because the
+/// counters of batch norms are left out.
 ///
 /// # Errors
 ///
@@ -302,7 +303,7 @@ impl fmt::Debug for StateDict {
     }
 }
 
-/// Some of the names, for a message.
+/// Returns a list of some of the names, for a message.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 8;
     match names {

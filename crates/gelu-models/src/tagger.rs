@@ -6,18 +6,19 @@
 //! ```
 //!
 //! It is an [`Mlp`](crate::Mlp) with these sizes and [unit-norm](crate::unit_norm_linear) weights.
-//! With the 50 numbers a word of the vectors of Owoputi et al. (2013) it has 110,873 parameters.
+//! With the word vectors of Owoputi et al. (2013), which have 50 numbers per word, it has 110,873
+//! parameters.
 
 use crate::MlpConfig;
 
-/// Words the tagger sees at once: the one to tag and its neighbours.
+/// The number of words that the tagger sees at once: the word to tag and its neighbours.
 const WINDOW: usize = 3;
-/// Tags of the annotated tweets of Gimpel et al. (2011).
+/// The number of tags in the annotated tweets of Gimpel et al. (2011).
 const TAGS: usize = 25;
 
 impl MlpConfig {
-    /// The tweet tagger of §3.3 on word vectors of `d_word` numbers: `3 · d_word` inputs, two
-    /// layers of 256, dropout 0.2, 25 tags.
+    /// Returns the configuration of the tweet tagger of §3.3 for word vectors of `d_word` numbers:
+    /// `3 · d_word` inputs, two layers of 256, dropout 0.2, 25 tags.
     ///
     /// ```
     /// use gelu_models::MlpConfig;

@@ -1,4 +1,4 @@
-//! The wide residual network of §3.5 (Figure 7), and the original it is compared with.
+//! The wide residual network of §3.5 (Figure 7), and the original network that it is compared with.
 //!
 //! ```text
 //! [batch, 3, 32, 32]
@@ -10,14 +10,15 @@
 //!   → batch norm → activation → global average pool → linear → [batch, classes]
 //! ```
 //!
-//! Shapes for width 4; n = (depth − 4) / 6, so 40 layers have groups of 6 blocks. [`BlockOrder`]
-//! has the blocks. With 100 classes the 40-4 network has 8,972,884 trainable parameters in the
-//! paper's order and 8,972,340 in the original one.
+//! Shapes are for width 4, and n = (depth − 4) / 6, so 40 layers have groups of 6 blocks. See
+//! [`BlockOrder`] for the blocks. With 100 classes the 40-4 network has 8,972,884 trainable
+//! parameters in the paper's order and 8,972,340 in the original order.
 //!
-//! Where the paper is silent, the authors' code decides: the stem, the projection in the very first
-//! block, biases in the paper's blocks. Two deviations: shortcuts are He-normal as all else (the
-//! code left them at Lasagne's default, Glorot-uniform), and batch norm's ε is 1e-5, Burn's and
-//! PyTorch's default, not Lasagne's 1e-4, so that weights can be exchanged with a plain twin.
+//! Where the paper gives no details, this follows the authors' code: the stem, the projection in
+//! the very first block, and the biases in the paper's blocks. There are two deviations. Shortcuts
+//! are He-normal like all other weights; the code left them at Lasagne's default, Glorot-uniform.
+//! Batch norm's ε is 1e-5, the default of Burn and PyTorch, instead of Lasagne's 1e-4, so that
+//! weights can be exchanged with a plain twin.
 
 use crate::init::{HE_NORMAL, HE_NORMAL_LINEAR, convolution, linear};
 use crate::residual_block::{BlockOrder, BlockPlace, ResidualBlock};
@@ -40,39 +41,41 @@ use gelu_training::layers::{self, batch_norm, batch_norm_activation, conv2d};
 /// ```
 #[derive(Config, Debug)]
 pub struct WideResNetConfig {
-    /// Number of classes.
+    /// The number of classes.
     pub classes: usize,
-    /// Number of layers as the literature counts them: 6n + 4.
+    /// The number of layers as the literature counts them: 6n + 4.
     #[config(default = 40)]
     pub depth: usize,
-    /// Widening factor.
+    /// The widening factor.
     #[config(default = 4)]
     pub width: usize,
-    /// Channels of the images.
+    /// The number of channels of the images.
     #[config(default = 3)]
     pub channels: usize,
-    /// Channels of the stem; the groups have `width`, `2 · width` and `4 · width` times as many.
+    /// The number of channels of the stem; the groups have `width`, `2 · width` and `4 · width`
+    /// times as many.
     #[config(default = 16)]
     pub stem: usize,
-    /// Probability of dropping a value between a block's convolutions while training.
+    /// The probability of dropping a value between a block's convolutions in training.
     #[config(default = 0.3)]
     pub dropout: f64,
-    /// The residual blocks' order.
+    /// The order of layers in the residual blocks.
     #[config(default = "BlockOrder::Paper")]
     pub order: BlockOrder,
-    /// The nonlinearity.
+    /// The activation.
     #[config(default = "Activation::Gelu")]
     pub activation: Activation,
 }
 
 impl WideResNetConfig {
-    /// The paper's network for CIFAR-100: 40 layers, four times as wide.
+    /// Returns the configuration of the paper's network for CIFAR-100: 40 layers, four times as
+    /// wide.
     pub fn wrn_40_4(classes: usize) -> Self {
         Self::new(classes)
     }
 
-    /// A network with weights drawn from the device's generator, He-normal (gain 1 where no
-    /// nonlinearity follows), biases and means 0, scales and variances 1.
+    /// Creates a network with random weights from the device's generator. They are He-normal (with
+    /// gain 1 where no nonlinearity follows), biases and means are 0, scales and variances are 1.
     ///
     /// # Panics
     ///
@@ -118,8 +121,9 @@ impl WideResNetConfig {
         }
     }
 
-    /// Number of trainable parameters: weights, biases, and two a channel for each batch norm. The
-    /// running means and variances are not among them. (A learnable activation adds its own.)
+    /// Returns the number of trainable parameters: weights, biases, and two per channel for each
+    /// batch norm. Running means and variances, and the parameters of a learnable activation, are
+    /// not included.
     pub fn parameter_count(&self) -> usize {
         let stem = self.stem * 9 * self.channels
             + match self.order {
@@ -132,12 +136,12 @@ impl WideResNetConfig {
         stem + blocks.sum::<usize>() + 2 * features + (features + 1) * self.classes
     }
 
-    /// Channels after the last group.
+    /// Returns the number of channels after the last group.
     fn features(&self) -> usize {
         4 * self.width * self.stem
     }
 
-    /// Where each block of the three groups stands.
+    /// Returns the position of each block of the three groups.
     fn groups(&self) -> [Vec<BlockPlace>; 3] {
         let blocks = self.depth.saturating_sub(4) / 6;
         let narrow = self.width * self.stem;
@@ -151,23 +155,24 @@ impl WideResNetConfig {
     }
 }
 
-/// A wide residual network (Zagoruyko and Komodakis, arXiv 1605.07146) with the paper's changes or
-/// without. Made by [`WideResNetConfig`].
+/// A wide residual network (Zagoruyko and Komodakis, arXiv 1605.07146), with or without the paper's
+/// changes. Create it with [`WideResNetConfig`].
 #[derive(Module, Debug)]
 pub struct WideResNet {
     stem: Conv2d,
-    /// In the paper's order one before and one after the stem's activation; else none.
+    /// The paper's order has one norm before the stem's activation and one after it; the original
+    /// order has none.
     stem_norms: Vec<BatchNorm>,
     groups: [Vec<ResidualBlock>; 3],
     norm: BatchNorm,
     output: Linear,
-    /// In the paper's order the stem's; then the one after the groups.
+    /// In the paper's order, the stem's activation comes first. The last one acts after the groups.
     activations: Vec<ActivationLayer>,
 }
 
 impl WideResNet {
-    /// Logits of a batch. Dropout and the batch's own statistics act on autodiff devices alone, as
-    /// everywhere in Burn.
+    /// Returns the logits of a batch. Dropout and the statistics of the batch are only used on
+    /// autodiff devices, as everywhere in Burn.
     ///
     /// # Shapes
     ///
@@ -176,7 +181,7 @@ impl WideResNet {
     ///
     /// # Panics
     ///
-    /// If the images have another number of channels.
+    /// If the images have a different number of channels.
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let x = conv2d(&self.stem, images);
         let (last, stem) =
@@ -210,7 +215,8 @@ mod tests {
     #[test]
     fn paper_size_has_the_documented_parameters() {
         let config = WideResNetConfig::wrn_40_4(100);
-        // Stem and two norms; each group: first block, then five more; last norm and linear.
+        // The sum consists of the stem and two norms, of a first block and five more for each
+        // group, and of the last norm and the linear layer.
         let stem = 27 * 16 + 4 * 16;
         let group = |inputs: usize, outputs: usize| {
             let next = 2 * (9 * outputs + 1) * outputs + 2 * outputs;
@@ -221,14 +227,15 @@ mod tests {
         assert_eq!(config.parameter_count(), stem + groups + 512 + 257 * 100);
         let model = config.init(&Device::default());
         assert_eq!(model.groups.each_ref().map(Vec::len), [6, 6, 6]);
-        // Burn counts the running means and variances too.
+        // Burn also counts the running means and variances.
         let normed = 2 * 16 + 6 * (64 + 128 + 256) + 256;
         assert_eq!(model.num_params(), 8_972_884 + 2 * normed);
     }
 
     #[test]
     fn original_order_has_the_parameters_of_the_original_network() {
-        // As its PyTorch twin counts (tests/pytorch/generate.py); "8.9M" in the source paper.
+        // This is the count of the PyTorch twin (tests/pytorch/generate.py); the source paper says
+        // "8.9M".
         let config = WideResNetConfig::wrn_40_4(100).with_order(BlockOrder::PreActivation);
         assert_eq!(config.parameter_count(), 8_972_340);
     }
@@ -277,7 +284,7 @@ mod tests {
 
     #[test]
     fn learnable_activation_has_a_mean_and_a_width_for_every_channel_it_acts_on() {
-        // Channels at the stem, in three blocks of two activations, and after the groups.
+        // The channels are at the stem, in three blocks of two activations, and after the groups.
         let channels = [(BlockOrder::Paper, 2 + 2 * (2 + 4 + 8) + 8)];
         let pre_activated = (BlockOrder::PreActivation, (2 + 2) + (2 + 4) + (4 + 8) + 8);
         for (order, channels) in channels.into_iter().chain([pre_activated]) {

@@ -1,5 +1,5 @@
-//! Files that cannot be loaded: each is refused with the file, the tensor, what was expected and
-//! what to do, and leaves the model as it was.
+//! Tests of files that cannot be loaded. Each error names the file, the tensor, what was expected and what to do,
+//! and leaves the model unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -22,7 +22,7 @@ fn save<M: Module>(model: &M, path: &Path) {
     save_state_dict(model, path).unwrap();
 }
 
-/// A folder with the weights of [`model`] as PyTorch would have saved them.
+/// Returns a folder with the weights of [`model`] as PyTorch would save them.
 fn saved() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("weights.safetensors");
@@ -30,14 +30,15 @@ fn saved() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Every parameter's values.
+/// Returns the values of all parameters.
 fn values<M: Module>(model: &M) -> Vec<f32> {
     let tensors = model.collect(None, None, true).into_iter();
     let data = tensors.map(|tensor| bridge::into_data(tensor).unwrap());
     data.flat_map(|data| data.try_into_vec::<f32>().unwrap()).collect()
 }
 
-/// Why this file does not load into this model, after checking that the model kept its weights.
+/// Returns the error of loading this file into this model, after checking that the model's weights did not
+/// change.
 fn refusal(path: &Path, mut model: Mlp) -> StateDictError {
     let before = values(&model);
     let error = StateDict::open(path).and_then(|weights| weights.load_into(&mut model));
@@ -58,8 +59,8 @@ fn saved_weights_load_again() {
     assert_eq!(values(&twin), values(&other));
 }
 
-/// PyTorch's names and layouts of the twin's `nn.Linear(4, 2)` and `nn.Linear(2, 3)`; a file that is there is not
-/// overwritten.
+/// The file has PyTorch's names and layouts of the twin's `nn.Linear(4, 2)` and `nn.Linear(2, 3)`. An existing
+/// file is not overwritten.
 #[test]
 fn a_saved_file_has_pytorchs_names_and_layouts() {
     let (_folder, path) = saved();
@@ -158,7 +159,7 @@ fn tensor_without_a_place_is_refused() {
     assert!(error.to_string().contains(expected), "{error}");
 }
 
-/// A safetensors file with this header and these bytes.
+/// Writes a safetensors file with this header and these bytes.
 fn write(path: &Path, header: &str, data: &[u8]) {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header.as_bytes());
@@ -219,7 +220,7 @@ fn truncated_files_are_refused_and_damaged_headers_never_panic() {
             let mut bytes = bytes.clone();
             bytes[position] ^= flipped;
             std::fs::write(&damaged, bytes).unwrap();
-            // What the header says may still be sound; if not, it is an error.
+            // The header may still be valid; if not, the result is an error.
             let _ = StateDict::open(&damaged).and_then(|weights| weights.load_into(&mut model()));
         }
     }

@@ -1,5 +1,6 @@
-//! A checkpoint as Hugging Face's models have it, in a safetensors file: gate and value in layers of
-//! their own, linear layers apart from what follows them, weights as PyTorch keeps them.
+//! Tests a checkpoint in the format of Hugging Face's models, in a safetensors file: gate and value
+//! are separate layers, linear layers are separate from the activation that follows, and weights
+//! have PyTorch's layout.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -12,7 +13,7 @@ use gelu_core::{
     silu,
 };
 
-/// `LlamaMLP`.
+/// The layers of `LlamaMLP`.
 #[derive(Module, Debug)]
 struct Mlp {
     gate_proj: Linear,

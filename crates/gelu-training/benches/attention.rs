@@ -1,4 +1,5 @@
-//! Attention of the small GPT and the norms of its rows, there and back, and the products of its linear layers.
+//! Benchmarks of the small GPT: attention and row norms, forward and backward, and the products of linear
+//! layers.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo bench --bench attention
@@ -14,7 +15,7 @@ fn main() {
     divan::main();
 }
 
-/// Twelve texts of 64 characters, four heads of 32 numbers.
+/// The attention of twelve texts of 64 characters, with four heads of 32 numbers.
 const ATTENTION: CausalAttention = CausalAttention { batch: 12, length: 64, heads: 4, size: 32 };
 const ROWS: usize = 12 * 64;
 const WIDTH: usize = 128;
@@ -54,7 +55,7 @@ fn norm_of_rows_gradient(bencher: Bencher<'_, '_>, centred: bool) {
     });
 }
 
-/// Forward and both gradients.
+/// Times the forward pass and both gradients.
 #[divan::bench(args = [[128, 384], [128, 128], [128, 512], [512, 128]])]
 fn linear(bencher: Bencher<'_, '_>, [inputs, outputs]: [usize; 2]) {
     let sizes = Sizes { batch: ROWS, inputs, outputs };

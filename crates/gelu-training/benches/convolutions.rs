@@ -1,5 +1,5 @@
-//! Convolutions of the CIFAR networks' sizes, of ten pictures and of one, and their gradients, of ten; an item
-//! is a multiplication and an addition.
+//! Benchmarks of convolutions with the CIFAR networks' sizes, on ten images and on one, and of their gradients
+//! on ten. An item is a multiplication and an addition.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo bench --bench convolutions
@@ -13,7 +13,7 @@ fn main() {
     divan::main();
 }
 
-/// Channels before and after, pixels of a side, of the kernel's side, stride.
+/// Channels of input and output, pixels of a side, the kernel's side, and the stride.
 const SIZES: [[usize; 5]; 10] = [
     [3, 96, 32, 3, 1],
     [96, 96, 32, 3, 1],
@@ -44,7 +44,7 @@ fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|i| (i as f32 * 0.37).sin()).collect()
 }
 
-/// Times `work` on input, weight and gradient.
+/// Times `work` on an input, a weight and a gradient.
 fn time(
     bencher: Bencher<'_, '_>,
     batch: usize,

@@ -1,4 +1,5 @@
-//! The three products of linear layers, with weights that are in no near cache, as those of a network are.
+//! Benchmarks of the three products of linear layers. The weights are not in the caches, as in a network of
+//! many layers.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo bench --bench products
@@ -12,8 +13,8 @@ fn main() {
     divan::main();
 }
 
-/// Rows, inputs and outputs of layers: the autoencoder's first at two batches, the classifier's, the GPT's and
-/// a wide one.
+/// Rows, inputs and outputs of layers: the autoencoder's first layer at two batch sizes, a layer of the
+/// classifier, two of the GPT, and a wide one.
 const LAYERS: [[usize; 3]; 6] = [
     [16, 784, 1000],
     [64, 784, 1000],
@@ -22,14 +23,14 @@ const LAYERS: [[usize; 3]; 6] = [
     [768, 128, 512],
     [1024, 2048, 2048],
 ];
-/// Numbers of all the weights that take turns: more than a processor's caches hold for a core.
+/// The total size of the weights that take turns: more than the caches of a core hold.
 const NUMBERS: usize = 10_000_000;
 
 fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|i| (i as f32 * 0.37).sin()).collect()
 }
 
-/// Weights that take turns.
+/// Times a product with weights that take turns.
 fn bench(
     bencher: Bencher<'_, '_>,
     [batch, inputs, outputs]: [usize; 3],

@@ -1,4 +1,5 @@
-//! Trains a network of two layers on slices alone: which points of the plane lie within a ring?
+//! Trains a network of two layers without tensors, on slices only. The network learns which points
+//! of the plane lie within a ring.
 //!
 //! ```text
 //! cargo run --release --example network

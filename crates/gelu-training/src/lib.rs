@@ -4,33 +4,33 @@
     allow(deprecated, reason = "Burn deprecates these two backends, but ships them")
 )]
 
-//! What training spends its time on, as extensions of Burn's backends.
+//! The operations that take most of a training step's time, as extensions of Burn's backends.
 //!
 //! | | Flex (CPU) | CubeCL (GPUs) | any other backend |
 //! |---|---|---|---|
 //! | [`Adam`], [`Sgd`] | one pass over parameter, gradient and moments | one kernel, also under fusion (f64: tensor operations) | tensor operations |
-//! | [`layers::linear`], [`layers::hidden_layer`] | the products of all three directions in blocks that threads share | Burn's | Burn's |
-//! | [`layers::conv2d`] | sums of products in registers, read from the pictures themselves; 3×3 kernels by Winograd's method where it is faster | Burn's | Burn's |
-//! | [`layers::max_pool2d`] of 2×2 pixels | one pass each way, and no indices are kept | Burn's | Burn's |
-//! | [`layers::batch_norm_activation`] | a channel at a time, which is read from memory once each way if it fits the caches | tensor operations | tensor operations |
+//! | [`layers::linear`], [`layers::hidden_layer`] | all three products in blocks that threads share | Burn's | Burn's |
+//! | [`layers::conv2d`] | sums of products in registers, read from the images themselves; 3×3 kernels by Winograd's method where it is faster | Burn's | Burn's |
+//! | [`layers::max_pool2d`] of 2×2 pixels | one pass in each direction, without stored indices | Burn's | Burn's |
+//! | [`layers::batch_norm_activation`] | one channel at a time, which is read from memory once in each direction if it fits the caches | tensor operations | tensor operations |
 //!
-//! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline and chosen at run time
-//! (`GELU_SIMD=avx512`, `avx2`, `fused` or `portable` forces one; what is not there is refused). None of their
-//! bits depends on how many threads there are, and those of the optimisers and of a batch norm by itself not
-//! on the level either. Activations, as everywhere in gelu-core, and convolutions have other bits where no
-//! multiply-add is fused (`portable`). The products of linear layers are those of the crate `gemm`, which
-//! looks for instructions itself.
+//! On Flex the loops are compiled for AVX-512, AVX2 and the target's baseline, and the processor decides at run time.
+//! `GELU_SIMD=avx512`, `avx2`, `fused` or `portable` selects one; naming an unavailable one is an error. No result
+//! depends on the number of threads. The optimisers' results, and those of a batch norm without activation, do not
+//! depend on the level either. Activations (everywhere in gelu-core) and convolutions give different bits where no
+//! multiply-add is fused (`portable`). The products of linear layers are those of the crate `gemm`, which detects
+//! instructions itself.
 //!
 //! # 16 bits
 //!
-//! Sums, squares, norms and statistics of f16 and bf16 tensors are computed in f32, and so is an optimiser's
-//! step, whose moments are f32, too. The parameter itself stays in 16 bits: there is no copy of it in f32, so a
-//! step that changes it by less than half the distance to the next number of its type is lost. This distance is
-//! 2⁻¹⁰ of an f16 and 2⁻⁷ of a bf16 parameter at most, and half as much at least. A weight decay of 1e-2 at a
-//! learning rate of 1e-3 takes off 1e-5 of a weight, which 16 bits never show. Keep parameters in f32, and cast
-//! them for the forward pass, where such steps matter.
+//! For f16 and bf16 tensors, sums, squares, norms and statistics are computed in f32. An optimiser's step is also
+//! computed in f32, and its moments are f32. The parameter itself stays in 16 bits, without a copy in f32. A step that
+//! changes the parameter by less than half the distance to the next number of its type is therefore lost. This distance
+//! is between 2⁻¹¹ and 2⁻¹⁰ of an f16 parameter, and between 2⁻⁸ and 2⁻⁷ of a bf16 parameter. For example, a weight
+//! decay of 1e-2 at a learning rate of 1e-3 subtracts 1e-5 of a weight, which has no effect in 16 bits. If such steps
+//! matter, keep parameters in f32, and cast them for the forward pass.
 //!
-//! The optimisers take the place of Burn's and keep their state in the same records:
+//! The optimisers replace Burn's and store their state in the same records:
 //!
 //! ```
 //! use burn::module::Module;
@@ -52,16 +52,16 @@
 //!
 //! # Subnormal numbers
 //!
-//! On Flex an f32 input or gradient of a linear layer or a convolution counts as 0 where it is
-//! subnormal, below 2⁻¹²⁶ in size, and so does an optimiser's moment. x86 processors multiply such
-//! numbers by microcode, and smooth activations make many: with a few in a thousand, a network's step
-//! takes several times as long. In a network that is dying, inputs and gradients are normal and their
-//! products are not: there one of them is made larger by a power of two, and the result smaller.
+//! On Flex, a subnormal f32 (below 2⁻¹²⁶ in size) counts as 0 in the inputs and gradients of linear layers and
+//! convolutions, and in an optimiser's moments. x86 processors multiply such numbers in slow microcode, and smooth
+//! activations produce many of them: with a few per thousand, a network's step takes several times as long. In a dying
+//! network, inputs and gradients may be normal while their products are subnormal. The products then multiply one
+//! factor by a power of two, and divide the result by it.
 //!
 //! # Memory
 //!
-//! A program that trains does well to call [`keep_memory`] first: glibc gives large tensors back to the
-//! system and has them cleared again in every step.
+//! Call [`keep_memory`] at the start of a program that trains. Otherwise glibc returns large tensors to the system, and
+//! the system clears their memory again in every step.
 
 mod backends;
 mod composed;

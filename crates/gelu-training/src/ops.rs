@@ -16,9 +16,9 @@ use burn_core::backend::{Backend, backend_extension, ops::ConvOptions, tensor::F
 use gelu_core::ActivationOps;
 use gelu_core::functional::Unit;
 
-/// What a backend does for training. Every method has a body composed of the backend's own
-/// operations, so an empty `impl` makes any backend work; a backend with kernels of its own
-/// overrides them.
+/// The operations of a backend for training. Every method has a default body that composes the backend's own
+/// operations, so an empty `impl` is enough for any backend. A backend with kernels of its own overrides the
+/// methods.
 #[backend_extension(
     Flex: cfg(feature = "flex"),
     NdArray: cfg(feature = "ndarray"),
@@ -29,9 +29,9 @@ use gelu_core::functional::Unit;
     Autodiff: cfg(feature = "autodiff"),
 )]
 pub trait TrainingOps: Backend + ActivationOps {
-    /// One step of Adam: the parameter, the first and the second moment after it. All four tensors
-    /// have one shape; parameter and gradient are of one type, and the moments of that in which a step
-    /// is computed: f32 for 16 bits, else the same.
+    /// Computes one step of Adam, and returns the parameter, the first and the second moment after it. All four
+    /// tensors have the same shape. Parameter and gradient have the same type. The moments have the type that a
+    /// step is computed in: f32 for 16-bit parameters, otherwise the parameter's type.
     fn adam_step(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -42,8 +42,8 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::adam_step::<Self>(parameter, gradient, moment_1, moment_2, step)
     }
 
-    /// One step of AMSGrad: as [`adam_step`](Self::adam_step), with the greatest second moment so far
-    /// behind the moments, and after the step.
+    /// Computes one step of AMSGrad: [`adam_step`](Self::adam_step) with the greatest second moment so far,
+    /// `maximum`. Returns the updated maximum after the moments.
     fn amsgrad_step(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -55,8 +55,8 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::amsgrad_step::<Self>(parameter, gradient, moment_1, moment_2, maximum, step)
     }
 
-    /// One step of gradient descent with momentum: the parameter and the velocity after it. Shapes and
-    /// types are as for [`adam_step`](Self::adam_step), the velocity's being a moment's.
+    /// Computes one step of gradient descent with momentum, and returns the parameter and the velocity after it.
+    /// Shapes and types are as for [`adam_step`](Self::adam_step); the velocity has the type of a moment.
     fn sgd_step(
         parameter: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -66,13 +66,13 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::sgd_step::<Self>(parameter, gradient, velocity, step)
     }
 
-    /// The product of a linear layer, `x·weight`: `x` is `[batch, inputs]`, `weight` `[inputs,
-    /// outputs]`.
+    /// Returns the product of a linear layer, `x·weight`, where `x` is `[batch, inputs]` and `weight` is
+    /// `[inputs, outputs]`.
     fn linear_product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {
         Self::float_matmul(x, weight)
     }
 
-    /// The gradient of [`linear_product`](Self::linear_product) for `x`, given that of its result.
+    /// Returns the gradient of [`linear_product`](Self::linear_product) for `x`, given the gradient of its result.
     fn linear_input_gradient(
         weight: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -80,7 +80,8 @@ pub trait TrainingOps: Backend + ActivationOps {
         Self::float_matmul(gradient, Self::float_transpose(weight))
     }
 
-    /// The gradient of [`linear_product`](Self::linear_product) for `weight`, given that of its result.
+    /// Returns the gradient of [`linear_product`](Self::linear_product) for `weight`, given the gradient of its
+    /// result.
     fn linear_weight_gradient(
         x: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -88,7 +89,7 @@ pub trait TrainingOps: Backend + ActivationOps {
         Self::float_matmul(Self::float_transpose(x), gradient)
     }
 
-    /// A two-dimensional convolution. `x` is `[batch, channels, height, width]`, `weight`
+    /// Returns a two-dimensional convolution, where `x` is `[batch, channels, height, width]` and `weight` is
     /// `[outputs, channels / groups, kernel height, kernel width]`.
     fn convolution(
         x: FloatTensor<Self>,
@@ -98,7 +99,7 @@ pub trait TrainingOps: Backend + ActivationOps {
         Self::conv2d(x, weight, None, options)
     }
 
-    /// [`convolution`](Self::convolution), with `bias` of `[outputs]` added.
+    /// Returns the [`convolution`](Self::convolution) plus `bias`, which is `[outputs]`.
     fn biased_convolution(
         x: FloatTensor<Self>,
         weight: FloatTensor<Self>,
@@ -108,7 +109,7 @@ pub trait TrainingOps: Backend + ActivationOps {
         Self::conv2d(x, weight, Some(bias), options)
     }
 
-    /// The gradient of [`convolution`](Self::convolution) for `x`, given that of its result.
+    /// Returns the gradient of [`convolution`](Self::convolution) for `x`, given the gradient of its result.
     fn convolution_input_gradient(
         x: FloatTensor<Self>,
         weight: FloatTensor<Self>,
@@ -118,7 +119,7 @@ pub trait TrainingOps: Backend + ActivationOps {
         Self::conv2d_x_backward(x, weight, gradient, options)
     }
 
-    /// The gradient of [`convolution`](Self::convolution) for `weight`, given that of its result.
+    /// Returns the gradient of [`convolution`](Self::convolution) for `weight`, given the gradient of its result.
     fn convolution_weight_gradient(
         x: FloatTensor<Self>,
         weight: FloatTensor<Self>,
@@ -128,20 +129,20 @@ pub trait TrainingOps: Backend + ActivationOps {
         Self::conv2d_weight_backward(x, weight, gradient, options)
     }
 
-    /// The gradient of [`convolution`](Self::convolution) for its bias, given that of its result:
-    /// the sum over pictures and pixels.
+    /// Returns the gradient of [`convolution`](Self::convolution) for its bias, given the gradient of its result:
+    /// the sum over images and pixels.
     fn convolution_bias_gradient(gradient: FloatTensor<Self>) -> FloatTensor<Self> {
         composed::sum_of_channels::<Self>(gradient)
     }
 
-    /// The largest of each 2×2 pixels of `[batch, channels, height, width]`, which leaves half the height and
-    /// width, rounded down.
+    /// Returns the largest of each 2×2 pixels of `[batch, channels, height, width]`. Height and width of the result
+    /// are half as large, rounded down.
     fn max_pool_2x2(x: FloatTensor<Self>) -> FloatTensor<Self> {
         composed::max_pool_2x2::<Self>(x)
     }
 
-    /// The gradient of [`max_pool_2x2`](Self::max_pool_2x2) for `x`, given that of its result: it goes to the first
-    /// of equal pixels.
+    /// Returns the gradient of [`max_pool_2x2`](Self::max_pool_2x2) for `x`, given the gradient of its result. Of
+    /// equal pixels, the first receives it.
     fn max_pool_2x2_gradient(
         x: FloatTensor<Self>,
         gradient: FloatTensor<Self>,
@@ -149,8 +150,8 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::max_pool_2x2_gradient::<Self>(x, gradient)
     }
 
-    /// `unit(γ·(x − mean)/√(variance + ε) + β)` for `x` of `[batch, channels, ...]` and one number a
-    /// channel in everything else.
+    /// Returns `unit(γ·(x − mean)/√(variance + ε) + β)` for `x` of `[batch, channels, ...]`. The other tensors have
+    /// one number per channel.
     fn batch_norm_activation(
         x: FloatTensor<Self>,
         gamma: FloatTensor<Self>,
@@ -163,9 +164,9 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::batch_norm_activation::<Self>(x, [gamma, beta, mean, variance], epsilon, unit)
     }
 
-    /// [`batch_norm_activation`](Self::batch_norm_activation) by the batch's own statistics, and
-    /// these: the mean and the mean square deviation of every channel, f32 for 16 bits. No gradient flows
-    /// through the statistics that are returned.
+    /// Returns [`batch_norm_activation`](Self::batch_norm_activation) with the statistics of the batch, and these
+    /// statistics: the mean and the mean square deviation of every channel, in f32 for 16-bit inputs. No gradient
+    /// flows through the returned statistics.
     fn batch_norm_activation_train(
         x: FloatTensor<Self>,
         gamma: FloatTensor<Self>,
@@ -176,8 +177,8 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::batch_norm_activation_train::<Self>(x, gamma, beta, epsilon, unit)
     }
 
-    /// The gradients of [`batch_norm_activation_train`](Self::batch_norm_activation_train) for `x`,
-    /// γ and β, given that of its result and the statistics it returned.
+    /// Returns the gradients of [`batch_norm_activation_train`](Self::batch_norm_activation_train) for `x`, γ and
+    /// β, given the gradient of its result and the statistics that it returned.
     #[allow(clippy::too_many_arguments, reason = "an operation takes its tensors one by one")]
     fn batch_norm_activation_gradients(
         x: FloatTensor<Self>,
@@ -193,8 +194,8 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::batch_norm_activation_gradients::<Self>(x, parameters, gradient, epsilon, unit)
     }
 
-    /// `γ·(x − mean)/√(variance + ε)` of each row of `x`, `[rows, width]`, by the mean and the mean square
-    /// deviation of its numbers; if it is not centred, `γ·x/√(mean(x²) + ε)`.
+    /// Returns `γ·(x − mean)/√(variance + ε)` for each row of `x`, `[rows, width]`, with the mean and the mean
+    /// square deviation of the row. If `centred` is false, returns `γ·x/√(mean(x²) + ε)`.
     fn row_norm(
         x: FloatTensor<Self>,
         gamma: FloatTensor<Self>,
@@ -204,7 +205,7 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::row_norm::<Self>(x, gamma, epsilon, centred)
     }
 
-    /// The gradients of [`row_norm`](Self::row_norm) for `x` and γ, given that of its result.
+    /// Returns the gradients of [`row_norm`](Self::row_norm) for `x` and γ, given the gradient of its result.
     fn row_norm_gradients(
         x: FloatTensor<Self>,
         gamma: FloatTensor<Self>,
@@ -215,13 +216,13 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::row_norm_gradients::<Self>(x, gamma, gradient, epsilon, centred)
     }
 
-    /// `softmax(Q·Kᵀ/√size)·V` of each head, where no place sees a later one: `[batch, length,
-    /// heads·size]` of `qkv`, `[batch, length, 3·heads·size]`.
+    /// Returns `softmax(Q·Kᵀ/√size)·V` for each head, where no position attends to a later one. `qkv` is
+    /// `[batch, length, 3·heads·size]`, and the result is `[batch, length, heads·size]`.
     fn causal_attention(qkv: FloatTensor<Self>, heads: usize) -> FloatTensor<Self> {
         composed::causal_attention::<Self>(qkv, heads)
     }
 
-    /// [`causal_attention`](Self::causal_attention), and the softmax, `[batch, heads, length, length]`.
+    /// Returns [`causal_attention`](Self::causal_attention) and its softmax, `[batch, heads, length, length]`.
     fn causal_attention_train(
         qkv: FloatTensor<Self>,
         heads: usize,
@@ -229,7 +230,7 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::causal_attention_train::<Self>(qkv, heads)
     }
 
-    /// The gradient of [`causal_attention`](Self::causal_attention) for `qkv`, given the softmax and the
+    /// Returns the gradient of [`causal_attention`](Self::causal_attention) for `qkv`, given the softmax and the
     /// gradient of its result.
     fn causal_attention_gradient(
         qkv: FloatTensor<Self>,

@@ -1,4 +1,4 @@
-//! One suite for every backend: it runs on the default device, which `BURN_DEVICE` chooses among
+//! One suite for every backend. It runs on the default device, which `BURN_DEVICE` chooses among
 //! the backends that are compiled in:
 //!
 //! ```text

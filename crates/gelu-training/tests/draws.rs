@@ -1,5 +1,5 @@
-//! Layers that draw, on the default device. In a file of its own, since tests beside each other share the device's
-//! generator.
+//! Tests layers with random numbers, on the default device. They are in a file of their own because tests of one
+//! file share the device's generator.
 //!
 //! ```text
 //! cargo test --release -p gelu-training --test draws
@@ -11,7 +11,7 @@ use burn::tensor::{Device, Distribution, Tensor, Tolerance};
 use gelu_core::{Activation, HiddenLayer};
 use gelu_training::layers;
 
-/// Bias, activation and dropout come as gelu-core's own layer has them, of any rank and without a bias.
+/// Bias, activation and dropout work as in gelu-core's own layer, for any rank, and without a bias.
 #[test]
 fn hidden_layers_are_gelu_cores() {
     let device = Device::default().autodiff();
@@ -22,7 +22,8 @@ fn hidden_layers_are_gelu_cores() {
     {
         let activation: Activation = name.parse().unwrap();
         for bias in [true, false] {
-            // Drawn now: a layer that Burn initialises draws its weights when they are first needed.
+            // The weights are created here, because a layer that Burn initialises creates its weights on first
+            // use.
             let linear = Linear {
                 weight: Param::from_tensor(Tensor::random([6, 5], uniform, &device)),
                 bias: bias.then(|| Param::from_tensor(Tensor::random([5], uniform, &device))),

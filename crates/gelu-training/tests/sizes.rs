@@ -1,5 +1,5 @@
-//! Sizes and lengths that do not fit are refused before any work, by the argument's name; and whatever sizes are
-//! accepted, every number of a result was written.
+//! Wrong sizes and lengths panic before any work, and the message names the argument. For all valid sizes, functions
+//! write every number of their results.
 
 #![allow(unsafe_code, reason = "an allocator that marks what nothing has written")]
 
@@ -14,16 +14,17 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A NaN that no arithmetic makes.
+/// The bits of a NaN that no arithmetic produces.
 const MARK: u32 = 0x7FC0_BEEF;
 
-/// The system's allocator, whose memory is full of marks.
+/// The system's allocator, which fills new memory with marks.
 struct Marking;
 
-// SAFETY: every call goes to the system's allocator; only the contents of new memory, which nothing has read, differ.
+// SAFETY: every call goes to the system's allocator. Only the contents of new memory differ, and no code has read
+// them yet.
 unsafe impl GlobalAlloc for Marking {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the safety contract of this function.
         unsafe {
             let start = System.alloc(layout);
             if !start.is_null() && layout.align() >= align_of::<u32>() {
@@ -34,7 +35,7 @@ unsafe impl GlobalAlloc for Marking {
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the safety contract of this function.
         unsafe { System.dealloc(start, layout) }
     }
 }
@@ -46,7 +47,7 @@ thread_local! {
     static EXPECTS_PANIC: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a panic of `work` says.
+/// Returns the message of a panic in `work`.
 fn refusal<T>(work: impl FnOnce() -> T) -> Option<String> {
     static QUIET: std::sync::Once = std::sync::Once::new();
     QUIET.call_once(|| {
@@ -77,7 +78,7 @@ impl Random {
         (0..count).map(|_| self.below(2001) as f32 / 1000.0 - 1.0).collect()
     }
 
-    /// As many numbers as it should not be.
+    /// Returns numbers of a wrong length, anything but `count`.
     fn other_than(&mut self, count: usize) -> Vec<f32> {
         let others = [count + 1, 2 * count + 3, count.saturating_sub(1), 0];
         let others: Vec<_> = others.into_iter().filter(|&other| other != count).collect();
@@ -85,7 +86,7 @@ impl Random {
     }
 
     fn geometry(&mut self) -> Geometry {
-        // Some of Winograd's, which takes 16 channels and more.
+        // Some of these use Winograd's method, which needs 16 or more channels.
         let (wide, square) = (self.below(3) == 0, self.below(2) == 0);
         let mut pair = |least: usize, most: usize| [(); 2].map(|()| least + self.below(most));
         Geometry {
@@ -101,7 +102,7 @@ impl Random {
     }
 }
 
-/// The numbers of pictures, weights and results.
+/// Returns the numbers of elements in images, weights and results.
 fn counts(of: &Geometry) -> [usize; 3] {
     let plane = |[height, width]: [usize; 2]| height * width;
     let [inputs, outputs] = of.channels;
@@ -170,7 +171,7 @@ fn every_number_of_a_result_was_written() {
     }
 }
 
-/// Work that has to be refused because of an argument.
+/// An argument's name, and work that has to panic because of this argument.
 type Wrong<'a> = (&'a str, Box<dyn FnOnce() + 'a>);
 
 #[test]

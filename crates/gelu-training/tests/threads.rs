@@ -1,4 +1,4 @@
-//! No bit depends on how many threads there are, or on which of them spin.
+//! Results do not depend on the number of threads, or on which of them spin.
 
 use gelu_kernels::Level;
 use gelu_training::kernels::attention::CausalAttention;
@@ -11,7 +11,8 @@ fn wave(length: usize, frequency: f64) -> Vec<f32> {
     (0..length).map(|i| (i as f64 * frequency).sin() as f32).collect()
 }
 
-/// What `work` gives on one thread, which it has to give on several that sleep, spin, and work for others.
+/// Asserts that `work` gives the same result on one thread as on several threads that sleep, spin, or are
+/// busy with other work.
 fn is_the_same_on_threads<T: PartialEq + Send>(what: &str, work: impl Fn() -> T + Send + Sync) {
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -33,7 +34,8 @@ fn is_the_same_on_threads<T: PartialEq + Send>(what: &str, work: impl Fn() -> T 
 
 #[test]
 fn products() {
-    // By what the sizes come to: single rows, small batches, transposed ones, small layers and large ones.
+    // The sizes lead to different code: single rows, small batches, transposed products, small layers and
+    // large ones.
     for [batch, inputs, outputs] in [
         [1, 700, 1100],
         [1, 2048, 2048],
@@ -103,7 +105,7 @@ fn steps_of_an_optimiser() {
     for length in [20_000, 70_000, 1_200_000] {
         let (weights, gradient) = (wave(length, 0.37), wave(length, 0.71));
         is_the_same_on_threads(&format!("{length} numbers"), || {
-            // The weights after the step are where the gradient was.
+            // The weights after the step are in the gradient's memory.
             let mut stepped = gradient.clone();
             let [mut first, mut second] = [(); 2].map(|()| vec![0.0; length]);
             adam(&weights, &mut stepped, &mut first, &mut second, AdamStep::new(1, 1e-3));

@@ -1,4 +1,4 @@
-//! Burn's own list of activations, as far as its functions are here.
+//! Conversion from Burn's own list of activations, for the functions that this crate has.
 
 use super::Activation;
 use crate::Unit;
@@ -11,9 +11,9 @@ use burn_nn::activation::{
 };
 use core::fmt;
 
-/// The activation that a configuration of Burn's names, so that a model's configuration can be
-/// taken over. Burn's list is closed, so there is no way back: a `burn::nn::activation::Activation`
-/// cannot hold one of this crate's. How many slopes a PReLU has is left to [`Activation::init`].
+/// Converts a configuration of Burn's, so that you can reuse a model's configuration. There is no
+/// conversion back: Burn's list is closed, and a `burn::nn::activation::Activation` cannot hold an
+/// activation of this crate. The number of a PReLU's slopes is set later, by [`Activation::init`].
 ///
 /// ```
 /// use burn::nn::activation::ActivationConfig;
@@ -42,7 +42,8 @@ impl TryFrom<ActivationConfig> for Activation {
             ActivationConfig::Sigmoid => Self::Sigmoid,
             ActivationConfig::Tanh => Self::Tanh,
             ActivationConfig::HardSwish => Self::HardSwish,
-            // Past 20 the logarithm is x in f32, so that Burn's default, as PyTorch's, cuts nothing off.
+            // Above 20 the logarithm equals x in f32, so the default threshold of Burn and PyTorch cuts
+            // nothing off.
             ActivationConfig::Softplus(config) if config.threshold >= 20.0 => {
                 Self::Softplus { beta: config.beta }
             }
@@ -53,8 +54,8 @@ impl TryFrom<ActivationConfig> for Activation {
                 ));
             }
             ActivationConfig::HardSigmoid(config) => {
-                // Burn's defaults are 0.2 and 0.5, PyTorch's function has 1/6, of which this is what f32
-                // rounds to it.
+                // Burn's defaults are 0.2 and 0.5. PyTorch's function has a slope of 1/6, and the
+                // tolerance accepts 1/6 rounded to f32.
                 let is_ours = (config.alpha - 1.0 / 6.0).abs() < 1e-8 && config.beta == 0.5;
                 if !is_ours {
                     return Err(refused("`hard-sigmoid` has alpha 1/6 and beta 0.5".into()));
@@ -84,8 +85,8 @@ impl TryFrom<ActivationConfig> for Activation {
     }
 }
 
-/// The configuration of which a layer of Burn's is made, if that is all there is to the layer: one
-/// with weights is more.
+/// Returns the configuration of one of Burn's layers, or `None` if the layer has weights, which a
+/// configuration cannot hold.
 pub(crate) fn of_layer(layer: &BurnActivation) -> Option<ActivationConfig> {
     Some(match layer {
         BurnActivation::Identity(_) => ActivationConfig::Identity,
@@ -125,7 +126,7 @@ pub(crate) fn of_layer(layer: &BurnActivation) -> Option<ActivationConfig> {
     })
 }
 
-/// An activation of Burn's that is not here.
+/// The error for an activation of Burn's without a counterpart in this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoCounterpart {
     config: String,
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn what_is_taken_over_computes_what_burn_does() {
         let device = Device::default();
-        // Where Burn's own values are good to seven digits.
+        // At these inputs Burn's own values are accurate to seven digits.
         let x = Tensor::<2>::from_floats([[-1.5, -0.3, 0.0, 0.4, 2.5]], &device);
         for config in [
             ActivationConfig::Identity,
@@ -182,7 +183,7 @@ mod tests {
             same(ours.forward(x.clone()));
             let layer = ActivationLayer::from(burns);
             same(layer.forward(x.clone()));
-            // A layer with weights stays Burn's, with its weights.
+            // A layer with weights stays a layer of Burn's, and keeps its weights.
             assert_eq!(layer.activation(), ours.unit().map(|_| ours), "{layer}");
         }
     }
@@ -194,7 +195,7 @@ mod tests {
         let cut = ActivationConfig::Softplus(SoftplusConfig::new().with_threshold(1.0));
         let layer = ActivationLayer::from(cut.init(&device));
         let y = layer.forward(x).into_data().try_to_vec::<f32>().unwrap();
-        // ln(1 + e^x) up to the threshold (mpmath), x past it.
+        // The expected values are ln(1 + e^x) up to the threshold (mpmath), and x above it.
         let expected = [0.974_077, 1.241_154, 2.0, 30.0];
         for (got, expected) in y.iter().zip(expected) {
             assert!((got - expected).abs() < 1e-6, "{y:?}");

@@ -9,12 +9,12 @@ use core::fmt;
 type OfOne = dyn Fn(Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync;
 type OfTwo = dyn Fn(Tensor<1>, Tensor<1>, &[Tensor<1>]) -> Tensor<1> + Send + Sync;
 
-/// An activation made of the user's function; see [`Activation::custom`],
+/// An activation made from a function of yours; see [`Activation::custom`],
 /// [`Activation::custom_learned`] and [`Activation::custom_gate`].
 #[derive(Clone)]
 pub struct CustomActivation {
     name: String,
-    /// Where the constants start that are learned.
+    /// The start values of the learnable constants.
     starts: Vec<f64>,
     function: Function,
 }
@@ -22,13 +22,14 @@ pub struct CustomActivation {
 #[derive(Clone)]
 enum Function {
     OfOne(Arc<OfOne>),
-    /// Of a gate and a value.
+    /// A function of a gate and a value.
     OfTwo(Arc<OfTwo>),
 }
 
 impl Activation {
-    /// An activation of the user's own, from a differentiable elementwise function. It is given
-    /// the tensor flattened, and has to return as many values. It is not called for an empty tensor.
+    /// Creates a custom activation from a differentiable elementwise function. The function receives the
+    /// tensor flattened, and has to return as many values as it receives. It is not called for an empty
+    /// tensor.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -44,13 +45,14 @@ impl Activation {
         Self::custom_learned(name, &[], move |x, _| function(x))
     }
 
-    /// As [`custom`](Self::custom), with constants that are learned: as many as `starts` has numbers,
-    /// which they start at. The function is given them behind the tensor, each as long as that. A layer
-    /// ([`init`](Self::init)) has one of each for each of its channels.
+    /// Creates a [`custom`](Self::custom) activation with learnable constants, one for each number of
+    /// `starts`, which is the constant's start value. The function receives the constants after the
+    /// tensor, each as long as the tensor. A layer ([`init`](Self::init)) has one value of each constant
+    /// per channel.
     ///
     /// # Panics
     ///
-    /// If a start is not a number that f32 holds.
+    /// If a start value is not finite in f32.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -69,13 +71,14 @@ impl Activation {
         Self::Custom(CustomActivation::new(name, starts, Function::OfOne(Arc::new(function))))
     }
 
-    /// What a gated unit makes of its gate and its value, where that is no `f(gate)·value`: a function
-    /// of both, and of constants that are learned as in [`custom_learned`](Self::custom_learned). Alone,
-    /// it is a function of its gate, for a value of 1.
+    /// Creates a custom gate for a gated unit whose result is not `f(gate)·value`: a function of both
+    /// the gate and the value, and of learnable constants as in
+    /// [`custom_learned`](Self::custom_learned). Outside a gated unit, the activation calls the function
+    /// with the gate and a value of 1.
     ///
     /// # Panics
     ///
-    /// As [`custom_learned`](Self::custom_learned).
+    /// If a start value is not finite in f32.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -105,24 +108,24 @@ impl CustomActivation {
         Self { name: name.to_owned(), starts: starts.to_vec(), function }
     }
 
-    /// What it is called.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where its learned constants start; empty if it has none.
+    /// Returns the start values of the learnable constants; empty if it has none.
     pub fn starts(&self) -> &[f64] {
         &self.starts
     }
 
-    /// The function, with its constants as they start.
+    /// Returns the function's result, with the constants at their start values.
     pub(crate) fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
         let like = x.clone();
         self.with(x, None, || self.starts.iter().map(|start| like.full_like(*start)).collect())
     }
 
-    /// The function, or with a value what a gated unit makes of both, with constants of the input's
-    /// shape. An empty tensor is the result for itself: the function is not asked for nothing.
+    /// Returns the function's result for `x`, or for `x` as gate and `value`, with constants of the
+    /// input's shape. An empty tensor is returned as it is, without a call of the function.
     pub(crate) fn with<const D: usize>(
         &self,
         x: Tensor<D>,

@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use burn_core::tensor::{Device, Tensor};
 use gelu_kernels::functions::Kind;
 
-/// All that one can write for an activation, beside it.
+/// Returns every activation with all the names that parsing accepts for it.
 fn spellings() -> Vec<(Activation, Vec<&'static str>)> {
     let units = Kind::ALL.into_iter().zip(Unit::ALL).map(|(kind, unit)| {
         let names = kind.names();
@@ -33,7 +33,8 @@ fn every_name_and_alias_parses_and_names_are_unique() {
     }
 }
 
-/// The names of transformers' `ACT2FN` (`src/transformers/activations.py`), with what they are here.
+/// The names of transformers' `ACT2FN` (`src/transformers/activations.py`), with the matching
+/// activations.
 const TRANSFORMERS: [(&str, Activation); 25] = [
     ("gelu", Activation::Gelu),
     ("gelu_10", Activation::ClippedGelu { limit: 10.0 }),
@@ -94,8 +95,8 @@ fn names_of_transformers_and_timm_are_understood() {
     }
 }
 
-/// The elementwise classes of `torch.nn` (PyTorch 2.15, "Non-linear Activations"), as PyTorch writes them
-/// in Python, and as its functions and modules print their names.
+/// The elementwise classes of `torch.nn` (PyTorch 2.15, "Non-linear Activations"): the names of the
+/// Python classes, and the names that PyTorch's functions and modules print.
 const PYTORCH: [(&str, Option<Activation>); 27] = [
     ("ELU", Some(Activation::Elu { alpha: 1.0 })),
     ("Hardshrink", Some(Activation::Hardshrink { lambda: 0.5 })),
@@ -121,14 +122,14 @@ const PYTORCH: [(&str, Option<Activation>); 27] = [
     ("Identity", Some(Activation::Identity)),
     ("logsigmoid", Some(Activation::LogSigmoid)),
     ("leaky_relu", Some(Activation::LeakyRelu { slope: 0.01 })),
-    // Two parameters, a random slope, and two inputs.
+    // These have two parameters, a random slope, and two inputs.
     ("Threshold", None),
     ("RReLU", None),
     ("GLU", None),
 ];
 
-/// The variants of `burn::nn::activation::ActivationConfig` that have no parameters but learned ones, as
-/// a saved configuration names them.
+/// The variants of `burn::nn::activation::ActivationConfig` that have no parameters or only learnable
+/// ones, as a saved configuration names them.
 const BURN: [(&str, Activation); 9] = [
     ("Identity", Activation::Identity),
     ("Gelu", Activation::Gelu),
@@ -166,7 +167,7 @@ fn names_of_something_else_say_what_to_write() {
     ] {
         assert_eq!(name.parse::<Activation>().unwrap_err().to_string(), expected);
     }
-    // What is recommended is there.
+    // Every recommended name has to parse.
     for (_, advice) in ELSEWHERE {
         let last = advice.split('`').nth_back(1).unwrap_or("relu");
         assert!(last.parse::<Activation>().is_ok(), "{last}");
@@ -195,7 +196,7 @@ fn serde_uses_the_canonical_name() {
     assert!(serde_json::from_str::<Activation>("\"nope\"").is_err());
 }
 
-/// What a program can write down and no name stands for.
+/// Returns activations that a program can construct but that have no name.
 fn impossible() -> [Activation; 6] {
     [
         Activation::Softplus { beta: 0.0 },

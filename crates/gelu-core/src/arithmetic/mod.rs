@@ -1,8 +1,8 @@
-//! What the formulas of gelu-kernels are computed in besides plain numbers.
+//! The arithmetics, besides plain numbers, that compute the formulas of gelu-kernels.
 //!
-//! | file | a number is | for |
+//! | file | number type | used for |
 //! |---|---|---|
-//! | [`term`] | a tensor of a backend | any backend, composed of its operations |
+//! | [`term`] | a tensor of a backend | any backend, composed of its tensor operations |
 //! | `lanes` | a vector in a CubeCL kernel | GPUs, and CubeCL's CPU |
 
 #[cfg(feature = "cubecl-backend")]

@@ -1,4 +1,4 @@
-//! A tensor of any backend.
+//! A tensor of any backend, as a number in a formula.
 
 use burn_core::backend::{
     Backend, TensorMetadata, get_or_init_device_settings,
@@ -8,7 +8,7 @@ use burn_core::tensor::DType;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 use gelu_kernels::arithmetic::{Arithmetic, Digits, Exponential};
 
-/// A tensor of f32 or f64 in a formula; every operation is one of its backend's.
+/// A tensor of f32 or f64 in a formula. Every operation is an operation of the tensor's backend.
 pub(crate) struct Term<B: Backend>(pub(crate) FloatTensor<B>);
 
 impl<B: Backend> Clone for Term<B> {
@@ -72,7 +72,7 @@ impl<B: Backend> Arithmetic for Term<B> {
         Self(B::float_mask_where(otherwise.0, condition, then.0))
     }
 
-    /// Veltkamp's.
+    /// Splits by Veltkamp's method.
     fn split(self) -> (Self, Self) {
         let factor = if self.is_double() { 134_217_729.0 } else { 4_097.0 };
         let scaled = self.clone() * factor;
@@ -94,7 +94,8 @@ impl<B: Backend> Arithmetic for Term<B> {
     }
 
     fn exp_m1(self) -> Self {
-        // Near 0 the difference cancels: there by Taylor's series, to x⁹ and to x¹⁷.
+        // Near 0 the difference cancels, so the code uses Taylor's series there, to x⁹ in f32 and
+        // to x¹⁷ in f64.
         let degree = if self.is_double() { 17 } else { 9 };
         let mut inverse = 1.0;
         let coefficients: alloc::vec::Vec<f64> = (1..=degree)

@@ -1,4 +1,4 @@
-//! Handing a tensor to the backend it lives on.
+//! Passes a tensor to the backend that it lives on.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,20 +6,20 @@ use burn_core::backend::{Dispatch, ops::FloatTensorOps};
 use burn_core::tensor::{Shape, Tensor};
 use core::fmt::Debug;
 
-/// Defines `dispatched`, for this crate and for those with operations beside ours: which backends were
-/// compiled in is a question of the features of the crate that asks.
+/// Defines `dispatched`, for this crate and for other crates with operations of their own. It is a
+/// macro because the features of the crate that calls it decide which backends are compiled in.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! define_dispatched {
     ($asking:literal) => {
         use burn_core::backend::DispatchTensorKind;
 
-        /// The tensor as its backend's own.
+        /// Returns the tensor as a tensor of its backend.
         ///
         /// # Panics
         ///
-        /// If Burn was built with the tensor's backend or with autodiff and this crate was not: the
-        /// message names the feature to add.
+        /// If Burn was built with the tensor's backend or with autodiff, but this crate was not. The
+        /// message names the missing feature.
         pub(crate) fn dispatched<const D: usize>(
             x: burn_core::tensor::Tensor<D>,
         ) -> burn_core::backend::DispatchTensor {
@@ -62,8 +62,8 @@ macro_rules! define_dispatched {
 
 define_dispatched!("gelu-core");
 
-/// The tensor in another shape, in which a 0 is a 0: to Burn's `reshape` it means that the dimension of
-/// this place stays, which makes other shapes of an empty tensor's.
+/// Returns the tensor in another shape, in which a 0 means a length of 0. In Burn's `reshape`, a 0
+/// keeps the dimension at this position, which gives empty tensors other shapes.
 pub fn reshaped<const D: usize, const E: usize>(x: Tensor<D>, shape: [usize; E]) -> Tensor<E> {
     if !shape.contains(&0) {
         return x.reshape(shape);
@@ -71,13 +71,13 @@ pub fn reshaped<const D: usize, const E: usize>(x: Tensor<D>, shape: [usize; E])
     Tensor::from_dispatch(Dispatch::float_reshape(x.into_dispatch(), Shape::from(shape)))
 }
 
-/// Panics, as gradients flow through a tensor and the crate knows of none.
+/// Panics because the tensor is tracked for gradients and the crate was built without autodiff.
 #[cold]
 pub fn lacks_autodiff(asking: &str) -> ! {
     lacks(asking, &["autodiff"], "tensors that gradients flow through")
 }
 
-/// Panics, as the crate was built without the backend of a device.
+/// Panics because the crate was built without the backend of a device.
 #[cold]
 pub fn lacks_backend(asking: &str, device: &impl Debug) -> ! {
     let device = format!("{device:?}");
@@ -101,7 +101,7 @@ fn lacks(asking: &str, features: &[&str], what: &str) -> ! {
     )
 }
 
-/// The features that may have the backend whose device prints like that.
+/// Returns the features that may contain the backend of a device, given how the device prints.
 fn features_of(device: &str) -> &'static [&'static str] {
     const BACKENDS: [(&str, &[&str]); 6] = [
         ("Flex", &["flex"]),

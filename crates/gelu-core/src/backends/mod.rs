@@ -1,4 +1,4 @@
-//! One file a backend.
+//! The backends, one file or folder each.
 
 #[cfg(feature = "autodiff")]
 mod autodiff;

@@ -6,10 +6,11 @@ use burn_core::backend::{
 };
 use burn_router::{BackendRouter, CustomOpRegistry, RouterChannel, RouterClient};
 
-/// Teaches a remote server, or an interpreter of captured graphs, the operations of this crate.
+/// Registers this crate's operations with a remote server, or with an interpreter of captured
+/// graphs.
 ///
-/// A client's activations arrive as operations named `gelu::…`. Call this on the registry that is
-/// given to the server's `with_custom_ops` or to `TensorInterpreter::with_custom_ops`.
+/// A client's activations arrive as operations named `gelu::…`. Call this function on the registry
+/// that you pass to the server's `with_custom_ops` or to `TensorInterpreter::with_custom_ops`.
 pub fn register_activation_ops<B: BackendIr + ActivationOps>(registry: &mut CustomOpRegistry<B>) {
     for id in Op::IDS {
         registry.register(id, |handles, desc, _device| graph::execute::<B>(handles, desc));

@@ -4,7 +4,7 @@ use alloc::vec;
 use burn_core::backend::{Backend, TensorMetadata, tensor::FloatTensor};
 use burn_core::tensor::Slice;
 
-/// `unit(gate)·value` of the halves of the last dimension; see
+/// Returns `unit(gate)·value` for the halves of the last dimension; see
 /// [`ActivationOps`](crate::ActivationOps).
 pub(crate) fn gated<B: ActivationOps>(
     x: FloatTensor<B>,
@@ -16,7 +16,7 @@ pub(crate) fn gated<B: ActivationOps>(
     narrowed::<B>(product::<B>(gate, value, unit), dtype)
 }
 
-/// `unit(gate)·value` of two tensors.
+/// Returns `unit(gate)·value` of two tensors.
 pub(crate) fn gated_pair<B: ActivationOps>(
     gate: FloatTensor<B>,
     value: FloatTensor<B>,
@@ -34,7 +34,7 @@ fn product<B: ActivationOps>(
     B::float_mul(B::activation(gate, unit), value)
 }
 
-/// The gradient of the above for `x`, given that of the result.
+/// Returns the gradient of [`gated`] for `x`, given the gradient `dy` of its result.
 pub(crate) fn gated_backward<B: ActivationOps>(
     x: FloatTensor<B>,
     dy: FloatTensor<B>,
@@ -51,7 +51,8 @@ pub(crate) fn gated_backward<B: ActivationOps>(
     narrowed::<B>(B::float_cat(dx, axis), dtype)
 }
 
-/// The gradients of [`gated_pair`] for gate and value, given that of the result.
+/// Returns the gradients of [`gated_pair`] for gate and value, given the gradient `dy` of its
+/// result.
 pub(crate) fn gated_pair_backward<B: ActivationOps>(
     gate: FloatTensor<B>,
     value: FloatTensor<B>,
@@ -74,7 +75,7 @@ fn gradients<B: ActivationOps>(
     (B::activation_backward(gate, B::float_mul(dy, value), unit), dvalue)
 }
 
-/// Gate and value.
+/// Returns the gate and the value of `x`.
 fn halves<B: Backend>(x: FloatTensor<B>, gate: GateHalf) -> (FloatTensor<B>, FloatTensor<B>) {
     let shape = x.shape();
     let (axis, whole) = (shape.num_dims() - 1, shape[shape.num_dims() - 1]);

@@ -17,8 +17,8 @@ fn derivatives(unit: Unit, x: &[f32]) -> Vec<f32> {
     backward::<Flex>(tensor(x), ones, unit).into_data().iter::<f32>().collect()
 }
 
-/// The largest distance from the exact function: in ULP (or in units of `least`, where that
-/// is more) for x ≥ −5, absolute below.
+/// Returns the largest errors: for x ≥ −5 in ULP (or in units of `least`, where that is larger),
+/// and below −5 as an absolute error.
 fn worst(x: &[f32], got: Vec<f32>, exact: impl Fn(f64) -> f64, least: f64) -> (f64, f64) {
     let (mut ulps, mut absolute) = (0.0f64, 0.0f64);
     for (&x, got) in x.iter().zip(got) {
@@ -34,7 +34,8 @@ fn worst(x: &[f32], got: Vec<f32>, exact: impl Fn(f64) -> f64, least: f64) -> (f
     (ulps, absolute)
 }
 
-/// −40 to 40, the neighbourhood of the GELU derivative's zero, and very small numbers.
+/// Returns numbers from −40 to 40, the neighbourhood of the GELU derivative's zero, and very small
+/// numbers.
 fn inputs() -> Vec<f32> {
     let sweep = (-40_000..=40_000).map(|step| step as f32 * 1e-3 + 1.7e-4);
     let zero = (-200..=200)
@@ -43,7 +44,8 @@ fn inputs() -> Vec<f32> {
     sweep.chain(zero).chain(small).collect()
 }
 
-/// Bounds in ULP for x ≥ −5: value, derivative. One that is twice what is measured fails.
+/// Returns the bounds in ULP for x ≥ −5, of value and derivative. A bound that is twice the
+/// measured error fails, too.
 fn bounds(unit: Unit) -> (f64, f64) {
     match unit {
         Unit::Gelu => (4.0, 4.0),
@@ -82,7 +84,7 @@ fn bounds(unit: Unit) -> (f64, f64) {
     }
 }
 
-/// Absolute bound below −5; these are still large there.
+/// Returns the absolute bound below −5. The listed functions are still large there.
 fn bound_below(unit: Unit) -> f64 {
     match unit {
         Unit::Elu { .. }
@@ -95,7 +97,7 @@ fn bound_below(unit: Unit) -> f64 {
         | Unit::Softsign
         | Unit::Cauchy => 2e-7,
         Unit::LogSigmoid | Unit::Tanhshrink => 1e-6,
-        // Half the spacing at 400.
+        // This is half the spacing of f32 numbers at 400.
         Unit::LeakyRelu2 { .. } => 1.6e-5,
         Unit::Softplus { .. } | Unit::Sigmoid | Unit::SmoothRelu2 { .. } => 3e-9,
         Unit::SqrtSoftplus => 2e-8,
@@ -109,7 +111,7 @@ fn values_and_derivatives_are_within_their_bounds() {
     let mut wrong = Vec::new();
     for unit in Unit::ALL {
         let (value_bound, derivative_bound) = bounds(unit);
-        // Only the exact GELU has the zero of its derivative factored out.
+        // Only the exact GELU has a factor for the zero of its derivative.
         let least = if unit == Unit::Gelu { 0.0 } else { 2f64.powi(-24) };
         for (of, bound, (ulps, absolute)) in [
             ("", value_bound, worst(&x, values(unit, &x), |x| unit.value(x), 0.0)),
@@ -134,9 +136,9 @@ fn special_values_are_the_limits_and_nan_stays_nan() {
     for unit in Unit::ALL {
         let (y, slope) = (values(unit, &x), derivatives(unit, &x));
         for (i, &x) in x.iter().enumerate().take(6) {
-            // The f64 functions have their own tests against arbitrary precision.
+            // Other tests compare the f64 functions with arbitrary precision.
             let (value, derivative) = (unit.value(f64::from(x)), unit.derivative(f64::from(x)));
-            // A number that f32 does not hold may be off by its rounding.
+            // A number that f32 does not hold may differ by its rounding.
             let scaled = matches!(
                 unit,
                 Unit::LeakyRelu { .. }
@@ -176,7 +178,7 @@ fn gradients_are_dropped_where_outputs_are() {
     let zero = tensor(&[0.0; 3]);
     let mask = Some(dropout);
     let (dx, sums) = bias_activation_dropout_backward::<Flex>(x(), zero, dy, Unit::Relu, mask);
-    // The slope of the ReLU is 0 for the two negative inputs.
+    // The derivative of the ReLU is 0 for the two negative inputs.
     let through = [0.0, 2.0, 3.0, 4.0, 0.0, 6.0];
     let expected: Vec<f32> =
         through.iter().zip(dropout.factors(6)).map(|(dy, factor)| dy * factor).collect();
@@ -186,12 +188,13 @@ fn gradients_are_dropped_where_outputs_are() {
     assert!(expected.iter().any(|&dx| dx != 0.0) && dropout.factors(6).contains(&0.0));
 }
 
-/// The numbers of a tensor, whatever its order in memory.
+/// Returns the numbers of a tensor in row-major order.
 fn numbers(x: Primitive) -> Vec<f64> {
     x.to_contiguous().into_data().iter::<f64>().collect()
 }
 
-/// Fails unless both have the same numbers, but for `room`, relative above 1 and absolute below.
+/// Panics unless both tensors have the same numbers up to `room`, which is relative above 1 and
+/// absolute below.
 fn same(name: &str, kernel: Primitive, composed: Primitive, room: f64) {
     assert_eq!((kernel.dtype(), kernel.shape()), (composed.dtype(), composed.shape()), "{name}");
     for (kernel, composed) in numbers(kernel).into_iter().zip(numbers(composed)) {
@@ -208,7 +211,8 @@ fn every_operation_is_that_of_the_kernels_in_any_type_and_layout() {
         let values: Vec<f32> = (0..72).map(|i| (i as f32 * 0.37 + k).sin() * 3.0).collect();
         Primitive::from_data(TensorData::new(values, [3, 4, 6]).convert_dtype(dtype))
     };
-    // As it is, with other strides, and with gaps; the last dimension is even everywhere.
+    // The layouts are contiguous, with other strides, and with gaps; the last dimension is even in
+    // all of them.
     type View = (&'static str, fn(Primitive) -> Primitive);
     let views: [View; 4] = [
         ("plain", |x| x),
@@ -249,7 +253,7 @@ fn every_operation_is_that_of_the_kernels_in_any_type_and_layout() {
             let composed =
                 bias_activation_dropout_backward::<Flex>(x.clone(), bias(), dy.clone(), unit, None);
             same(&name("bias′"), kernel.0, composed.0, room);
-            // Twelve or more numbers are added, each rounded.
+            // The sums have twelve or more terms, each of which is rounded.
             same(&name("bias′, sums"), kernel.1, composed.1, 4.0 * room);
             for gate in [GateHalf::First, GateHalf::Last] {
                 same(
@@ -284,7 +288,8 @@ fn no_parameter_that_is_taken_makes_nan_of_a_number() {
     use crate::functional::in_type;
     let all = [DType::F32, DType::F64, DType::F16, DType::BF16];
     for dtype in all {
-        // The ends of the type and of f32's squares, subnormals, and what is usual.
+        // The inputs are the ends of the type and of f32's squares, subnormal numbers, and usual
+        // numbers.
         let most = match dtype {
             DType::F16 => 65_504.0,
             DType::F64 => f64::MAX,

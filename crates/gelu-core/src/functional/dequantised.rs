@@ -1,6 +1,6 @@
 use burn_core::tensor::{DType, Tensor};
 
-/// The tensor in floats, as Burn's own activations take it.
+/// Returns the tensor in floats. Burn's own activations also dequantise their input.
 pub(super) fn dequantised<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     if matches!(x.dtype(), DType::QFloat(_)) { x.dequantize() } else { x }
 }

@@ -7,13 +7,13 @@ use crate::{ActivationOps, GateHalf, Unit};
 use burn_core::backend::Dispatch;
 use burn_core::tensor::Tensor;
 
-/// `unit(gate)·value`, elementwise, where gate and value are the halves of the last dimension: on
-/// Flex and CubeCL one pass forward and one backward, elsewhere composed. The backward pass keeps
-/// the input alone.
+/// Returns `unit(gate)·value`, elementwise, where gate and value are the halves of the last dimension. On Flex and
+/// CubeCL this is one pass forward and one backward; elsewhere it is composed of tensor operations. Only the input
+/// is stored for the backward pass.
 ///
-/// Shazeer, arXiv 2002.05202. [`geglu`], [`swiglu`] and [`reglu`] have their gate first. The gate is
-/// as accurate as [`unit()`](super::unit()), but for SiLU in f32 and narrower types on Flex, which is within 4 ULP,
-/// its derivative next to its zero within 4 units of 2⁻²⁴, in a third of the time.
+/// See Shazeer, arXiv 2002.05202. [`geglu`], [`swiglu`] and [`reglu`] have the gate first. The gate is as accurate
+/// as [`unit()`](super::unit()), with one exception: SiLU in f32 and narrower types on Flex takes a third of the
+/// time and is within 4 ULP, and its derivative next to its zero is within 4 units of 2⁻²⁴.
 ///
 /// # Shapes
 ///
@@ -48,8 +48,8 @@ pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor
     Tensor::from_dispatch(Dispatch::gated(dispatched(x), unit, gate))
 }
 
-/// The gradient of [`gated`] for `x`, given that of its result: the backward pass by itself, for
-/// who differentiates by hand. It is differentiable in both ([second
+/// Returns the gradient of [`gated`] for `x`, given the gradient `dy` of its result. Use it to write a backward
+/// pass by hand. It is differentiable in both arguments ([second
 /// derivatives](crate::functional#second-derivatives)).
 ///
 /// # Shapes
@@ -59,7 +59,7 @@ pub fn gated<const D: usize>(x: Tensor<D>, unit: Unit, gate: GateHalf) -> Tensor
 ///
 /// # Panics
 ///
-/// If `dy` is not of the shape that [`gated`] gives, or of another type than `x`, or the unit's
+/// If `dy` does not have the shape that [`gated`] returns, or its type differs from that of `x`, or the unit's
 /// parameter is out of range ([`Unit::validated`]).
 pub fn gated_backward<const D: usize>(
     x: Tensor<D>,
@@ -83,9 +83,9 @@ pub fn gated_backward<const D: usize>(
     Tensor::from_dispatch(Dispatch::gated_backward(dispatched(x), dispatched(dy), unit, gate))
 }
 
-/// A gated unit of two tensors, `unit(gate)·value`: of a model whose projections are apart (Llama's
-/// `gate_proj` and `up_proj`), or whose gate is another branch (Mamba's `y·silu(z)`). One pass over memory,
-/// and one for both gradients.
+/// Returns `unit(gate)·value` of two tensors. Use it for a model with separate projections (Llama's `gate_proj` and
+/// `up_proj`), or with another branch as its gate (Mamba's `y·silu(z)`). The forward pass is one pass over memory,
+/// and so is the backward pass for both gradients.
 ///
 /// # Shapes
 ///
@@ -114,17 +114,17 @@ pub fn gated_pair<const D: usize>(gate: Tensor<D>, value: Tensor<D>, unit: Unit)
     Tensor::from_dispatch(Dispatch::gated_pair(dispatched(gate), dispatched(value), unit))
 }
 
-/// GEGLU, `gelu(gate)·value` with the exact GELU, of `[..., gate, value]`.
+/// Returns GEGLU, `gelu(gate)·value` with the exact GELU, for an input of `[..., gate, value]`.
 pub fn geglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     gated(x, Unit::Gelu, GateHalf::First)
 }
 
-/// SwiGLU, `silu(gate)·value`, of `[..., gate, value]`.
+/// Returns SwiGLU, `silu(gate)·value`, for an input of `[..., gate, value]`.
 pub fn swiglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     gated(x, Unit::Silu, GateHalf::First)
 }
 
-/// ReGLU, `max(gate, 0)·value`, of `[..., gate, value]`.
+/// Returns ReGLU, `max(gate, 0)·value`, for an input of `[..., gate, value]`.
 pub fn reglu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     gated(x, Unit::Relu, GateHalf::First)
 }

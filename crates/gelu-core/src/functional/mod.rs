@@ -1,32 +1,29 @@
-//! The activations as plain functions on tensors of any rank.
+//! Activations as plain functions on tensors of any rank.
 //!
-//! | on | f32 values and derivatives, in units in the last place (ULP) |
+//! | backend | accuracy of f32 values and derivatives, in units in the last place (ULP) |
 //! |---|---|
-//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.4, all others within 0.51; the same bits on every CPU with a fused multiply-add |
+//! | Flex (CPU) | GELU within 2.5 and 2.1, its tanh form within 2.7 and 3.4, all others within 0.51; bit-identical on every CPU with a fused multiply-add |
 //! | CubeCL (Vulkan, wgpu, Metal, CUDA, ROCm, its CPU) | GELU within 4, all others within 8 (the Cauchy unit's derivative 10); subnormal results may be 0 |
-//! | any other backend | composed of tensor operations; for x ≥ −5 within 4 (GELU) or 16, below that within 1e-9 (SiLU, ELU and the Cauchy unit 1e-7) absolutely |
+//! | any other backend | composed of tensor operations; for x ≥ −5 within 4 (GELU) or 16; below −5 the absolute error is within 1e-9 (SiLU, ELU and the Cauchy unit 1e-7) |
 //!
-//! The first row holds for all 2³² inputs (this package's example `verify`), the others for those of
-//! the repository's `tests/backend`. A derivative next to its zero counts in units of at least 2⁻²⁴ where that zero is not factored out: everywhere but for GELU,
-//! and on Flex for the tanh form alone.
+//! The first row holds for all 2³² inputs (this repository's example `verify`), the others for the inputs of
+//! `tests/backend`. Next to a derivative's zero, errors count in units of at least 2⁻²⁴ where the formula does not
+//! factor out the zero. On Flex that is only the case for the tanh form, on other backends for all functions but GELU.
 //!
-//! All let NaN through, give no NaN for finite input, and differentiate to the derivative of
-//! their own formula, keeping one tensor (the input) for the backward pass. A quantised tensor is
-//! dequantised first and the result is a float tensor, as with Burn's own activations. A function's
-//! parameter is rounded to the tensor's type first, as Burn and PyTorch do it: in f32 0.1 is no
-//! larger than a λ of 0.1.
+//! All functions return NaN for NaN, and no NaN for finite input. Each one's gradient is the derivative of its own
+//! formula, and only one tensor (the input) is stored for the backward pass. A quantised tensor is dequantised first
+//! and the result is a float tensor, as with Burn's own activations. A function's parameter is rounded to the tensor's
+//! type first, as in Burn and PyTorch: in f32, the number 0.1 is not larger than a λ of 0.1.
 //!
-//! [`Unit`] names what they compute, and what a backend is told to: the functions that have neither
-//! parameters to learn nor randomness. What a network picks from is [`Activation`](crate::Activation),
-//! which has them all under the same names; [`Activation::unit`](crate::Activation::unit) is the way from
-//! there to here.
+//! [`Unit`] lists the functions without learnable parameters and without randomness; it is also what a backend
+//! receives. To let a user pick a network's activation, use [`Activation`](crate::Activation), which has all of them
+//! under the same names. [`Activation::unit`](crate::Activation::unit) converts one to a `Unit`.
 //!
 //! # Second derivatives
 //!
-//! Burn differentiates once. A loss that contains a gradient, as a gradient penalty does, is written with
-//! the backward pass by hand, [`unit_backward`] or [`gated_backward`], and differentiated once more:
-//! their gradients are those of the formulas (of all functions; 0 for what is made of straight pieces),
-//! composed of tensor operations on every backend.
+//! Burn differentiates once. For a loss that contains a gradient, such as a gradient penalty, write the backward pass
+//! by hand with [`unit_backward`] or [`gated_backward`], and differentiate it once more. Their gradients follow the
+//! formulas of all functions (0 for functions of straight lines), composed of tensor operations on every backend.
 
 mod dequantised;
 mod gated;
@@ -48,15 +45,15 @@ pub use parameter::in_type;
 ///
 /// # Panics
 ///
-/// If its parameter is out of range ([`Unit::validated`]).
+/// If the unit's parameter is out of range ([`Unit::validated`]).
 pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
     let x = dequantised(x);
     let unit = in_type(unit, x.dtype());
     Tensor::from_dispatch(Dispatch::activation(dispatched(x), unit))
 }
 
-/// `dy·unit′(x)`, elementwise: the backward pass by itself, for who differentiates by hand. It is
-/// differentiable in both ([second derivatives](self#second-derivatives)).
+/// Returns `dy·unit′(x)`, elementwise. Use it to write a backward pass by hand. It is differentiable in both arguments
+/// ([second derivatives](self#second-derivatives)).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -80,9 +77,9 @@ pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) ->
     Tensor::from_dispatch(Dispatch::activation_backward(dispatched(x), dispatched(dy), unit))
 }
 
-/// The exact GELU, `x·Φ(x)` with Φ the CDF of the standard normal distribution.
+/// Returns the exact GELU, `x·Φ(x)` with Φ the CDF of the standard normal distribution.
 ///
-/// −0 for −0 and −∞; +∞ for +∞. Hendrycks & Gimpel, arXiv 1606.08415, §2.
+/// The result is −0 for −0 and −∞, and +∞ for +∞. See Hendrycks & Gimpel, arXiv 1606.08415, §2.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -94,22 +91,22 @@ pub fn gelu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::Gelu)
 }
 
-/// The tanh form of GELU, `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))` (§2).
+/// Returns the tanh form of GELU, `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))` (§2).
 pub fn gelu_tanh<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::GeluTanh)
 }
 
-/// The sigmoid form of GELU, `x·σ(1.702·x)` (§2).
+/// Returns the sigmoid form of GELU, `x·σ(1.702·x)` (§2).
 pub fn gelu_sigmoid<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::GeluSigmoid)
 }
 
-/// SiLU (swish), `x·σ(x)`: the GELU with a logistic CDF (§2).
+/// Returns SiLU (swish), `x·σ(x)`: the GELU with a logistic CDF (§2).
 pub fn silu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::Silu)
 }
 
-/// ELU: `x` for x > 0, else `α·(e^x − 1)` (Clevert et al., arXiv 1511.07289, where α = 1).
+/// Returns ELU: `x` for x > 0, else `α·(e^x − 1)` (Clevert et al., arXiv 1511.07289, where α = 1).
 ///
 /// # Panics
 ///
@@ -118,18 +115,18 @@ pub fn elu<const D: usize>(x: Tensor<D>, alpha: f64) -> Tensor<D> {
     unit(x, Unit::Elu { alpha })
 }
 
-/// ReLU, `max(x, 0)`, with derivative 0 at 0.
+/// Returns ReLU, `max(x, 0)`, with derivative 0 at 0.
 pub fn relu<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::Relu)
 }
 
-/// The unit with the CDF of the standard Cauchy distribution, `x·(1/2 + atan(x)/π)` (§4): tends to
-/// −1/π for x → −∞, as an ELU with α = 1/π does.
+/// Returns the unit with the CDF of the standard Cauchy distribution, `x·(1/2 + atan(x)/π)` (§4). It tends to −1/π for
+/// x → −∞, as an ELU with α = 1/π does.
 pub fn cauchy<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::Cauchy)
 }
 
-/// `Φ(x)`, the CDF of the standard normal distribution, with derivative `φ(x)`.
+/// Returns `Φ(x)`, the CDF of the standard normal distribution, with derivative `φ(x)`.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -143,17 +140,16 @@ pub fn normal_cdf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     unit(x, Unit::NormalCdf)
 }
 
-/// The stochastic map whose mean is the GELU: `x` with probability Φ(x), else 0 (§2), decided by
-/// the key's random numbers.
+/// Returns the stochastic map whose mean is the GELU: `x` with probability Φ(x), else 0 (§2). The key's random numbers
+/// decide.
 ///
-/// Its derivative is 1 where `x` was let through, and 0 elsewhere. Probabilities are multiples of
-/// 2⁻²⁴.
+/// The derivative is 1 where the result is `x`, and 0 elsewhere. Probabilities are multiples of 2⁻²⁴.
 pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, key: Key) -> Tensor<D> {
     Tensor::from_dispatch(Dispatch::stochastic_map(dispatched(dequantised(x)), key.into_dispatch()))
 }
 
-/// `unit(x + bias)` with dropout, if there is one, in a single pass: what stands between two
-/// matrix products.
+/// Returns `unit(x + bias)` in a single pass, with dropout if `dropout` is given. This is the step between two matrix
+/// products.
 ///
 /// # Shapes
 ///
@@ -162,8 +158,8 @@ pub fn stochastic_gelu<const D: usize>(x: Tensor<D>, key: Key) -> Tensor<D> {
 ///
 /// # Panics
 ///
-/// If the last dimension of `x` is not the length of `bias`, they are of different types, or the
-/// unit's parameter is out of range ([`Unit::validated`]).
+/// If the last dimension of `x` is not the length of `bias`, their types differ, or the unit's parameter is out of
+/// range ([`Unit::validated`]).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -201,7 +197,7 @@ pub fn bias_activation_dropout<const D: usize>(
     })
 }
 
-/// Dropout alone, with a mask that is drawn again in the backward pass: nothing is kept for it.
+/// Returns `x` after dropout. The backward pass computes the mask again, so nothing is stored for it.
 pub fn dropout<const D: usize>(x: Tensor<D>, mask: DropoutMask) -> Tensor<D> {
     let DropoutMask { key, threshold } = mask;
     let x = dispatched(dequantised(x));

@@ -2,15 +2,15 @@ use crate::Unit;
 use burn_core::tensor::DType;
 use burn_std::{bf16, f16};
 
-/// The unit with its parameter as a tensor of this type holds it, so that every backend compares and
-/// multiplies with the same number, whatever it computes in. What f16 does not hold becomes the
-/// nearest number that it does: no parameter vanishes, and none becomes infinite.
+/// Returns the unit with its parameter rounded to the tensor's type, so that every backend compares and
+/// multiplies with the same number, whatever type it computes in. A parameter that f16 cannot hold becomes the
+/// nearest f16 number above 0 in magnitude: no parameter becomes 0 or infinite.
 ///
 /// # Panics
 ///
 /// If the parameter is out of range ([`Unit::validated`]).
 pub fn in_type(unit: Unit, dtype: DType) -> Unit {
-    /// The smallest and the largest number of f16 above 0.
+    /// The smallest and the largest positive number of f16.
     const F16: [f64; 2] = [5.960_464_477_539_063e-8, 65_504.0];
     let unit = unit.checked();
     let parameter = match (unit.parameter(), dtype) {
@@ -31,7 +31,8 @@ mod tests {
 
     #[test]
     fn a_parameter_is_a_number_of_the_tensors_type() {
-        // The numbers of the types next to 0.1 (IEEE 754; bf16 keeps the first 16 bits of f32), and f16's ends.
+        // The expected values are the numbers of the types next to 0.1 (IEEE 754; bf16 is the first 16 bits of
+        // f32), and the ends of f16.
         for (dtype, given, expected) in [
             (DType::F64, 0.1, 0.1),
             (DType::F32, 0.1, 13_421_773.0 / 134_217_728.0),

@@ -3,7 +3,7 @@ use crate::ActivationOps;
 use alloc::vec;
 use burn_core::backend::ir::{BackendIr, CustomOpIr, HandleContainer};
 
-/// Does on `B` what `desc` describes.
+/// Executes on `B` the operation that `desc` describes.
 pub(crate) fn execute<B: BackendIr + ActivationOps>(
     handles: &mut HandleContainer<B::Handle>,
     desc: &CustomOpIr,

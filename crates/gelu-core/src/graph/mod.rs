@@ -1,4 +1,4 @@
-//! The operations as nodes of a graph: described once for fusion, for remote devices and for
+//! The operations as nodes of a graph, with one description for fusion, for remote devices and for
 //! captured graphs.
 
 mod execute;

@@ -1,4 +1,4 @@
-//! An operation as a node of a graph, and back.
+//! Conversion of an operation to a node of a graph, and back.
 
 use crate::{GateHalf, Unit};
 use alloc::vec;
@@ -12,10 +12,11 @@ pub(crate) enum Op {
     Activation(Unit),
     ActivationBackward(Unit),
     ActivationCurvature(Unit),
-    /// What is drawn below the number is dropped; nothing is drawn without one.
+    /// A function with a bias. With a threshold there is also dropout of the elements whose random
+    /// number is below it.
     Step(Unit, Option<u32>),
     StepBackward(Unit, Option<u32>),
-    /// What is drawn below the number is dropped.
+    /// Dropout of the elements whose random number is below the threshold.
     Dropout(u32),
     Gated(Unit, GateHalf),
     GatedBackward(Unit, GateHalf),
@@ -26,7 +27,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// What they are called on the wire.
+    /// The names of the operations on the wire.
     pub(crate) const IDS: [&'static str; 12] = [
         "gelu::activation",
         "gelu::activation_backward",
@@ -59,7 +60,8 @@ impl Op {
         }]
     }
 
-    /// All that the operation depends on besides its tensors: graphs are cached by it.
+    /// Returns all that the operation depends on besides its tensors. Graphs are cached by these
+    /// scalars.
     fn scalars(self) -> Vec<ScalarIr> {
         let unit = |unit: Unit| {
             let code = ScalarIr::UInt(unit.kind() as u64);
@@ -86,11 +88,11 @@ impl Op {
         }
     }
 
-    /// What [`id`](Self::id) and [`scalars`](Self::scalars) were made from.
+    /// Returns the operation with this [`id`](Self::id) and these [`scalars`](Self::scalars).
     ///
     /// # Panics
     ///
-    /// If they were made by something else: a server of another version.
+    /// If this version does not know the operation, because a server of another version sent it.
     pub(super) fn parse(desc: &CustomOpIr) -> Self {
         let numbers = desc.scalars.iter().map(|scalar| match scalar {
             ScalarIr::UInt(number) => *number,
@@ -99,7 +101,7 @@ impl Op {
         let numbers: Vec<u64> = numbers.collect();
         let none =
             || -> ! { panic!("this version has no operation `{}` with {numbers:?}", desc.id) };
-        // The unit, and the numbers behind it.
+        // Returns the unit, and the numbers after it.
         let unit = || {
             let Some((&code, rest)) = numbers.split_first() else { none() };
             let kind = Kind::from_code(code).unwrap_or_else(|| {
@@ -162,8 +164,8 @@ impl Op {
         }
     }
 
-    /// The node for these inputs. Every result has the type of one of them and its shape, but a
-    /// gated unit's, whose last dimension is halved.
+    /// Returns the node for these inputs. Every result has the shape and type of one of the inputs,
+    /// except for a gated unit's, whose last dimension is halved.
     pub(crate) fn describe(
         self,
         inputs: &[TensorIr],

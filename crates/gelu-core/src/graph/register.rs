@@ -1,4 +1,4 @@
-/// Implements the operations by registering their nodes: `$register(op, [tensors])` gives the
+/// Implements the operations by registering their nodes: `$register(op, [tensors])` returns the
 /// outputs.
 macro_rules! register_operations {
     ($register:path) => {

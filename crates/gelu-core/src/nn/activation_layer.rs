@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 use burn_core::tensor::{Device, Tensor, activation};
 use burn_nn::{PRelu, PReluConfig};
 
-/// Any [`Activation`] as a module: what a network holds whose activation is picked by name.
-/// Made by [`Activation::init`], or of a layer of Burn's, which keeps its parameters and its place in
-/// records.
+/// A module for any [`Activation`]. Use it in a network whose activation is picked by name.
+/// [`Activation::init`] creates it, and it also converts from a layer of Burn's, which keeps its
+/// parameters and its path in records.
 ///
 /// ```
 /// use burn::nn::activation::{Activation as BurnActivation, Gelu};
@@ -28,11 +28,11 @@ use burn_nn::{PRelu, PReluConfig};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ActivationLayer {
-    /// One of the kernels' functions, which has neither parameters nor randomness.
+    /// A function without learnable parameters and without randomness.
     Unit(Unit),
-    /// A function of the program's own that learns nothing.
+    /// A custom function without learnable constants.
     Custom(CustomActivation),
-    /// One with constants that are learned.
+    /// A custom function with learnable constants.
     Learned(LearnedActivation),
     /// [`Activation::Soi`].
     Soi(StochasticGelu),
@@ -42,16 +42,18 @@ pub enum ActivationLayer {
     LearnableSwish(LearnableSwish),
     /// [`Activation::Xielu`].
     Xielu(Xielu),
-    /// [`Activation::PRelu`], and where its channels are.
+    /// [`Activation::PRelu`], and the position of its channels.
     PRelu(PRelu, Channels),
-    /// A layer of Burn's that has no counterpart here, as it is.
+    /// A layer of Burn's without a counterpart in this crate, unchanged.
     Burn(Box<burn_nn::activation::Activation>),
 }
 
 impl ActivationLayer {
+    /// Creates the layer of an activation.
+    ///
     /// # Panics
     ///
-    /// If the activation's parameter is out of range, or it is learned for no channels.
+    /// If the activation's parameter is out of range, or it is learnable and `channels` has no channels.
     pub(crate) fn new(activation: &Activation, channels: Channels, device: &Device) -> Self {
         match activation {
             Activation::Custom(function) if function.starts().is_empty() => {
@@ -80,11 +82,12 @@ impl ActivationLayer {
         }
     }
 
-    /// Applies it elementwise.
+    /// Applies the activation elementwise.
     ///
     /// # Shapes
     ///
-    /// - input and output: any, or what [`Channels`] says where the activation has parameters
+    /// - input and output: any; for an activation with learnable parameters, the shape that its
+    ///   [`Channels`] describe
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         #[cfg(feature = "std")]
         if crate::watch::is_watching() {
@@ -107,12 +110,12 @@ impl ActivationLayer {
         }
     }
 
-    /// What a gated unit makes of its gate and its value: `f(gate)·value`, or what a
-    /// [gate of the program's own](Activation::custom_gate) does.
+    /// Returns what a gated unit computes from its gate and its value: `f(gate)·value`, or the result of
+    /// a [custom gate](Activation::custom_gate).
     ///
     /// # Shapes
     ///
-    /// - gate, value and output: the same, as in [`forward`](Self::forward)
+    /// - gate, value and output: the same shape, as in [`forward`](Self::forward)
     pub fn gated<const D: usize>(&self, gate: Tensor<D>, value: Tensor<D>) -> Tensor<D> {
         #[cfg(feature = "std")]
         if crate::watch::is_watching() {
@@ -130,7 +133,7 @@ impl ActivationLayer {
         }
     }
 
-    /// Which it is; `None` for a layer of Burn's that has no counterpart here.
+    /// Returns the activation, or `None` for a layer of Burn's without a counterpart in this crate.
     pub fn activation(&self) -> Option<Activation> {
         Some(match self {
             Self::Unit(unit) => Activation::from(*unit),
@@ -145,7 +148,7 @@ impl ActivationLayer {
         })
     }
 
-    /// What it has learned, if it is [`Activation::LearnableGelu`].
+    /// Returns the layer with the learned parameters, if this is [`Activation::LearnableGelu`].
     pub fn learnable(&self) -> Option<&LearnableGelu> {
         match self {
             Self::LearnableGelu(layer) => Some(layer),
@@ -153,7 +156,8 @@ impl ActivationLayer {
         }
     }
 
-    /// The kernels' name for it, if it has neither parameters nor randomness.
+    /// Returns the unit that computes this activation, or `None` if it has learnable parameters or
+    /// randomness.
     pub fn unit(&self) -> Option<Unit> {
         match self {
             Self::Unit(unit) => Some(*unit),
@@ -161,8 +165,9 @@ impl ActivationLayer {
         }
     }
 
-    /// The same for a layer that makes one pass of it and of what comes before: none while the network is
-    /// [watched](crate::watch()), since an activation's input would then not be seen.
+    /// Returns the [`unit`](Self::unit) for a layer that fuses the activation with the operation before
+    /// it. Returns `None` while the network is [watched](crate::watch()), because a fused activation's
+    /// input would not be visible.
     pub fn fusible(&self) -> Option<Unit> {
         #[cfg(feature = "std")]
         if crate::watch::is_watching() {
@@ -172,7 +177,8 @@ impl ActivationLayer {
     }
 }
 
-/// Burn's function has its channels in dimension 1, and wants slopes of the input's type.
+/// Applies Burn's PReLU. Burn's function has its channels in dimension 1, and needs slopes of the input's
+/// type.
 fn prelu<const D: usize>(layer: &PRelu, channels: Channels, input: Tensor<D>) -> Tensor<D> {
     let shape = input.dims();
     channels.broadcast(shape, "a PReLU");
@@ -188,8 +194,8 @@ fn prelu<const D: usize>(layer: &PRelu, channels: Channels, input: Tensor<D>) ->
     cast(output, dtype)
 }
 
-/// Burn's layer with the function of this crate where there is one, and as it is where not: a `PRelu`
-/// or a `SwiGlu` with its weights, a `HardSigmoid` of another slope.
+/// Converts a layer of Burn's to the same function of this crate, or stores it unchanged if this crate
+/// has no such function: a `PRelu` or a `SwiGlu` with its weights, or a `HardSigmoid` of another slope.
 impl From<burn_nn::activation::Activation> for ActivationLayer {
     fn from(layer: burn_nn::activation::Activation) -> Self {
         let config = burn_config::of_layer(&layer);

@@ -1,7 +1,8 @@
-//! What `#[derive(Module)]` writes, for modules whose names in records are not always those of their fields:
-//! they write `visit` and `map` themselves.
+//! Macros with the code that `#[derive(Module)]` generates, for modules that write `visit` and `map` by hand
+//! because their names in records are not always those of their fields.
 
-/// The methods of `Module` that treat all fields alike; behind the semicolon, those that are no modules.
+/// Implements the methods of `Module` that treat all fields alike. Fields after the semicolon are not
+/// modules.
 macro_rules! of_fields {
     ($($module:ident),*; $($other:ident),*) => {
         fn collect_devices(&self, devices: Devices) -> Devices {
@@ -31,7 +32,7 @@ macro_rules! of_fields {
     };
 }
 
-/// Part of a walk, below a field's name.
+/// Runs part of a walk below a field's name.
 macro_rules! within {
     ($walker:ident, $name:expr, $layer:expr, $walk:expr) => {{
         let container = concat!("Struct:", $layer);
@@ -42,7 +43,7 @@ macro_rules! within {
     }};
 }
 
-/// How the module is printed: as its `ModuleDisplay` says.
+/// Implements how the module is printed, according to its `ModuleDisplay`.
 macro_rules! displayed {
     ($layer:ident) => {
         impl burn_core::module::ModuleDisplayDefault for $layer {

@@ -1,20 +1,22 @@
 use serde::{Deserialize, Serialize};
 
-/// How many parameters a learnable activation has, and which dimension of its input they belong
-/// to.
+/// The number of a learnable activation's parameters, and the dimension of its input that they
+/// belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Channels {
-    /// One for the whole tensor, of any shape.
+    /// One parameter for the whole tensor, of any shape.
     #[default]
     Shared,
-    /// One for each index of dimension 1: `[batch, channels, ...]`, as convolutions give it.
+    /// One parameter for each index of dimension 1: `[batch, channels, ...]`, as in the outputs of
+    /// convolutions.
     First(usize),
-    /// One for each index of the last dimension: `[..., channels]`, as linear layers give it.
+    /// One parameter for each index of the last dimension: `[..., channels]`, as in the outputs of
+    /// linear layers.
     Last(usize),
 }
 
 impl Channels {
-    /// How many parameters that is: 1 if they are shared.
+    /// Returns the number of parameters: 1 if they are shared.
     pub fn count(self) -> usize {
         match self {
             Self::Shared => 1,
@@ -22,7 +24,7 @@ impl Channels {
         }
     }
 
-    /// As [`count`](Self::count), for a layer that is made. `layer` is its name in the message.
+    /// Returns [`count`](Self::count) for a new layer. `layer` is the layer's name in the message.
     ///
     /// # Panics
     ///
@@ -32,12 +34,12 @@ impl Channels {
         self.count()
     }
 
-    /// The shape that makes the parameters broadcast over a tensor of shape `dims`. `layer` says
-    /// whose parameters they are, in the message.
+    /// Returns the shape that makes the parameters broadcast over a tensor of shape `dims`. `layer`
+    /// is the layer's name in the message.
     ///
     /// # Panics
     ///
-    /// If the tensor has other channels.
+    /// If the tensor has a different number of channels.
     pub(super) fn broadcast<const D: usize>(self, dims: [usize; D], layer: &str) -> [usize; D] {
         let mut shape = [1; D];
         let (axis, count, place, other) = match self {

@@ -9,21 +9,21 @@ use burn_nn::transformer::{TransformerEncoder, TransformerEncoderLayer};
 use burn_nn::{Dropout, LayerNorm};
 
 /// A layer of a transformer's encoder with any [`Activation`]: `burn::nn::transformer::TransformerEncoderLayer`
-/// with a [`FeedForward`] in it. Made of a layer of Burn's, or with its siblings as an [`Encoder`].
+/// with a [`FeedForward`] inside. Convert one of Burn's layers, or a whole encoder into an [`Encoder`].
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct EncoderLayer {
-    /// Self-attention.
+    /// The self-attention.
     pub mha: MultiHeadAttention,
     /// The position-wise network.
     pub pwff: FeedForward,
-    /// The norm in front of the position-wise network, or behind the attention.
+    /// The norm before the position-wise network, or after the attention if `norm_first` is false.
     pub norm_1: LayerNorm,
-    /// The norm in front of the attention, or behind the position-wise network.
+    /// The norm before the attention, or after the position-wise network if `norm_first` is false.
     pub norm_2: LayerNorm,
-    /// What drops elements of what is added to a shortcut while training.
+    /// The dropout of the branches that are added to the shortcuts, in training.
     pub dropout: Dropout,
-    /// Whether norms are in front of what they belong to, or behind the sum with its shortcut.
+    /// Whether each norm comes before its branch, instead of after the branch's sum with the shortcut.
     pub norm_first: bool,
 }
 
@@ -35,12 +35,12 @@ impl From<TransformerEncoderLayer> for EncoderLayer {
 }
 
 impl EncoderLayer {
-    /// The layer with another activation, and the same weights.
+    /// Returns the layer with another activation and the same weights.
     pub fn with_activation(self, activation: &Activation) -> Self {
         Self { pwff: self.pwff.with_activation(activation), ..self }
     }
 
-    /// The layer's outputs. Positions that are true in a mask are not attended to.
+    /// Returns the layer's outputs. The attention ignores positions that are true in a mask.
     ///
     /// # Shapes
     ///
@@ -96,11 +96,11 @@ impl ModuleDisplay for EncoderLayer {
     }
 }
 
-/// A transformer's encoder with any [`Activation`]: `burn::nn::transformer::TransformerEncoder`, whose list of
-/// activations is closed, with [`EncoderLayer`]s. Made of one of Burn's, fresh, trained or pretrained; its
-/// records load there and theirs here.
+/// A transformer's encoder with any [`Activation`]: `burn::nn::transformer::TransformerEncoder` with
+/// [`EncoderLayer`]s, because Burn's own list of activations is closed. Convert one of Burn's encoders, whether
+/// new, trained or pretrained. Records load in both directions.
 ///
-/// Burn's cache for inference token by token is closed too, so there is none here.
+/// Burn's cache for token-by-token inference is closed, too, so this encoder has none.
 ///
 /// ```
 /// use burn::module::Module;
@@ -124,7 +124,7 @@ impl ModuleDisplay for EncoderLayer {
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct Encoder {
-    /// The layers, the first one the nearest to the input.
+    /// The layers, beginning with the one next to the input.
     pub layers: Vec<EncoderLayer>,
 }
 
@@ -135,13 +135,13 @@ impl From<TransformerEncoder> for Encoder {
 }
 
 impl Encoder {
-    /// The encoder with another activation in every layer, and the same weights.
+    /// Returns the encoder with another activation in every layer and the same weights.
     pub fn with_activation(self, activation: &Activation) -> Self {
         let layers = self.layers.into_iter();
         Self { layers: layers.map(|layer| layer.with_activation(activation)).collect() }
     }
 
-    /// The last layer's outputs. Positions that are true in a mask are not attended to.
+    /// Returns the last layer's outputs. The attention ignores positions that are true in a mask.
     ///
     /// # Shapes
     ///

@@ -1,4 +1,4 @@
-//! Learned activations at the ends of what their parameters and inputs may be.
+//! Tests of learnable activations at the limits of their parameters and inputs.
 
 use crate::{LearnableGeluConfig, LearnableSwishConfig, XieluConfig};
 use alloc::format;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use burn_core::module::Param;
 use burn_core::tensor::{DType, Device, FloatDType, Tensor};
 
-/// Inputs and parameters: what is usual, and up to the ends of f32.
+/// Inputs and parameters: usual numbers, and numbers up to the limits of f32.
 const SIZES: [f32; 10] = [0.0, 1e-45, 1e-38, 1e-20, 0.5, 3.0, 85.0, 200.0, 1e20, f32::MAX];
 
 fn signed() -> Vec<f32> {
@@ -19,7 +19,7 @@ fn learned(value: f32, dtype: FloatDType, device: &Device) -> Param<Tensor<1>> {
     Param::from_tensor(value.require_grad())
 }
 
-/// The value at x, and the gradients for x and for the parameters.
+/// Returns the value at x, the gradient for x, and the gradients for the parameters.
 fn numbers(
     x: f32,
     parameters: &[&Param<Tensor<1>>],
@@ -85,7 +85,7 @@ fn a_distance_that_f32_does_not_hold_is_far_on_its_side() {
         let layer = LearnableGeluConfig::new().with_mean(mean).init(&device);
         layer.forward(x()).into_data().iter::<f32>().collect::<Vec<_>>()
     };
-    // Φ is 1 far above μ, and 0 far below.
+    // Φ is 1 far above μ and 0 far below.
     assert_eq!(value(-3e38), [f32::MAX, 0.0, 2.0]);
     assert_eq!(value(3e38), [f32::MAX, 0.0, 0.0]);
 }
@@ -98,7 +98,8 @@ fn xielu_grows_without_bound_on_both_sides_however_small_its_curvatures() {
     layer.alpha_n = learned(-1e30, FloatDType::F32, &device);
     let x = [f32::INFINITY, f32::NEG_INFINITY, 1e20, -1e20, 4.0];
     let y = layer.forward(Tensor::<1>::from_floats(x, &device)).into_data();
-    // αₚ is nothing beside β, and αₙ is β: x/2 above 0, (e^x − 1)/2 below.
+    // αₚ is negligible compared with β, and αₙ is β: the result is x/2 above 0 and (e^x − 1)/2
+    // below.
     let expected = [f32::INFINITY, f32::INFINITY, 5e19, -0.5, 2.0];
     assert_eq!(y.iter::<f32>().collect::<Vec<_>>(), expected);
 }

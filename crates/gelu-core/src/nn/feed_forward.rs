@@ -15,7 +15,7 @@ pub struct FeedForwardConfig {
     pub d_model: usize,
     /// Number of hidden neurons.
     pub d_ff: usize,
-    /// The nonlinearity.
+    /// The activation.
     #[config(default = "Activation::Gelu")]
     pub activation: Activation,
     /// Probability of dropping a hidden neuron's output while training.
@@ -24,13 +24,13 @@ pub struct FeedForwardConfig {
     /// Whether both linear layers add a bias.
     #[config(default = true)]
     pub bias: bool,
-    /// What weights and biases are drawn from; the default is that of `burn::nn::Linear`.
+    /// The distribution of the initial weights and biases; the default is that of `burn::nn::Linear`.
     #[config(default = "linear_initializer()")]
     pub initializer: Initializer,
 }
 
 impl FeedForwardConfig {
-    /// A block whose weights are drawn from the device's generator.
+    /// Creates a block with random weights from the device's generator.
     ///
     /// # Panics
     ///
@@ -49,14 +49,15 @@ impl FeedForwardConfig {
     }
 }
 
-/// The position-wise network of a transformer: linear → activation → dropout → linear, with
-/// everything between the two matrix products in one pass. Made by [`FeedForwardConfig`], or of a
-/// `burn::nn::transformer::PositionWiseFeedForward`.
+/// The position-wise network of a transformer: linear → activation → dropout → linear. Everything
+/// between the two matrix products is one pass over memory. Create one with [`FeedForwardConfig`], or
+/// convert a `burn::nn::transformer::PositionWiseFeedForward`.
 ///
-/// It takes that block's place, whose activation cannot be one of this crate's: Burn's list of them is
-/// closed. Records load both ways. Burn 0.22 leaves the parameters of an activation out of its records:
-/// where the activation here has some, `record.allow_partial(true)` loads the others, and
-/// `allow_unused(true)` there. Dropout and its seed are as in [`HiddenLayer`](crate::HiddenLayer).
+/// Use it in place of Burn's block, whose list of activations is closed. Records load in both
+/// directions. Burn 0.22 leaves an activation's parameters out of its records. If the activation here
+/// has parameters, load Burn's record with `record.allow_partial(true)`, and load this block's record
+/// in Burn with `allow_unused(true)`. Dropout and its seed work as in
+/// [`HiddenLayer`](crate::HiddenLayer).
 ///
 /// ```
 /// use burn::module::Module;
@@ -75,19 +76,19 @@ impl FeedForwardConfig {
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct FeedForward {
-    /// To the hidden neurons.
+    /// The layer from the features to the hidden neurons.
     pub linear_inner: Linear,
-    /// Back to the features.
+    /// The layer from the hidden neurons back to the features.
     pub linear_outer: Linear,
-    /// What drops hidden neurons' outputs while training.
+    /// The dropout of the hidden neurons' outputs, in training.
     pub dropout: Dropout,
-    /// The nonlinearity.
+    /// The activation.
     pub activation: ActivationLayer,
 }
 
 impl From<PositionWiseFeedForward> for FeedForward {
-    /// With its weights and its activation; the activation is Burn's own layer where this crate has no
-    /// such function, or it has weights.
+    /// Converts Burn's block with its weights and its activation. The activation stays a layer of
+    /// Burn's if it has weights, or if this crate has no such function.
     fn from(block: PositionWiseFeedForward) -> Self {
         let PositionWiseFeedForward { linear_inner, linear_outer, dropout, activation } = block;
         Self { linear_inner, linear_outer, dropout, activation: activation.into() }
@@ -95,14 +96,14 @@ impl From<PositionWiseFeedForward> for FeedForward {
 }
 
 impl FeedForward {
-    /// The block with another activation, and the same weights.
+    /// Returns the block with another activation and the same weights.
     pub fn with_activation(self, activation: &Activation) -> Self {
         let (weight, [_, d_ff]) = (&self.linear_inner.weight, self.linear_inner.weight.dims());
         let activation = activation.init(Channels::Last(d_ff), &weight.device());
         Self { activation, ..self }
     }
 
-    /// The block's outputs.
+    /// Returns the block's outputs.
     ///
     /// # Shapes
     ///
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn burns_record_loads_and_computes_what_it_did() {
         let device = Device::default();
-        // A function of which Burn's own value is right.
+        // The ReLU's value is correct in Burn.
         let burns = PositionWiseFeedForwardConfig::new(4, 6)
             .with_activation(ActivationConfig::Relu)
             .init(&device);
@@ -174,7 +175,7 @@ mod tests {
     fn every_block_of_burns_computes_and_differentiates_as_it_did() {
         let device = Device::default().autodiff();
         let swiglu = burn_nn::SwiGluConfig::new(6, 6).with_bias(true);
-        // Functions of which Burn's own values and derivatives are right.
+        // These are functions whose values and derivatives are correct in Burn.
         for (activation, ours) in [
             (ActivationConfig::Relu, Some(Activation::Relu)),
             (ActivationConfig::GeluApproximate, Some(Activation::GeluTanh)),
@@ -227,7 +228,7 @@ mod tests {
         let config = FeedForwardConfig::new(4, 6).with_activation(Activation::LearnableGelu);
         assert_eq!(swapped.num_params(), config.init(&device).num_params());
         let [expected, got] = [&block, &swapped].map(|block| block.forward(input(&device)));
-        // It starts as the GELU.
+        // The learnable activation starts as the GELU.
         got.into_data().assert_approx_eq::<f32>(&expected.into_data(), Tolerance::absolute(1e-6));
     }
 

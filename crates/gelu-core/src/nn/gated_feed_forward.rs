@@ -19,25 +19,25 @@ pub struct GatedFeedForwardConfig {
     pub d_model: usize,
     /// Number of hidden neurons, each with a gate and a value.
     pub d_ff: usize,
-    /// The function of the gate: SiLU makes it SwiGLU, GELU GEGLU, ReLU ReGLU.
+    /// The activation of the gate: SiLU gives SwiGLU, GELU gives GEGLU, and ReLU gives ReGLU.
     #[config(default = "Activation::Silu")]
     pub activation: Activation,
     /// Probability of dropping a hidden neuron's output while training.
     #[config(default = 0.0)]
     pub dropout: f64,
-    /// Whether both linear layers add a bias; Llama's do not.
+    /// Whether both linear layers add a bias; Llama's layers do not.
     #[config(default = false)]
     pub bias: bool,
-    /// Which half of the first layer's outputs are gates.
+    /// The half of the first layer's outputs that is the gate.
     #[config(default = "GateHalf::First")]
     pub gate: GateHalf,
-    /// What weights and biases are drawn from; the default is that of `burn::nn::Linear`.
+    /// The distribution of the initial weights and biases; the default is that of `burn::nn::Linear`.
     #[config(default = "linear_initializer()")]
     pub initializer: Initializer,
 }
 
 impl GatedFeedForwardConfig {
-    /// A block whose weights are drawn from the device's generator.
+    /// Creates a block with random weights from the device's generator.
     ///
     /// # Panics
     ///
@@ -57,12 +57,12 @@ impl GatedFeedForwardConfig {
     }
 }
 
-/// The gated position-wise network of today's transformers, `down(f(gate(x))·up(x))`: SwiGLU,
-/// GEGLU, ReGLU and their like (Shazeer, arXiv 2002.05202). Made by [`GatedFeedForwardConfig`], or
-/// of trained layers by [`of_layers`](Self::of_layers).
+/// The gated position-wise network of current transformers, `down(f(gate(x))·up(x))`: SwiGLU, GEGLU, ReGLU and similar
+/// units (Shazeer, arXiv 2002.05202). Create one with [`GatedFeedForwardConfig`], or from trained layers with
+/// [`of_layers`](Self::of_layers).
 ///
-/// `gate` and `up` are one matrix product, `gate_up`, and the gating between the two products is on
-/// Flex and CubeCL one pass over memory, forward and backward; it keeps only its input everywhere. Dropout and its seed are
+/// `gate` and `up` are one matrix product, `gate_up`. On Flex and CubeCL, the gating between the two products is one
+/// pass over memory, forward and backward. On all backends the gating only stores its input. Dropout and its seed work
 /// as in [`HiddenLayer`](crate::HiddenLayer).
 ///
 /// ```
@@ -76,27 +76,27 @@ impl GatedFeedForwardConfig {
 /// ```
 #[derive(Clone, Debug)]
 pub struct GatedFeedForward {
-    /// To gates and values, `[d_model, 2·d_ff]`.
+    /// The layer from the features to gates and values, `[d_model, 2·d_ff]`.
     pub gate_up: Linear,
-    /// Back to the features.
+    /// The layer from the hidden neurons back to the features.
     pub down: Linear,
-    /// What drops hidden neurons' outputs while training.
+    /// The dropout of the hidden neurons' outputs, in training.
     pub dropout: Dropout,
-    /// The function of the gates.
+    /// The activation of the gates.
     pub activation: ActivationLayer,
     gate: GateHalf,
 }
 
 impl GatedFeedForward {
-    /// A block of layers that were trained apart: `gate_proj`, `up_proj` and `down_proj` of a Llama,
-    /// `linear_inner` and `linear_outer` of a `burn::nn::SwiGlu`. They may be on an autodiff device, to
-    /// be trained further; where both are frozen, so is what is made of them. A whole model's checkpoint
-    /// is loaded by [`Unfused`](crate::Unfused).
+    /// Creates a block from separate trained layers: `gate_proj`, `up_proj` and `down_proj` of a Llama, or
+    /// `linear_inner` and `linear_outer` of a `burn::nn::SwiGlu`. The layers may be on an autodiff device for further
+    /// training. If both `gate` and `up` are frozen, the joined layer is frozen, too. To load the checkpoint of a whole
+    /// model, use [`Unfused`](crate::Unfused).
     ///
     /// # Panics
     ///
-    /// If `gate` and `up` differ in their shapes, only one of them has a bias, or `down` does not
-    /// take as many features as they give.
+    /// If `gate` and `up` differ in shape, only one of them has a bias, or the number of inputs of `down` is not the
+    /// number of their outputs.
     pub fn of_layers(gate: Linear, up: Linear, down: Linear, activation: &Activation) -> Self {
         let ([inputs, neurons], device) = (gate.weight.dims(), gate.weight.device());
         assert!(
@@ -124,7 +124,7 @@ impl GatedFeedForward {
         }
     }
 
-    /// The block's outputs.
+    /// Returns the block's outputs.
     ///
     /// # Shapes
     ///
@@ -148,11 +148,11 @@ impl GatedFeedForward {
         })
     }
 
-    /// What is between the two products, without dropout: `f(gate)·up`.
+    /// Returns the result between the two products, without dropout: `f(gate)·up`.
     ///
     /// # Shapes
     ///
-    /// - gate_up: `[..., 2·d_ff]`, as the first layer gives it
+    /// - gate_up: `[..., 2·d_ff]`, the output of the first layer
     /// - output: `[..., d_ff]`
     ///
     /// # Panics
@@ -174,19 +174,19 @@ impl GatedFeedForward {
     }
 }
 
-/// One parameter of two, one behind the other in the last dimension.
+/// Returns two parameters joined along the last dimension.
 fn side_by_side<const D: usize>(
     first: Param<Tensor<D>>,
     last: Param<Tensor<D>>,
 ) -> Param<Tensor<D>> {
     let is_frozen = [&first, &last].iter().all(|part| !trains(part));
     let parts = [first, last].map(|part| part.val().detach().set_require_grad(false));
-    // A leaf of its own, however it came about.
+    // The joined parameter is a leaf of the graph, although it is computed.
     let whole = Param::from_tensor(Tensor::cat(parts.to_vec(), D - 1).detach());
     if is_frozen { whole.set_require_grad(false) } else { whole }
 }
 
-/// Whether gradients are kept for it, or would be on an autodiff device.
+/// Returns whether the parameter is trained, or would be on an autodiff device.
 fn trains<const D: usize>(param: &Param<Tensor<D>>) -> bool {
     !param.device().is_autodiff() || param.is_require_grad()
 }
@@ -284,7 +284,7 @@ mod tests {
             let gradients = block.forward(input(&device)).sum().backward();
             block.gate_up.weight.val().grad(&gradients).map(Tensor::into_data)
         };
-        // Those of the layers apart.
+        // These are the gradients of the separate layers.
         let [gate, up, down] = layers.clone();
         let product =
             Activation::Silu.forward(gate.forward(input(&device))) * up.forward(input(&device));
@@ -329,7 +329,7 @@ mod tests {
         for half in [GateHalf::First, GateHalf::Last] {
             let config = GatedFeedForwardConfig::new(4, 6).with_activation(own.clone());
             let block = config.with_gate(half).init(&device);
-            // One constant for each neuron.
+            // There is one constant per neuron.
             assert_eq!(block.num_params(), 4 * 12 + 6 * 4 + 6);
             let hidden = block.gate_up.forward(input(&device));
             let (first, last) =
@@ -344,7 +344,7 @@ mod tests {
             y.clone().into_data().assert_approx_eq::<f32>(&expected.into_data(), tolerance);
             let ActivationLayer::Learned(learned) = &block.activation else { panic!("{block}") };
             let gradient = learned.constants[0].val().grad(&y.sum().backward()).unwrap();
-            // That of the loss for the constant: the values, through the second product.
+            // The loss's gradient for the constant is the value, passed back through the second product.
             let through = block.down.weight.val().sum_dim(1).reshape([1, 1, 6]);
             let expected = (value.neg() * through).sum_dim(0).sum_dim(1).reshape([6]);
             let tolerance = Tolerance::absolute(1e-5);
@@ -357,7 +357,7 @@ mod tests {
         let device = Device::default();
         let config = GatedFeedForwardConfig::new(4, 64).with_activation(Activation::Identity);
         let mut block = config.with_dropout(0.5).init(&device);
-        // What is behind the dropout shows each of the first four neurons.
+        // The second layer passes the first four neurons through unchanged.
         let eye = Tensor::<2>::eye(4, &device);
         let rest = Tensor::<2>::zeros([60, 4], &device);
         block.down.weight = Param::from_tensor(Tensor::cat(alloc::vec![eye, rest], 0));
@@ -368,7 +368,7 @@ mod tests {
         assert_eq!(zeros(&block, &device), 0);
         let training = device.autodiff();
         let block = block.train();
-        // 800 draws with a deviation of 14.1: seven of them.
+        // 800 random numbers have a standard deviation of 14.1; the tolerance is seven of these.
         assert!(zeros(&block, &training).abs_diff(400) < 100);
         assert_eq!(zeros(&block.valid(), &training), 0);
     }

@@ -5,37 +5,38 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use serde::{Deserialize, Serialize};
 
-/// Which formula stands for the GELU.
+/// The formula of the GELU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Approximation {
-    /// `x·Φ(x)`, exact.
+    /// The exact form, `x·Φ(x)`.
     #[default]
     None,
-    /// `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`, as the paper's own networks were trained.
+    /// The tanh form, `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))`, with which the paper's own
+    /// networks were trained.
     Tanh,
-    /// `x·σ(1.702·x)`.
+    /// The sigmoid form, `x·σ(1.702·x)`.
     Sigmoid,
 }
 
 /// Configuration of a [`GeluLayer`].
 #[derive(Config, Debug)]
 pub struct GeluLayerConfig {
-    /// Which formula.
+    /// The formula.
     #[config(default = "Approximation::None")]
     pub approximation: Approximation,
 }
 
 impl GeluLayerConfig {
-    /// The layer. It has no parameters, so no device is needed.
+    /// Returns the layer. It has no parameters, so it needs no device.
     pub fn init(&self) -> GeluLayer {
         GeluLayer { approximation: self.approximation }
     }
 }
 
-/// The Gaussian Error Linear Unit as a module: a drop-in for `burn::nn::Gelu` whose derivative is
-/// that of its own forward function, accurate for every input.
+/// The Gaussian Error Linear Unit as a module: a drop-in replacement for `burn::nn::Gelu`. Its
+/// gradient is the derivative of its own forward function, and accurate for every input.
 ///
-/// It has no parameters, so models with it load and save any weights they did before.
+/// It has no parameters, so models load and save the same weights as with Burn's layer.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -55,19 +56,19 @@ pub struct GeluLayer {
 }
 
 impl From<burn_nn::Gelu> for GeluLayer {
-    /// Approximate where Burn's is.
+    /// Uses the tanh form if Burn's layer does.
     fn from(layer: burn_nn::Gelu) -> Self {
         if layer.approximate { Self::new_approximate() } else { Self::new() }
     }
 }
 
 impl GeluLayer {
-    /// The exact GELU.
+    /// Returns a layer of the exact GELU.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tanh form.
+    /// Returns a layer of the tanh form.
     pub fn new_approximate() -> Self {
         GeluLayerConfig::new().with_approximation(Approximation::Tanh).init()
     }
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn each_approximation_is_its_own_formula() {
-        // The formulas at −1 in 30 digits (mpmath).
+        // The expected values are the formulas at −1 in 30 digits (mpmath).
         let expected = [-0.158_655_25_f64, -0.158_808_01, -0.154_204_23];
         let forms = [Approximation::None, Approximation::Tanh, Approximation::Sigmoid];
         for (approximation, expected) in forms.into_iter().zip(expected) {

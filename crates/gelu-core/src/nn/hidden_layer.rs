@@ -18,27 +18,27 @@ pub struct HiddenLayerConfig {
     pub d_input: usize,
     /// Number of neurons.
     pub d_output: usize,
-    /// The nonlinearity.
+    /// The activation.
     #[config(default = "Activation::Gelu")]
     pub activation: Activation,
     /// Probability of dropping a neuron's output while training.
     #[config(default = 0.0)]
     pub dropout: f64,
-    /// Whether something learned is added to the product of input and weights.
+    /// Whether the layer adds a learnable bias to the product of input and weights.
     #[config(default = true)]
     pub bias: bool,
-    /// What weights and bias are drawn from; the default is that of `burn::nn::Linear`.
+    /// The distribution of the initial weights and biases; the default is that of `burn::nn::Linear`.
     #[config(default = "linear_initializer()")]
     pub initializer: Initializer,
 }
 
-/// The default of Burn's linear layers.
+/// Returns the default of Burn's linear layers.
 pub(super) fn linear_initializer() -> Initializer {
     LinearConfig::new(1, 1).initializer
 }
 
 impl HiddenLayerConfig {
-    /// A layer whose weights are drawn from the device's generator.
+    /// Creates a layer with random weights from the device's generator.
     ///
     /// # Panics
     ///
@@ -52,17 +52,17 @@ impl HiddenLayerConfig {
     }
 }
 
-/// A linear layer, an activation and dropout; bias, activation and dropout are one pass over
-/// memory, forward and backward. Where it took the place of a `Linear`, whose records are without the
-/// `linear.` of these, they load by [`Unfused`](crate::Unfused).
+/// A linear layer, an activation and dropout. Bias, activation and dropout are one pass over memory,
+/// forward and backward. To load records of a `Linear` that this layer replaces, whose names lack
+/// this layer's `linear.`, use [`Unfused`](crate::Unfused).
 ///
-/// Of what the backward pass needs, only the matrix product is kept; the dropout mask is drawn
-/// again. Dropout acts on autodiff devices alone, unless frozen, as Burn's does.
+/// For the backward pass the layer only stores the matrix product; it computes the dropout mask
+/// again. Dropout acts on autodiff devices only, unless the layer is frozen, as in Burn.
 ///
-/// **Seeds.** Weights and masks come from the device's own generator, as in Burn's layers: after
-/// `device.seed(…)` the same calls drop the same elements, and a process that sets no seed drops
-/// others. Processes that train one model together agree on weights, not on masks: seed them
-/// alike, make the model, then seed each one differently.
+/// **Seeds.** Weights and masks come from the device's own generator, as in Burn's layers. After
+/// `device.seed(…)`, the same calls drop the same elements. Without a seed, every process drops other
+/// elements. Processes that train one model together need equal weights but different masks: set the
+/// same seed in each, create the model, then set a different seed in each.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -76,14 +76,14 @@ impl HiddenLayerConfig {
 pub struct HiddenLayer {
     /// The weights.
     pub linear: Linear,
-    /// The nonlinearity.
+    /// The activation.
     pub activation: ActivationLayer,
-    /// What drops neurons' outputs while training.
+    /// The dropout of the neurons' outputs, in training.
     pub dropout: Dropout,
 }
 
 impl HiddenLayer {
-    /// A layer of these weights.
+    /// Creates a layer with these weights.
     ///
     /// # Panics
     ///
@@ -97,7 +97,7 @@ impl HiddenLayer {
         }
     }
 
-    /// The layer's outputs.
+    /// Returns the layer's outputs.
     ///
     /// # Shapes
     ///
@@ -156,8 +156,8 @@ impl ModuleDisplay for HiddenLayer {
     }
 }
 
-/// `dropout(activation(input·weight + bias))`, with all that follows the product in one pass where
-/// the activation is one of the kernels'.
+/// Returns `dropout(activation(input·weight + bias))`. Everything after the product is one pass if
+/// the activation is a [`Unit`](crate::Unit).
 pub(super) fn neurons<const D: usize>(
     linear: &Linear,
     activation: &ActivationLayer,
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use burn_core::module::Param;
 
-    /// Inputs for every rank that a layer takes.
+    /// Returns the inputs of the tests.
     fn input(device: &Device) -> Tensor<3> {
         let numbers = Tensor::<1, burn_core::tensor::Int>::arange(0..24, device).float();
         (numbers * 0.1 - 1.0).reshape([2, 3, 4])
@@ -214,7 +214,7 @@ mod tests {
         let device = Device::default().autodiff();
         let layer = HiddenLayerConfig::new(4, 6).init(&device);
         let (fused, plain) = (input(&device).require_grad(), input(&device).require_grad());
-        // A weighted sum, so that no gradient is the same everywhere.
+        // The weights make the gradients differ between elements.
         let weights = Tensor::<1, burn_core::tensor::Int>::arange(0..36, &device).float();
         let loss = |y: Tensor<3>| (y * weights.clone().reshape([2, 3, 6])).sum();
         let fused_gradients = loss(layer.forward(fused.clone())).backward();
@@ -289,7 +289,7 @@ mod tests {
             let trained = HiddenLayer { dropout: DropoutConfig::new(0.5).init(), ..layer };
             let y = trained.train().forward(input(&device.clone().autodiff())).into_data();
             let dropped = y.iter::<f32>().filter(|&y| y == 0.0).count();
-            // Six of 36 or fewer, and 30 or more, come about once in 14,000 draws.
+            // At most 6 of 36, or at least 30, are dropped in about one of 14,000 masks.
             assert!((7..30).contains(&dropped), "{dropped} of 36 dropped");
         }
     }
@@ -299,11 +299,12 @@ mod tests {
         let device = Device::default().autodiff();
         let config = HiddenLayerConfig::new(4, 6).with_activation(Activation::LearnableGelu);
         let layer = config.init(&device);
-        // Six in dimension 1 too, where the wrong dimension would go unnoticed.
+        // Dimension 1 also has length 6, so that a wrong dimension would change the result without an
+        // error.
         let numbers = Tensor::<1, burn_core::tensor::Int>::arange(0..48, &device).float();
         let x = (numbers * 0.05 - 1.0).reshape([2, 6, 4]);
         let y = layer.forward(x.clone());
-        // One neuron's share of the loss alone moves one neuron's μ alone.
+        // The loss only contains one neuron, so only this neuron's μ has a gradient.
         let loss = y.slice([0..2, 0..6, 2..3]).sum();
         let learned = layer.activation.learnable().unwrap();
         let gradient = learned.mean.val().grad(&loss.backward()).unwrap();

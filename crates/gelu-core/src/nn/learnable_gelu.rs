@@ -10,23 +10,24 @@ use burn_nn::Initializer;
 /// Configuration of a [`LearnableGelu`].
 #[derive(Config, Debug)]
 pub struct LearnableGeluConfig {
-    /// Whether there is one μ and σ in the layer or one pair a channel, and where channels are.
+    /// Whether the layer has one μ and σ, or one pair per channel, and which dimension the channels are
+    /// in.
     #[config(default = "Channels::Shared")]
     pub channels: Channels,
-    /// Where μ starts.
+    /// The start value of μ.
     #[config(default = 0.0)]
     pub mean: f64,
-    /// Where σ starts.
+    /// The start value of σ.
     #[config(default = 1.0)]
     pub standard_deviation: f64,
 }
 
 impl LearnableGeluConfig {
-    /// The layer.
+    /// Creates the layer.
     ///
     /// # Panics
     ///
-    /// If there are no channels, μ is not a number that f32 holds, or σ is not a finite positive number.
+    /// If there are no channels, μ is not finite in f32, or σ is not a finite positive number.
     pub fn init(&self, device: &Device) -> LearnableGelu {
         let Self { channels, mean, standard_deviation } = *self;
         let count = channels.count_for("a learnable GELU");
@@ -45,11 +46,11 @@ impl LearnableGeluConfig {
     }
 }
 
-/// `x·Φ((x − μ)/σ)` with μ and σ learned (§2: the CDF of N(μ, σ²) in the place of Φ).
+/// `x·Φ((x − μ)/σ)` with learnable μ and σ (§2: the CDF of N(μ, σ²) instead of Φ).
 ///
-/// σ is kept as its logarithm, and so stays positive. With μ = 0 it is the GELU for σ = 1 and
-/// tends to the ReLU for σ → 0 (§4). −∞ gives −0 and +∞ itself, NaN stays NaN; 16-bit types are
-/// computed in f32. Made by [`LearnableGeluConfig`].
+/// The layer stores the logarithm of σ, so σ stays positive. With μ = 0 the layer is the GELU for σ = 1
+/// and tends to the ReLU for σ → 0 (§4). It returns −0 for −∞, +∞ for +∞, and NaN for NaN. It computes
+/// 16-bit types in f32. Create it with [`LearnableGeluConfig`].
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -63,16 +64,16 @@ impl LearnableGeluConfig {
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct LearnableGelu {
-    /// μ, `[channels]`.
+    /// The means μ, `[channels]`.
     pub mean: Param<Tensor<1>>,
-    /// ln σ, `[channels]`.
+    /// The logarithms ln σ, `[channels]`.
     pub log_standard_deviation: Param<Tensor<1>>,
     #[module(skip)]
     pub(super) channels: Channels,
 }
 
 impl LearnableGelu {
-    /// Applies it elementwise.
+    /// Applies the function elementwise.
     ///
     /// # Shapes
     ///
@@ -81,24 +82,25 @@ impl LearnableGelu {
     ///
     /// # Panics
     ///
-    /// If the input has other channels.
+    /// If the input has a different number of channels.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        /// `e^±60`: finite in f32, and past it σ is 0 or ∞ for all that matters.
+        /// The limit of |ln σ|. `e^±60` is finite in f32, and beyond it σ is effectively 0 or ∞.
         const LOG_MAX: f64 = 60.0;
-        /// Past it Φ is 0 or 1 in every type.
+        /// The argument beyond which Φ is 0 or 1 in every type.
         const FAR: f64 = 40.0;
         let shape = self.channels.broadcast(input.dims(), "a learnable GELU");
         let (dtype, input) = (input.dtype(), widened(input));
         let (_, most) = ends(input.dtype());
         let mean = cast(self.mean.val(), input.dtype()).reshape(shape);
-        // In the parameter's own type, not the input's: shaders have no exponential in f64.
+        // This is computed in the parameter's own type, not the input's, because shaders have no
+        // exponential in f64.
         let slope = widened(self.log_standard_deviation.val()).clamp(-LOG_MAX, LOG_MAX).neg().exp();
         let slope = cast(slope, input.dtype()).reshape(shape);
-        // Infinite factors would meet zeros and make NaN, here and in the backward pass.
+        // An infinite factor times zero would be NaN, here and in the backward pass.
         let finite = input.clone().clamp(-most, most);
         let input = input.clone().mask_fill(input.lower_elem(-most), -most);
-        // So that ∞ is far from every μ; and half the distance, since the whole one may be more than the
-        // type holds.
+        // The clamp keeps ∞ far from every μ. The code halves the distance because the whole distance
+        // may overflow.
         let mean = mean.clamp(-0.999 * most, 0.999 * most);
         let half = finite * 0.5 - mean * 0.5;
         let standardised = (half * (slope * 2.0)).clamp(-FAR, FAR);
@@ -151,7 +153,7 @@ mod tests {
             let y = values(&layer(0.0, sigma, &Device::default()), &x);
             y.iter().zip(&x).map(|(y, x)| (y - x.max(0.0)).abs()).fold(0.0, f32::max)
         };
-        // max over x of x·Φ(−x/σ) is 0.1699…·σ, at x = 0.7518·σ.
+        // The maximum over x of x·Φ(−x/σ) is 0.1699…·σ, at x = 0.7518·σ.
         assert!(distance(1.0) > 0.15 && distance(0.1) < 0.017_1);
         assert_eq!(distance(1e-4), 0.0);
         assert_eq!(distance(1e-300), 0.0);
@@ -225,10 +227,10 @@ mod tests {
                 let y = layer.forward(x.clone());
                 assert_eq!(y.dtype(), DType::from(dtype));
                 let gradients = y.clone().sum().backward();
-                // As steep as 16 bits can say.
+                // The slopes are as steep as 16 bits can represent.
                 let slopes = x.grad(&gradients).unwrap().into_data();
                 assert!(!slopes.iter::<f32>().any(f32::is_nan), "{dtype:?} {sigma}: {slopes:?}");
-                // At μ, Φ is 1/2 whatever σ is.
+                // At μ, Φ is 1/2 for every σ.
                 let log = layer.log_standard_deviation.val().into_scalar::<f32>();
                 for (x, y) in [-3.0f64, 1.0, 1.5, 200.0].iter().zip(y.into_data().iter::<f64>()) {
                     let sigma = f64::from(log).clamp(-60.0, 60.0).exp();
@@ -257,7 +259,8 @@ mod tests {
         let device = Device::default();
         let mut layer = LearnableGeluConfig::new().with_channels(Channels::Last(2)).init(&device);
         layer.mean = Param::from_tensor(Tensor::from_floats([0.0, 100.0], &device));
-        // As many in dimension 1, so that the wrong dimension would go unnoticed.
+        // Dimension 1 also has length 2, so that a wrong dimension would change the result without an
+        // error.
         let y = layer.forward(Tensor::<3>::ones([1, 2, 2], &device));
         let y = y.into_data().try_to_vec::<f32>().unwrap();
         assert!((y[0] - 0.841_344_8).abs() < 1e-6 && (y[2] - 0.841_344_8).abs() < 1e-6, "{y:?}");

@@ -10,20 +10,20 @@ use burn_nn::Initializer;
 /// Configuration of a [`LearnableSwish`].
 #[derive(Config, Debug)]
 pub struct LearnableSwishConfig {
-    /// Whether there is one β in the layer or one a channel, and where channels are.
+    /// Whether the layer has one β, or one per channel, and which dimension the channels are in.
     #[config(default = "Channels::Shared")]
     pub channels: Channels,
-    /// Where β starts.
+    /// The start value of β.
     #[config(default = 1.0)]
     pub beta: f64,
 }
 
 impl LearnableSwishConfig {
-    /// The layer.
+    /// Creates the layer.
     ///
     /// # Panics
     ///
-    /// If there are no channels, or β is not a number that f32 holds.
+    /// If there are no channels, or β is not finite in f32.
     pub fn init(&self, device: &Device) -> LearnableSwish {
         let Self { channels, beta } = *self;
         let count = channels.count_for("a learnable swish");
@@ -38,11 +38,11 @@ impl LearnableSwishConfig {
     }
 }
 
-/// Swish with its β learned, `x·σ(β·x)` (Ramachandran, Zoph & Le, arXiv 1710.05941, §4). With β = 1 it
-/// is SiLU, with β = 0 it is x/2, and it tends to the ReLU for β → ∞.
+/// Swish with a learnable β, `x·σ(β·x)` (Ramachandran, Zoph & Le, arXiv 1710.05941, §4). It is SiLU
+/// for β = 1, x/2 for β = 0, and tends to the ReLU for β → ∞.
 ///
-/// −∞ gives −0 and +∞ itself for β > 0, NaN stays NaN; 16-bit types are computed in f32. Made by
-/// [`LearnableSwishConfig`].
+/// For β > 0 the layer returns −0 for −∞ and +∞ for +∞. It returns NaN for NaN, and computes 16-bit
+/// types in f32. Create it with [`LearnableSwishConfig`].
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -56,14 +56,14 @@ impl LearnableSwishConfig {
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct LearnableSwish {
-    /// β, `[channels]`.
+    /// The factors β, `[channels]`.
     pub beta: Param<Tensor<1>>,
     #[module(skip)]
     pub(super) channels: Channels,
 }
 
 impl LearnableSwish {
-    /// Applies it elementwise.
+    /// Applies the function elementwise.
     ///
     /// # Shapes
     ///
@@ -72,14 +72,14 @@ impl LearnableSwish {
     ///
     /// # Panics
     ///
-    /// If the input has other channels.
+    /// If the input has a different number of channels.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
-        /// Past it σ is 0 or 1 in every type.
+        /// The argument beyond which σ is 0 or 1 in every type.
         const FAR: f64 = 800.0;
         let shape = self.channels.broadcast(input.dims(), "a learnable swish");
         let (dtype, input) = (input.dtype(), widened(input));
         let (_, most) = ends(input.dtype());
-        // Infinite factors would meet zeros and make NaN, here and in the backward pass.
+        // An infinite factor times zero would be NaN, here and in the backward pass.
         let beta = cast(self.beta.val(), input.dtype()).reshape(shape).clamp(-most, most);
         let finite = input.clone().clamp(-most, most);
         let gate = functional::unit((finite.clone() * beta).clamp(-FAR, FAR), Unit::Sigmoid);
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn values_and_gradients_are_those_of_the_formula() {
         let device = Device::default().autodiff();
-        // x·σ(βx) and its derivatives for x and β (mpmath).
+        // The expected values are x·σ(βx) and its derivatives for x and β (mpmath).
         for (beta, x, y, slope, of_beta) in [
             (
                 1.0,
@@ -194,7 +194,8 @@ mod tests {
         let device = Device::default();
         let mut layer = LearnableSwishConfig::new().with_channels(Channels::Last(2)).init(&device);
         layer.beta = Param::from_tensor(Tensor::from_floats([0.0, 1.0], &device));
-        // As many in dimension 1, so that the wrong dimension would go unnoticed.
+        // Dimension 1 also has length 2, so that a wrong dimension would change the result without an
+        // error.
         let y = layer.forward(Tensor::<3>::ones([1, 2, 2], &device)).into_data();
         let y: Vec<f32> = y.try_to_vec().unwrap();
         assert!([y[0], y[2]] == [0.5; 2] && (y[1] - 0.731_058_6).abs() < 1e-6 && y[3] == y[1]);

@@ -7,13 +7,13 @@ use burn::tensor::{Device, Tensor};
 use burn_core as burn;
 use burn_nn::Initializer;
 
-/// A function of the program's own with constants that are learned
-/// ([`Activation::custom_learned`](crate::Activation::custom_learned)), in f32 where a type has 16 bits.
-/// Made by [`Activation::init`](crate::Activation::init).
+/// A custom function with learnable constants
+/// ([`Activation::custom_learned`](crate::Activation::custom_learned)). It computes 16-bit types in f32.
+/// Create it with [`Activation::init`](crate::Activation::init).
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct LearnedActivation {
-    /// Its constants, `[channels]` each.
+    /// The constants, `[channels]` each.
     pub constants: Vec<Param<Tensor<1>>>,
     #[module(skip)]
     pub(super) function: CustomActivation,
@@ -28,7 +28,7 @@ impl LearnedActivation {
         Self { constants: function.starts().iter().map(constant).collect(), function, channels }
     }
 
-    /// Applies it elementwise; with a value, as a gated unit has it.
+    /// Applies the function elementwise. With a `value`, `input` is the gate of a gated unit.
     ///
     /// # Shapes
     ///
@@ -37,8 +37,8 @@ impl LearnedActivation {
     ///
     /// # Panics
     ///
-    /// If the input has other channels, or the function returns another number of values than it was
-    /// given.
+    /// If the input has a different number of channels, or the function returns another number of values
+    /// than it received.
     pub fn forward<const D: usize>(&self, input: Tensor<D>, value: Option<Tensor<D>>) -> Tensor<D> {
         let dims = input.dims();
         let shape = self.channels.broadcast(dims, "a learned activation");
@@ -72,7 +72,7 @@ mod tests {
     use burn_core::module::Module;
     use burn_core::tensor::{DType, Device, FloatDType, Tensor};
 
-    /// `b·x + c`
+    /// Returns the activation `b·x + c`.
     fn line() -> Activation {
         Activation::custom_learned("line", &[2.0, -1.0], |x, c| x * c[0].clone() + c[1].clone())
     }
@@ -81,7 +81,8 @@ mod tests {
     fn every_channel_learns_its_own_constants() {
         let device = Device::default().autodiff();
         let layer = line().init(Channels::Last(2), &device);
-        // Two in dimension 1 too, where the wrong dimension would go unnoticed.
+        // Dimension 1 also has length 2, so that a wrong dimension would change the result without an
+        // error.
         let x = Tensor::<3>::from_floats([[[1.0, 2.0], [3.0, 4.0]]], &device);
         let y = layer.forward(x.clone());
         y.clone().into_data().assert_eq(&line().forward(x).into_data(), true);
@@ -124,7 +125,7 @@ mod tests {
         for y in [layer.forward(of([1.0, 2.0])), gate.forward(of([1.0, 2.0]))] {
             assert_eq!(y.into_data().try_to_vec::<f32>().unwrap(), [-9.0, -8.0]);
         }
-        // What is no gate is multiplied with the value.
+        // If the activation is not a gate, its result is multiplied by the value.
         for activation in [line(), Activation::custom("line", |x| x * 2.0 - 1.0)] {
             let layer = activation.init(Channels::Shared, &device);
             let y = layer.gated(of([1.0, 2.0]), of([3.0, 4.0])).into_data();
@@ -137,7 +138,8 @@ mod tests {
         let device = Device::default();
         let layer = line().init(Channels::Last(2), &device);
         let y = layer.forward(Tensor::<2>::zeros([0, 2], &device));
-        // Read, so that nothing else is fused with it: Burn 0.22.1 computes zeros for what is.
+        // The test reads the data, so that nothing else is fused with the operation: Burn 0.22.1
+        // computes zeros for fused operations.
         assert_eq!(y.into_data().shape().as_slice(), [0, 2]);
     }
 

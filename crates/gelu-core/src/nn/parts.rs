@@ -1,4 +1,4 @@
-//! Fused layers as the layers that they are made of, for the walks of an [`Unfused`](super::Unfused).
+//! Presents fused layers as separate layers, for the walks of an [`Unfused`](super::Unfused).
 
 use crate::GateHalf;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use burn::tensor::{Bool, Device, FloatDType, Int, Tensor};
 use burn_core as burn;
 use burn_nn::Linear;
 
-/// What the layers of a gated block are called.
+/// The names of the layers of a gated block.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     pub(super) gate: String,
@@ -16,7 +16,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The layer of the first half of `gate_up`, and that of the last.
+    /// Returns the name of the layer with the first half of `gate_up`, and the name of the layer with the
+    /// last.
     pub(super) fn of_halves(&self, gate: GateHalf) -> [&str; 2] {
         match gate {
             GateHalf::First => [&self.gate, &self.up],
@@ -25,7 +26,8 @@ impl Names {
     }
 }
 
-/// The names by which modules show their parts, while an `Unfused` is walked.
+/// Returns the names that modules have to use for their parts, or `None` if this thread does not walk an
+/// `Unfused`.
 pub(super) fn names() -> Option<Names> {
     #[cfg(feature = "std")]
     return super::unfused::names();
@@ -33,7 +35,7 @@ pub(super) fn names() -> Option<Names> {
     None
 }
 
-/// Shows a visitor the layer as two layers with half of its outputs each.
+/// Presents the layer to a visitor as two layers with half of its outputs each.
 pub(super) fn visit_halves<V: ModuleVisitor>(linear: &Linear, layers: [&str; 2], visitor: &mut V) {
     linear.weight.visit(&mut Halves::new(visitor, layers, "weight"));
     linear.bias.visit(&mut Halves::new(visitor, layers, "bias"));
@@ -52,13 +54,13 @@ pub(super) fn map_halves<M: ModuleMapper>(
     }
 }
 
-/// Shows a walk the halves of one parameter in their layers. What is attached to the parameter, as LoRA's
-/// factors are, belongs to both: that is shown in the layer of both, `gate_up`.
+/// Presents the halves of one parameter in their layers. Modules that are attached to the parameter, such
+/// as LoRA's factors, belong to both halves; the walk visits them in the joined layer, `gate_up`.
 struct Halves<'a, W> {
     walker: &'a mut W,
     layers: [&'a str; 2],
     parameter: &'static str,
-    /// How deep the walk is in what is attached.
+    /// The depth of the walk within an attached module.
     depth: usize,
 }
 
@@ -68,7 +70,7 @@ impl<'a, W> Halves<'a, W> {
     }
 }
 
-/// One half of the last dimension, made when it is asked for.
+/// Returns one half of the last dimension, computed on first use.
 fn half<const D: usize>(whole: &Param<Tensor<D>>, index: usize) -> Param<Tensor<D>> {
     let (source, mut shape) = (whole.clone(), whole.lazy_shape());
     shape[D - 1] /= 2;
@@ -80,7 +82,7 @@ fn half<const D: usize>(whole: &Param<Tensor<D>>, index: usize) -> Param<Tensor<
     Param::uninitialized(ParamId::new(), part, whole.lazy_device(), false, shape)
 }
 
-/// The parameter with the values of its halves.
+/// Returns the parameter with the values of its halves.
 fn joined<const D: usize>(
     whole: Param<Tensor<D>>,
     halves: [Param<Tensor<D>>; 2],
@@ -94,7 +96,7 @@ fn joined<const D: usize>(
     whole.transform_for_load(Tensor::cat(halves.to_vec(), D - 1).detach(), id)
 }
 
-/// What the two kinds of walk have in common: going on into what is attached, and working on a parameter
+/// The code that both kinds of walk share: walking into attached modules, and working on a parameter
 /// below a layer's name.
 macro_rules! walk {
     () => {
@@ -126,7 +128,7 @@ macro_rules! walk {
     }};
 }
 
-/// What a derive calls the types that the names are fields of.
+/// The container names that a derive gives to the block and to its layers.
 const BLOCK: &str = "Struct:GatedFeedForward";
 const LAYER: &str = "Struct:Linear";
 

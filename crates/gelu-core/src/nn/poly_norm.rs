@@ -8,13 +8,13 @@ use burn_nn::Initializer;
 /// Configuration of a [`PolyNorm`].
 #[derive(Config, Debug)]
 pub struct PolyNormConfig {
-    /// What is added to the mean of squares under the root.
+    /// The number that is added to the mean of squares under the root.
     #[config(default = 1e-6)]
     pub epsilon: f64,
 }
 
 impl PolyNormConfig {
-    /// The layer: weights of 1/3, and a bias of 0.
+    /// Creates the layer, with weights of 1/3 and a bias of 0.
     ///
     /// # Panics
     ///
@@ -33,21 +33,20 @@ impl PolyNormConfig {
     }
 }
 
-/// Powers of the features, each normalised by its root mean square over them, in learned proportions
+/// Powers of the features, each normalised by its root mean square over the features, in learnable proportions
 /// (Zhuo et al., arXiv 2411.03884):
 ///
 /// ```text
 /// w₁·N(x³) + w₂·N(x²) + w₃·N(x) + b        N(u) = u/√(mean(u²) + ε)
 /// ```
 ///
-/// The mean is over the last dimension, so this is no function of one number: it is no
-/// [`Activation`](crate::Activation), and stands behind a linear layer as a module of its own, which
-/// [`watch`](crate::watch()) sees as it does an activation layer. Parameters, their order and their names are those
-/// of the paper's code.
+/// The mean is over the last dimension, so this is not a function of one number, and therefore not an
+/// [`Activation`](crate::Activation). Use it as a module after a linear layer. [`watch`](crate::watch()) reports it
+/// like an activation layer. Its parameters have the order and names of the paper's code.
 ///
-/// Powers are taken of the features over their largest, so that none overflows: a row of finite numbers
-/// gives finite ones. NaN and ±∞ make NaN of their row. 16-bit types are computed in f32. Made by
-/// [`PolyNormConfig`].
+/// The layer divides the features by their largest magnitude before it takes powers, so that none overflows: a row of
+/// finite numbers gives finite results. NaN and ±∞ turn their row into NaN. The layer computes 16-bit types in f32.
+/// Create it with [`PolyNormConfig`].
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -63,16 +62,16 @@ impl PolyNormConfig {
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct PolyNorm {
-    /// `w₁`, `w₂` and `w₃`, of the third power, the second and the first: `[3]`.
+    /// The weights `w₁`, `w₂` and `w₃` of the third, second and first power: `[3]`.
     pub weight: Param<Tensor<1>>,
-    /// `b`, `[1]`.
+    /// The bias `b`, `[1]`.
     pub bias: Param<Tensor<1>>,
     #[module(skip)]
     epsilon: f64,
 }
 
 impl PolyNorm {
-    /// Applies it to every row of features.
+    /// Applies the layer to every row of features.
     ///
     /// # Shapes
     ///
@@ -90,7 +89,7 @@ impl PolyNorm {
         if input.dims().iter().product::<usize>() == 0 {
             return cast(input, dtype);
         }
-        // What it is divided by cancels, so no gradient passes through it.
+        // The divisor cancels in the result, so no gradient has to pass through it.
         let largest = input.clone().detach().abs().max_dim(D - 1).clamp_min(1.0);
         let share = largest.clone().recip();
         let x = input / largest;
@@ -128,7 +127,7 @@ mod tests {
     use alloc::vec::Vec;
     use burn_core::tensor::{DType, FloatDType};
 
-    /// The formula, in f64 and as it stands.
+    /// Returns the formula, in f64 and without rearrangement.
     fn exact(x: &[f64], weight: [f64; 3], bias: f64) -> Vec<f64> {
         let normalised = |power: i32| {
             let mean = x.iter().map(|x| x.powi(2 * power)).sum::<f64>() / x.len() as f64;
@@ -148,7 +147,7 @@ mod tests {
 
     #[test]
     fn values_are_those_of_arbitrary_precision() {
-        // Of the formula in 40 digits (mpmath).
+        // Values of the formula in 40 digits (mpmath).
         const START: [f64; 4] = [
             -0.246_749_352_842_338_57,
             0.062_075_063_899_381_17,
@@ -182,7 +181,7 @@ mod tests {
         let mut layer = PolyNormConfig::new().init(&device);
         (layer.weight, layer.bias) = (learned(&weight, &device), learned(&[bias], &device));
         let input = Tensor::<1>::from_data(X, &device).require_grad();
-        // A weighted sum, so that no gradient is the same everywhere.
+        // The weights make the gradients differ between elements.
         let factors = [0.3, -1.1, 0.9, 0.4];
         let loss = layer.forward(input.clone()) * Tensor::from_data(factors, &device);
         let gradients = loss.sum().backward();
@@ -214,12 +213,12 @@ mod tests {
     fn every_row_is_its_own_and_none_overflows() {
         let device = Device::default();
         let layer = PolyNormConfig::new().init(&device);
-        // A row of zeros, small ones that ε outweighs, and ones whose powers f32 does not hold.
+        // The rows are zeros, small numbers that ε outweighs, and numbers whose powers overflow in f32.
         for scale in [0.0, 1e-3, 1.0, 1e4, 1e12, 1e38] {
             let x = X.map(|x| x * scale);
             let rows = Tensor::<2>::from_data([x, [1.0; 4]], &device);
             let y: Vec<f64> = layer.forward(rows).into_data().iter::<f64>().collect();
-            // In f64 the powers of 1e38 are numbers.
+            // In f64 the powers of 1e38 are finite.
             let expected = exact(&x, [1.0 / 3.0; 3], 0.0);
             for (got, y) in y.iter().zip(expected) {
                 assert!((got - y).abs() <= 1e-6, "{scale}: {got}, {y}");
@@ -237,7 +236,7 @@ mod tests {
                 std::eprintln!("skipped: the device has no {dtype:?}");
                 continue;
             }
-            // 200³ is no f16.
+            // 200³ overflows in f16.
             let x = X.map(|x| 80.0 * x);
             let input = Tensor::<1>::from_data(x, &device).cast(dtype);
             let y = PolyNormConfig::new().init(&device).forward(input);

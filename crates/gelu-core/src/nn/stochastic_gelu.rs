@@ -4,12 +4,11 @@ use burn::module::{DisplaySettings, Flag, Module, ModuleDisplay, Param};
 use burn::tensor::Tensor;
 use burn_core as burn;
 
-/// The stochastic map of which the GELU is the mean: `x·m` with `m ~ Bernoulli(Φ(x))` while
-/// training, and the mean `x·Φ(x)` otherwise (§2, where networks train with no other
-/// nonlinearity).
+/// The stochastic map whose mean is the GELU: `x·m` with `m ~ Bernoulli(Φ(x))` in training, and the
+/// mean `x·Φ(x)` otherwise. In §2 of the paper, networks train with no other nonlinearity.
 ///
-/// Trains on autodiff devices, unless frozen, as Burn's dropout does. Masks come from the device's
-/// own generator, which `device.seed(…)` sets, and are drawn again in the backward pass.
+/// The map is random on autodiff devices, unless frozen, as Burn's dropout is. Masks come from the
+/// device's own generator, which `device.seed(…)` sets. The backward pass computes them again.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -24,7 +23,7 @@ use burn_core as burn;
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct StochasticGelu {
-    /// Whether to draw on autodiff devices; cleared by freezing.
+    /// Whether the map is random on autodiff devices; freezing clears the flag.
     pub training: Param<Flag>,
 }
 
@@ -35,12 +34,12 @@ impl Default for StochasticGelu {
 }
 
 impl StochasticGelu {
-    /// The map.
+    /// Creates the map.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies it elementwise.
+    /// Applies the map elementwise.
     ///
     /// # Shapes
     ///
@@ -82,7 +81,8 @@ mod tests {
             let drawn = StochasticGelu::new().forward(Tensor::<1>::full([count], x, &device));
             let mean = f64::from(drawn.mean().into_scalar::<f32>());
             let exact = crate::Unit::Gelu.value(x);
-            // Five standard deviations of the mean, whose variance is x²·Φ·(1 − Φ)/count.
+            // The tolerance is five standard deviations of the mean, whose variance is x²·Φ·(1 −
+            // Φ)/count.
             let probability = crate::Unit::NormalCdf.value(x);
             let allowed = 5.0 * x.abs() * (probability * (1.0 - probability) / count as f64).sqrt();
             assert!((mean - exact).abs() <= allowed + 1e-6, "{mean} for {exact} at {x}");

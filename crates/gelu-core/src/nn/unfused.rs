@@ -7,28 +7,28 @@ use core::cell::RefCell;
 use std::thread_local;
 
 thread_local! {
-    /// The names by which modules show their parts; none where they show themselves as they are. Burn's walks
-    /// carry no message from who begins one to the modules that it comes by, so the thread does.
+    /// The names that modules use for their parts, or none if they present themselves as they are. Burn's walks pass no
+    /// message to the modules that they visit, so a thread-local variable does.
     static NAMES: RefCell<Option<Names>> = const { RefCell::new(None) };
 }
 
-/// The names for the walk that this thread is on, if it is that of an [`Unfused`].
+/// Returns the names of the current walk if this thread walks an [`Unfused`].
 pub(super) fn names() -> Option<Names> {
     NAMES.with_borrow(Clone::clone)
 }
 
-/// A model seen with its fused layers apart, as they are where nothing is fused, so that a network whose
-/// layers were replaced by these loads what it loaded before.
+/// A view of a model with its fused layers separated. With it, a network whose layers were replaced by fused layers
+/// loads the same records as before.
 ///
-/// | here | in records |
+/// | layer | in records |
 /// |---|---|
 /// | [`HiddenLayer`](crate::HiddenLayer) | its `linear`, under the hidden layer's own name |
-/// | [`GatedFeedForward`](crate::GatedFeedForward) | `gate_proj`, `up_proj` and `down_proj` in the place of `gate_up` and `down`, as in Llama, Mistral and their like, or [other names](Self::with_names) |
+/// | [`GatedFeedForward`](crate::GatedFeedForward) | `gate_proj`, `up_proj` and `down_proj` instead of `gate_up` and `down`, as in Llama, Mistral and similar models, or [other names](Self::with_names) |
 ///
-/// This is no adapter of burn-store, because those map one tensor to one tensor, and here two are halves of one.
-/// It is a module, so whatever loads or saves a module loads or saves such a checkpoint: Burn's
-/// records, and burn-store's files with their adapters and names. Nothing else is to be done with it:
-/// take the model out again to train or to run it.
+/// This is not an adapter of burn-store, because adapters map one tensor to one tensor, and here two tensors are halves
+/// of one. It is a module, so everything that loads or saves modules can load and save such a checkpoint: Burn's
+/// records, and burn-store's files with their adapters and names. Use it only for that; take the model out again to
+/// train or run it.
 ///
 /// ```
 /// use burn::module::Module;
@@ -72,28 +72,27 @@ pub struct Unfused<M> {
 }
 
 impl<M: Module> Unfused<M> {
-    /// The model with the names of Hugging Face's models.
+    /// Wraps the model, with the names of Hugging Face's models.
     pub fn of(model: M) -> Self {
         let [gate, up, down] = ["gate_proj", "up_proj", "down_proj"].map(String::from);
         Self { model, names: Names { gate, up, down } }
     }
 
-    /// With other names of the gate's layer, of the value's, and of that behind both, as they are below
-    /// the block. A name with points is a path: where the block took the place of a struct of Burn's
-    /// `SwiGlu` and a `Linear` called `w2`, they are `swiglu.linear_inner`, `swiglu.linear_outer` and
-    /// `w2`.
+    /// Sets the names, below the block, of the gate's layer, of the value's layer, and of the layer after both. A name
+    /// with dots is a path. If the block replaced a struct that contains Burn's `SwiGlu` and a `Linear` called `w2`,
+    /// the names are `swiglu.linear_inner`, `swiglu.linear_outer` and `w2`.
     pub fn with_names(self, gate: &str, up: &str, down: &str) -> Self {
         let [gate, up, down] = [gate, up, down].map(String::from);
         Self { names: Names { gate, up, down }, ..self }
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn into_inner(self) -> M {
         self.model
     }
 }
 
-/// Has the modules that this thread comes by show themselves unfused until it is dropped.
+/// Makes the modules that this thread visits present themselves unfused, until the guard is dropped.
 struct Walk(Option<Names>);
 
 impl Walk {

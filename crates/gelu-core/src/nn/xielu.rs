@@ -10,27 +10,26 @@ use burn_nn::Initializer;
 /// Configuration of a [`Xielu`].
 #[derive(Config, Debug)]
 pub struct XieluConfig {
-    /// Whether there is one αₚ and αₙ in the layer or one pair a channel, and where channels are.
+    /// Whether the layer has one αₚ and αₙ, or one pair per channel, and which dimension the channels are in.
     #[config(default = "Channels::Shared")]
     pub channels: Channels,
-    /// Where αₚ starts.
+    /// The start value of αₚ.
     #[config(default = 0.8)]
     pub alpha_p: f64,
-    /// Where αₙ starts, above β.
+    /// The start value of αₙ, which has to be above β.
     #[config(default = 0.8)]
     pub alpha_n: f64,
-    /// The slope at 0, which is not learned.
+    /// The slope β at 0, which is not learned.
     #[config(default = 0.5)]
     pub beta: f64,
 }
 
 impl XieluConfig {
-    /// The layer.
+    /// Creates the layer.
     ///
     /// # Panics
     ///
-    /// If there are no channels, αₚ is not above 0, αₙ is not above β, or one of the three is not a number
-    /// that f32 holds.
+    /// If there are no channels, αₚ is not above 0, αₙ is not above β, or one of the three is not finite in f32.
     pub fn init(&self, device: &Device) -> Xielu {
         let Self { channels, alpha_p, alpha_n, beta } = *self;
         let count = channels.count_for("a xIELU");
@@ -40,7 +39,7 @@ impl XieluConfig {
             "a xIELU starts from an αₚ above 0 and an αₙ above its β, all three from -3.4e38 to 3.4e38, \
              got {alpha_p:?}, {alpha_n:?} and {beta:?}"
         );
-        // Of which softplus is the number.
+        // Returns the number whose softplus is `alpha`.
         let raw = |alpha: f64| alpha + libm::log(-libm::expm1(-alpha));
         let parameter = |value| Initializer::Constant { value }.init([count], device);
         Xielu {
@@ -52,19 +51,20 @@ impl XieluConfig {
     }
 }
 
-/// The expanded integral of ELU with its two curvatures learned (Huang & Schlag, arXiv 2411.13010,
-/// transformers' `xielu`):
+/// The expanded integral of ELU with two learnable curvatures (Huang & Schlag, arXiv 2411.13010, transformers'
+/// `xielu`):
 ///
 /// ```text
 /// αₚ·x² + β·x                  for x > 0
 /// αₙ·(e^x − 1 − x) + β·x       for x ≤ 0
 /// ```
 ///
-/// αₚ > 0 and αₙ > β are kept as what [softplus](Unit::Softplus) makes αₚ and αₙ − β of, and so stay there:
-/// at or above the smallest normal number of the type that is computed in, 1.2e-38 in f32. β = 0.5 is not learned. Where `−10⁻⁶ < x ≤ 0` transformers takes `e^−10⁻⁶` for e^x, and is off by up to
-/// αₙ·10⁻⁶; here it is the formula. The parameters are those of transformers, by the same names.
+/// The layer stores αₚ and αₙ − β as the inputs of a [softplus](Unit::Softplus), so that αₚ > 0 and αₙ > β hold: αₚ and
+/// αₙ − β are at least the smallest normal number of the type that the layer computes in, 1.2e-38 in f32. β = 0.5 is
+/// not learned. For `−10⁻⁶ < x ≤ 0` transformers uses `e^−10⁻⁶` instead of e^x, with an error of up to αₙ·10⁻⁶; this
+/// layer uses the formula. The parameters and their names are those of transformers.
 ///
-/// ±∞ gives +∞, NaN stays NaN; 16-bit types are computed in f32. Made by [`XieluConfig`].
+/// The layer returns +∞ for ±∞ and NaN for NaN, and computes 16-bit types in f32. Create it with [`XieluConfig`].
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -78,9 +78,9 @@ impl XieluConfig {
 #[derive(Module, Debug)]
 #[module(custom_display)]
 pub struct Xielu {
-    /// `ln(e^αₚ − 1)`, `[channels]`.
+    /// The parameters `ln(e^αₚ − 1)`, `[channels]`.
     pub alpha_p: Param<Tensor<1>>,
-    /// `ln(e^(αₙ − β) − 1)`, `[channels]`.
+    /// The parameters `ln(e^(αₙ − β) − 1)`, `[channels]`.
     pub alpha_n: Param<Tensor<1>>,
     #[module(skip)]
     beta: f64,
@@ -89,7 +89,7 @@ pub struct Xielu {
 }
 
 impl Xielu {
-    /// Applies it elementwise.
+    /// Applies the function elementwise.
     ///
     /// # Shapes
     ///
@@ -98,22 +98,22 @@ impl Xielu {
     ///
     /// # Panics
     ///
-    /// If the input has other channels.
+    /// If the input has a different number of channels.
     pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         let shape = self.channels.broadcast(input.dims(), "a xIELU");
         let (dtype, input) = (input.dtype(), widened(input));
         let (least, most) = ends(input.dtype());
-        // Neither 0 nor ∞, of which the one would make NaN of an infinite factor, the other of 0, here and
+        // The curvatures must not be 0 or ∞: 0 times an infinite factor would be NaN, and so would ∞ times 0, here and
         // in the backward pass.
         let [positive, excess] = [&self.alpha_p, &self.alpha_n].map(|raw| {
             let raw = cast(raw.val(), input.dtype());
             functional::unit(raw, Unit::Softplus { beta: 1.0 }).clamp(least, most).reshape(shape)
         });
-        // One of them is 0, and has no gradient; at 0 it is the first.
+        // One of the two is 0 and has no gradient. At x = 0 it is the first.
         let above = input.clone().mask_fill(input.clone().lower_equal_elem(0.0), 0.0);
         let below = input.clone().mask_fill(input.greater_elem(0.0), 0.0);
         let right = (positive * above.clone() + self.beta) * above;
-        // αₙ·(e^x − 1) − (αₙ − β)·x, of which both terms are finite as long as the sum is.
+        // The left side is αₙ·(e^x − 1) − (αₙ − β)·x. Both terms are finite if the sum is.
         let bend = functional::unit(below.clone(), Unit::Elu { alpha: 1.0 });
         let left = (excess.clone() + self.beta) * bend - excess * below;
         cast(right + left, dtype)
@@ -137,7 +137,7 @@ mod tests {
     use alloc::vec::Vec;
     use burn_core::tensor::{DType, FloatDType};
 
-    /// The formula, of the parameters as they are kept.
+    /// Returns the formula for parameters as the layer stores them.
     fn exact(x: f64, [raw_p, raw_n]: [f64; 2]) -> f64 {
         let softplus = |raw: f64| Unit::Softplus { beta: 1.0 }.value(raw);
         match x > 0.0 {
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn values_are_those_of_transformers() {
-        /// Its `XIELUActivation` as it is initialised, in 40 digits (mpmath).
+        /// Values of transformers' `XIELUActivation` with its initial parameters, in 40 digits (mpmath).
         const VALUES: [(f64, f64); 7] = [
             (-40.0, 11.2),
             (-3.0, 0.139_829_654_694_291_15),
@@ -193,7 +193,7 @@ mod tests {
                 ),
             ] {
                 let quotient = quotient / (2.0 * h);
-                // Where the second derivative jumps the quotient is of both sides.
+                // Where the second derivative jumps, the quotient averages both sides.
                 let room = 1e-6 * quotient.abs() + if x == 0.0 { h } else { 1e-7 };
                 assert!((got - quotient).abs() <= room, "{got}, quotient {quotient} at {x}");
             }
@@ -236,7 +236,7 @@ mod tests {
     fn each_channel_has_its_own_curvatures() {
         let device = Device::default();
         let mut layer = XieluConfig::new().with_channels(Channels::First(2)).init(&device);
-        // softplus(−100) is 0 in f32.
+        // softplus(−200) underflows to 0 in f32.
         layer.alpha_p = Param::from_tensor(Tensor::from_floats([-200.0, 100.0], &device));
         let y = layer.forward(Tensor::<3>::ones([1, 2, 2], &device)).into_data();
         assert_eq!(y.try_to_vec::<f32>().unwrap(), [0.5, 0.5, 100.5, 100.5]);

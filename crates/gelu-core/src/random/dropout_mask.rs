@@ -4,7 +4,7 @@ use burn_core::tensor::Tensor;
 use burn_nn::Dropout;
 use gelu_kernels::random::Mask;
 
-/// Dropout with a mask that is a function of ([`Key`], position): nothing is stored for the
+/// Dropout with a mask that depends on ([`Key`], position) alone: nothing is stored for the
 /// backward pass, and every backend drops the same elements.
 ///
 /// Element `i` of a tensor, counted in row-major order, is dropped if number `i` of the key's
@@ -16,7 +16,7 @@ pub struct DropoutMask {
 }
 
 impl DropoutMask {
-    /// The probability is rounded to a multiple of 2⁻³².
+    /// Creates a mask with this probability, rounded to a multiple of 2⁻³².
     ///
     /// # Panics
     ///
@@ -25,12 +25,12 @@ impl DropoutMask {
         Self { key, threshold: Mask::threshold_of(probability) }
     }
 
-    /// A new mask for a forward pass of `input` through a layer, if one is due by Burn's own
-    /// conditions: in training, on an autodiff device.
+    /// Returns a new mask for a forward pass of `input` through a layer if dropout is active by
+    /// Burn's own conditions: in training, on an autodiff device.
     ///
     /// # Panics
     ///
-    /// As [`new`](Self::new).
+    /// If the layer's probability is not in `[0, 1)`.
     pub fn due<const D: usize>(layer: &Dropout, input: &Tensor<D>) -> Option<Self> {
         let device = input.device();
         let due = layer.prob > 0.0 && layer.training.is_enabled() && device.is_autodiff();
@@ -38,7 +38,7 @@ impl DropoutMask {
     }
 }
 
-/// The mask as the host knows it. Reads the key, as [`draw_of`] does.
+/// Returns the mask on the host. Reads the key, as [`draw_of`] does.
 pub(crate) fn mask_of<B: Backend>(key: IntTensor<B>, threshold: u32) -> Mask {
     Mask::below(threshold, draw_of::<B>(key))
 }

@@ -2,12 +2,12 @@ use burn_core::backend::{Backend, DispatchTensor, tensor::IntTensor};
 use burn_core::tensor::{Device, Distribution, Int, Tensor, TensorData, read_sync};
 use gelu_kernels::random::Draw;
 
-/// A key is eight words of 16 bits, which every device's default integers hold: four of the seed
-/// and four of the step, the lowest first.
+/// The number of words of a key. A key is eight words of 16 bits, which every device's default
+/// integers hold: four words of the seed and four of the step, the lowest first.
 pub(crate) const WORDS: usize = 8;
 const BITS: usize = 16;
 
-/// A draw as a key.
+/// Returns the words of a draw.
 pub(crate) fn words(draw: Draw) -> [i32; WORDS] {
     core::array::from_fn(|i| {
         let half = if i < WORDS / 2 { draw.seed } else { draw.step };
@@ -23,22 +23,23 @@ fn draw_of_words(words: impl Iterator<Item = i64>) -> Draw {
     Draw { seed: halves[0], step: halves[1] }
 }
 
-/// Reads a key, which waits for its device. Backends that compute on the host have it at once.
+/// Reads a key, which waits for the key's device. Backends that compute on the host have the key at
+/// once.
 pub(crate) fn draw_of<B: Backend>(key: IntTensor<B>) -> Draw {
     let data = read_sync(B::int_into_data(key)).expect("a key that was drawn can be read");
     draw_of_words(data.iter::<i64>())
 }
 
-/// Names a sequence of random numbers on a device, without the host knowing which: making one
-/// waits for nothing.
+/// A name of a sequence of random numbers, stored on a device. The host need not know its value, so
+/// creating a key waits for nothing.
 #[derive(Clone, Debug)]
 pub struct Key(Tensor<1, Int>);
 
 impl Key {
-    /// The next one of the device's own generator.
+    /// Creates the next key from the device's own generator.
     ///
-    /// After `device.seed(…)` the same calls in the same order give the same keys; a process that
-    /// sets no seed gets keys of its own.
+    /// After `device.seed(…)`, the same calls in the same order give the same keys. Without a seed,
+    /// every process gets other keys.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -62,7 +63,7 @@ impl Key {
         Self(Tensor::random([WORDS], range, device))
     }
 
-    /// The one that a [`Draw`] names, which is the same on every device.
+    /// Creates the key of a [`Draw`], which is the same on every device.
     pub fn known(draw: Draw, device: &Device) -> Self {
         Self(Tensor::from_data(TensorData::from(words(draw)), device))
     }

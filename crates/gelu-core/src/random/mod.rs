@@ -1,9 +1,10 @@
-//! Random numbers that are drawn again where they are needed instead of being stored.
+//! Random numbers that are computed again wherever they are needed, instead of being stored.
 //!
-//! Number `i` of a sequence is a function of its [`Key`] and of `i` alone (Philox4x32-10: Salmon et
-//! al., SC 2011; passes BigCrush), the same on every backend. What differs is where a key comes
-//! from: [`Key::next`] takes one from the device's own generator, which `Device::seed` sets and
-//! which starts elsewhere in every process that does not; [`Key::known`] is the caller's choice.
+//! Number `i` of a sequence depends on its [`Key`] and on `i` alone, and is the same on every
+//! backend. The generator is Philox4x32-10 (Salmon et al., SC 2011), which passes BigCrush. There
+//! are two sources of keys: [`Key::next`] takes one from the device's own generator, which
+//! `Device::seed` sets and which otherwise starts differently in every process; with [`Key::known`]
+//! you choose the key.
 
 mod dropout_mask;
 mod key;

@@ -1,5 +1,5 @@
-//! One suite for every backend: it runs on the default device, which `BURN_DEVICE` chooses among
-//! the backends that are compiled in:
+//! One suite for every backend. It runs on the default device, which `BURN_DEVICE` chooses among the backends that
+//! are compiled in:
 //!
 //! ```text
 //! BURN_DEVICE=vulkan cargo test --release -p gelu-core --features vulkan --test backend
@@ -15,7 +15,7 @@ use gelu_core::random::{Draw, DropoutMask, Key};
 use gelu_core::{Activation, GateHalf, HiddenLayerConfig};
 use measure::{Of, compute, spacing};
 
-/// −13 to 13, the neighbourhood of the derivatives' zeros, and small numbers.
+/// Returns numbers from −13 to 13, the neighbourhood of the derivatives' zeros, and small numbers.
 fn inputs() -> Vec<f32> {
     let sweep = (-26_000..=26_000).map(|step| step as f32 * 5e-4 + 1.7e-5);
     let zeros = [0.751_791_5f32, 0.752_461_4, 1.192_431_2, 1.278_464_5]
@@ -30,19 +30,19 @@ fn values_and_derivatives_are_within_their_bounds() {
     let through_vulkan = format!("{device:?}").contains("Vulkan");
     let mut outside = Vec::new();
     for unit in Unit::ALL {
-        // In units of the last place; what all backends with kernels keep everywhere, and those
-        // without from −5 on.
+        // Bounds in units of the last place. Backends with kernels satisfy them everywhere, backends without kernels
+        // from −5 on.
         for of in [Of::Value, Of::Derivative] {
             let bound = match (unit, of) {
                 (Unit::Gelu | Unit::ClippedGelu { .. }, _) => 4.0,
-                // A difference around |x| = 1.
+                // The formula has a difference around |x| = 1.
                 (Unit::Cauchy, Of::Derivative) => 10.0,
-                // Three quotients, of which Vulkan allows each 2.5 ULP.
+                // The formula has three quotients, and Vulkan allows an error of 2.5 ULP for each.
                 (Unit::SmoothRelu2 { .. }, Of::Derivative) if through_vulkan => 10.0,
                 _ if has_kernel(&device) => 8.0,
                 _ => 16.0,
             };
-            // Next to a derivative's zero that is not factored out, what it subtracts counts.
+            // Next to a derivative's zero that the formula does not factor out, the error of a difference counts.
             let zero = match (unit, of) {
                 (Unit::GeluTanh, Of::Derivative) => -0.752_461_4,
                 (Unit::GeluSigmoid, Of::Derivative) => -0.751_154,
@@ -79,7 +79,7 @@ fn values_and_derivatives_are_within_their_bounds() {
     assert!(outside.is_empty(), "{outside:#?}");
 }
 
-/// Whether the device's backend computes with kernels of this crate.
+/// Returns whether the device's backend has kernels from this crate.
 fn has_kernel(device: &Device) -> bool {
     let name = format!("{device:?}");
     !["NdArray", "LibTorch"].iter().any(|composed| name.contains(composed))
@@ -121,7 +121,7 @@ fn derivatives_are_the_difference_quotients_with_and_without_gradient_checkpoint
                 let quotient = (unit.value(x + h) - unit.value(x - h)) / h;
                 let slope_near = |x: f64| unit.derivative(x);
                 if (slope_near(x + h) - slope_near(x - h)).abs() > 1e-3 {
-                    // A kink lies between.
+                    // There is a kink in between.
                     continue;
                 }
                 let room = 1e-6 * quotient.abs().max(1.0);
@@ -131,10 +131,10 @@ fn derivatives_are_the_difference_quotients_with_and_without_gradient_checkpoint
     }
 }
 
-/// Something that a network does with a tensor of `[2, 6]`.
+/// A name, and an operation that a network applies to a tensor of `[2, 6]`.
 type Operation = (&'static str, Box<dyn Fn(Tensor<2>) -> Tensor<2>>);
 
-/// Every operation that is differentiated, of a tensor on the device.
+/// Returns every differentiable operation on a tensor, with its constants on `device`.
 fn operations(device: &Device) -> Vec<Operation> {
     let draw = Draw { seed: 3, step: 9 };
     let key = {
@@ -182,7 +182,7 @@ fn every_operation_has_the_same_gradients_where_its_output_is_computed_again() {
         let of = |(name, operation): Operation| {
             let values = Tensor::<1, Int>::arange(0..12, device).float() * 0.4 - 2.1;
             let x = values.reshape([2, 6]).detach().require_grad();
-            // The square asks for the operation's output, which checkpointing has dropped.
+            // The square needs the operation's output, which checkpointing has dropped.
             let y = operation(x.clone() * 1.0);
             let gradients = (y.clone() * y).sum().backward();
             (name, x.grad(&gradients).unwrap().into_data())
@@ -306,8 +306,8 @@ fn shared_tensors_are_not_overwritten() {
     assert_eq!(ones.into_data().try_to_vec::<f32>().unwrap(), [1.0, 1.0]);
 }
 
-/// Every number of both types: results are the nearest number of the type, or all but as near, next to a derivative's
-/// zero within what an f32 at 1 is rounded by four times over.
+/// Tests every number of both types. Results are within 0.6 units in the last place, where 0.5 would be the nearest
+/// number. Next to a derivative's zero, four times the rounding error of an f32 at 1 is allowed.
 #[test]
 fn half_precision_is_within_a_place() {
     let device = Device::default();
@@ -323,7 +323,7 @@ fn half_precision_is_within_a_place() {
         };
         let x: Vec<f32> = (0..=u16::MAX).map(number).filter(|x| x.is_finite()).collect();
         let input = || Tensor::<1>::from_floats(x.as_slice(), &device).cast(dtype);
-        // The distance between numbers of the type, at its largest and where its smallest are.
+        // `most` is the largest number, and `place` the distance between numbers of the type.
         let most = if dtype == FloatDType::F16 { 65_504.0 } else { f64::from(f32::MAX) };
         let place = |y: f64| {
             let exponent = y.abs().log2().floor().max(-1000.0) as i32;
@@ -333,14 +333,15 @@ fn half_precision_is_within_a_place() {
             let y = functional::unit(input(), unit);
             assert_eq!(y.dtype(), DType::from(dtype));
             let slopes = functional::unit_backward(input(), input().ones_like(), unit);
-            // Its parameter is a number of the type.
+            // The unit's parameter is rounded to the type.
             let unit = functional::in_type(unit, DType::from(dtype));
             for (of, got) in [(Of::Value, y), (Of::Derivative, slopes)] {
                 let (mut worst, mut beside) = ((0.0, 0.0), 0);
                 for (&x, got) in x.iter().zip(got.into_data().iter::<f64>()) {
                     let exact = of.exact(unit, x);
                     let error = (got - exact).abs();
-                    // What overflows, and on some devices what is subnormal in f32, is another matter.
+                    // Overflow does not count, and neither do results that are subnormal in f32, which some devices
+                    // flush.
                     let tiny = f64::from(f32::MIN_POSITIVE);
                     let gone = exact.abs() < tiny && got.abs() <= tiny;
                     let next_to_zero = matches!(of, Of::Derivative) && error <= 2f64.powi(-22);
@@ -366,8 +367,8 @@ fn half_precision_is_within_a_place() {
     assert!(outside.is_empty(), "{outside:#?}");
 }
 
-/// The largest distance from the exact results in f64, in units of its last place for x ≥ −5 (of at
-/// least `least` there), and absolutely below.
+/// Returns the largest errors of f64 results: for x ≥ −5 in units of the last place, and below −5 as an absolute
+/// error.
 fn worst_f64(x: &[f64], got: &[f64], exact: impl Fn(f64) -> f64) -> (f64, f64) {
     let (mut ulps, mut absolute) = (0.0f64, 0.0f64);
     for (&x, &got) in x.iter().zip(got) {
@@ -389,7 +390,7 @@ fn f64_keeps_its_digits() {
         eprintln!("skipped: the device has no f64");
         return;
     }
-    // Inputs that f32 does not hold: a sweep, and both sides of the derivatives' zeros.
+    // The inputs are not exact in f32: a sweep, and numbers just below the derivatives' zeros.
     let sweep = (-30_000..=30_000).map(|step| f64::from(step) * 1e-3 / 3.0);
     let zeros =
         [0.751_791_524_693_564_5f64, 0.752_461_422_071, 1.192_431_214_515, 1.278_464_542_761];
@@ -435,7 +436,7 @@ fn dropout_in_16_bits_scales_in_f32_and_keeps_what_is_certain() {
         for ((x, kept), got) in inputs.iter().zip(mask).zip(got.iter::<f32>()) {
             assert_eq!(got, rounded(x * kept), "{dtype:?} {x}");
         }
-        // Φ is 1 in f32 from 5.6 on: nothing is dropped there.
+        // Φ is 1 in f32 from 5.6 on, so nothing is dropped there.
         let open = functional::stochastic_gelu(x + 7.0, key()).into_data();
         assert!(open.iter::<f32>().all(|y| y > 0.0), "{dtype:?}");
     }
@@ -449,7 +450,7 @@ fn a_threshold_has_the_type_of_what_is_compared_with_it() {
             eprintln!("skipped: the device has no {dtype:?}");
             continue;
         }
-        // Numbers that no type here has: each is the input and the threshold at once, on either side.
+        // No type of this test holds these numbers exactly. Each is used as input and as threshold, with both signs.
         for threshold in [0.1, 0.3, 0.7, 1.1] {
             let input = |sign: f64| {
                 let data = TensorData::from([threshold * sign]);
@@ -461,7 +462,7 @@ fn a_threshold_has_the_type_of_what_is_compared_with_it() {
                 (y.into_scalar::<f64>(), slope.into_scalar::<f64>())
             };
             for sign in [1.0, -1.0] {
-                // |x| > λ is false where they are equal, as is x > θ.
+                // |x| > λ is false where both are equal, and so is x > θ.
                 let (hard, soft) = (
                     Unit::Hardshrink { lambda: threshold },
                     Unit::Softshrink { lambda: threshold },
@@ -470,7 +471,7 @@ fn a_threshold_has_the_type_of_what_is_compared_with_it() {
                 for unit in [hard, soft, over] {
                     assert_eq!(one(unit, sign), (0.0, 0.0), "{unit} {dtype:?} {sign}");
                 }
-                // The end itself, where the slope is 0.
+                // The result is the end itself, where the slope is 0.
                 let end = Unit::Hardtanh { limit: threshold };
                 let expected = (input(sign).into_scalar::<f64>(), 0.0);
                 assert_eq!(one(end, sign), expected, "{end} {dtype:?} {sign}");
@@ -499,7 +500,7 @@ fn parameters_reach_the_kernels() {
             for (&x, got) in x.iter().zip(compute(of, unit, &x, &device)) {
                 let exact = of.exact(unit, x);
                 let error = (f64::from(got) - exact).abs();
-                // Where the GELU crosses the limit, one place decides.
+                // Where the GELU crosses the limit, one unit in the last place decides which side applies.
                 let edge = matches!(unit, Unit::ClippedGelu { .. }) && (x - 0.831_8).abs() < 0.01;
                 assert!(edge || error <= 1e-6 * exact.abs() + 1e-7, "{unit} {of:?}({x}): {got}");
             }

@@ -1,5 +1,5 @@
-//! Gated units beside PyTorch's, on the default device (`BURN_DEVICE` chooses among the backends
-//! compiled in).
+//! Compares gated units with PyTorch's, on the default device (`BURN_DEVICE` chooses among the compiled
+//! backends).
 //!
 //! ```text
 //! cargo test --release --test gated
@@ -11,7 +11,7 @@ use burn::tensor::{DType, Device, FloatDType, Int, Tensor, TensorData, Tolerance
 use gelu_core::functional::{self, Unit};
 use gelu_core::{Activation, GateHalf};
 
-/// Made by `generate.py`, which says what is in a row.
+/// `generate.py` writes this file and documents its rows.
 const REFERENCES: &str = include_str!("references.csv");
 
 struct Reference {
@@ -38,7 +38,8 @@ fn references() -> Vec<Reference> {
         .collect()
 }
 
-/// Next to a derivative's zero what it subtracts counts: `least` is as small as a result is taken to be.
+/// Asserts that the errors are within `relative`. An expected number smaller than `least` counts as
+/// `least`, because next to a derivative's zero the error of a difference counts.
 fn assert_near(got: &TensorData, expected: &[f64], relative: f64, least: f64, what: &str) {
     let got: Vec<f64> = got.iter::<f64>().collect();
     assert_eq!(got.len(), expected.len(), "{what}");
@@ -80,7 +81,7 @@ fn values_and_gradients_are_pytorchs() {
                 assert_near(&y.clone().into_data(), &expected, relative, least, &what);
                 assert_near(&dx.clone().into_data(), &slopes, relative, least, &what);
             } else {
-                // The inputs are rounded too, here.
+                // For these types, the inputs are rounded, too.
                 let absolute = |got: TensorData, expected: &[f64]| {
                     for (got, expected) in got.iter::<f64>().zip(expected) {
                         let allowed = 4.0 * relative * (1.0 + expected.abs());
@@ -96,7 +97,8 @@ fn values_and_gradients_are_pytorchs() {
     }
 }
 
-/// The same bits. In another kernel CUDA's compiler may fuse other products with sums.
+/// Asserts that both are bit-identical, except on CUDA, whose compiler may fuse other products with sums
+/// in another kernel.
 #[track_caller]
 fn assert_same(device: &Device, got: TensorData, expected: TensorData) {
     if !format!("{device:?}").contains("Cuda") {
@@ -111,7 +113,7 @@ fn assert_same(device: &Device, got: TensorData, expected: TensorData) {
     got.assert_approx_eq::<f32>(&expected, Tolerance::relative(digits).set_absolute(1e-7));
 }
 
-/// The halves as two tensors give the same bits, and so do their gradients.
+/// Asserts that a gated unit of two tensors gives bit-identical results and gradients.
 #[track_caller]
 fn assert_pair_is(
     x: &Tensor<2>,
@@ -151,14 +153,15 @@ fn a_value_of_another_shape_is_refused() {
     );
 }
 
-/// Sizes on both sides of every vector width, part and chunk of the kernels.
+/// Tests sizes on both sides of every vector width, block and chunk of the kernels.
 #[test]
 fn any_size_is_the_product_of_activation_and_value() {
     let device = Device::default();
     for [rows, columns] in
         [[1, 1], [3, 2], [5, 7], [2, 31], [4, 33], [1, 1025], [3, 2048], [1, 70_001], [70_000, 1]]
     {
-        // From the host: a minute each where the device is made of the processor.
+        // The numbers come from the host, because a device that emulates a GPU on the processor would
+        // take a minute for each tensor.
         let waves = |columns: usize, frequency: f32| {
             let numbers = (0..rows * columns).map(|i| (i as f32 * frequency).sin());
             let data = TensorData::new(numbers.collect::<Vec<f32>>(), [rows, columns]);
@@ -196,7 +199,7 @@ fn any_layout_gives_the_same() {
     let x = Tensor::<1, Int>::arange(0..48, &device).float() * 0.25 - 6.0;
     let x: Tensor<3> = x.reshape([2, 4, 6]);
     let expected = functional::geglu(x.clone()).into_data();
-    // The same numbers, lying in another order.
+    // This tensor has the same numbers in another memory order.
     let transposed = x.clone().permute([2, 0, 1]) * 1.0;
     functional::geglu(transposed.permute([1, 2, 0])).into_data().assert_eq(&expected, true);
     let rows = functional::geglu(x.clone().slice([1..2, 1..3, 0..6])).into_data();
@@ -227,7 +230,7 @@ fn empty_tensors_stay_empty() {
 fn names_are_the_functions() {
     let x = Tensor::<1>::from_floats([1.0, -2.0, 3.0, 5.0], &Device::default());
     let values = |y: Tensor<1>| y.into_data().try_to_vec::<f32>().unwrap();
-    // 3 Φ(1), −10 Φ(−2), 3 σ(1), −10 σ(−2) in 30 digits (mpmath), rounded.
+    // The expected values are 3 Φ(1), −10 Φ(−2), 3 σ(1), −10 σ(−2) in 30 digits (mpmath), rounded.
     for (got, expected) in [
         (values(functional::geglu(x.clone())), [2.524_034_24, -0.227_501_319]),
         (values(functional::swiglu(x.clone())), [2.193_175_74, -1.192_029_22]),

@@ -1,5 +1,5 @@
-//! The accuracy of f32, in one table: what the documentation promises and the
-//! tests hold. `cargo run --release --example verify` goes through all inputs.
+//! The accuracy of f32 as one table: the bounds that the documentation promises and the tests
+//! check. `cargo run --release --example verify` goes through all inputs.
 
 use super::measure::Of;
 use gelu_kernels::Unit;
@@ -8,10 +8,10 @@ use gelu_kernels::Unit;
 pub(crate) struct Bound {
     pub(crate) unit: Unit,
     pub(crate) of: Of,
-    /// In units of the last place.
+    /// The bound in units of the last place.
     pub(crate) ulps: f64,
-    /// What share of the bound the sampled tests reach at least; less would mean that the bound
-    /// is stale.
+    /// The share of the bound that the sampled tests reach at least. A lower share would mean that
+    /// the bound is stale.
     pub(crate) reached: f64,
 }
 
@@ -19,8 +19,8 @@ const fn bound(unit: Unit, of: Of, ulps: f64) -> Bound {
     Bound { unit, of, ulps, reached: 0.8 }
 }
 
-/// The bounds of the functions that f32 has formulas of its own for; all others are rounded once
-/// from f64.
+/// The bounds of the functions that have f32 formulas of their own. All other functions are rounded
+/// once from f64.
 const OWN: [Bound; 4] = [
     bound(Unit::Gelu, Of::Value, 2.5),
     bound(Unit::Gelu, Of::Derivative, 2.1),
@@ -28,13 +28,13 @@ const OWN: [Bound; 4] = [
     bound(Unit::GeluTanh, Of::Derivative, 3.4),
 ];
 
-/// The bound of a unit.
+/// Returns the bound of a unit.
 pub(crate) fn of(unit: Unit, of: Of) -> Bound {
     if let Some(own) = OWN.into_iter().find(|bound| (bound.unit, bound.of) == (unit, of)) {
         return own;
     }
     match (unit, of) {
-        // No arithmetic at all, or a power of two.
+        // These functions do no arithmetic, or only multiply by a power of two.
         (
             Unit::Relu
             | Unit::Identity
@@ -56,12 +56,13 @@ pub(crate) fn of(unit: Unit, of: Of) -> Bound {
     }
 }
 
-/// The bounds of all.
+/// Returns the bounds of all units and their derivatives.
 pub(crate) fn all() -> impl Iterator<Item = Bound> {
     Unit::ALL.into_iter().flat_map(|unit| [of(unit, Of::Value), of(unit, Of::Derivative)])
 }
 
-/// What an error counts in at least, next to a derivative's zero that is not factored out.
+/// Returns the smallest size in which errors are counted at an input. It is above 0 near a
+/// derivative's zero that the formula does not factor out.
 pub(crate) fn least(unit: Unit, of: Of) -> impl Fn(f32) -> f64 {
     const ZERO: f32 = -0.752_461_4;
     let factored = (unit, of) != (Unit::GeluTanh, Of::Derivative);

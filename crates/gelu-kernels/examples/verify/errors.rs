@@ -1,23 +1,23 @@
-//! How far results are from the exact ones. Shared with the tests of accuracy.
+//! The errors of results, compared with the exact ones. The accuracy tests use this file, too.
 
 use super::measure::spacing;
 
 /// The largest error over some inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Errors {
-    /// In units of the last place.
+    /// The largest error, in units of the last place.
     pub(crate) worst: f64,
-    /// The input that has it.
+    /// The input with the largest error.
     pub(crate) at: f32,
-    /// How many are more than 0.5, 1 and 2 of them off.
+    /// The numbers of results with an error of more than 0.5, 1 and 2 units of the last place.
     pub(crate) over: [u64; 3],
-    /// How many were compared.
+    /// The number of compared results.
     pub(crate) count: u64,
 }
 
 impl Errors {
-    /// Compares results with exact ones; where `least` is given, an error counts in units of at least
-    /// it.
+    /// Compares `results` with `exact` ones. An error counts in units of the last place, or of
+    /// `least` where that is larger.
     pub(crate) fn of(
         x: &[f32],
         results: &[f32],
@@ -26,11 +26,11 @@ impl Errors {
     ) -> Self {
         let mut errors = Self::default();
         for ((&x, &result), &exact) in x.iter().zip(results).zip(exact) {
-            // What overflows is infinite.
+            // A result that overflows in f32 has to be infinite.
             let overflown = result == exact as f32 && result.is_infinite();
             let error = if overflown { 0.0 } else { (f64::from(result) - exact).abs() };
             let ulps = error / spacing(exact).max(least(x));
-            // A NaN is the worst there is.
+            // A NaN counts as the largest error.
             if ulps > errors.worst || ulps.is_nan() {
                 (errors.worst, errors.at) = (ulps, x);
             }

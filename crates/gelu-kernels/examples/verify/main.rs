@@ -4,9 +4,10 @@
 //! cargo run --release --example verify [STRIDE] [FUNCTION ...]
 //! ```
 //!
-//! With a stride, every STRIDE-th bit pattern; with names, these functions alone. The exhaustive run
-//! takes some two minutes a function on two cores. Exits with 1 if a bound of
-//! `bounds.rs` does not hold or, over all inputs, stands far above what was found.
+//! With a stride, the program checks every STRIDE-th bit pattern; with names, only these functions.
+//! A run over all inputs takes some two minutes per function on two cores. The program exits with 1
+//! if a bound of `bounds.rs` does not hold, or if a bound is far above the largest error over all
+//! inputs.
 
 mod bounds;
 mod errors;
@@ -17,7 +18,7 @@ use errors::Errors;
 use gelu_kernels::Unit;
 use std::process::ExitCode;
 
-/// How many inputs are one slice: few enough for a processor's second cache.
+/// The number of inputs in one slice: few enough for a processor's second-level cache.
 const BATCH: u64 = 1 << 15;
 
 fn main() -> ExitCode {
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     if held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The stride, and the functions: all where none is named.
+/// Returns the stride and the functions: all functions if the command line names none.
 fn arguments() -> Result<(u64, Vec<Unit>), String> {
     let mut arguments = std::env::args().skip(1).peekable();
     let stride = arguments.next_if(|text| text.starts_with(|c: char| c.is_ascii_digit()));
@@ -63,7 +64,7 @@ fn arguments() -> Result<(u64, Vec<Unit>), String> {
     Ok((stride, if units.is_empty() { Unit::ALL.to_vec() } else { units }))
 }
 
-/// All finite inputs, a stride apart, on as many threads as there are.
+/// Measures the errors over every `stride`-th input that is finite, on all available threads.
 fn sweep(bound: &Bound, stride: u64) -> Errors {
     let patterns = (1u64 << 32).div_ceil(stride);
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;

@@ -1,5 +1,5 @@
-//! A unit's results on a slice and the exact ones. Shared with the tests of accuracy, and with those of
-//! gelu-core's backends.
+//! A unit's results on a slice, and the exact ones. The accuracy tests and those of gelu-core's
+//! backends use this file, too.
 
 #![allow(dead_code, reason = "each of those who share it has use for a part")]
 
@@ -13,7 +13,7 @@ pub(crate) enum Of {
 }
 
 impl Of {
-    /// The result in a type; `one` is its 1.
+    /// Returns the results in the type `S`; `one` is the number 1 in `S`.
     pub(crate) fn compute<S: Storage>(self, unit: Unit, x: &[S], one: S) -> Vec<S> {
         let mut results = x.to_vec();
         match self {
@@ -23,7 +23,7 @@ impl Of {
         results
     }
 
-    /// The result in f64, good to 1e-6 of an f32's last place.
+    /// Returns the result in f64, accurate to 1e-6 of an f32's last place.
     pub(crate) fn exact(self, unit: Unit, x: f32) -> f64 {
         match self {
             Self::Value => unit.value(f64::from(x)),
@@ -32,7 +32,7 @@ impl Of {
     }
 }
 
-/// The spacing of the f32 at the exact result rounded to f32; 2^-149 for subnormals.
+/// Returns the spacing of f32 numbers at the exact result rounded to f32; 2^-149 for subnormals.
 pub(crate) fn spacing(exact: f64) -> f64 {
     let rounded = (exact.abs() as f32).min(f32::MAX);
     let exponent = (rounded.to_bits() >> 23).max(1) as i32;

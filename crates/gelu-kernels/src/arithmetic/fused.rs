@@ -1,45 +1,47 @@
-//! f32 with a fused multiply-add: `e^−u`, and what formulas on it share.
+//! f32 with a fused multiply-add: `e^−u` and the steps that formulas on it share.
 //!
-//! For processors that have the instruction. Where it would be a call, f32 functions are computed
-//! in [`Rounded`](super::Rounded) f64 instead.
+//! This arithmetic is for processors that have the instruction. Where a fused multiply-add would be
+//! a function call, f32 functions are computed in [`Rounded`](super::Rounded) f64 instead.
 
 /// `e^−u` as `(1 + s)·scale·2^−BIAS`: a factor near 1 and a power of two.
 ///
-/// The power is kept `BIAS` too large, so that a single multiplication by `unbias`, fused into
-/// the last addition, is the only rounding into subnormals.
+/// The power is stored multiplied by `2^BIAS`, so that a single multiplication by `unbias`, fused
+/// into the last addition, is the only rounding into subnormals.
 #[derive(Clone, Copy, Debug)]
 pub struct FusedExponential {
-    /// `|s| ≤ √2 − 1`.
+    /// The factor's distance from 1: `|s| ≤ √2 − 1`.
     pub s: f32,
-    /// Exactly 0 where the clamp of the formula lies.
+    /// The power of two, times `2^BIAS`. It is exactly 0 at the formula's clamp.
     pub scale: f32,
 }
 
-/// 1.5·2^23: adding it rounds to an integer, which is left in the low bits.
+/// 1.5·2^23: adding it rounds to an integer and leaves the integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// `(e^(−r/2) − 1)/r` on |r| ≤ ln 2; the error of `e^(−r/2)` is below 2^-28.2.
+/// The coefficients of `(e^(−r/2) − 1)/r` on |r| ≤ ln 2; the error of `e^(−r/2)` is below 2^-28.2.
 pub const SERIES_HALF: [f32; 6] =
     [-0.5, 0.124_999_985, -0.020_833_151, 0.002_604_266_6, -0.000_261_521_17, 2.159_489_3e-5];
 
 impl FusedExponential {
-    /// `e^(−(high + low)/2)` for `0 ≤ high ≤ 2·107`; `low` is what rounding took from `high`.
+    /// Returns `e^(−(high + low)/2)` for `0 ≤ high ≤ 2·107`; `low` is the rounding error of `high`.
     #[inline(always)]
     pub(crate) fn of_half<const BIAS: u32>(high: f32, low: f32) -> Self {
         const STEP: f64 = 2.0 * core::f64::consts::LN_2;
         Self::reduced::<BIAS>(high, low, STEP, &SERIES_HALF)
     }
 
-    /// `e^−(high + low)` for `0 ≤ high ≤ 113`.
+    /// Returns `e^−(high + low)` for `0 ≤ high ≤ 113`; `low` is the rounding error of `high`.
     #[inline(always)]
     pub fn of<const BIAS: u32>(high: f32, low: f32) -> Self {
-        /// `(e^−r − 1)/r` on |r| ≤ ln 2 / 2; the error of `e^−r` is below 2^-28.2.
+        /// The coefficients of `(e^−r − 1)/r` on |r| ≤ ln 2 / 2; the error of `e^−r` is below
+        /// 2^-28.2.
         const SERIES: [f32; 6] =
             [-1.0, 0.499_999_94, -0.166_665_21, 0.041_668_27, -0.008_368_68, 0.001_382_073_2];
         Self::reduced::<BIAS>(high, low, core::f64::consts::LN_2, &SERIES)
     }
 
-    /// `u = r − n·step` with an integer `n ≤ 0`, where `step` halves the result.
+    /// Returns the exponential of `u = high + low`, reduced to `u = r − n·step` with an integer
+    /// `n ≤ 0`. Each `step` halves the result.
     #[inline(always)]
     fn reduced<const BIAS: u32>(high: f32, low: f32, step: f64, series: &[f32; 6]) -> Self {
         let step_high = step as f32;
@@ -54,13 +56,13 @@ impl FusedExponential {
     }
 }
 
-/// `2^−BIAS`.
+/// Returns `2^−BIAS`.
 #[inline(always)]
 pub(crate) fn unbias<const BIAS: u32>() -> f32 {
     f32::from_bits((127 - BIAS) << 23)
 }
 
-/// `a·b + c`, rounded once.
+/// Returns `a·b + c`, rounded once.
 #[inline(always)]
 pub fn mul_add(a: f32, b: f32, c: f32) -> f32 {
     #[cfg(feature = "std")]
@@ -69,20 +71,20 @@ pub fn mul_add(a: f32, b: f32, c: f32) -> f32 {
     return libm::fmaf(a, b, c);
 }
 
-/// `min(x, limit)` that lets NaN pass.
+/// Returns `min(x, limit)`; a NaN stays a NaN.
 #[inline(always)]
 pub(crate) fn at_most(x: f32, limit: f32) -> f32 {
     if x > limit { limit } else { x }
 }
 
-/// `max(x, −0)`, which keeps the sign of a zero and lets NaN pass.
+/// Returns `max(x, −0)`: keeps the sign of a zero; a NaN stays a NaN.
 #[inline(always)]
 pub(crate) fn positive_part(x: f32) -> f32 {
-    // In this order it is one instruction.
+    // With the operands in this order the compiler emits one instruction.
     if -0.0 > x { -0.0 } else { x }
 }
 
-/// `Σ coefficients[k]·v^k`.
+/// Returns `Σ coefficients[k]·v^k`.
 #[inline(always)]
 pub(crate) fn polynomial<const N: usize>(coefficients: &[f32; N], v: f32) -> f32 {
     let mut sum = coefficients[N - 1];
@@ -94,8 +96,8 @@ pub(crate) fn polynomial<const N: usize>(coefficients: &[f32; N], v: f32) -> f32
     sum
 }
 
-/// Adds a tail to what the function is without it on that side: `below + tail·unbias` for x < 0,
-/// `above − tail·unbias` otherwise.
+/// Returns `below + tail·unbias` for x < 0 and `above − tail·unbias` otherwise: `below` and `above`
+/// are the function without its tail.
 #[inline(always)]
 pub(crate) fn on_its_side(x: f32, tail: f32, unbias: f32, below: f32, above: f32) -> f32 {
     // Selecting operands costs less than computing both.

@@ -1,19 +1,19 @@
-//! f64, for results in f64 and for results that are rounded to less.
+//! f64 arithmetics: one for results in f64, one for results that are rounded to less.
 
 use super::series::{MAGIC, polynomial, power_of_two, series};
 use super::{Arithmetic, Digits, Exponential};
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-/// An f64 on the way to a result in f64.
+/// An f64 in a computation whose result is an f64.
 #[derive(Clone, Copy, Debug)]
 pub struct Double(pub f64);
 
-/// An f64 on the way to a result that is rounded to f32 or to 16 bits: its last 29 digits need not
-/// be right, and no f32 is subnormal in it.
+/// An f64 in a computation whose result is rounded to f32 or to 16 bits. Its last 29 digits need
+/// not be right, and no f32 is subnormal in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounded(pub f64);
 
-/// What the two have in common.
+/// Implements what both types have in common.
 macro_rules! number {
     ($name:ident, $digits:ident) => {
         impl Neg for $name {
@@ -28,8 +28,7 @@ macro_rules! number {
         number!($name, Add add, Sub sub, Mul mul, Div div);
 
         impl $name {
-            /// `2^k` as a shifted number whose low bits are k, `k` itself, and what is left of
-            /// `self + low`.
+            /// Returns an integer `k` and a remainder `r` with `self + low = k·ln 2 + r`.
             #[inline(always)]
             fn reduced(self, low: f64) -> (f64, f64) {
                 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
@@ -63,7 +62,7 @@ macro_rules! number {
 number!(Double, Double);
 number!(Rounded, Rounded);
 
-/// The methods of [`Arithmetic`] that are the same for both.
+/// The methods of [`Arithmetic`] with the same code for both types.
 macro_rules! choices {
     () => {
         type Mask = bool;
@@ -119,8 +118,8 @@ macro_rules! choices {
     };
 }
 
-/// `(1 + s)·2^k`, the power in two factors, so that no product with it is subnormal before its
-/// last rounding.
+/// `(1 + s)·2^k`. The power is stored as two factors, so that no product with it is subnormal
+/// before its last rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct DoubleExponential {
     s: f64,
@@ -170,7 +169,7 @@ impl Arithmetic for Double {
     #[inline(always)]
     fn exponential(self, low: Self) -> DoubleExponential {
         let (k, r) = self.reduced(low.0);
-        // Half of k, rounded, by the same trick.
+        // The same addition and subtraction rounds half of k.
         let half = (0.5 * k + MAGIC) - MAGIC;
         DoubleExponential {
             s: series::<12>(r),
@@ -181,20 +180,20 @@ impl Arithmetic for Double {
 
     #[inline(always)]
     fn exp_m1(self) -> Self {
-        // Past −40 it is −1.
+        // Below −40 the result is −1.
         let (k, r) = self.at_least(-100.0).reduced(0.0);
         let scale = power_of_two(k);
         Self((scale - 1.0) + scale * series::<12>(r))
     }
 }
 
-/// The first 26 digits.
+/// Returns the leading 26 bits of `x`.
 #[inline(always)]
 fn leading(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & !((1 << 27) - 1))
 }
 
-/// `(1 + s)·2^k`.
+/// `(1 + s)·2^k`, with the power as one number.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundedExponential {
     s: f64,
@@ -266,9 +265,9 @@ impl Arithmetic for Rounded {
 mod tests {
     use super::*;
 
-    /// 2^-38: 2^-13 of an f32's last place.
+    /// 2^-38, which is 2^-13 of an f32's last place.
     const ROUNDED: f64 = 3.7e-12;
-    /// Two last places of an f64.
+    /// Two units of an f64's last place.
     const DOUBLE: f64 = 4.5e-16;
 
     #[test]
@@ -290,7 +289,7 @@ mod tests {
 
     #[test]
     fn product_with_an_exponential_is_rounded_into_the_subnormals_once() {
-        // e^−745 alone is one unit of the smallest subnormal.
+        // e^−745 alone is the smallest subnormal number.
         let product = Double(-745.0).exponential(Double(0.0)).times(Double(1e10)).0;
         let exact = libm::exp(-745.0 + 1e10f64.ln());
         assert!((product / exact - 1.0).abs() < 1e-12, "{product:e} {exact:e}");

@@ -1,16 +1,16 @@
 //! Polynomials and powers of two in f64.
 
-/// Adding it rounds to an integer and leaves that in the low bits.
+/// Adding this number rounds to an integer and leaves the integer in the low bits.
 pub(super) const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-/// `2^k` for an integer −1022 ≤ k ≤ 1023.
+/// Returns `2^k` for an integer −1022 ≤ k ≤ 1023.
 #[inline(always)]
 pub(super) fn power_of_two(k: f64) -> f64 {
     f64::from_bits((k + MAGIC).to_bits().wrapping_add(1023) << 52)
 }
 
-/// `Σ coefficients[k]·x^k` in four chains, each of every fourth coefficient: a single chain is long
-/// and every step of it waits for the one before.
+/// Returns `Σ coefficients[k]·x^k`. Four chains run side by side, each over every fourth
+/// coefficient, because every step of a single long chain would wait for the step before.
 #[inline(always)]
 pub(super) fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
     let square = x * x;
@@ -20,7 +20,7 @@ pub(super) fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
     low + square * high
 }
 
-/// `Σ coefficients[first + 4k]·x^k`.
+/// Returns `Σ coefficients[first + 4k]·x^k`.
 #[inline(always)]
 fn chain(x: f64, coefficients: &[f64], first: usize) -> f64 {
     if first >= coefficients.len() {
@@ -35,7 +35,7 @@ fn chain(x: f64, coefficients: &[f64], first: usize) -> f64 {
     sum
 }
 
-/// `e^r − 1` for `|r| ≤ ln 2 / 2` by Taylor's series to r^`N`+1.
+/// Returns `e^r − 1` for `|r| ≤ ln 2 / 2` by Taylor's series up to r^(`N` + 1).
 #[inline(always)]
 pub(super) fn series<const N: usize>(r: f64) -> f64 {
     let mut coefficients = [0.5; N];

@@ -1,19 +1,19 @@
-//! The unit with a Cauchy CDF, `x·P(C ≤ x) = x·(1/2 + atan(x)/π)`, C standard Cauchy (Hendrycks &
-//! Gimpel, §4): tends to −1/π for x → −∞, as an ELU with α = 1/π does.
+//! The unit with a Cauchy CDF, `x·P(C ≤ x) = x·(1/2 + atan(x)/π)`, C standard Cauchy (Hendrycks & Gimpel, §4). It
+//! tends to −1/π for x → −∞, as an ELU with α = 1/π does.
 //!
-//! With `t = |x|`, `z = t` up to 1 and `1/t` from there on, and `atan z = z/(1 + z²) + z³·Q(z²)`, the tail's
-//! probability and the tail of the derivative, `P(C ≤ −t) − t/(π·(1 + t²))`, are for t > 1 sums of positive terms,
-//! so that nothing cancels far out:
+//! Let `t = |x|`, `z = t` for t ≤ 1 and `z = 1/t` above, and `atan z = z/(1 + z²) + z³·Q(z²)`. For t > 1 the
+//! probability of the tail and the tail of the derivative, `P(C ≤ −t) − t/(π·(1 + t²))`, are sums of positive
+//! terms, so nothing cancels far out:
 //!
 //! ```text
 //! t·P(C ≤ −t) = (1/(1 + z²) + z²·Q(z²))/π        derivative's tail: z³·Q(z²)/π
 //! ```
 //!
-//! In f64 that is so from t = 0.8 on, and up to there the derivative's tail is, with less to cancel,
-//! `((1 − t)² + (2 − 4/π)·t)/(2·(1 + t²)) − z³·Q(z²)/π`.
+//! In f64 these formulas are used from t = 0.8 on. Below 0.8 the tail of the derivative is computed by a formula
+//! that cancels less: `((1 − t)² + (2 − 4/π)·t)/(2·(1 + t²)) − z³·Q(z²)/π`.
 //!
-//! On 0 ≤ z ≤ 1 the relative error of Q is 2^-36.4, and on 0 ≤ z ≤ 1.25 in f64 2^-54.8;
-//! `tests/accuracy/fit.py` prints it.
+//! The relative error of Q is 2^-36.4 on 0 ≤ z ≤ 1, and in f64 2^-54.8 on 0 ≤ z ≤ 1.25; `tests/accuracy/fit.py`
+//! prints both.
 
 use super::Function;
 use crate::arithmetic::{Arithmetic, Digits};
@@ -26,7 +26,7 @@ impl Function for Cauchy {
     const NAME: &str = "cauchy";
     const LABEL: &str = "Cauchy";
 
-    /// Keeps the sign of a zero; −1/π for −∞, +∞ for +∞.
+    /// Keeps the sign of a zero; returns −1/π for −∞ and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs();
@@ -37,7 +37,7 @@ impl Function for Cauchy {
         x.positive_part() - A::choose(t.above(edge(&t)), arc * FRAC_1_PI, near)
     }
 
-    /// 0 for −∞, 1 for +∞.
+    /// Returns 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs();
@@ -46,7 +46,7 @@ impl Function for Cauchy {
         let (far, near) = match x.digits() {
             Digits::Double => {
                 let part = q(y.clone()) * FRAC_1_PI;
-                // Divided by t, which unlike its inverse is not rounded.
+                // Dividing by t is more accurate than multiplying by its inverse, which is rounded.
                 let large = t.clone().at_least(edge(&t));
                 let far = part.clone() / large.clone() / (large.clone() * large);
                 let below = -z.clone() + 1.0;
@@ -62,7 +62,7 @@ impl Function for Cauchy {
         A::on_its_side(&x, A::choose(t.above(edge(&t)), far, near))
     }
 
-    /// `2/(π·(1 + x²)²)`; 0 for ±∞.
+    /// Returns `2/(π·(1 + x²)²)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let inverse = x.constant(1.0) / (x.clone() * x + 1.0);
@@ -70,22 +70,22 @@ impl Function for Cauchy {
     }
 }
 
-/// Up to where the formulas for small t serve.
+/// Returns the largest t for which the formulas for small t are used.
 #[inline(always)]
 fn edge<A: Arithmetic>(t: &A) -> f64 {
     t.by_digits(1.0, 1.0, 0.8)
 }
 
-/// `t` up to the edge, `1/t` past it.
+/// Returns `t` up to the edge and `1/t` above it.
 #[inline(always)]
 fn folded<A: Arithmetic>(t: A) -> A {
     let far = t.above(edge(&t));
-    // Without dividing by a zero.
+    // The limit keeps the divisor away from zero.
     let inverse = t.constant(1.0) / t.clone().at_least(edge(&t));
     A::choose(far, inverse, t)
 }
 
-/// `Q(y)`.
+/// Returns `Q(y)`.
 #[inline(always)]
 fn q<A: Arithmetic>(y: A) -> A {
     match y.digits() {

@@ -1,5 +1,5 @@
-//! The exact GELU cut off: `min(max(GELU(x), −limit), limit)`, for what is quantised afterwards
-//! (arXiv 2004.09602; transformers' `gelu_10`).
+//! The clipped exact GELU, `min(max(GELU(x), −limit), limit)`, for models that are quantised
+//! afterwards (arXiv 2004.09602; transformers' `gelu_10`).
 
 use super::gelu::Gelu;
 use super::relu::or_nan;
@@ -15,7 +15,7 @@ impl Function for ClippedGelu {
     const ALIASES: &[&str] = &["gelu-10"];
     const PARAMETER: Option<Parameter> = Some(Parameter::positive("limit", 10.0));
 
-    /// The limit for +∞.
+    /// Returns the limit for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
         let (y, limit) = (Gelu::value(x.clone(), limit), x.parameter(limit));
@@ -23,20 +23,20 @@ impl Function for ClippedGelu {
         A::choose(over, limit.clone(), A::choose(under, -limit, y))
     }
 
-    /// 0 where it is cut off.
+    /// Returns 0 where the GELU is clipped.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
         inside(x.clone(), limit, Gelu::derivative(x, limit))
     }
 
-    /// 0 where it is cut off.
+    /// Returns 0 where the GELU is clipped.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
         inside(x.clone(), limit, Gelu::second_derivative(x, limit))
     }
 }
 
-/// `value`, and 0 where the GELU is cut off.
+/// Returns `value`, or 0 where the GELU is clipped.
 #[inline(always)]
 fn inside<A: Arithmetic>(x: A, limit: A::Parameter, value: A) -> A {
     let y = Gelu::value(x.clone(), limit);
@@ -45,7 +45,7 @@ fn inside<A: Arithmetic>(x: A, limit: A::Parameter, value: A) -> A {
     or_nan(x.clone(), A::choose(over, x.constant(0.0), value))
 }
 
-/// Where y is above the limit, and where below the negative one.
+/// Returns where y is above `limit`, and where y is below `−limit`.
 #[inline(always)]
 fn outside<A: Arithmetic>(y: &A, limit: &A) -> (A::Mask, A::Mask) {
     ((y.clone() - limit.clone()).above(0.0), (y.clone() + limit.clone()).below(0.0))

@@ -1,4 +1,4 @@
-//! ELU, and what was made of it: CELU and SELU.
+//! ELU and its variants CELU and SELU.
 
 use super::{Function, Parameter};
 use crate::arithmetic::{Arithmetic, Exponential};
@@ -12,7 +12,7 @@ impl Function for Elu {
     const LABEL: &str = "ELU";
     const PARAMETER: Option<Parameter> = Some(Parameter::any("alpha", 1.0));
 
-    /// Keeps the sign of a zero; −α for −∞, +∞ for +∞.
+    /// Keeps the sign of a zero; returns −α for −∞ and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
         let alpha = x.parameter(alpha);
@@ -20,7 +20,7 @@ impl Function for Elu {
         A::choose(x.below(0.0), below, x)
     }
 
-    /// `α·e^x` for x ≤ 0. 0 for −∞, 1 for +∞.
+    /// Returns `α·e^x` for x ≤ 0 and 1 above; 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
         let alpha = x.parameter(alpha);
@@ -29,7 +29,7 @@ impl Function for Elu {
         A::choose(x.above(0.0), x.constant(1.0), below)
     }
 
-    /// `α·e^x` for x ≤ 0, else 0.
+    /// Returns `α·e^x` for x ≤ 0, and 0 above.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
         A::choose(x.above(0.0), x.constant(0.0), Self::derivative(x, alpha))
@@ -46,7 +46,7 @@ impl Function for Celu {
     const LABEL: &str = "CELU";
     const PARAMETER: Option<Parameter> = Some(Parameter::positive("alpha", 1.0));
 
-    /// Keeps the sign of a zero; −α for −∞, +∞ for +∞.
+    /// Keeps the sign of a zero; returns −α for −∞ and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
         let alpha = x.parameter(alpha);
@@ -54,13 +54,13 @@ impl Function for Celu {
         A::choose(x.below(0.0), below, x)
     }
 
-    /// `e^(x/α)` for x ≤ 0. 0 for −∞, 1 for +∞.
+    /// Returns `e^(x/α)` for x ≤ 0 and 1 above; 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
         let alpha = x.parameter(alpha);
         let below = x.clone().at_most(0.0);
         let quotient = (below.clone() / alpha.clone()).at_least(-reach(&x));
-        // What the division lost; nothing matters past the limit.
+        // The rounding error of the quotient; it does not matter beyond the limit.
         let (product, low) = quotient.clone().product(alpha.clone());
         let lost = ((below - product) - low) / alpha;
         let far = quotient.at_or_below(-reach(&x));
@@ -68,7 +68,7 @@ impl Function for Celu {
         A::choose(x.above(0.0), x.constant(1.0), quotient.exponential(lost).value())
     }
 
-    /// `e^(x/α)/α` for x ≤ 0, else 0.
+    /// Returns `e^(x/α)/α` for x ≤ 0, and 0 above.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, alpha: A::Parameter) -> A {
         let below = Self::derivative(x.clone(), alpha) / x.parameter(alpha);
@@ -76,8 +76,8 @@ impl Function for Celu {
     }
 }
 
-/// SELU: `λ·x` for x > 0, else `λ·α·(e^x − 1)`, with the λ and α that keep mean 0 and variance 1
-/// (Klambauer et al., arXiv 1706.02515).
+/// SELU: `λ·x` for x > 0, else `λ·α·(e^x − 1)`, with the λ and α that preserve mean 0 and variance
+/// 1 (Klambauer et al., arXiv 1706.02515).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selu;
 
@@ -85,14 +85,14 @@ impl Function for Selu {
     const NAME: &str = "selu";
     const LABEL: &str = "SELU";
 
-    /// Keeps the sign of a zero; −λ·α for −∞, +∞ for +∞.
+    /// Keeps the sign of a zero; returns −λ·α for −∞ and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let below = x.clone().at_most(0.0).exp_m1() * SELU_BELOW;
         A::choose(x.below(0.0), below, x * SELU_ABOVE)
     }
 
-    /// `λ·α·e^x` for x ≤ 0. 0 for −∞, λ for +∞.
+    /// Returns `λ·α·e^x` for x ≤ 0 and λ above; 0 for −∞ and λ for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let reach = reach(&x);
@@ -101,19 +101,19 @@ impl Function for Selu {
         A::choose(x.above(0.0), x.constant(SELU_ABOVE), below)
     }
 
-    /// `λ·α·e^x` for x ≤ 0, else 0.
+    /// Returns `λ·α·e^x` for x ≤ 0, and 0 above.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
         A::choose(x.above(0.0), x.constant(0.0), Self::derivative(x, parameter))
     }
 }
 
-/// λ.
+/// SELU's λ.
 const SELU_ABOVE: f64 = 1.050_700_987_355_480_5;
-/// λ·α.
+/// SELU's λ·α.
 const SELU_BELOW: f64 = 1.758_099_340_847_376_6;
 
-/// Where `e^−t` is 0.
+/// Returns a t for which `e^−t` is 0.
 #[inline(always)]
 fn reach<A: Arithmetic>(x: &A) -> f64 {
     x.by_digits(112.0, 150.0, 760.0)

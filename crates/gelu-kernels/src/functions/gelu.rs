@@ -1,5 +1,5 @@
-//! The exact GELU, `x·Φ(x)`, Φ the CDF of the standard normal distribution (Hendrycks & Gimpel,
-//! arXiv 1606.08415, §2).
+//! The exact GELU, `x·Φ(x)`, where Φ is the CDF of the standard normal distribution (Hendrycks &
+//! Gimpel, arXiv 1606.08415, §2).
 //!
 //! With `t = |x|`, `E = e^(−t²/2)` and S as in [`normal_cdf`](super::normal_cdf),
 //!
@@ -8,12 +8,11 @@
 //! Φ(−t) − t·φ(t) = E · (T0 − t)·P(v − shift)
 //! ```
 //!
-//! S and P are far from 0, so nothing cancels, and the derivative's zero at −T0 is a factor that is
-//! carried in two parts. The other sign follows from `GELU(x) − GELU(−x) = x` and
+//! S and P are far from 0, so nothing cancels. The derivative's zero at −T0 is a factor, and the
+//! code carries T0 in two parts. The other sign of x follows from `GELU(x) − GELU(−x) = x` and
 //! `GELU′(x) + GELU′(−x) = 1`. The relative error of P is 2^-26.1 in f32, 2^-19.8 for results that
-//! are rounded to 16 bits, 2^-34.6 for those that
-//! are rounded to f32, and 2^-56.8 in f64. `tests/accuracy/fit_single.py` and `fit.py` print the
-//! coefficients.
+//! are rounded to 16 bits, 2^-34.6 for results that are rounded to f32, and 2^-56.8 in f64.
+//! `tests/accuracy/fit_single.py` and `fit.py` print the coefficients.
 
 use super::Function;
 use super::normal_cdf::{self, Fit, widened};
@@ -28,7 +27,7 @@ impl Function for Gelu {
     const LABEL: &str = "GELU";
     const ALIASES: &[&str] = &["gelu-exact", "gelu-erf", "gelu-none", "gelu-python"];
 
-    /// −0 for −0 and −∞, +∞ for +∞.
+    /// Returns −0 for −0 and −∞, and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let fit = normal_cdf::fit(x.digits());
@@ -40,7 +39,7 @@ impl Function for Gelu {
         x.positive_part() - tail
     }
 
-    /// 0 for −∞, 1 for +∞.
+    /// Returns 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let fit = fit(x.digits());
@@ -49,14 +48,14 @@ impl Function for Gelu {
         let (high, low) = q.polynomial_in_parts(fit.coefficients, fit.constant_low);
         let zero = x.by_digits(ZERO_SINGLE as f64, ZERO, ZERO);
         let zero_low = x.by_digits(ZERO - ZERO_SINGLE as f64, 0.0, ZERO_LOW);
-        // T0 − t and P in two parts each.
+        // Both factors, T0 − t and P, are carried in two parts.
         let distance = -(t.clone() - zero);
         let low = distance.clone() * low + high.clone() * zero_low;
         let slope = t.normal_exponential().times_parts(distance * high, low);
         A::on_its_side(&x, slope)
     }
 
-    /// `(2 − x²)·φ(x)`; 0 for ±∞.
+    /// Returns `(2 − x²)·φ(x)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(normal_cdf::fit(x.digits()).reach);
@@ -79,7 +78,7 @@ impl Function for Gelu {
         let t = fused::at_most(x.abs(), T_MAX);
         let e = normal_exponential(t);
         let v = t / (t + 3.5);
-        // T0 − t and what its rounding lost.
+        // `distance` is T0 − t, and `lost` its rounding error.
         let distance = ZERO_SINGLE - t;
         let lost = (ZERO_SINGLE - (distance + t)) + (ZERO - ZERO_SINGLE as f64) as f32;
         let (high, low) = in_two_parts(v - SHIFT, &SINGLE, e.s);
@@ -91,24 +90,24 @@ impl Function for Gelu {
 
 /// T0: the derivative is 0 at −T0.
 const ZERO: f64 = 0.751_791_524_693_564_5;
-/// What is left of it.
+/// The rounding error of [`ZERO`].
 const ZERO_LOW: f64 = -1.495_675_917_700_988_3e-17;
-/// The nearest f32.
+/// The nearest f32 to T0.
 const ZERO_SINGLE: f32 = 0.751_791_54;
 
-/// Where `E` is 0 in f32 with the power of two's bias.
+/// The `t` from which on `E·2^BIAS` is 0 in f32.
 const T_MAX: f32 = 14.625;
-/// Makes the exponent field of the scale exactly 0 at [`T_MAX`].
+/// The bias of the power of two that makes the exponent field of the scale exactly 0 at [`T_MAX`].
 const BIAS: u32 = 27;
 
-/// `e^(−t²/2)`.
+/// Returns `e^(−t²/2)`.
 #[inline(always)]
 fn normal_exponential(t: f32) -> FusedExponential {
     let square = t * t;
     FusedExponential::of_half::<BIAS>(square, mul_add(t, t, -square))
 }
 
-/// `polynomial(q)·(1 + s)` as the rounded polynomial and the rest.
+/// Returns `polynomial(q)·(1 + s)` in two parts: the rounded polynomial, and the rest.
 #[inline(always)]
 fn in_two_parts<const N: usize>(q: f32, polynomial: &[f32; N], s: f32) -> (f32, f32) {
     let constant = polynomial[0];
@@ -122,7 +121,7 @@ fn in_two_parts<const N: usize>(q: f32, polynomial: &[f32; N], s: f32) -> (f32, 
     (high, mul_add(high, s, mul_add(q, sum, constant - high)))
 }
 
-/// P.
+/// Returns the coefficients of P.
 #[inline(always)]
 fn fit(digits: Digits) -> Fit {
     match digits {

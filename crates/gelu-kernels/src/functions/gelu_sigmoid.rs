@@ -11,7 +11,7 @@ impl Function for GeluSigmoid {
     const LABEL: &str = "GELU (sigmoid)";
     const ALIASES: &[&str] = &["quick-gelu", "gelu-quick"];
 
-    /// −0 for −0 and −∞, +∞ for +∞.
+    /// Returns −0 for −0 and −∞, and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let reach = sigmoid::reach(&x) / SLOPE;
@@ -20,7 +20,7 @@ impl Function for GeluSigmoid {
         sigmoid::gated(x.at_least(-reach), e)
     }
 
-    /// 0 for −∞, 1 for +∞. It is SiLU's derivative at 1.702·x.
+    /// Returns SiLU's derivative at 1.702·x; 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let reach = sigmoid::reach(&x) / SLOPE;
@@ -29,11 +29,11 @@ impl Function for GeluSigmoid {
         let low = low + t.clone() * t.left_of(SLOPE, LEFT_OF_SLOPE);
         let e = (-t).exponential_of_product(SLOPE, LEFT_OF_SLOPE);
         let result = sigmoid::gated_derivative(&x, rise.clone(), low.clone(), e);
-        // The zero lies where x is negative.
+        // The zero is at a negative x.
         silu::DERIVATIVE_ZERO.or_elsewhere(A::choose(x.below(0.0), -rise, x), -low, result)
     }
 
-    /// 0 for ±∞.
+    /// Returns 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(sigmoid::reach(&x) / SLOPE);
@@ -43,5 +43,5 @@ impl Function for GeluSigmoid {
 }
 
 const SLOPE: f64 = 1.702;
-/// What is left of it.
+/// The rounding error of [`SLOPE`].
 const LEFT_OF_SLOPE: f64 = 4.263_256_414_560_601e-17;

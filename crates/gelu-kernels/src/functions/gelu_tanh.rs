@@ -1,8 +1,8 @@
 //! The tanh form of GELU, `0.5·x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))` (Hendrycks & Gimpel, §2).
 //!
-//! `(1 + tanh z)/2 = σ(2z)`, so it is `x·σ(u)` with `u = 2√(2/π)·(x + 0.044715·x³)`; see
-//! [`sigmoid`](super::sigmoid). `u` and `x·u′` are carried in two parts: what is lost of them would
-//! be multiplied in the tail.
+//! Because `(1 + tanh z)/2 = σ(2z)`, the function is `x·σ(u)` with `u = 2√(2/π)·(x + 0.044715·x³)`;
+//! see [`sigmoid`](super::sigmoid). The code carries `u` and `x·u′` in two parts, because the tail
+//! would multiply their rounding errors.
 
 use super::{Function, sigmoid};
 use crate::arithmetic::fused::{self, FusedExponential, mul_add};
@@ -23,7 +23,7 @@ impl Function for GeluTanh {
         "gelu-accurate",
     ];
 
-    /// −0 for −0 and −∞, +∞ for +∞.
+    /// Returns −0 for −0 and −∞, and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let reach = reach(&x);
@@ -31,7 +31,7 @@ impl Function for GeluTanh {
         sigmoid::gated(x.at_least(-reach), e)
     }
 
-    /// 0 for −∞, 1 for +∞.
+    /// Returns 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(reach(&x));
@@ -42,7 +42,7 @@ impl Function for GeluTanh {
         DERIVATIVE_ZERO.or_elsewhere(x, nothing, result)
     }
 
-    /// 0 for ±∞.
+    /// Returns 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(reach(&x));
@@ -61,14 +61,14 @@ impl Function for GeluTanh {
         mul_add(tail * e.scale, -fused::unbias::<BIAS>(), fused::positive_part(x))
     }
 
-    /// With `E = e^−u`, the small side is `E·(1 − t·u′ + E)/(1 + E)²`.
+    /// Returns, with `E = e^−u`, the small side `E·(1 − t·u′ + E)/(1 + E)²` on the side of `x`.
     #[inline(always)]
     fn fused_derivative(x: f32, _: f64) -> f32 {
         let t = fused::at_most(x.abs(), T_MAX);
         let square = Square::of(t);
         let biased = fused_biased(fused_exponential(square));
         let small = biased * fused::unbias::<BIAS>();
-        // t·u′
+        // The next lines compute t·u′ in two parts.
         let rise = mul_add(square.high, CUBIC_SLOPE, SLOPE_HIGH);
         let rise_low = mul_add(square.high, CUBIC_SLOPE, SLOPE_HIGH - rise)
             + mul_add(square.low, CUBIC_SLOPE, SLOPE_LOW);
@@ -82,26 +82,26 @@ impl Function for GeluTanh {
     }
 }
 
-/// `2·√(2/π)`.
+/// `2·√(2/π)`, the factor of x in u.
 const SLOPE: f64 = 1.595_769_121_605_730_8;
-/// What is left of it.
+/// The rounding error of [`SLOPE`].
 const LEFT_OF_SLOPE: f64 = -9.969_308_809_110_92e-17;
-/// `2·√(2/π)·0.044715`.
+/// `2·√(2/π)·0.044715`, the factor of x³ in u.
 const CUBIC: f64 = 0.07135481627260025;
-/// What is left of it.
+/// The rounding error of [`CUBIC`].
 const LEFT_OF_CUBIC: f64 = -6.175149918155315e-19;
-/// Three times that.
+/// Three times [`CUBIC`], the factor of x² in u′.
 const CUBIC_RISE: f64 = 0.21406444881780073;
-/// What is left of it.
+/// The rounding error of [`CUBIC_RISE`].
 const LEFT_OF_CUBIC_RISE: f64 = 1.2025242832367862e-17;
 
-/// Where the tail is 0.
+/// Returns a t at which the tail is 0.
 #[inline(always)]
 fn reach<A: Arithmetic>(x: &A) -> f64 {
     x.by_digits(11.0, 12.0, 22.0)
 }
 
-/// `t` in two parts and `2√(2/π) + factor·t²` in two parts, the first of which have an exact product.
+/// Returns `t` and `2√(2/π) + factor·t²`, each in two parts. The product of the first parts is exact.
 #[inline(always)]
 fn argument<A: Arithmetic>(t: A, factor: f64, left_of_factor: f64) -> (A, A, A, A) {
     let (top, rest) = t.clone().split();
@@ -111,14 +111,14 @@ fn argument<A: Arithmetic>(t: A, factor: f64, left_of_factor: f64) -> (A, A, A, 
     let low = low + rest.clone() * (t.clone() + top.clone()) * factor + square * left;
     let slope = (cubic.clone() + SLOPE).split().0;
     let leading = t.leading(SLOPE);
-    // The sum's own rounding, and what was split off it.
-    // Behind a wall, or a compiler would put the two parts of the constant together again.
+    // The rounding error of the sum, including the digits that `split` removed. Without the wall a
+    // compiler would recombine the two parts of the constant.
     let rounding = (cubic - (slope.clone() - leading)).walled();
     let low = rounding + (SLOPE - leading) + (low + LEFT_OF_SLOPE);
     (top, rest, slope, low)
 }
 
-/// `e^−u`.
+/// Returns `e^−u`.
 #[inline(always)]
 fn exponential<A: Arithmetic>(t: A) -> A::Exponential {
     let (top, rest, slope, slope_low) = argument(t.clone(), CUBIC, LEFT_OF_CUBIC);
@@ -126,22 +126,22 @@ fn exponential<A: Arithmetic>(t: A) -> A::Exponential {
     (-(top * slope)).exponential(-low)
 }
 
-/// Where `E` is 0 in f32 with the power of two's bias.
+/// The `t` from which on `E·2^BIAS` is 0 in f32.
 const T_MAX: f32 = 11.0;
-/// Makes the exponent field of the scale exactly 0 at [`T_MAX`].
+/// The bias of the power of two that makes the exponent field of the scale exactly 0 at [`T_MAX`].
 const BIAS: u32 = 35;
 
-/// `2√(2/π)`, of which the first part has 19 bits behind the point, so that it is subtracted from
-/// the sums below without rounding.
+/// `2√(2/π)` in two parts. The first part has 19 bits after the binary point, so that subtracting it
+/// from the sums below is exact.
 const SLOPE_HIGH: f32 = 1.595_769_9;
 const SLOPE_LOW: f32 = -7.605_964_4e-7;
-/// `2√(2/π)·0.044715`, and what its rounding lost.
+/// `2√(2/π)·0.044715` as the nearest f32 and its rounding error.
 const CUBIC_HIGH: f32 = 0.071_354_814;
 const CUBIC_LOW: f32 = 2.398_832_5e-9;
-/// Three times that; the rounding happens to lose next to nothing.
+/// Three times [`CUBIC_HIGH`]; its rounding error is negligible.
 const CUBIC_SLOPE: f32 = 0.214_064_45;
 
-/// `t²` and what its rounding lost.
+/// `t²` and its rounding error.
 #[derive(Clone, Copy)]
 struct Square {
     t: f32,
@@ -157,7 +157,7 @@ impl Square {
     }
 }
 
-/// `E`.
+/// Returns `E`.
 #[inline(always)]
 fn fused_exponential(square: Square) -> FusedExponential {
     let Square { t, high, low } = square;
@@ -168,7 +168,7 @@ fn fused_exponential(square: Square) -> FusedExponential {
     FusedExponential::of::<BIAS>(u, mul_add(t, slope_low, mul_add(t, slope, -u)))
 }
 
-/// `E·2^BIAS`.
+/// Returns `E·2^BIAS`.
 #[inline(always)]
 fn fused_biased(e: FusedExponential) -> f32 {
     mul_add(e.s, e.scale, e.scale)

@@ -1,14 +1,15 @@
-//! Functions of straight and parabolic pieces: hard sigmoid, hard tanh, hard swish and hard Mish.
+//! Piecewise linear and piecewise quadratic functions: hard sigmoid, hard tanh, hard swish and hard Mish.
 //!
-//! Sums that reach 0 inside a piece are cut off at what they cannot be below, before they are multiplied or
-//! divided: a shader compiler that did either to each of their terms would cancel there (NVIDIA's does).
+//! A sum that reaches 0 inside a piece is clamped to its smallest possible value before it is multiplied or
+//! divided. A shader compiler that distributed the multiplication or division over the sum's terms, as
+//! NVIDIA's does, would cancel there.
 
 use super::relu::or_nan;
 use super::{Function, Parameter};
 use crate::arithmetic::Arithmetic;
 
-/// Hard sigmoid, `min(max((x + 3)/6, 0), 1)`, as PyTorch, transformers and timm have it (Howard et
-/// al., arXiv 1905.02244).
+/// Hard sigmoid, `min(max((x + 3)/6, 0), 1)`, as in PyTorch, transformers and timm (Howard et al., arXiv
+/// 1905.02244).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HardSigmoid;
 
@@ -16,13 +17,13 @@ impl Function for HardSigmoid {
     const NAME: &str = "hard-sigmoid";
     const LABEL: &str = "hard sigmoid";
 
-    /// 0 for −∞, 1 for +∞.
+    /// Returns 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         (x.at_most(3.0) + 3.0).at_least(0.0) / 6.0
     }
 
-    /// 1/6 between −3 and 3, 0 elsewhere and at both.
+    /// Returns 1/6 between −3 and 3, and 0 elsewhere, including −3 and 3.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let inside = x.clone().abs().below(3.0);
@@ -30,14 +31,14 @@ impl Function for HardSigmoid {
         or_nan(x, slope)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
     }
 }
 
-/// Hard tanh, `min(max(x, −limit), limit)`, as PyTorch has it with a limit of 1 (Collobert, 2004).
+/// Hard tanh, `min(max(x, −limit), limit)`. PyTorch's has a limit of 1 (Collobert, 2004).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hardtanh;
 
@@ -46,14 +47,14 @@ impl Function for Hardtanh {
     const LABEL: &str = "hard tanh";
     const PARAMETER: Option<Parameter> = Some(Parameter::positive("limit", 1.0));
 
-    /// Keeps the sign of a zero; ±limit for ±∞.
+    /// Keeps the sign of a zero; returns ±limit for ±∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
         let end = A::odd(&x, x.parameter(limit));
         A::choose(beyond(&x, limit).above(0.0), end, x)
     }
 
-    /// 1 between, 0 elsewhere and at both ends.
+    /// Returns 1 between the limits, and 0 elsewhere, including both limits.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, limit: A::Parameter) -> A {
         let inside = beyond(&x, limit).below(0.0);
@@ -61,14 +62,14 @@ impl Function for Hardtanh {
         or_nan(x, slope)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
     }
 }
 
-/// `|x| − limit`: its sign is right, whatever is rounded.
+/// Returns `|x| − limit`. Its sign is right despite rounding.
 #[inline(always)]
 pub(super) fn beyond<A: Arithmetic>(x: &A, limit: A::Parameter) -> A {
     x.clone().abs() - x.parameter(limit)
@@ -82,7 +83,7 @@ impl Function for HardSwish {
     const NAME: &str = "hard-swish";
     const LABEL: &str = "hard swish";
 
-    /// Keeps the sign of a zero; −0 up to −3, x from 3 on.
+    /// Keeps the sign of a zero; returns −0 up to −3 and x from 3 on.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let between = x.clone().at_most(3.0);
@@ -91,7 +92,7 @@ impl Function for HardSwish {
         A::choose(x.at_or_below(-3.0), x.constant(-0.0), value)
     }
 
-    /// `(2x + 3)/6` between, 0 up to −3, 1 from 3 on.
+    /// Returns `(2x + 3)/6` between −3 and 3, 0 up to −3, and 1 from 3 on.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let middle = (x.clone().at_most(3.0) * 2.0 + 3.0).at_least(-3.0) / 6.0;
@@ -99,7 +100,7 @@ impl Function for HardSwish {
         A::choose(x.at_or_below(-3.0), x.constant(0.0), slope)
     }
 
-    /// 1/3 between, 0 up to −3 and from 3 on.
+    /// Returns 1/3 between −3 and 3, and 0 elsewhere, including −3 and 3.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let inside = x.clone().abs().below(3.0);
@@ -108,7 +109,7 @@ impl Function for HardSwish {
     }
 }
 
-/// Hard Mish, `x·min(max((x + 2)/2, 0), 1)`, as timm has it.
+/// Hard Mish, `x·min(max((x + 2)/2, 0), 1)`, as in timm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HardMish;
 
@@ -116,7 +117,7 @@ impl Function for HardMish {
     const NAME: &str = "hard-mish";
     const LABEL: &str = "hard Mish";
 
-    /// Keeps the sign of a zero; −0 up to −2, x from 0 on.
+    /// Keeps the sign of a zero; returns −0 up to −2 and x from 0 on.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let between = x.clone().at_most(0.0);
@@ -125,14 +126,14 @@ impl Function for HardMish {
         A::choose(x.at_or_below(-2.0), x.constant(-0.0), value)
     }
 
-    /// `x + 1` between, 0 up to −2, 1 from 0 on.
+    /// Returns `x + 1` between −2 and 0, 0 up to −2, and 1 from 0 on.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let middle = x.clone().at_most(0.0) + 1.0;
         A::choose(x.at_or_below(-2.0), x.constant(0.0), middle)
     }
 
-    /// 1 between, 0 up to −2 and from 0 on.
+    /// Returns 1 between −2 and 0, and 0 elsewhere, including −2 and 0.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let below = A::choose(x.below(0.0), x.constant(1.0), x.constant(0.0));

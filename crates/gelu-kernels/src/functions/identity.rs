@@ -1,4 +1,4 @@
-//! `x` itself: a linear layer, or dropout alone.
+//! The identity, `x`, for a linear layer or for dropout alone.
 
 use super::Function;
 use crate::arithmetic::Arithmetic;

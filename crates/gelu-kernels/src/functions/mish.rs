@@ -19,7 +19,7 @@ impl Function for Mish {
     const NAME: &str = "mish";
     const LABEL: &str = "Mish";
 
-    /// −0 for −0 and −∞, +∞ for +∞.
+    /// Returns −0 for −0 and −∞, and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let reach = super::sigmoid::reach(&x);
@@ -32,7 +32,7 @@ impl Function for Mish {
         A::choose(x.below(0.0), below, above)
     }
 
-    /// 0 for −∞, 1 for +∞.
+    /// Returns 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(super::sigmoid::reach(&x));
@@ -40,7 +40,7 @@ impl Function for Mish {
         let e = small.clone().value();
         let n = e.clone() * (e.clone() + 2.0) + 2.0;
         let bracket = match x.digits() {
-            // The same, with less to cancel.
+            // This form equals the one below and cancels less.
             Digits::Double => {
                 let rest = e.clone() * ((e.clone() + 4.0) * e.clone() + 2.0);
                 (-t.clone() + 1.0) * (e.clone() + 1.0) * 4.0 + rest
@@ -57,7 +57,7 @@ impl Function for Mish {
         DERIVATIVE_ZERO.or_elsewhere(x, nothing, result)
     }
 
-    /// With `h = tanh ln(1 + e^x)`, `(1 − h²)·σ(x)·(2 + x·(σ(−x) − 2h·σ(x)))`; 0 for ±∞.
+    /// Returns `(1 − h²)·σ(x)·(2 + x·(σ(−x) − 2h·σ(x)))` with `h = tanh ln(1 + e^x)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(super::sigmoid::reach(&x));

@@ -1,9 +1,9 @@
-//! One file a function, or one a family: its formula and derivative, coefficients and names.
+//! The functions, one file per function or per family: formulas, derivatives, coefficients and names.
 //!
-//! The table below is all that the rest of the crate knows of them: the enum [`Unit`], parsing and
-//! names, serde, the code on the wire, the kernels of every backend, the tests of accuracy and of
-//! backends follow from it. To add a function, write its file, declare it, and add its line (and
-//! what `tests/accuracy/` then asks for: its bound, and its formula in `generate.py`).
+//! The rest of the crate uses the functions only through the table below. The enum [`Unit`], parsing and names,
+//! serde, the codes on the wire, the kernels of every backend, and the tests of accuracy and of backends follow
+//! from it. To add a function, write its file, declare the file, and add a line to the table. `tests/accuracy/`
+//! then asks for the function's bound, and for its formula in `generate.py`.
 
 mod cauchy;
 mod clipped_gelu;
@@ -34,31 +34,31 @@ mod unit;
 use crate::arithmetic::{Arithmetic, Rounded};
 pub use unit::{InvalidParameter, Names, ParseUnitError, compact, normalised};
 
-/// What a function's file has to say.
+/// A function, as its file defines it.
 pub trait Function: Copy + Send + Sync + 'static {
-    /// Its canonical name.
+    /// The canonical name.
     const NAME: &str;
-    /// Its name as people write it.
+    /// The name as people write it.
     const LABEL: &str;
-    /// Other ecosystems' names, in lower case with hyphens.
+    /// The names that other ecosystems use, in lower case with hyphens.
     const ALIASES: &[&str] = &[];
-    /// The parameter that follows its name.
+    /// The parameter that follows the name.
     const PARAMETER: Option<Parameter> = None;
-    /// Whether it takes no longer than a copy: several threads then pay for long slices alone.
+    /// Whether the function takes no longer than a copy. Several threads then help only on long slices.
     const CHEAP: bool = false;
 
-    /// The function.
+    /// Returns the function's value at `x`.
     fn value<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
 
-    /// Its derivative.
+    /// Returns the derivative at `x`.
     fn derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
 
-    /// The derivative of that; at a kink or a jump, that of the piece that the derivative takes its
-    /// value from.
+    /// Returns the second derivative at `x`. At a kink or a jump, it is the second derivative of the piece that
+    /// the derivative takes its value from.
     fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A;
 
-    /// The derivative of an order up to 2, the function itself being that of order 0. The order is a constant, so
-    /// that code is compiled for one alone.
+    /// Returns the derivative of order `ORDER`, up to 2; order 0 is the function itself. The order is a constant,
+    /// so that the compiler generates code for one order only.
     #[inline(always)]
     fn of_order<A: Arithmetic, const ORDER: u8>(x: A, parameter: A::Parameter) -> A {
         match ORDER {
@@ -68,13 +68,13 @@ pub trait Function: Copy + Send + Sync + 'static {
         }
     }
 
-    /// The function on an f32, where a multiply-add is fused.
+    /// Returns the function's value at an f32, where a multiply-add is fused.
     #[inline(always)]
     fn fused(x: f32, parameter: f64) -> f32 {
         Self::value(Rounded(f64::from(x)), parameter).0 as f32
     }
 
-    /// Its derivative on an f32, where a multiply-add is fused.
+    /// Returns the derivative at an f32, where a multiply-add is fused.
     #[inline(always)]
     fn fused_derivative(x: f32, parameter: f64) -> f32 {
         Self::derivative(Rounded(f64::from(x)), parameter).0 as f32
@@ -84,61 +84,62 @@ pub trait Function: Copy + Send + Sync + 'static {
 /// A function's parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// What its formula calls it.
+    /// The name of the parameter in the formula.
     pub name: &'static str,
-    /// What it is where none is given.
+    /// The value where none is given.
     pub default: f64,
-    /// The smallest value that it may have.
+    /// The smallest value that is allowed.
     pub least: f64,
-    /// The largest.
+    /// The largest value that is allowed.
     pub most: f64,
 }
 
 impl Parameter {
-    /// Squares, quotients and products of numbers up to it, and of their reciprocals, are normal
-    /// numbers in f32, so that no formula makes NaN of them.
+    /// The limit of all parameters. Squares, quotients and products of numbers up to this limit and of their
+    /// reciprocals are normal numbers in f32, so that no formula makes NaN of them.
     const MOST: f64 = 1e18;
 
-    /// A number from −10¹⁸ to 10¹⁸.
+    /// Returns a parameter from −10¹⁸ to 10¹⁸.
     const fn any(name: &'static str, default: f64) -> Self {
         Self::within(name, default, -Self::MOST, Self::MOST)
     }
 
-    /// A number from 10⁻¹⁸ to 10¹⁸.
+    /// Returns a parameter from 10⁻¹⁸ to 10¹⁸.
     const fn positive(name: &'static str, default: f64) -> Self {
         Self::within(name, default, 1.0 / Self::MOST, Self::MOST)
     }
 
-    /// A number from `least` to `most`.
+    /// Returns a parameter from `least` to `most`.
     const fn within(name: &'static str, default: f64, least: f64, most: f64) -> Self {
         Self { name, default, least, most }
     }
 
-    /// Whether it may have this value. An end of the range is one also as bf16 rounds it, by up to a 256th.
+    /// Returns whether `value` is allowed. The range is wider by 1/256 at each end, because bf16 may round an end
+    /// by that much.
     fn allows(&self, value: f64) -> bool {
         let room = |end: f64| end.abs() / 256.0;
         (self.least - room(self.least)..=self.most + room(self.most)).contains(&value)
     }
 }
 
-/// Something to do with a function. A trait rather than a function pointer, so that the loop around
-/// the formula is compiled for each one and vectorises.
+/// Code that runs with a function. This is a trait rather than a function pointer, so that the loop around the
+/// formula is compiled for each function and vectorises.
 pub trait Job {
-    /// What comes out.
+    /// The type of the result.
     type Output;
 
-    /// Does it.
+    /// Runs the code with the function `F`.
     fn run<F: Function>(self) -> Self::Output;
 }
 
-/// The functions. A line is
+/// The table of functions. A line is
 ///
 /// ```text
-/// code => Variant(file::Type), "what the documentation says";
+/// code => Variant(file::Type), "documentation of the variant";
 /// ```
 ///
-/// with `{ name }` behind the variant if there is a parameter. The code is the function's on the
-/// wire and never changes; a new function takes the next one, wherever its line stands.
+/// with `{ name }` after the variant if the function has a parameter. The code identifies the function on the
+/// wire and never changes; a new function takes the next code, wherever its line is.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! table {
@@ -182,14 +183,13 @@ macro_rules! table {
     };
 }
 
-/// What all functions have in common, made of the table.
+/// Generates what all functions have in common from the table.
 macro_rules! units {
     ($($code:literal => $variant:ident $({ $parameter:ident })? ($file:ident :: $type:ident), $doc:literal;)*) => {
-        /// An elementwise function that the kernels know, with its derivative.
+        /// An elementwise function of this crate, with its derivative.
         ///
-        /// In gelu-core it is `functional::Unit`, what a Burn backend is told to compute;
-        /// `gelu_core::Activation` is what people pick from there, which may also be drawn, learned or
-        /// their own.
+        /// gelu-core calls this type `functional::Unit`: the function that a Burn backend computes. Users pick a
+        /// `gelu_core::Activation`, which may also be stochastic, learnable or custom.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Unit {
@@ -202,7 +202,7 @@ macro_rules! units {
             )*
         }
 
-        /// Which function, whatever its parameter. The number is its code on the wire.
+        /// A function without the value of its parameter. The number is the function's code on the wire.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[doc(hidden)]
@@ -211,7 +211,7 @@ macro_rules! units {
         }
 
         impl Kind {
-            /// All of them.
+            /// All functions.
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$variant),*];
 
             /// Runs `job` with the function.
@@ -223,7 +223,7 @@ macro_rules! units {
         }
 
         impl Unit {
-            /// All of them, with their usual parameters.
+            /// All functions, with their default parameters.
             pub const ALL: [Self; [$($code),*].len()] = [
                 $(Self::$variant $({
                     $parameter: match <$file::$type as Function>::PARAMETER {
@@ -233,7 +233,7 @@ macro_rules! units {
                 })?,)*
             ];
 
-            /// Which function.
+            /// Returns the function without its parameter.
             #[doc(hidden)]
             pub fn kind(self) -> Kind {
                 match self {
@@ -241,7 +241,7 @@ macro_rules! units {
                 }
             }
 
-            /// The parameter, 0 if there is none.
+            /// Returns the parameter, or 0 if there is none.
             pub fn parameter(self) -> f64 {
                 match self {
                     $(Self::$variant $({ $parameter })? => {
@@ -252,7 +252,7 @@ macro_rules! units {
                 }
             }
 
-            /// The function with this parameter, which is left out if it has none.
+            /// Returns the function with this parameter, which is ignored if the function has none.
             #[doc(hidden)]
             pub fn from_parts(kind: Kind, parameter: f64) -> Self {
                 let _ = parameter;
@@ -280,12 +280,12 @@ impl Job for IsCheap {
 
 #[cfg(feature = "loops")]
 impl Kind {
-    /// Whether it takes no longer than a copy.
+    /// Returns whether the function takes no longer than a copy.
     pub(crate) fn is_cheap(self) -> bool {
         self.with(IsCheap)
     }
 
-    /// Runs `job` with the function as a gated unit computes it.
+    /// Runs `job` with the form of the function that gated units use.
     pub(crate) fn with_gate<J: Job>(self, job: J) -> J::Output {
         match self {
             Self::Silu => job.run::<silu_gate::SiluGate>(),
@@ -293,8 +293,8 @@ impl Kind {
         }
     }
 
-    /// Runs `job` with the function as a gated unit computes it, if it is the gate of SwiGLU or GEGLU, whose
-    /// value and derivative have an exponential in common.
+    /// Runs `job` if the function is the gate of SwiGLU or GEGLU, and returns `None` otherwise. The value and the
+    /// derivative of these gates share an exponential.
     pub(crate) fn with_common_gate<J: Job>(self, job: J) -> Option<J::Output> {
         match self {
             Self::Silu => Some(job.run::<silu_gate::SiluGate>()),

@@ -1,5 +1,5 @@
-//! `Φ(x)`, the CDF of the standard normal distribution: not an activation by itself, but what
-//! `x·Φ((x − μ)/σ)` is made of.
+//! `Φ(x)`, the CDF of the standard normal distribution. It is not an activation by itself, but a factor of
+//! `x·Φ((x − μ)/σ)`.
 //!
 //! The usual `(1 + erf(x/√2))/2` cancels for negative x. Here, with `t = |x|`,
 //!
@@ -7,9 +7,9 @@
 //! Φ(−t) = e^(−t²/2) · S(v − shift)/(t + offset)        v = t/(t + offset)
 //! ```
 //!
-//! where S is nowhere near 0, and `Φ(x) + Φ(−x) = 1`. The relative error of S is 2^-25.8 in f32, 2^-20.3 for
-//! results that are rounded to 16 bits, 2^-35.8 for results that are rounded to f32, and 2^-54.8 in f64, up to where the tail vanishes.
-//! `tests/accuracy/fit.py` and `fit_single.py` print the coefficients.
+//! where S is nowhere near 0, and `Φ(x) + Φ(−x) = 1`. Up to where the tail vanishes, the relative error of S is 2^-25.8
+//! in f32, 2^-20.3 for results that are rounded to 16 bits, 2^-35.8 for results that are rounded to f32, and 2^-54.8 in
+//! f64. `tests/accuracy/fit.py` and `fit_single.py` print the coefficients.
 
 use super::Function;
 use crate::arithmetic::{Arithmetic, Digits, Exponential};
@@ -21,7 +21,7 @@ impl Function for NormalCdf {
     const NAME: &str = "normal-cdf";
     const LABEL: &str = "normal CDF";
 
-    /// 0 for −∞, 1 for +∞.
+    /// Returns 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(fit(x.digits()).reach);
@@ -29,7 +29,7 @@ impl Function for NormalCdf {
         A::on_its_side(&x, tail)
     }
 
-    /// `φ(x)`; 0 for ±∞.
+    /// Returns `φ(x)`; 0 for ±∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(fit(x.digits()).reach);
@@ -37,7 +37,7 @@ impl Function for NormalCdf {
         t.normal_exponential().times(height)
     }
 
-    /// `−x·φ(x)`; 0 for ±∞.
+    /// Returns `−x·φ(x)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(fit(x.digits()).reach);
@@ -46,10 +46,10 @@ impl Function for NormalCdf {
     }
 }
 
-/// `1/√(2π)`.
+/// The constant `1/√(2π)`.
 pub(super) const FRAC_1_SQRT_2_PI: f64 = 0.398_942_280_401_432_7;
 
-/// `Φ(−t)`, given t and e^(−t²/2).
+/// Returns `Φ(−t)`, given `t` and `e = e^(−t²/2)`.
 #[inline(always)]
 pub(super) fn tail<A: Arithmetic>(t: A, e: A::Exponential) -> A {
     let fit = fit(t.digits());
@@ -61,16 +61,16 @@ pub(super) fn tail<A: Arithmetic>(t: A, e: A::Exponential) -> A {
 
 /// A polynomial of `t/(t + offset) − shift`.
 pub(super) struct Fit {
-    /// Up to which t it holds; there and beyond, all is 0.
+    /// The largest t for which the polynomial holds; the tail is 0 there and beyond.
     pub(super) reach: f64,
     pub(super) offset: f64,
     pub(super) shift: f64,
     pub(super) coefficients: &'static [f64],
-    /// What rounding took from the first of them.
+    /// The rounding error of the first coefficient.
     pub(super) constant_low: f64,
 }
 
-/// S.
+/// Returns the coefficients of S.
 #[inline(always)]
 pub(super) fn fit(digits: Digits) -> Fit {
     match digits {
@@ -101,7 +101,7 @@ pub(super) fn fit(digits: Digits) -> Fit {
     }
 }
 
-/// The same coefficients as f64.
+/// Returns the same coefficients as f64.
 pub(super) const fn widened<const N: usize>(coefficients: [f32; N]) -> [f64; N] {
     let mut result = [0.0; N];
     let mut index = 0;

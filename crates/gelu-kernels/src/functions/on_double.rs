@@ -1,10 +1,10 @@
-//! The functions of one number.
+//! Functions of one number in f64.
 
 use super::{Function, Job, Unit};
 use crate::arithmetic::Double;
 
-/// A function of one number in f64, or its first or second derivative: the reference, and what f64
-/// tensors are computed with.
+/// Evaluates a function in f64, or its first or second derivative. This is the reference, and the
+/// code that f64 tensors use.
 struct OnDouble<const ORDER: u8> {
     x: f64,
     parameter: f64,
@@ -24,7 +24,7 @@ impl Unit {
         self.kind().with(OnDouble::<ORDER> { x, parameter })
     }
 
-    /// The function on one number, in double precision.
+    /// Returns the function's value at `x`, in double precision.
     ///
     /// # Panics
     ///
@@ -33,17 +33,17 @@ impl Unit {
         self.on_double::<0>(x)
     }
 
-    /// Its derivative on one number; at a kink, the one that the function's documentation says.
+    /// Returns the derivative at `x`; at a kink, the value that the function's documentation gives.
     ///
     /// # Panics
     ///
-    /// As [`value`](Self::value).
+    /// If the parameter is out of range ([`validated`](Self::validated)).
     pub fn derivative(self, x: f64) -> f64 {
         self.on_double::<1>(x)
     }
 
-    /// Its second derivative on one number; at a kink or a jump, that of the piece which the
-    /// derivative takes its value from.
+    /// Returns the second derivative at `x`. At a kink or a jump, it is the second derivative of
+    /// the piece that the derivative takes its value from.
     ///
     /// ```
     /// use gelu_kernels::Unit;
@@ -54,7 +54,7 @@ impl Unit {
     ///
     /// # Panics
     ///
-    /// As [`value`](Self::value).
+    /// If the parameter is out of range ([`validated`](Self::validated)).
     pub fn second_derivative(self, x: f64) -> f64 {
         self.on_double::<2>(x)
     }
@@ -85,7 +85,7 @@ mod tests {
             for x in (-4_000..=4_000).map(|step| f64::from(step) * 3.1e-3 + 7e-5) {
                 let [below, above] = [x - h, x + h].map(|x| unit.second_derivative(x));
                 if (below - above).abs() > 1e-2 {
-                    // It jumps in between.
+                    // The second derivative jumps between the two.
                     continue;
                 }
                 let quotient = (unit.derivative(x + h) - unit.derivative(x - h)) / (2.0 * h);
@@ -106,7 +106,7 @@ mod tests {
                     Unit::SquaredRelu | Unit::Gelu2 | Unit::SmoothRelu2 { .. } if x > 0.0 => 2.0,
                     Unit::LeakyRelu2 { slope } if x < 0.0 => 2.0 * slope * slope,
                     Unit::LeakyRelu2 { .. } => 2.0,
-                    // It is √x there, which bends for longer.
+                    // The function is √x there, whose second derivative vanishes more slowly.
                     Unit::SqrtSoftplus if x > 0.0 => -0.25 / (x * x.sqrt()),
                     _ => 0.0,
                 };

@@ -1,4 +1,4 @@
-//! ReLU, and what was made of it: leaky ReLU, ReLU6, squared, squared leaky and thresholded ReLU.
+//! ReLU and its variants: leaky ReLU, ReLU6, squared, squared leaky and thresholded ReLU.
 
 use super::{Function, Parameter};
 use crate::arithmetic::Arithmetic;
@@ -12,20 +12,20 @@ impl Function for Relu {
     const LABEL: &str = "ReLU";
     const CHEAP: bool = true;
 
-    /// +0 for −0 and −∞, +∞ for +∞.
+    /// Returns +0 for −0 and −∞, and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         A::choose(x.at_or_below(0.0), x.constant(0.0), x)
     }
 
-    /// 0 at 0.
+    /// Returns 0 at 0.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let slope = A::choose(x.above(0.0), x.constant(1.0), x.constant(0.0));
         or_nan(x, slope)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
@@ -43,21 +43,21 @@ impl Function for LeakyRelu {
     const PARAMETER: Option<Parameter> = Some(Parameter::any("slope", 0.01));
     const CHEAP: bool = true;
 
-    /// Keeps the sign of a zero for a positive slope.
+    /// Keeps the sign of a zero if the slope is positive.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
         let below = x.clone() * x.parameter(slope);
         A::choose(x.above(0.0), x, below)
     }
 
-    /// The slope at 0.
+    /// Returns the slope at 0.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
         let slope = A::choose(x.above(0.0), x.constant(1.0), x.parameter(slope));
         or_nan(x, slope)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
@@ -73,13 +73,13 @@ impl Function for Relu6 {
     const LABEL: &str = "ReLU6";
     const CHEAP: bool = true;
 
-    /// 6 for +∞.
+    /// Returns 6 for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         A::choose(x.at_or_below(0.0), x.constant(0.0), x).at_most(6.0)
     }
 
-    /// 0 at 0 and at 6.
+    /// Returns 0 at 0 and at 6.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let below = A::choose(x.below(6.0), x.constant(1.0), x.constant(0.0));
@@ -87,7 +87,7 @@ impl Function for Relu6 {
         or_nan(x, slope)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
@@ -110,13 +110,13 @@ impl Function for SquaredRelu {
         A::choose(x.at_or_below(0.0), x.constant(0.0), x.clone() * x)
     }
 
-    /// `2·max(x, 0)`.
+    /// Returns `2·max(x, 0)`.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         A::choose(x.at_or_below(0.0), x.constant(0.0), x * 2.0)
     }
 
-    /// 2 for x > 0, else 0.
+    /// Returns 2 for x > 0, and 0 otherwise.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let height = A::choose(x.above(0.0), x.constant(2.0), x.constant(0.0));
@@ -125,7 +125,8 @@ impl Function for SquaredRelu {
 }
 
 /// Squared leaky ReLU: `x²` for x > 0, else `(slope·x)²` (openai/parameter-golf, pull request 549:
-/// `leaky_relu(x, 0.5)²`). It falls where x < 0: negative inputs are kept, their sign is not.
+/// `leaky_relu(x, 0.5)²`). It falls where x < 0: it keeps the size of negative inputs, but not
+/// their sign.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeakyRelu2;
 
@@ -136,14 +137,14 @@ impl Function for LeakyRelu2 {
     const PARAMETER: Option<Parameter> = Some(Parameter::any("slope", 0.5));
     const CHEAP: bool = true;
 
-    /// +0 for −0; overflows to +∞ where the square does, on either side.
+    /// Returns +0 for −0; overflows to +∞ where the square does, on either side.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
         let y = LeakyRelu::value(x, slope);
         y.clone() * y
     }
 
-    /// `2·x` for x > 0, else `2·slope²·x`; −∞ for −∞, +∞ for +∞.
+    /// Returns `2·x` for x > 0 and `2·slope²·x` otherwise; −∞ for −∞ and +∞ for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
         let slope = x.parameter(slope);
@@ -151,7 +152,7 @@ impl Function for LeakyRelu2 {
         A::choose(x.above(0.0), x, below) * 2.0
     }
 
-    /// 2 for x > 0, else `2·slope²`.
+    /// Returns 2 for x > 0, and `2·slope²` otherwise.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, slope: A::Parameter) -> A {
         let slope = x.parameter(slope);
@@ -170,7 +171,7 @@ impl Function for ThresholdedRelu {
     const PARAMETER: Option<Parameter> = Some(Parameter::any("theta", 1.0));
     const CHEAP: bool = true;
 
-    /// +0 below θ, +∞ for +∞.
+    /// Returns +0 below θ, and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, theta: A::Parameter) -> A {
         let over = (x.clone() - x.parameter(theta)).above(0.0);
@@ -178,7 +179,7 @@ impl Function for ThresholdedRelu {
         or_nan(x, value)
     }
 
-    /// 1 for x > θ, else 0.
+    /// Returns 1 for x > θ, and 0 otherwise.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, theta: A::Parameter) -> A {
         let over = (x.clone() - x.parameter(theta)).above(0.0);
@@ -186,14 +187,14 @@ impl Function for ThresholdedRelu {
         or_nan(x, slope)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
     }
 }
 
-/// `value`, but NaN where x is.
+/// Returns `value`, or NaN where x is NaN.
 #[inline(always)]
 pub(super) fn or_nan<A: Arithmetic>(x: A, value: A) -> A {
     A::choose(x.at_or_below(f64::INFINITY), value, x)

@@ -1,5 +1,5 @@
-//! What sets small numbers to 0: hard and soft shrinkage (Donoho & Johnstone, 1994), and tanh shrinkage,
-//! as PyTorch has them.
+//! Functions that set small numbers to 0: hard and soft shrinkage (Donoho & Johnstone, 1994), and tanh
+//! shrinkage, as in PyTorch.
 
 use super::hard::beyond;
 use super::relu::or_nan;
@@ -16,7 +16,7 @@ impl Function for Hardshrink {
     const LABEL: &str = "hard shrinkage";
     const PARAMETER: Option<Parameter> = Some(Parameter::positive("lambda", 0.5));
 
-    /// ±∞ for ±∞.
+    /// Returns ±∞ for ±∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, lambda: A::Parameter) -> A {
         let outside = outside(&x, lambda);
@@ -24,21 +24,21 @@ impl Function for Hardshrink {
         or_nan(x, value)
     }
 
-    /// 1 for |x| > λ, else 0.
+    /// Returns 1 for |x| > λ, and 0 otherwise.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, lambda: A::Parameter) -> A {
         let slope = A::choose(outside(&x, lambda), x.constant(1.0), x.constant(0.0));
         or_nan(x, slope)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
     }
 }
 
-/// Soft shrinkage: `x` moved towards 0 by λ, and 0 where that would go past it.
+/// Soft shrinkage: `x` moved towards 0 by λ, or 0 where |x| ≤ λ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softshrink;
 
@@ -47,7 +47,7 @@ impl Function for Softshrink {
     const LABEL: &str = "soft shrinkage";
     const PARAMETER: Option<Parameter> = Some(Parameter::positive("lambda", 0.5));
 
-    /// ±∞ for ±∞.
+    /// Returns ±∞ for ±∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, lambda: A::Parameter) -> A {
         let moved = beyond(&x, lambda);
@@ -56,20 +56,20 @@ impl Function for Softshrink {
         or_nan(x, value)
     }
 
-    /// 1 for |x| > λ, else 0.
+    /// Returns 1 for |x| > λ, and 0 otherwise.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, lambda: A::Parameter) -> A {
         Hardshrink::derivative(x, lambda)
     }
 
-    /// 0: it is made of straight pieces.
+    /// Returns 0, because the function consists of straight lines.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         x.constant_or_nan(0.0)
     }
 }
 
-/// Where `|x| > λ`.
+/// Returns where `|x| > λ`.
 #[inline(always)]
 fn outside<A: Arithmetic>(x: &A, lambda: A::Parameter) -> A::Mask {
     beyond(x, lambda).above(0.0)
@@ -83,13 +83,14 @@ impl Function for Tanhshrink {
     const NAME: &str = "tanhshrink";
     const LABEL: &str = "tanh shrinkage";
 
-    /// Keeps the sign of a zero; ±∞ for ±∞.
+    /// Keeps the sign of a zero; returns ±∞ for ±∞.
     ///
-    /// By Lambert's continued fraction `tanh x = x/(1 + r)`, `r = x²/(3 + x²/(5 + …))`, it is
-    /// `x·r/(1 + r)` where the difference would cancel: all terms are positive.
+    /// Where the difference would cancel, the value is `x·r/(1 + r)` from Lambert's continued fraction:
+    /// `tanh x = x/(1 + r)` with `r = x²/(3 + x²/(5 + …))`. All of its terms are positive.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
-        /// Where the difference keeps its digits, and how deep the fraction then has to go.
+        /// The largest |x| at which the continued fraction is used; the fraction's depth is chosen for
+        /// this range.
         const NEAR: f64 = 1.5;
         let depth = x.by_digits(6.0, 8.0, 10.0) as u32;
         let near = x.clone().at_most(NEAR).at_least(-NEAR);
@@ -105,7 +106,7 @@ impl Function for Tanhshrink {
         A::choose(x.abs().below(NEAR), near, far)
     }
 
-    /// `tanh² x`, and where that is the larger part of 1, what is left of the other; 1 for ±∞.
+    /// Returns `tanh² x`, computed as `1 − (1 − tanh² x)` where |x| is large; 1 for ±∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
         let tanh = Tanh::value(x.clone(), parameter);
@@ -113,7 +114,7 @@ impl Function for Tanhshrink {
         A::choose(x.abs().above(0.9), -rest + 1.0, tanh.clone() * tanh)
     }
 
-    /// `2·tanh·(1 − tanh²)`; 0 for ±∞.
+    /// Returns `2·tanh·(1 − tanh²)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
         -Tanh::second_derivative(x, parameter)

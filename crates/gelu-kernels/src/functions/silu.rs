@@ -11,7 +11,7 @@ impl Function for Silu {
     const LABEL: &str = "SiLU";
     const ALIASES: &[&str] = &["swish"];
 
-    /// −0 for −0 and −∞, +∞ for +∞.
+    /// Returns −0 for −0 and −∞, and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let reach = sigmoid::reach(&x);
@@ -19,7 +19,7 @@ impl Function for Silu {
         sigmoid::gated(x.at_least(-reach), e)
     }
 
-    /// 0 for −∞, 1 for +∞.
+    /// Returns 0 for −∞ and 1 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(sigmoid::reach(&x));
@@ -28,7 +28,7 @@ impl Function for Silu {
         DERIVATIVE_ZERO.or_elsewhere(x, nothing, result)
     }
 
-    /// 0 for ±∞.
+    /// Returns 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs().at_most(sigmoid::reach(&x));

@@ -1,6 +1,6 @@
 //! A smooth squared ReLU, `x·(x + √(x² + a²))/2` (nanochat, pull request 828, "Smooth the squared-ReLU
-//! activation"): the squared ReLU for a → 0, `−a²/4` for x → −∞. It has no kink in any derivative and rises
-//! everywhere.
+//! activation"). It tends to the squared ReLU for a → 0, and to `−a²/4` for x → −∞. No derivative has a kink,
+//! and the function rises everywhere.
 //!
 //! With `s = √(x² + a²)`,
 //!
@@ -8,7 +8,7 @@
 //! f  = x·(x + s)/2        f′ = (x + s)²/(2s)        f″ = ((x + s)/s)²·(2 − x/s)/2
 //! ```
 //!
-//! For x < 0 the sum `x + s` would cancel: there it is `a²/(s + |x|)`.
+//! For x < 0 the sum `x + s` would cancel; the code computes it as `a²/(s + |x|)` there.
 
 use super::{Function, Parameter};
 use crate::arithmetic::{Arithmetic, Digits};
@@ -22,12 +22,12 @@ impl Function for SmoothRelu2 {
     const ALIASES: &[&str] = &["smooth-squared-relu"];
     const PARAMETER: Option<Parameter> = Some(Parameter::within("a", 0.2, 1e-9, 1e9));
 
-    /// Keeps the sign of a zero; `−a²/4` for −∞, overflows to +∞ where x² does.
+    /// Keeps the sign of a zero; returns `−a²/4` for −∞ and overflows to +∞ where x² does.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, a: A::Parameter) -> A {
         let a = x.parameter(a);
         let t = x.clone().abs();
-        // Where t/(s + t) is 1/2, and s would be infinite.
+        // Beyond this limit t/(s + t) is 1/2, and s would be infinite.
         let far = t.clone().at_most(reach(&x));
         let share = far.clone() / (root(far.clone(), &a) + far);
         let below = a.clone() * a.clone() * share * -0.5;
@@ -35,7 +35,7 @@ impl Function for SmoothRelu2 {
         A::choose(x.below(0.0), below, above)
     }
 
-    /// 0 for −∞, +∞ for +∞.
+    /// Returns 0 for −∞ and +∞ for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, a: A::Parameter) -> A {
         let a = x.parameter(a);
@@ -51,7 +51,7 @@ impl Function for SmoothRelu2 {
         A::choose(x.below(0.0), below, above)
     }
 
-    /// 0 for −∞, 2 for +∞.
+    /// Returns 0 for −∞ and 2 for +∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, a: A::Parameter) -> A {
         let a = x.parameter(a);
@@ -65,13 +65,14 @@ impl Function for SmoothRelu2 {
     }
 }
 
-/// Up to where t² is finite; past it `s = t` in all digits, for every a up to its largest, 10⁹.
+/// Returns a limit up to which t² is finite. Beyond it `s = t` in all digits, for every a up to its maximum of
+/// 10⁹.
 #[inline(always)]
 fn reach<A: Arithmetic>(x: &A) -> f64 {
     x.by_digits(1e18, 1e100, 1e100)
 }
 
-/// `√(t² + a²)`; +∞ for +∞.
+/// Returns `√(t² + a²)`; +∞ for +∞.
 #[inline(always)]
 fn root<A: Arithmetic>(t: A, a: &A) -> A {
     let far = t.above(reach(&t));
@@ -80,15 +81,15 @@ fn root<A: Arithmetic>(t: A, a: &A) -> A {
     A::choose(far, t, s)
 }
 
-/// What roundings took from `(a²)²/((s + t)²·2s)`, as a part of it: five of them come of a², s and s + t, whose
-/// shares add up. Where t² would be infinite, nothing is left to be right.
+/// Returns the relative rounding error of `(a²)²/((s + t)²·2s)`: the sum of the errors of the five factors a²,
+/// s and s + t. Where t² would be infinite, the result does not matter.
 #[inline(always)]
 fn lost<A: Arithmetic>(t: &A, s: &A, a: &A) -> A {
     let (t, s) = (t.clone().at_most(reach(t)), s.clone().at_most(reach(t)));
     let (square, square_low) = a.clone().product(a.clone());
     let (of_t, of_t_low) = t.clone().product(t.clone());
     let (of_s, of_s_low) = s.clone().product(s.clone());
-    // (t² + a² − s²)/(2s)
+    // The rounding error of s is (t² + a² − s²)/(2s).
     let larger = (of_t - of_s).walled() + square.clone();
     let root_low = (larger + (of_t_low + square_low.clone() - of_s_low)) / (s.clone() * 2.0);
     let sum = (s.clone() + t.clone()).walled();
@@ -96,7 +97,7 @@ fn lost<A: Arithmetic>(t: &A, s: &A, a: &A) -> A {
     (square_low / square - sum_low / sum) * 2.0 - root_low / s
 }
 
-/// `|x|/s`; 1 for ±∞.
+/// Returns `|x|/s`; 1 for ±∞.
 #[inline(always)]
 fn cosine<A: Arithmetic>(x: &A, a: &A) -> A {
     let t = x.clone().abs().at_most(reach(x));
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn squares_past_what_f64_holds_of_x_are_those_of_squared_relu() {
-        // a² is nothing beside x²: f = x², f′ = 2x, f″ = 2.
+        // a² is negligible compared with x², so f = x², f′ = 2x and f″ = 2.
         let unit = Unit::SmoothRelu2 { a: 0.2 };
         for (got, exact) in [
             (unit.value(1e120), 1e240),

@@ -1,8 +1,8 @@
-//! Softplus, `ln(1 + e^(β·x))/β` (Dugas et al., NIPS 2000), a smooth ReLU; and `ln σ(x)`, which is
-//! `−softplus(−x)`.
+//! Softplus, `ln(1 + e^(β·x))/β` (Dugas et al., NIPS 2000), which is a smooth ReLU, and `ln σ(x)`,
+//! which is `−softplus(−x)`.
 //!
-//! `max(x, 0) + ln(1 + E)/β` with `E = e^(−β·|x|)`, and `ln(1 + E) = 2·artanh(E/(2 + E))`, whose
-//! argument is at most 1/3.
+//! The value is `max(x, 0) + ln(1 + E)/β` with `E = e^(−β·|x|)`. The logarithm is computed as
+//! `ln(1 + E) = 2·artanh(E/(2 + E))`, whose argument is at most 1/3.
 
 use super::{Function, Parameter, sigmoid};
 use crate::arithmetic::{Arithmetic, Digits, Exponential};
@@ -15,7 +15,7 @@ impl Function for Softplus {
     const LABEL: &str = "softplus";
     const PARAMETER: Option<Parameter> = Some(Parameter::positive("beta", 1.0));
 
-    /// 0 for −∞, +∞ for +∞.
+    /// Returns 0 for −∞ and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, beta: A::Parameter) -> A {
         let beta = x.parameter(beta);
@@ -23,14 +23,14 @@ impl Function for Softplus {
         x.at_least(0.0) + rest
     }
 
-    /// `σ(β·x)`.
+    /// Returns `σ(β·x)`.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, beta: A::Parameter) -> A {
         let e = exponential(x.clone(), x.parameter(beta));
         sigmoid::open(&x, e)
     }
 
-    /// `β·σ(β·x)·σ(−β·x)`; 0 for ±∞.
+    /// Returns `β·σ(β·x)·σ(−β·x)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, beta: A::Parameter) -> A {
         let beta = x.parameter(beta);
@@ -48,7 +48,7 @@ impl Function for LogSigmoid {
     const NAME: &str = "log-sigmoid";
     const LABEL: &str = "log-sigmoid";
 
-    /// −∞ for −∞, −0 for +∞.
+    /// Returns −∞ for −∞ and −0 for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let e = (-x.clone().abs().at_most(sigmoid::reach(&x))).exp();
@@ -56,27 +56,27 @@ impl Function for LogSigmoid {
         A::choose(x.above(0.0), x.constant(-0.0), x) - rest
     }
 
-    /// `σ(−x)`; 1 for −∞, 0 for +∞.
+    /// Returns `σ(−x)`; 1 for −∞ and 0 for +∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
         sigmoid::Sigmoid::value(-x, parameter)
     }
 
-    /// `−σ(x)·σ(−x)`; 0 for ±∞.
+    /// Returns `−σ(x)·σ(−x)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
         -sigmoid::Sigmoid::derivative(x, parameter)
     }
 }
 
-/// `ln(1 + e)/β` for e ≤ 1, by `ln(1 + e) = 2·artanh(e/(2 + e))`.
+/// Returns `ln(1 + e)/β` for e ≤ 1, computed as `ln(1 + e) = 2·artanh(e/(2 + e))`.
 #[inline(always)]
 fn log1p<A: Arithmetic>(e: A::Exponential, beta: A) -> A {
     let ratio = log1p_ratio(e.clone().value(), beta);
     e.times(ratio)
 }
 
-/// `ln(1 + e)/(β·e)` for 0 ≤ e ≤ 1; 1/β for e = 0.
+/// Returns `ln(1 + e)/(β·e)` for 0 ≤ e ≤ 1; 1/β for e = 0.
 #[inline(always)]
 pub(super) fn log1p_ratio<A: Arithmetic>(e: A, beta: A) -> A {
     let sum = e.clone() + 2.0;
@@ -85,17 +85,17 @@ pub(super) fn log1p_ratio<A: Arithmetic>(e: A, beta: A) -> A {
     series / (sum * beta)
 }
 
-/// `e^(−β·|x|)`, the product in two parts.
+/// Returns `e^(−β·|x|)`, with the product in two parts.
 #[inline(always)]
 fn exponential<A: Arithmetic>(x: A, beta: A) -> A::Exponential {
     let reach = sigmoid::reach(&x);
-    // Before the product could overflow.
+    // The limit keeps the product from overflowing.
     let (high, low) = x.abs().at_most(1e30).product(beta);
     let low = A::choose(high.below(reach), low, high.constant(0.0));
     (-high.at_most(reach)).exponential(-low)
 }
 
-/// `artanh(z)/z` for `y = z² ≤ 1/9`.
+/// Returns `artanh(z)/z`, given `y = z² ≤ 1/9`.
 #[inline(always)]
 fn artanh_series<A: Arithmetic>(y: A) -> A {
     let terms = match y.digits() {
@@ -106,7 +106,7 @@ fn artanh_series<A: Arithmetic>(y: A) -> A {
     y.polynomial(&SERIES[..terms])
 }
 
-/// Taylor's, `1/(2k + 1)`.
+/// The Taylor coefficients `1/(2k + 1)`.
 const SERIES: [f64; 17] = [
     1.0,
     1.0 / 3.0,

@@ -1,7 +1,8 @@
 //! The square root of softplus, `√ln(1 + e^x)` (transformers' `sqrtsoftplus`).
 //!
-//! With `E = e^−|x|` and `r = ln(1 + E)/E`, which lies between ln 2 and 1, it is `e^(x/2)·√r` for x < 0: the
-//! root of what underflows is still a number, down to twice as far. For x ≥ 0 it is `√(x + E·r)`.
+//! Let `E = e^−|x|` and `r = ln(1 + E)/E`, which is between ln 2 and 1. For x < 0 the function is
+//! `e^(x/2)·√r`, which does not underflow until x is twice as far out as where `E` does. For x ≥ 0 it is
+//! `√(x + E·r)`.
 
 use super::{Function, sigmoid, softplus};
 use crate::arithmetic::{Arithmetic, Exponential};
@@ -13,14 +14,14 @@ impl Function for SqrtSoftplus {
     const NAME: &str = "sqrtsoftplus";
     const LABEL: &str = "square root of softplus";
 
-    /// 0 for −∞, +∞ for +∞.
+    /// Returns 0 for −∞ and +∞ for +∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let Parts { root_e, ratio, softplus, .. } = parts(&x);
         A::choose(x.below(0.0), root_e.times(ratio.sqrt()), softplus.sqrt())
     }
 
-    /// `σ(x)/(2·√softplus(x))`; 0 for ±∞.
+    /// Returns `σ(x)/(2·√softplus(x))`; 0 for ±∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let Parts { root_e, sum, ratio, softplus, .. } = parts(&x);
@@ -29,11 +30,11 @@ impl Function for SqrtSoftplus {
         A::choose(x.below(0.0), root_e.times(factor.clone()), factor)
     }
 
-    /// With S = softplus(x): `(2·S·S″ − S′²)/(4·S^(3/2))`; 0 for ±∞.
+    /// Returns `(2·S·S″ − S′²)/(4·S^(3/2))` with S = softplus(x); 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let Parts { root_e, e, sum, ratio, softplus } = parts(&x);
-        // Past where E is 0 the product with it has to be 0 too.
+        // Where E is 0, the product with it has to be 0 too, not NaN.
         let near = softplus.clone().at_most(sigmoid::reach(&x));
         let height = A::choose(x.below(0.0), ratio.clone(), near * e) * 2.0 - 1.0;
         let radicand = A::choose(x.below(0.0), ratio, softplus);
@@ -43,17 +44,17 @@ impl Function for SqrtSoftplus {
     }
 }
 
-/// What the function and its derivatives are made of.
+/// The terms that the function and its derivatives share.
 struct Parts<A: Arithmetic> {
-    /// `e^(−|x|/2)`.
+    /// The power `e^(−|x|/2)`.
     root_e: A::Exponential,
-    /// `E = e^−|x|`.
+    /// The power `E = e^−|x|`.
     e: A,
-    /// `1 + E`.
+    /// The sum `1 + E`.
     sum: A,
-    /// `ln(1 + E)/E`.
+    /// The quotient `ln(1 + E)/E`.
     ratio: A,
-    /// `ln(1 + e^x)` for x ≥ 0.
+    /// The softplus `ln(1 + e^x)` for x ≥ 0.
     softplus: A,
 }
 

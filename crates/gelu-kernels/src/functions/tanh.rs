@@ -1,4 +1,4 @@
-//! The hyperbolic tangent: `(1 − e^−2t)/(1 + e^−2t)` for `t = |x|`, and odd.
+//! The hyperbolic tangent: `(1 − e^−2t)/(1 + e^−2t)` with `t = |x|`, and the sign of x.
 
 use super::Function;
 use crate::arithmetic::{Arithmetic, Exponential};
@@ -10,18 +10,19 @@ impl Function for Tanh {
     const NAME: &str = "tanh";
     const LABEL: &str = "tanh";
 
-    /// Keeps the sign of a zero; ±1 for ±∞.
+    /// Keeps the sign of a zero; returns ±1 for ±∞.
     #[inline(always)]
     fn value<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let t = x.clone().abs();
         let missing = -((t.clone().at_most(25.0) * -2.0).exp_m1());
         let value = missing.clone() / (-missing + 2.0);
         let value = A::choose(x.below(0.0), -value.clone(), value);
-        // tanh x = x·(1 − x²/3 + …): keeps what is subnormal, and zeros.
+        // Near 0, tanh x = x·(1 − x²/3 + …) is x in all digits. Returning x preserves subnormal
+        // numbers and zeros.
         A::choose(t.below(1e-9), x, value)
     }
 
-    /// `1 − tanh² = 4·e^−2t/(1 + e^−2t)²`; 0 for ±∞.
+    /// Returns `1 − tanh² = 4·e^−2t/(1 + e^−2t)²`; 0 for ±∞.
     #[inline(always)]
     fn derivative<A: Arithmetic>(x: A, _: A::Parameter) -> A {
         let reach = x.by_digits(56.0, 75.0, 380.0);
@@ -30,7 +31,7 @@ impl Function for Tanh {
         e.times(x.constant(4.0) / (sum.clone() * sum))
     }
 
-    /// `−2·tanh·(1 − tanh²)`; 0 for ±∞.
+    /// Returns `−2·tanh·(1 − tanh²)`; 0 for ±∞.
     #[inline(always)]
     fn second_derivative<A: Arithmetic>(x: A, parameter: A::Parameter) -> A {
         let slope = Self::derivative(x.clone(), parameter);

@@ -9,14 +9,14 @@ use core::str::FromStr;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a function is called.
+/// The names of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     /// The canonical name.
     pub name: &'static str,
-    /// As people write it.
+    /// The name as people write it.
     pub label: &'static str,
-    /// Other ecosystems' names.
+    /// The names that other ecosystems use.
     pub aliases: &'static [&'static str],
     pub parameter: Option<Parameter>,
 }
@@ -32,30 +32,31 @@ impl Job for NamesOf {
 }
 
 impl Kind {
-    /// What it is called.
+    /// Returns the function's names.
     pub fn names(self) -> Names {
         self.with(NamesOf)
     }
 
-    /// The one with this code on the wire.
+    /// Returns the function with this code on the wire.
     pub fn from_code(code: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as u64 == code)
     }
 }
 
-/// A name as it is written here: lower case, hyphens.
+/// Returns a name in this crate's notation: lower case, with hyphens.
 pub fn normalised(name: &str) -> String {
     name.trim().to_ascii_lowercase().replace('_', "-")
 }
 
-/// A name as it is compared: `LeakyReLU`, `leaky_relu` and `leaky-relu` are one.
+/// Returns a name in the form that comparisons use: `LeakyReLU`, `leaky_relu` and `leaky-relu`
+/// become the same.
 pub fn compact(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 impl Unit {
-    /// Itself, if its parameter is one that the function takes. Names are checked when they are
-    /// parsed; a unit written down in a program is checked when it is first used, with a panic.
+    /// Returns the unit itself if its parameter is in range. Parsing checks the parameter, too. A
+    /// unit that a program constructs is checked on first use, with a panic.
     ///
     /// ```
     /// use gelu_kernels::Unit;
@@ -66,7 +67,7 @@ impl Unit {
     ///
     /// # Errors
     ///
-    /// If it is outside the range of numbers that the function takes; the message names the range.
+    /// If the parameter is outside the function's range; the message names the range.
     pub fn validated(self) -> Result<Self, InvalidParameter> {
         let (Names { name, parameter, .. }, given) = (self.kind().names(), self.parameter());
         match parameter {
@@ -79,18 +80,19 @@ impl Unit {
         }
     }
 
-    /// As [`validated`](Self::validated).
+    /// Returns the unit itself if its parameter is in range.
     ///
     /// # Panics
     ///
-    /// Where that is an error.
+    /// If [`validated`](Self::validated) returns an error.
     #[doc(hidden)]
     #[inline]
     pub fn checked(self) -> Self {
         self.validated().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Its canonical name, with the parameter if that is not the usual one: `elu`, `elu:0.5`.
+    /// Returns the canonical name, followed by the parameter if it is not the default: `elu`,
+    /// `elu:0.5`.
     pub fn name(self) -> Cow<'static, str> {
         let Names { name, parameter, .. } = self.kind().names();
         match parameter.filter(|parameter| parameter.default != self.parameter()) {
@@ -99,7 +101,7 @@ impl Unit {
         }
     }
 
-    /// Its name as people write it: `GELU`, `ELU (alpha = 0.5)`.
+    /// Returns the name as people write it: `GELU`, `ELU (alpha = 0.5)`.
     pub fn label(self) -> Cow<'static, str> {
         let Names { label, parameter, .. } = self.kind().names();
         match parameter.filter(|parameter| parameter.default != self.parameter()) {
@@ -111,7 +113,7 @@ impl Unit {
     }
 }
 
-/// A name, or `name:parameter`; without a parameter the unit has its usual one.
+/// Parses a name or `name:parameter`. Without a parameter, the unit has its default.
 ///
 /// ```
 /// use gelu_kernels::Unit;
@@ -160,7 +162,7 @@ impl fmt::Display for Unit {
 
 #[cfg(feature = "serde")]
 impl Serialize for Unit {
-    /// Refuses what could not be read back.
+    /// Fails if the parameter is out of range, because such a unit could not be read back.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let unit = self.validated().map_err(serde::ser::Error::custom)?;
         serializer.serialize_str(&unit.name())
@@ -174,7 +176,7 @@ impl<'de> Deserialize<'de> for Unit {
     }
 }
 
-/// A parameter behind a function's name that the function does not take.
+/// The error for a parameter that is out of the function's range.
 #[derive(Clone, Debug)]
 pub struct InvalidParameter {
     name: &'static str,
@@ -209,12 +211,12 @@ impl fmt::Display for InvalidParameter {
 
 impl core::error::Error for InvalidParameter {}
 
-/// Why a text is no unit.
+/// The reason why a text is not a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseUnitError {
     /// No unit has this name.
     Name(String),
-    /// The unit does not take the parameter behind its name.
+    /// The unit exists, but the parameter after its name is out of range.
     Parameter(InvalidParameter),
 }
 
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn codes_on_the_wire_are_those_they_were_published_with() {
-        // A line is never changed, only added.
+        // Add a line for a new function; never change a line.
         let published: [(u8, &str); 34] = [
             (0, "gelu"),
             (1, "gelu-tanh"),

@@ -1,4 +1,4 @@
-//! A chunk of a pass that does more than call the function, in blocks that stay in the first cache level.
+//! A chunk of a pass that does more than call the function, in blocks that fit the first-level cache.
 
 use super::Pass;
 use crate::float::Float;
@@ -9,24 +9,24 @@ use crate::storage::Storage;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// How many numbers are worked on at a time.
+/// The number of elements that are processed at a time.
 const BLOCK: usize = 1024;
 
-/// A chunk of a pass, worked through from its start to its end.
+/// A chunk of a pass, processed from start to end.
 pub(super) struct Chunk<'a, S: Storage> {
     pub(super) pass: &'a Pass<S>,
     pub(super) kernel: Kernel<S::Float>,
     pub(super) quantity: Quantity,
-    /// Those of the chunk: slices that are borrowed meanwhile, of which no other thread has these ranges.
+    /// The chunk's arguments: ranges of borrowed slices that no other thread uses.
     pub(super) arguments: Arguments<S>,
-    /// How many numbers are before it.
+    /// The number of elements before the chunk.
     pub(super) start: usize,
 }
 
 impl<S: Storage> Work for (Chunk<'_, S>, &mut [S::Float]) {
     type Output = ();
 
-    /// Does the work, and adds each column's results to the sums, if there are any.
+    /// Does the work, and adds the results of each column to the sums, if there are any.
     #[inline(always)]
     fn run<const FUSED: bool, const LANES: usize>(self) {
         let (chunk, sums) = self;
@@ -38,8 +38,8 @@ impl<S: Storage> Work for (Chunk<'_, S>, &mut [S::Float]) {
 }
 
 impl<S: Storage> Chunk<'_, S> {
-    /// Elements `done..done + length` of the chunk, at most [`BLOCK`]: widened, with bias and dropout. Each number is
-    /// touched once before the function and once after it.
+    /// Processes elements `done..done + length` of the chunk, at most [`BLOCK`]: widens them, and applies bias,
+    /// function and dropout. Each element is touched once before the function and once after it.
     #[inline(always)]
     fn block(&self, done: usize, length: usize, sums: &mut [S::Float]) {
         let mut numbers = [const { MaybeUninit::uninit() }; BLOCK];
@@ -49,7 +49,7 @@ impl<S: Storage> Chunk<'_, S> {
             self.arguments.dy.wrapping_add(done).cast()
         } else {
             if self.quantity == Quantity::Derivative {
-                // SAFETY: as for the arguments; this borrow ends before anything is written.
+                // SAFETY: as for the arguments; this borrow ends before the first write.
                 let dy =
                     unsafe { core::slice::from_raw_parts(self.arguments.dy.add(done), length) };
                 factors.iter_mut().zip(dy).for_each(|(factor, dy)| _ = factor.write(dy.widen()));
@@ -57,8 +57,8 @@ impl<S: Storage> Chunk<'_, S> {
             factors.as_ptr().cast()
         };
         let out = numbers.as_mut_ptr().cast();
-        // SAFETY: the arrays are of this function alone and as long as that, with what the function reads
-        // written; else as for the arguments. What is an output afterwards was an input and is written.
+        // SAFETY: the arrays are local, have this length, and hold the values that the function reads; everything
+        // else is as for the arguments. The output array was an input and is fully written.
         let values: &[S::Float] = unsafe {
             self.kernel.run(Arguments { dy, ..Arguments::new(out, out, length) });
             core::slice::from_raw_parts(out, length)
@@ -66,11 +66,11 @@ impl<S: Storage> Chunk<'_, S> {
         self.finish(done, values, sums);
     }
 
-    /// Inputs from `done` on, with bias.
+    /// Writes the inputs from `done` on to `numbers`, and adds the bias.
     #[inline(always)]
     fn widen(&self, done: usize, numbers: &mut [MaybeUninit<S::Float>]) {
         let bias = &self.pass.bias;
-        // SAFETY: as for the arguments; this borrow ends before anything is written.
+        // SAFETY: as for the arguments; this borrow ends before the first write.
         let x = unsafe { core::slice::from_raw_parts(self.arguments.x.add(done), numbers.len()) };
         if bias.is_empty() {
             numbers.iter_mut().zip(x).for_each(|(number, x)| _ = number.write(x.widen()));
@@ -94,13 +94,13 @@ impl<S: Storage> Chunk<'_, S> {
         let start = (self.start + done) as u64;
         philox::fill(self.pass.level, mask.stream(), start, &mut numbers[..values.len()]);
         let (threshold, scale) = (mask.threshold(), S::Float::from_f64(f64::from(mask.scale())));
-        // A choice, not a product: what is dropped is 0 even if it was NaN or infinite.
+        // Selects instead of multiplying by 0, so that a dropped element is 0 even if it was NaN or infinite.
         self.write(done, values, &numbers, sums, |value, number| {
             if number >= threshold { value * scale } else { S::Float::ZERO }
         });
     }
 
-    /// Writes what is kept of each value, by the number that was drawn for it.
+    /// Writes `kept(value, number)` for each value, where `number` is the value's random number.
     #[inline(always)]
     fn write(
         &self,
@@ -112,7 +112,7 @@ impl<S: Storage> Chunk<'_, S> {
     ) {
         let results = self.arguments.out.wrapping_add(done).cast::<MaybeUninit<S>>();
         let length = values.len();
-        // SAFETY: as for the arguments. Nothing else reads or writes there now.
+        // SAFETY: as for the arguments. Nothing else reads or writes there during this call.
         let out = unsafe { core::slice::from_raw_parts_mut(results, length) };
         let values = |inside: Range<usize>| values[inside.clone()].iter().zip(&numbers[inside]);
         if sums.is_empty() {
@@ -132,8 +132,8 @@ impl<S: Storage> Chunk<'_, S> {
     }
 }
 
-/// Splits `start..start + length` at the ends of rows of `columns`: calls `work` with each part,
-/// counted from `start`, and with the columns it covers.
+/// Splits `start..start + length` at the ends of rows of `columns`. Calls `work` with each piece, counted from
+/// `start`, and with the columns that the piece covers.
 #[inline(always)]
 fn for_each_row(
     start: usize,

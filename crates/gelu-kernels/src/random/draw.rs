@@ -3,9 +3,10 @@ use super::uniform;
 use crate::level::Level;
 use alloc::vec::Vec;
 
-/// Names a sequence of random numbers.
+/// The name of a sequence of random numbers.
 ///
-/// The seed is the generator's key, the step the upper half of its counter and `i / 4` the lower.
+/// The seed is the generator's key. The step is the upper half of the generator's counter, and
+/// `i / 4` is the lower half.
 ///
 /// ```
 /// use gelu_kernels::random::Draw;
@@ -16,22 +17,22 @@ use alloc::vec::Vec;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw {
-    /// What a whole training run is repeated by.
+    /// The seed that makes a whole training run repeatable.
     pub seed: u64,
-    /// Which draw of the run it is.
+    /// The number of this sequence within the run.
     pub step: u64,
 }
 
 impl Draw {
-    /// The first `count` numbers as multiples of 2⁻²⁴ in [0, 1): their upper 24 bits, which every
-    /// float type of at least 32 bits holds exactly.
+    /// Returns the first `count` numbers as multiples of 2⁻²⁴ in [0, 1). These are the upper 24
+    /// bits of the numbers, which every float type of at least 32 bits holds exactly.
     pub fn uniforms(self, count: usize) -> Vec<f32> {
         let mut numbers = alloc::vec![0; count];
         philox::fill(Level::best(), self.stream(), 0, &mut numbers);
         numbers.into_iter().map(uniform).collect()
     }
 
-    /// As the generator has it.
+    /// Returns the sequence as a stream of the generator.
     #[doc(hidden)]
     #[inline]
     pub fn stream(self) -> Stream {

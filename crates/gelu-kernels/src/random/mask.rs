@@ -3,7 +3,7 @@ use super::philox::{self, Stream};
 use crate::level::Level;
 use alloc::vec::Vec;
 
-/// Which elements dropout sets to 0, and what it scales the others by.
+/// A dropout mask: which elements become 0, and the factor of the others.
 ///
 /// Element `i` is dropped if number `i` of the draw's sequence is less than probability · 2³², and
 /// otherwise multiplied by `1/(1 − probability)`.
@@ -14,7 +14,7 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// The probability is rounded to a multiple of 2⁻³².
+    /// Creates a mask that drops elements with this probability, rounded to a multiple of 2⁻³².
     ///
     /// # Panics
     ///
@@ -23,12 +23,14 @@ impl Mask {
         Self { draw, threshold: Self::threshold_of(probability) }
     }
 
-    /// By the number below which those of the sequence drop: probability · 2³².
+    /// Creates a mask that drops the elements whose number in the sequence is below `threshold` =
+    /// probability · 2³².
     pub fn below(threshold: u32, draw: Draw) -> Self {
         Self { draw, threshold }
     }
 
-    /// Numbers below it drop.
+    /// Returns the threshold for this probability. Elements whose number is below the threshold are
+    /// dropped.
     ///
     /// # Panics
     ///
@@ -42,23 +44,25 @@ impl Mask {
         (probability * 4_294_967_296.0 + 0.5) as u32
     }
 
-    /// Numbers below it drop.
+    /// Returns the threshold. Elements whose number is below it are dropped.
     #[inline]
     pub fn threshold(self) -> u32 {
         self.threshold
     }
 
-    /// What kept elements are multiplied by: 1/(1 − probability).
+    /// Returns the factor of the elements that are not dropped: 1/(1 − probability).
     pub fn scale(self) -> f32 {
         Self::scale_of(self.threshold)
     }
 
-    /// What elements are multiplied by that are kept by this [threshold](Self::threshold_of).
+    /// Returns the factor of the elements that are not dropped with this
+    /// [threshold](Self::threshold_of).
     pub fn scale_of(threshold: u32) -> f32 {
         (1.0 / (1.0 - f64::from(threshold) / 4_294_967_296.0)) as f32
     }
 
-    /// [`scale`](Self::scale) where an element is kept, else 0, for the first `count` elements.
+    /// Returns the factors of the first `count` elements: [`scale`](Self::scale), or 0 for a
+    /// dropped element.
     pub fn factors(self, count: usize) -> Vec<f32> {
         let mut numbers = alloc::vec![0; count];
         philox::fill(Level::best(), self.stream(), 0, &mut numbers);
@@ -74,8 +78,8 @@ impl Mask {
 }
 
 impl Draw {
-    /// What dropout of this probability multiplies the first `count` elements by:
-    /// 1/(1 − probability) where one is kept, 0 where it is dropped.
+    /// Returns the factors of the first `count` elements under dropout of this probability: 1/(1 −
+    /// probability), or 0 for a dropped element.
     ///
     /// # Panics
     ///
@@ -95,7 +99,7 @@ mod tests {
             let count = 100_000;
             let mask = Draw { seed: 1, step: 2 }.dropout_mask(probability, count);
             let dropped = mask.iter().filter(|&&m| m == 0.0).count() as f64 / count as f64;
-            // Five standard deviations.
+            // The tolerance is five standard deviations.
             let allowed = 5.0 * (probability * (1.0 - probability) / count as f64).sqrt();
             assert!((dropped - probability).abs() <= allowed, "{dropped} of {probability}");
             let mean = mask.iter().map(|&m| f64::from(m)).sum::<f64>() / count as f64;

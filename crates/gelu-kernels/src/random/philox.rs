@@ -1,8 +1,8 @@
-//! Philox4x32-10, a counter-based random generator: the n-th number is a function of n and a key.
+//! Philox4x32-10, a counter-based random generator: the n-th number depends on n and a key alone.
 //!
 //! Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3 (SC 2011),
-//! doi:10.1145/2063384.2063405. It passes all of TestU01's BigCrush. The known answers below are
-//! those of the authors' Random123 library.
+//! doi:10.1145/2063384.2063405. The generator passes all of TestU01's BigCrush. The test below uses
+//! known answers of the authors' Random123 library.
 
 use crate::level::{Level, Work};
 
@@ -10,16 +10,16 @@ pub const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 pub const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 pub const ROUNDS: usize = 10;
 
-/// Which stream of numbers: a key of 64 bits and the upper half of the counter.
+/// A stream of numbers: a key of 64 bits and the upper half of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stream {
     pub key: u64,
     pub high: u64,
 }
 
-/// `LANES` blocks at once, so that the loops inside vectorise: word `w` of block `first + lane`
-/// comes out at `[w][lane]`, in the lower half of it. What the upper half holds means nothing: that
-/// is where products are, and to clear it, or to pack words closer, would cost more than it saves.
+/// Returns `LANES` blocks at once, so that the loops inside vectorise. Word `w` of block
+/// `first + lane` is the lower half of `[w][lane]`. The upper half is left over from the products and
+/// has no meaning; clearing it, or packing the words more tightly, would cost more than it saves.
 #[inline(always)]
 pub fn blocks<const LANES: usize>(stream: Stream, first: u64) -> [[u64; LANES]; 4] {
     const WORD: u64 = 0xFFFF_FFFF;
@@ -56,7 +56,8 @@ struct Fill<'a> {
 impl Work for Fill<'_> {
     type Output = ();
 
-    /// Several vectors of each word at once: one is multiplied while another's product is waited for.
+    /// Computes several vectors of each word at once, so that the processor multiplies one while it
+    /// waits for the product of another.
     #[inline(always)]
     fn run<const FUSED: bool, const LANES: usize>(self) {
         match FUSED {
@@ -68,7 +69,7 @@ impl Work for Fill<'_> {
 }
 
 impl Fill<'_> {
-    /// So many blocks at once.
+    /// Fills the words in groups of `LANES` blocks.
     #[inline(always)]
     fn by<const LANES: usize>(self) {
         let Self { stream, start, words } = self;
@@ -90,7 +91,7 @@ impl Fill<'_> {
     }
 }
 
-/// The blocks from `first` on.
+/// Writes `LANES` blocks from `first` on to `words`.
 #[inline(always)]
 fn write<const LANES: usize>(stream: Stream, first: u64, words: &mut [[u32; 4]; LANES]) {
     let [a, b, c, d] = blocks::<LANES>(stream, first);
@@ -99,7 +100,7 @@ fn write<const LANES: usize>(stream: Stream, first: u64, words: &mut [[u32; 4]; 
     }
 }
 
-/// Less than a block: its words from `before` on.
+/// Writes words of one block, from word `before` on.
 #[inline(always)]
 fn some(stream: Stream, block: u64, before: usize, words: &mut [u32]) {
     if !words.is_empty() {

@@ -1,9 +1,10 @@
-//! Threads that spin while one kernel follows another.
+//! Threads that spin between two kernels.
 //!
-//! A step of training is a row of kernels of some ten microseconds each. Rayon's threads sleep as soon as they
-//! find nothing to do, and to wake them takes longer than that. These look out for the next kernel a while longer.
-//! There are at most seven of them. Each is started when a kernel first has a use for it: that is in a Rayon pool
-//! of so many threads. How they are handed their work, and why that is right, is said in [`protocol`].
+//! A training step is a sequence of kernels of some ten microseconds each. Rayon's threads sleep as soon as they
+//! find no work, and waking them takes longer than such a kernel. The helpers of this module spin for a while, so
+//! that they can begin the next kernel at once. There are at most seven helpers. Each starts when a kernel first
+//! needs it, that is, in a Rayon pool of enough threads. The module [`protocol`] describes how helpers receive
+//! work, and why that is correct.
 
 #[cfg(all(test, gelu_model))]
 mod model;
@@ -19,9 +20,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{LazyLock, OnceLock};
 use std::thread::{self, Thread};
 
-/// Threads that kernels so small have use for, beside the one that asks.
+/// The largest number of helpers that kernels this small can use, in addition to the calling thread.
 const HELPERS: usize = 7;
-/// Operations in kernels too small to wake a thread, after which one is woken all the same: they follow each other.
+/// The number of operations, summed over kernels too small to wake a thread, after which helpers are woken all the
+/// same. Such a sum means that small kernels follow each other.
 const WORTH_WAKING: usize = 1 << 24;
 
 static TEAM: LazyLock<Team> = LazyLock::new(|| Team {
@@ -30,20 +32,20 @@ static TEAM: LazyLock<Team> = LazyLock::new(|| Team {
     missed: AtomicUsize::new(0),
 });
 
-/// Runs `work(index)` for every index below `count` on at most so many threads. Returns `false` without running
-/// anything if the threads work for another kernel, or there is none beside this one.
+/// Runs `work(index)` for every index below `count` on at most `threads` threads. Returns `false` without running
+/// anything if the helpers are busy with another kernel, or if there are no helpers.
 ///
 /// # Panics
 ///
-/// If `work` does, when no thread works on it any more.
+/// If `work` panics. The panic continues on the calling thread when no helper runs `work` any more.
 pub(crate) fn each(count: usize, threads: usize, work: &(dyn Fn(usize) + Sync)) -> bool {
     let team = &*TEAM;
     let helpers = team.start(threads);
     helpers > 0 && team.protocol.run(count, helpers, |helper| team.wake(helper), work)
 }
 
-/// Whether one of so many threads would begin at once with a kernel of so many operations. If all sleep, the
-/// operations that were not worth waking them add up.
+/// Returns whether one of `threads` threads could begin a kernel of this many operations at once. If all helpers
+/// sleep, this function adds `operations` to a count and wakes them when it is high enough.
 pub(crate) fn is_active(threads: usize, operations: usize) -> bool {
     if spin_time().is_zero() {
         return false;
@@ -60,14 +62,14 @@ pub(crate) fn is_active(threads: usize, operations: usize) -> bool {
 
 struct Team {
     protocol: Protocol,
-    /// Those that were started, up to the first that the system did not let be.
+    /// The helpers that were started, up to the first one that the system failed to start.
     helpers: [OnceLock<Option<Thread>>; HELPERS],
-    /// Operations since all slept.
+    /// Operations since all helpers slept.
     missed: AtomicUsize,
 }
 
 impl Team {
-    /// How many helpers there are for so many threads.
+    /// Starts the helpers that `threads` threads need, and returns the number of helpers.
     fn start(&'static self, threads: usize) -> usize {
         let start = |index: usize| {
             let name = std::format!("gelu-kernels-{index}");
@@ -85,7 +87,7 @@ impl Team {
         }
     }
 
-    /// What a helper does as long as the process lives.
+    /// Runs a helper. It never returns.
     fn serve(&self, helper: usize) {
         let (mut seen, mut spin) = (0, Spin::new());
         loop {

@@ -1,4 +1,4 @@
-//! The protocol, in every order of events that the checker finds (`.ci/full models`).
+//! Model checks of the protocol, in every order of events that loom finds (`.ci/full models`).
 
 use super::protocol::Protocol;
 use loom::cell::UnsafeCell;
@@ -6,18 +6,18 @@ use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
 use std::vec::Vec;
 
-/// Checks `body` in all orders of events with at most so many preemptions.
+/// Checks `body` in all orders of events with at most `preemptions` preemptions.
 fn check(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(preemptions);
     model.check(body);
 }
 
-/// Numbers that each index has one of. The checker notices if two threads write one, or if one is read before a
-/// write to it is over.
+/// One number per index. The checker fails if two threads write a number at once, or if a thread reads one
+/// before a write to it has finished.
 struct Places(Vec<UnsafeCell<usize>>);
 
-// SAFETY: the checker looks out for what is shared.
+// SAFETY: the checker detects unsynchronised accesses.
 unsafe impl Sync for Places {}
 
 impl Places {
@@ -26,24 +26,24 @@ impl Places {
     }
 
     fn add(&self, index: usize) {
-        // SAFETY: the checker says if another thread has it.
+        // SAFETY: the checker fails if another thread accesses the number.
         self.0[index].with_mut(|place| unsafe { *place += 1 });
     }
 
-    /// What all are, when no job is under way.
+    /// Returns whether all numbers are `expected`. No job may be running.
     fn are(&self, expected: usize) -> bool {
         // SAFETY: as for `add`.
         self.0.iter().all(|place| place.with(|place| unsafe { *place }) == expected)
     }
 
-    /// Has a job add 1 to each.
+    /// Runs a job that adds 1 to each number.
     fn run(&self, protocol: &Protocol, helpers: &[JoinHandle<()>]) -> bool {
         let wake = |helper: usize| helpers[helper].thread().unpark();
         protocol.run(self.0.len(), helpers.len(), wake, &|index| self.add(index))
     }
 }
 
-/// A helper that takes part in so many jobs, or finds them over, and sleeps in between.
+/// Spawns a helper that takes part in `jobs` jobs, or finds them finished, and sleeps in between.
 fn helper(protocol: &Arc<Protocol>, index: usize, jobs: usize) -> JoinHandle<()> {
     let protocol = Arc::clone(protocol);
     thread::spawn(move || {
@@ -63,7 +63,7 @@ fn a_job_is_done_once_and_no_helper_sleeps_through_it() {
         let helpers = [helper(&protocol, 0, 1)];
         let places = Places::new(2);
         assert!(places.run(&protocol, &helpers) && places.are(1));
-        // Never, if it sleeps.
+        // Joining would block forever if the helper slept through the job.
         helpers.into_iter().for_each(|helper| helper.join().unwrap());
     });
 }
@@ -106,7 +106,7 @@ fn of_two_that_ask_each_is_served_or_told_so() {
         };
         ask(&protocol);
         other.join().unwrap();
-        // Nobody asks any more.
+        // The protocol is free again because no thread asks any more.
         assert!(protocol.run(0, 0, |_| (), &|_| ()));
     });
 }

@@ -1,35 +1,38 @@
-//! How a job is handed to threads, and taken back.
+//! The protocol that hands a job to helper threads and waits for its end.
 //!
-//! A thread that *asks* posts a job, which lies on its own stack; *helpers* do some of it. State that they share:
+//! The *asking thread* posts a job, which is on its own stack. *Helpers* do part of the job. They share this state:
 //!
 //! | | | written by |
 //! |---|---|---|
-//! | `taken` | a thread asks | who asks |
-//! | `job` | where its job is, or null | who asks |
-//! | `jobs` | how many jobs there were | who asks |
-//! | `inside` | helpers that may hold a pointer to a job | helpers |
+//! | `taken` | a thread is asking | the asking thread |
+//! | `job` | a pointer to the job, or null | the asking thread |
+//! | `jobs` | the number of jobs so far | the asking thread |
+//! | `inside` | the number of helpers that may hold a pointer to a job | helpers |
 //! | `sleeping[i]` | helper i is parked, or about to park | helper i |
-//! | `next[t]` of a job | the first index of share t that nobody has begun | both |
+//! | `next[t]` of a job | the first index of share t that no thread has begun | both |
 //!
-//! What holds, and why. "F" is a sequentially consistent fence; of two fences, one comes first for all threads.
+//! The protocol has the following properties. "F" is a sequentially consistent fence; all threads agree which of two
+//! fences comes first.
 //!
-//! 1. **There is one job at a time.** Only the thread whose `compare_exchange` turned `taken` from false to true posts, and it
-//!    turns it back when all else is done.
-//! 2. **Every index is done once.** An index of a share belongs to the thread whose `fetch_add` on `next` gave it.
-//!    All shares are gone through by who asks, so that nothing depends on whether a helper comes.
-//! 3. **No helper holds a job that is gone.** A helper: `inside += 1`, F, reads `job`, works, `inside -= 1`. Who
-//!    asks: `job = null`, F, waits until `inside` is 0. If the helper's F is first, who asks sees it inside and
-//!    waits. Else the helper reads null, or a later job, whose poster waits for it likewise.
-//! 4. **Who asks sees all that was done.** It reads 0 from `inside` (acquire) where the last helper left it
-//!    (release); all that changes `inside` reads and writes it at once, so that helpers that left before are seen,
-//!    too. A helper sees the job, since it reads `job` (acquire) as posted (release).
-//! 5. **No helper sleeps through a job.** A helper: `sleeping = true`, F, reads `jobs`, parks if it is the number it
-//!    knows. Who asks: `jobs += 1`, F, wakes all that are `sleeping`. If the helper's F is first, it is woken, and a
-//!    wake before the parking ends that at once. Else it sees the job. (A helper that missed a job would cost time,
-//!    by 2. no result.)
-//! 6. **A panic ends a job early and comes to who asked,** when no helper is inside any more: it empties all shares.
+//! 1. **There is one job at a time.** Only the thread whose `compare_exchange` changed `taken` from false to true posts
+//!    a job. It sets `taken` back to false at the very end.
+//! 2. **Every index is done once.** An index of a share belongs to the thread whose `fetch_add` on `next` returned the
+//!    index. The asking thread goes through all shares, so the result does not depend on whether a helper comes.
+//! 3. **No helper holds a job that has ended.** A helper does `inside += 1`, F, reads `job`, works, and does
+//!    `inside -= 1`. The asking thread does `job = null`, F, and waits until `inside` is 0. If the helper's F comes
+//!    first, the asking thread sees the helper inside and waits. Otherwise the helper reads null, or a later job, whose
+//!    asking thread waits for the helper likewise.
+//! 4. **The asking thread sees all completed work.** It reads 0 from `inside` (acquire) where the last helper left the
+//!    0 (release). All changes of `inside` are read-modify-write operations, so the asking thread also sees the work of
+//!    helpers that left earlier. A helper sees the job because it reads `job` (acquire) as posted (release).
+//! 5. **No helper sleeps through a job.** A helper does `sleeping = true`, F, reads `jobs`, and parks if `jobs` is the
+//!    number that it knows. The asking thread does `jobs += 1`, F, and wakes all helpers that are `sleeping`. If the
+//!    helper's F comes first, the asking thread wakes the helper; a wake-up before the parking makes the parking return
+//!    at once. Otherwise the helper sees the job. (A helper that missed a job would cost time, but by 2. no result.)
+//! 6. **A panic ends a job early and continues on the asking thread** when no helper is inside any more. The panicking
+//!    thread empties all shares.
 //!
-//! `model.rs` has a checker go through the orders in which this can happen.
+//! `model.rs` makes a checker go through the possible orders of these events.
 
 #[cfg(all(test, gelu_model))]
 use loom::{
@@ -53,7 +56,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
 
-/// What who asks and helpers share.
+/// The state that the asking thread and the helpers share.
 pub(super) struct Protocol {
     taken: AtomicBool,
     job: AtomicPtr<Job<'static>>,
@@ -65,15 +68,16 @@ pub(super) struct Protocol {
 struct Job<'a> {
     work: &'a (dyn Fn(usize) + Sync),
     count: usize,
-    /// Share 0 is of who asks, the others are of helpers.
+    /// The first index of each share that no thread has begun. Share 0 belongs to the asking thread, the others to
+    /// helpers.
     next: Vec<AtomicUsize>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    /// Lets the checker see whether a job is used when it is gone.
+    /// Lets the checker detect a use of the job after its end.
     #[cfg(all(test, gelu_model))]
     life: loom::cell::UnsafeCell<()>,
 }
 
-/// The indices of a share.
+/// Returns the indices of share `index` out of `of` shares.
 fn share(index: usize, of: usize, count: usize) -> Range<usize> {
     index * count / of..(index + 1) * count / of
 }
@@ -91,8 +95,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Does a thread's share first, so that what follows finds its numbers in the thread's own caches, and then what
-    /// nobody has begun.
+    /// Runs the thread's own share first, so that a later job finds its numbers in the same thread's caches. Then runs
+    /// the indices of other shares that no thread has begun.
     fn take_part(&self, thread: usize) {
         let part = AssertUnwindSafe(|| {
             for thread in (thread..self.next.len()).chain(0..thread) {
@@ -124,17 +128,17 @@ impl Protocol {
         }
     }
 
-    /// Whether a helper is parked, or about to park.
+    /// Returns whether a helper is parked, or about to park.
     pub(super) fn sleeps(&self, helper: usize) -> bool {
         self.sleeping[helper].load(Relaxed)
     }
 
-    /// Runs `work(index)` for every index below `count` on this thread and on the first `helpers`, of which `wake`
-    /// unparks one. Returns `false` without running anything if another thread asks.
+    /// Runs `work(index)` for every index below `count` on this thread and on the first `helpers` helpers; `wake` has
+    /// to unpark a helper. Returns `false` without running anything if another thread is asking.
     ///
     /// # Panics
     ///
-    /// If `work` does, when no helper works on it any more.
+    /// If `work` panics. The panic continues on the calling thread when no helper runs `work` any more.
     pub(super) fn run(
         &self,
         count: usize,
@@ -146,8 +150,8 @@ impl Protocol {
             return false;
         }
         let job = Job::new(count, helpers + 1, work);
-        // SAFETY: only the lifetime is another. Who reads the pointer is inside, and this thread waits below until
-        // nobody is (3.).
+        // SAFETY: the cast only changes the lifetime. A thread that reads the pointer is inside, and this thread waits
+        // below until no thread is inside (3.).
         let place: *const Job<'static> = unsafe { std::mem::transmute(&raw const job) };
         self.job.store(place.cast_mut(), Release);
         self.jobs.fetch_add(1, AcqRel);
@@ -170,12 +174,12 @@ impl Protocol {
         true
     }
 
-    /// Whether there was a new job since `seen`.
+    /// Returns whether a job was posted since `seen`.
     pub(super) fn has_posted(&self, seen: usize) -> bool {
         self.jobs.load(Acquire) != seen
     }
 
-    /// Takes part in the job, if there was a new one since `seen`; whether there was.
+    /// Takes part in the job if one was posted since `seen`, and returns whether one was.
     pub(super) fn help(&self, helper: usize, seen: &mut usize) -> bool {
         let jobs = self.jobs.load(Acquire);
         if jobs == *seen {
@@ -184,7 +188,7 @@ impl Protocol {
         *seen = jobs;
         self.inside.fetch_add(1, AcqRel);
         fence(SeqCst);
-        // SAFETY: it is there as long as this thread is inside (3.).
+        // SAFETY: the job exists as long as this thread is inside (3.).
         let job = unsafe { self.job.load(Acquire).as_ref() };
         if let Some(job) = job.filter(|job| helper + 1 < job.next.len()) {
             #[cfg(all(test, gelu_model))]
@@ -197,7 +201,7 @@ impl Protocol {
         true
     }
 
-    /// Parks a helper until it is woken, unless there was a new job since `seen`.
+    /// Parks a helper until it is woken, unless a job was posted since `seen`.
     pub(super) fn sleep(&self, helper: usize, seen: usize) {
         self.sleeping[helper].store(true, Relaxed);
         fence(SeqCst);

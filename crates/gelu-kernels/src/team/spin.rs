@@ -1,16 +1,16 @@
-//! How long threads spin before they sleep.
+//! The spin time: how long threads spin before they sleep.
 
 use super::wait::Wait;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Microseconds, where nobody says otherwise.
+/// The default spin time in microseconds.
 const USUAL: u64 = 300;
-/// What is left of the spin time, as a power of two, each time that it was for nothing.
+/// The binary logarithm of the factor that divides the spin time after each fruitless wait.
 const LESS: u32 = 2;
 
-/// In microseconds.
+/// Returns the chosen spin time, in microseconds.
 fn chosen() -> &'static AtomicU64 {
     static CHOSEN: OnceLock<AtomicU64> = OnceLock::new();
     CHOSEN.get_or_init(|| {
@@ -19,9 +19,11 @@ fn chosen() -> &'static AtomicU64 {
     })
 }
 
+/// Parses `GELU_SPIN_TIME`; an empty text gives the default.
+///
 /// # Panics
 ///
-/// If it is not a number.
+/// If `wanted` is not a number.
 pub(super) fn parsed(wanted: &str) -> u64 {
     if wanted.is_empty() {
         return USUAL;
@@ -38,12 +40,12 @@ pub(super) fn spin_time() -> Duration {
     Duration::from_micros(chosen().load(Relaxed))
 }
 
-/// How long the kernels' own threads look out for the next kernel before they sleep; 0 for threads that never spin,
-/// which suits a service on a machine with other work. In whole microseconds, at first those that the environment
-/// variable `GELU_SPIN_TIME` says, or 300. No result depends on it.
+/// Sets how long this crate's own threads spin before they sleep while they wait for the next kernel. With 0 they
+/// never spin, which suits a service on a machine with other work. The time is rounded down to whole microseconds.
+/// At the start it is that of the environment variable `GELU_SPIN_TIME`, or 300. Results do not depend on it.
 ///
-/// A thread that spun for nothing spins a quarter of the time next, so that kernels which come one by one cost
-/// little of it anyway.
+/// A thread that spun in vain spins for a quarter of the time next. Kernels with long pauses between them therefore
+/// cost little spin time anyway.
 ///
 /// # Panics
 ///
@@ -55,9 +57,9 @@ pub fn set_spin_time(time: Duration) {
 /// A thread's wait for its next kernel.
 pub(super) struct Spin {
     wait: Wait,
-    /// Times in a row that it was for nothing.
+    /// The number of fruitless waits in a row.
     fruitless: u32,
-    /// The same when the next kernel is done.
+    /// The value of `fruitless` after the next kernel.
     next: u32,
 }
 
@@ -66,12 +68,12 @@ impl Spin {
         Self { wait: Wait::new(), fruitless: 0, next: 0 }
     }
 
-    /// A kernel has come, and is done: the next wait begins.
+    /// Begins the next wait, after a kernel is done.
     pub(super) fn again(&mut self) {
         *self = Self { wait: Wait::new(), fruitless: self.next, next: 0 };
     }
 
-    /// Waits a moment; whether it is time to sleep.
+    /// Waits a moment, and returns whether it is time to sleep.
     pub(super) fn is_over(&mut self) -> bool {
         self.wait.pause();
         self.wait.time() >= spin_time() / (1 << (LESS * self.fruitless))
@@ -82,9 +84,10 @@ impl Spin {
         self.fruitless
     }
 
-    /// A kernel has come while it slept. If it came soon, to have spun would have been right.
+    /// Notes that a kernel came while the thread slept. If the kernel came within the spin time, spinning would
+    /// have been right.
     pub(super) fn slept(&mut self) {
-        /// Of a 256th of the time nothing is left.
+        /// The largest number that is counted: it divides the spin time by 256, which leaves almost nothing.
         const MOST: u32 = 4;
         let came_soon = self.wait.time() <= spin_time();
         self.next = if came_soon { 0 } else { (self.fruitless + 1).min(MOST) };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use std::vec;
 use std::vec::Vec;
 
-/// How often each number came, in many rounds.
+/// Returns how often each index was run over many rounds.
 fn counts(rounds: usize, count: usize, pause: Duration) -> Vec<usize> {
     let came: Vec<_> = (0..count).map(|_| AtomicUsize::new(0)).collect();
     for _ in 0..rounds {
@@ -66,7 +66,8 @@ fn a_panic_comes_to_who_asked_and_harms_nobody_after() {
     assert_eq!(counts(100, 4, Duration::ZERO), [100; 4]);
 }
 
-/// Runs work on so many threads, and tries again while the threads work for another test. Whether it was done at all.
+/// Runs work on `threads` threads, and tries again while the helpers are busy with another test. Returns whether the
+/// work was done at all.
 fn is_done_on(threads: usize) -> bool {
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_secs(60) {
@@ -94,7 +95,7 @@ fn a_thread_that_spun_for_nothing_spins_for_less_until_it_is_of_use() {
         spin.again();
         assert_eq!(spin.fruitless(), expected);
     }
-    // A kernel that comes while it spins.
+    // This kernel comes while the thread spins.
     spin.again();
     assert_eq!(spin.fruitless(), 0);
 }

@@ -1,4 +1,4 @@
-//! Waiting without sleep, for less and less of a core.
+//! Waiting without sleeping, which gives up more and more of the core.
 
 #[cfg(all(test, gelu_model))]
 pub(super) struct Wait;
@@ -26,7 +26,7 @@ mod timed {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// How long a thread waits without giving way to others that want its core.
+    /// How long a thread waits before it yields its core to other threads.
     const HOLD: Duration = Duration::from_micros(50);
 
     pub(crate) struct Wait(Instant);
@@ -36,12 +36,11 @@ mod timed {
             Self(Instant::now())
         }
 
-        /// How long it has waited.
+        /// Returns how long the thread has waited.
         pub(crate) fn time(&self) -> Duration {
             self.0.elapsed()
         }
 
-        /// Waits a moment.
         pub(crate) fn pause(&mut self) {
             if self.time() > HOLD {
                 thread::yield_now();

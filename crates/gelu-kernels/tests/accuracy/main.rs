@@ -1,7 +1,7 @@
-//! Values and derivatives against arbitrary precision and over all inputs.
+//! Compares values and derivatives with arbitrary precision, and checks them on a sample of all inputs.
 //!
-//! The bounds stand in one table, `examples/verify/bounds.rs`; one that is far above what is measured fails too,
-//! so that it cannot go stale. `reference.csv` is written by `generate.py` beside it.
+//! The bounds are in one table, `examples/verify/bounds.rs`. A bound that is far above the measured error fails,
+//! too, so that bounds cannot become stale. `generate.py` in this directory writes `reference.csv`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -18,7 +18,7 @@ use gelu_kernels::{Storage, Unit};
 use half::{bf16, f16};
 use measure::{Of, spacing};
 
-/// What the file of references calls a unit, and the parameter that it has there.
+/// Returns the unit with the name and the parameter that it has in the file of references.
 fn in_references(unit: Unit) -> Unit {
     match unit {
         Unit::Elu { .. } => Unit::Elu { alpha: 1.0 },
@@ -26,8 +26,8 @@ fn in_references(unit: Unit) -> Unit {
     }
 }
 
-/// The arbitrary-precision references of a unit: input, value and derivative. The inputs are f64;
-/// most of them are f32.
+/// Returns the arbitrary-precision references of a unit: input, value and derivative. The inputs are f64, and most
+/// of them are also f32.
 fn references(unit: Unit) -> Vec<(f64, f64, f64)> {
     let name = in_references(unit).name();
     let bits = |text: &str| f64::from_bits(u64::from_str_radix(text, 16).unwrap());
@@ -40,7 +40,8 @@ fn references(unit: Unit) -> Vec<(f64, f64, f64)> {
     mine
 }
 
-/// Every region in which something could go wrong, densely, and a stride of all other inputs.
+/// Returns a dense sample of every region in which something could go wrong, and a sparse sample of all other
+/// inputs.
 fn inputs() -> Vec<f32> {
     const NEAR: i32 = 20_000;
     let special = [
@@ -102,11 +103,11 @@ fn f32_is_within_its_bounds_and_the_bounds_are_tight() {
 #[test]
 fn f64_is_close_to_arbitrary_precision() {
     for unit in Unit::ALL {
-        // Of values and of derivatives: what a search for the worst f64 found, and a little more. The worst points
-        // that it found are among the references.
+        // Bounds for values and for derivatives: a little more than the largest error that a search over f64
+        // found. The worst inputs of the search are among the references.
         let bounds = match unit {
             Unit::Cauchy | Unit::Mish => [5.5, 7.0],
-            // Squares and products of what has errors of its own.
+            // These are squares and products of numbers with errors of their own.
             Unit::Gelu2 => [9.0, 7.0],
             Unit::Tanhshrink => [5.5, 8.0],
             _ => [5.5, 5.5],
@@ -143,8 +144,8 @@ fn all_16_bit_inputs_are_rounded_once() {
     rounded_once::<bf16>(bf16::from_bits, bf16::ONE, 7, -133, overflow);
 }
 
-/// `digits` are those behind the point, `smallest` is the smallest subnormal's exponent, and what is
-/// at least `overflow` rounds to infinity.
+/// Checks that 16-bit results are rounded once. `digits` is the number of bits after the point, `smallest` is the
+/// exponent of the smallest subnormal, and exact results of at least `overflow` round to infinity.
 fn rounded_once<S: Storage<Float = f32>>(
     of_bits: fn(u16) -> S,
     one: S,
@@ -173,10 +174,11 @@ fn rounded_once<S: Storage<Float = f32>>(
                 assert!(ulps <= 1.0, "{unit:?} {of:?} {name} at {x:e}: {got:e}, {exact:e}");
                 wrong += u32::from(ulps > 0.500_001);
             }
-            // Rounded to f32 before: where that hits a tie of 16 bits, the wrong way is taken.
+            // Results are rounded to f32 first. Where the f32 is a tie of 16 bits, the second rounding may go the
+            // wrong way.
             let allowed = match unit {
                 Unit::Gelu => 4,
-                // The square of 8 digits often is such a tie, and the f32 next to it the GELU's.
+                // The square of 8 digits is often such a tie, and the GELU is the f32 next to it.
                 Unit::Gelu2 => 10,
                 _ => 8,
             };
@@ -191,7 +193,7 @@ fn reference_functions_agree_with_arbitrary_precision() {
     for unit in Unit::ALL {
         for (x, value, derivative) in references(unit) {
             for (got, exact) in [(unit.value(x), value), (unit.derivative(x), derivative)] {
-                // What f32 does not hold is of no matter here.
+                // Errors below the precision of f32 do not matter here.
                 let spacing = spacing(exact).max(exact.abs() * 2f64.powi(-24));
                 let ulps = if got == exact { 0.0 } else { (got - exact).abs() / spacing };
                 assert!(
@@ -205,8 +207,8 @@ fn reference_functions_agree_with_arbitrary_precision() {
 
 #[test]
 fn derivative_is_that_of_the_forward_function() {
-    // Central differences of the f64 functions, whose step error is about 1e-10; where a square is large,
-    // so is what its last place makes of that.
+    // Compares with central differences of the f64 functions, whose step error is about 1e-10. Where a square is
+    // large, so is the error that its last place causes in the difference.
     for unit in Unit::ALL {
         for step in -80..=80 {
             let x = f64::from(step) * 0.1 + 0.013;
@@ -219,7 +221,8 @@ fn derivative_is_that_of_the_forward_function() {
     }
 }
 
-/// The limits of a unit for x → −∞ and x → +∞, and what it is at 0; then the derivative's two.
+/// Returns the limits of a unit for x → −∞, at 0, and for x → +∞, and then the derivative's limits for x → −∞ and
+/// x → +∞.
 fn limits(unit: Unit) -> ([f32; 3], [f32; 2]) {
     const SELU: [f64; 2] = [1.050_700_987_355_480_5, 1.673_263_242_354_377_2];
     let infinity = f32::INFINITY;
@@ -286,7 +289,7 @@ fn no_finite_input_gives_nan() {
         assert!(Of::Value.compute(unit, &x, 1.0).iter().all(|y| !y.is_nan()), "{unit:?}");
         let slopes = Of::Derivative.compute(unit, &x, 1.0);
         for (&x, slope) in x.iter().zip(slopes) {
-            // 2·x overflows where x² long has.
+            // 2·x overflows only where x² has overflowed long before.
             let overflows = (unit.derivative(f64::from(x)) as f32).is_infinite();
             assert!(slope.is_finite() || overflows && !slope.is_nan(), "{unit}′({x:e})");
         }
@@ -295,7 +298,7 @@ fn no_finite_input_gives_nan() {
 
 #[test]
 fn far_out_the_cauchy_unit_is_an_elu_of_alpha_one_over_pi() {
-    // §4: the same limit for x → −∞, and x up to a shift by 1/π for x → ∞.
+    // §4: both have the same limit for x → −∞, and approach x up to a shift by 1/π for x → ∞.
     let alpha = std::f64::consts::FRAC_1_PI;
     for x in [30.0, 1e3, 1e6] {
         let below = Unit::Cauchy.value(-x) - alpha * Unit::Elu { alpha: 1.0 }.value(-x);

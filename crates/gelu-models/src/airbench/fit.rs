@@ -1,4 +1,4 @@
-//! Fitting the whitening to the patches of a training set. Sums and decomposition are carried out in f64.
+//! Fits the whitening to the patches of a training set. Sums and the decomposition are computed in f64.
 
 use super::PatchWhitening;
 use super::whitening::PATCH;
@@ -7,11 +7,11 @@ use crate::zca::eigen;
 use burn::tensor::{Tensor, TensorData};
 use faer::Mat;
 
-/// Pictures read from the device at a time.
+/// The number of images that are read from the device at a time.
 const CHUNK: usize = 256;
 
 impl PatchWhitening {
-    /// Fits the whitening to all patches of 2×2 pixels of some pictures, on whose device it stays.
+    /// Fits the whitening to all 2×2 patches of the images. The whitening stays on their device.
     ///
     /// # Shapes
     ///
@@ -40,11 +40,11 @@ impl PatchWhitening {
         });
         let (eigenvalues, eigenvectors) = eigen(&covariance)?;
         let (mut weight, mut bias) = (Vec::with_capacity(size * size), Vec::with_capacity(size));
-        // faer's eigenvalues ascend.
+        // faer sorts the eigenvalues in ascending order.
         for index in (0..size).rev() {
             let eigenvalue = eigenvalues[index];
             let direction: Vec<f64> = eigenvectors.col(index).iter().copied().collect();
-            // Of a vector and its negation, which are as good, the one with a positive sum.
+            // A vector and its negation are equally good. This picks the one with a positive sum.
             let sign = if direction.iter().sum::<f64>() < 0.0 { -1.0 } else { 1.0 };
             let scale = sign / (eigenvalue.max(0.0) + regulariser).sqrt();
             let filter = direction.into_iter().map(|value| value * scale);
@@ -61,9 +61,9 @@ impl PatchWhitening {
 
 /// Sums over all patches.
 struct Moments {
-    /// Of each value.
+    /// The sum of each value.
     sums: Vec<f64>,
-    /// Of each two values' product, the lower half, row by row.
+    /// The sums of the products of two values: the lower half, row by row.
     products: Vec<f64>,
 }
 
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use burn::tensor::{Device, Distribution};
 
-    /// Pictures whose neighbouring pixels and channels go together, as those of photographs do.
+    /// Returns images whose neighbouring pixels and channels are correlated, as in photographs.
     fn pictures(count: usize) -> Tensor<4> {
         let device = Device::default();
         device.seed(7);
@@ -115,7 +115,7 @@ mod tests {
         mixed * 0.5 + grey + 0.3
     }
 
-    /// What comes out, `[places, channels]`, place by place.
+    /// Returns the outputs, `[places, channels]`, pixel by pixel.
     fn outputs(whitening: &PatchWhitening, pictures: Tensor<4>) -> Vec<Vec<f64>> {
         let white = whitening.forward(pictures);
         let channels = white.dims()[1];
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn whitened_patches_have_mean_zero_and_covariance_one() {
-        // More pictures than one chunk.
+        // There are more images than one chunk holds.
         let pictures = pictures(CHUNK + 50);
         let whitening = PatchWhitening::fit(&pictures, 1e-9).unwrap();
         assert_eq!((whitening.channels(), whitening.outputs()), (3, 24));
@@ -147,15 +147,15 @@ mod tests {
         }
     }
 
-    /// Of one channel whose patches are (a, a, a, a) the covariance has the eigenvalue 4·Var a in the
-    /// direction (½, ½, ½, ½), and 0 in all others.
+    /// For one channel with patches (a, a, a, a), the covariance has the eigenvalue 4·Var a in the direction
+    /// (½, ½, ½, ½), and 0 in all other directions.
     #[test]
     fn a_direction_is_divided_by_the_root_of_its_eigenvalue_and_the_regulariser() {
         let device = Device::default();
         let values = [1.0_f32, 3.0, 5.0, 7.0];
         let one = |value: f32| Tensor::<4>::full([1, 1, 2, 2], value, &device);
         let pictures = Tensor::cat(values.map(one).to_vec(), 0);
-        // Var a = 5, so that 4·5 + 5 = 25.
+        // Var a is 5, so the divisor is the root of 4·5 + 5 = 25.
         let whitening = PatchWhitening::fit(&pictures, 5.0).unwrap();
         let places = outputs(&whitening, pictures);
         for (place, value) in places.iter().zip(values) {

@@ -1,4 +1,5 @@
-//! A network of the shape of airbench94, of our own writing, by default at half its widths.
+//! Our own implementation of a network with the structure of airbench94, with half of airbench94's widths by
+//! default.
 //!
 //! ```text
 //! [batch, 3, 32, 32]
@@ -9,12 +10,12 @@
 //!   → the largest value of each channel → linear, no bias → · 1/9 → [batch, 10]
 //! ```
 //!
-//! A block is 3×3 convolution → 2×2 max-pool → batch norm → activation → 3×3 convolution → batch norm →
-//! activation, the convolutions same and without bias. 497,792 trainable parameters; airbench94 has 64, 256 and
-//! 256 channels (Jordan, arXiv 2404.00498).
+//! A block is 3×3 convolution → 2×2 max-pool → batch norm → activation → 3×3 convolution → batch norm → activation.
+//! The convolutions have "same" padding and no bias. There are 497,792 trainable parameters; airbench94 has 64, 256
+//! and 256 channels (Jordan, arXiv 2404.00498).
 //!
-//! Unlike there, batch norms are Burn's, with scales that are trained, weights are He-normal throughout, and the
-//! whitening subtracts the mean patch in place of a bias that is trained for a while.
+//! There are three differences from airbench94. Batch norms are Burn's, with trained scales. All weights are
+//! He-normal. The whitening subtracts the mean patch instead of having a bias that is trained for a while.
 
 #[cfg(feature = "zca-fit")]
 mod fit;
@@ -32,7 +33,7 @@ use burn::tensor::{Device, Tensor};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers::{self, batch_norm_activation, conv2d, max_pool2d};
 
-/// Smallest height and width that the whitening and three pools leave a pixel of.
+/// The smallest height and width of an image for which the whitening and three pools leave a pixel.
 const SMALLEST_IMAGE: usize = 9;
 
 /// Configuration of an [`Airbench`]; the defaults are half of airbench94's widths.
@@ -43,31 +44,31 @@ const SMALLEST_IMAGE: usize = 9;
 /// ```
 #[derive(Config, Debug)]
 pub struct AirbenchConfig {
-    /// Number of classes.
+    /// The number of classes.
     #[config(default = 10)]
     pub classes: usize,
-    /// Channels of the images.
+    /// The number of channels of the images.
     #[config(default = 3)]
     pub channels: usize,
-    /// Channels of the three blocks.
+    /// The numbers of channels of the three blocks.
     #[config(default = "[32, 128, 128]")]
     pub widths: [usize; 3],
-    /// What the outputs are multiplied by: so small that training begins with next to equal
-    /// probabilities.
+    /// The factor of the outputs. It is so small that all classes have nearly equal probabilities at the start of
+    /// training.
     #[config(default = "1.0 / 9.0")]
     pub scale: f64,
-    /// The nonlinearity of every convolution.
+    /// The activation after every convolution.
     #[config(default = "Activation::Gelu")]
     pub activation: Activation,
 }
 
 impl AirbenchConfig {
-    /// A network behind a whitening, with weights drawn from the device's generator. Without one that was
-    /// fitted, [`PatchWhitening::identity`] is what a record is loaded into.
+    /// Creates a network after `whitening`, with random weights from the device's generator. If you load a record,
+    /// use [`PatchWhitening::identity`] instead of a fitted whitening.
     ///
     /// # Panics
     ///
-    /// If a size is 0, the scale is not finite, or the whitening is one of other channels.
+    /// If a size is 0, the scale is not finite, or the whitening has a different number of channels.
     pub fn init(&self, whitening: PatchWhitening, device: &Device) -> Airbench {
         assert!(
             self.classes > 0
@@ -97,8 +98,8 @@ impl AirbenchConfig {
         }
     }
 
-    /// Number of trainable parameters: the weights, and two a channel for each batch norm. The whitening is not
-    /// trained. (A learnable activation adds its own.)
+    /// Returns the number of trainable parameters: the weights, and two per channel for each batch norm. The
+    /// whitening is not trained. The parameters of a learnable activation are not included.
     pub fn parameter_count(&self) -> usize {
         let mut inputs = 8 * self.channels;
         let blocks = self.widths.map(|width| {
@@ -142,9 +143,9 @@ impl Block {
     }
 }
 
-/// A classifier of the shape of airbench94 (Jordan, arXiv 2404.00498), by default at half its widths: whitened
-/// patches, three blocks of two 3×3 convolutions with a pool, the largest value of each channel, scaled logits. The
-/// defaults have 497,792 trainable parameters. Made by [`AirbenchConfig`].
+/// A classifier with the structure of airbench94 (Jordan, arXiv 2404.00498), with half of its widths by default:
+/// whitened patches, three blocks of two 3×3 convolutions with a pool, the largest value of each channel, and
+/// scaled logits. The defaults have 497,792 trainable parameters. Create it with [`AirbenchConfig`].
 #[derive(Module, Debug)]
 pub struct Airbench {
     whitening: PatchWhitening,
@@ -156,7 +157,8 @@ pub struct Airbench {
 }
 
 impl Airbench {
-    /// Logits of a batch. The batch's own statistics act on autodiff devices alone, as everywhere in Burn.
+    /// Returns the logits of a batch. The statistics of the batch are only used on autodiff devices, as everywhere
+    /// in Burn.
     ///
     /// # Shapes
     ///
@@ -165,7 +167,7 @@ impl Airbench {
     ///
     /// # Panics
     ///
-    /// If the images are smaller than 9 × 9, or have another number of channels.
+    /// If the images are smaller than 9 × 9, or have a different number of channels.
     pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
         let [_, _, height, width] = images.dims();
         assert!(
@@ -186,12 +188,13 @@ mod tests {
     #[test]
     fn half_of_airbench94_has_the_documented_parameters() {
         let config = AirbenchConfig::new();
-        // Two convolutions a block, two numbers a channel for each of its norms, and the output.
+        // There are two convolutions per block, two numbers per channel for each of the block's norms, and the
+        // output.
         let convolutions = 9 * (24 * 32 + 32 * 32 + 32 * 128 + 3 * 128 * 128);
         assert_eq!(config.parameter_count(), convolutions + 4 * (32 + 128 + 128) + 1280);
         let device = Device::default();
         let model = config.init(PatchWhitening::identity(3, &device), &device);
-        // Burn counts the running means and variances, and the whitening, too.
+        // Burn also counts the running means and variances, and the whitening.
         let fixed = 2 * 2 * (32 + 128 + 128) + 12 * 12 + 12;
         assert_eq!(model.num_params(), 497_792 + fixed);
     }

@@ -3,18 +3,18 @@ use burn::tensor::module::conv2d;
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Tensor};
 
-/// Height and width of a patch.
+/// The height and width of a patch.
 pub(super) const PATCH: usize = 2;
 
-/// A convolution that whitens the patches of 2×2 pixels of a picture, and its negation: the fixed first layer
-/// of an [`Airbench`](super::Airbench).
+/// A convolution that whitens the 2×2 patches of an image, together with its negation: the fixed first layer of
+/// an [`Airbench`](super::Airbench).
 ///
-/// With the mean m of all patches, seen as vectors of `4 · channels` numbers, and their covariance U·Λ·Uᵀ it
-/// computes (Λ + ε)^(−1/2)·Uᵀ·(p − m) of every patch p, and behind it the same negated, so that an activation
-/// that loses one sign loses nothing. The rows of Uᵀ stand in the order of falling eigenvalues.
+/// Patches are vectors of `4 · channels` numbers, with mean m and covariance U·Λ·Uᵀ. For every patch p, the
+/// layer outputs (Λ + ε)^(−1/2)·Uᵀ·(p − m), followed by the negation of these numbers, so that an activation
+/// that drops one sign loses nothing. The rows of Uᵀ are sorted by descending eigenvalues.
 ///
-/// Fitted by `PatchWhitening::fit` of the feature `zca-fit`. It is a module without parameters to train, so that
-/// it is saved and loaded as a part of its network. Source: Jordan, arXiv 2404.00498, section 3.2, after Page's
+/// `PatchWhitening::fit`, with the feature `zca-fit`, fits it. It is a module without trainable parameters, so
+/// it is saved and loaded as part of its network. Source: Jordan, arXiv 2404.00498, section 3.2, after Page's
 /// "How to train your ResNet 8" (2019).
 #[derive(Module, Debug)]
 pub struct PatchWhitening {
@@ -23,7 +23,7 @@ pub struct PatchWhitening {
 }
 
 impl PatchWhitening {
-    /// The whitening with these filters, and what is added to each one's output.
+    /// Creates the whitening from filters, and from the numbers that are added to the filters' outputs.
     ///
     /// # Shapes
     ///
@@ -32,7 +32,7 @@ impl PatchWhitening {
     ///
     /// # Panics
     ///
-    /// If the shapes are others.
+    /// If the shapes differ from these.
     pub fn from_parts(weight: Tensor<4>, bias: Tensor<1>) -> Self {
         let [filters, channels, height, width] = weight.dims();
         assert!(
@@ -47,19 +47,19 @@ impl PatchWhitening {
         Self { weight: RunningState::new(weight), bias: RunningState::new(bias) }
     }
 
-    /// One filter a pixel and channel, as they are: what a saved whitening is loaded into.
+    /// Creates filters that copy one pixel and channel each. Load a saved whitening into this one.
     pub fn identity(channels: usize, device: &Device) -> Self {
         let filters = PATCH * PATCH * channels;
         let weight = Tensor::<2>::eye(filters, device).reshape([filters, channels, PATCH, PATCH]);
         Self::from_parts(weight, Tensor::zeros([filters], device))
     }
 
-    /// Channels of the pictures.
+    /// Returns the number of channels of the images.
     pub fn channels(&self) -> usize {
         self.weight.value().dims()[1]
     }
 
-    /// Channels that it makes: `8 · channels`.
+    /// Returns the number of channels of the result: `8 · channels`.
     pub fn outputs(&self) -> usize {
         2 * self.weight.value().dims()[0]
     }
@@ -73,7 +73,7 @@ impl PatchWhitening {
     ///
     /// # Panics
     ///
-    /// If the pictures have other channels, or no patch.
+    /// If the images have a different number of channels, or are smaller than a patch.
     pub fn forward(&self, pictures: Tensor<4>) -> Tensor<4> {
         let options = ConvOptions::new([1, 1], [0, 0], [1, 1], 1);
         let white = conv2d(pictures, self.weight.value(), Some(self.bias.value()), options);

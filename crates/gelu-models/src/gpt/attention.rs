@@ -4,14 +4,15 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use gelu_training::layers::{causal_attention, linear};
 
-/// Attention of every place to itself and to those before it, in several heads, without biases.
+/// The attention of every position to itself and to earlier positions, in several heads, without
+/// biases.
 ///
 /// ```text
-/// softmax(Q·Kᵀ/√(width/heads), later places masked)·V
+/// softmax(Q·Kᵀ/√(width/heads), later positions masked)·V
 /// ```
 #[derive(Module, Debug)]
 pub(crate) struct CausalAttention {
-    /// To queries, keys and values, side by side.
+    /// The layer to queries, keys and values, next to each other.
     qkv: Linear,
     output: Linear,
     #[module(skip)]
@@ -27,6 +28,8 @@ impl CausalAttention {
         Self { qkv: layer(width, 3 * width, WRITES), output: layer(width, width, deviation), heads }
     }
 
+    /// Returns the output of the attention.
+    ///
     /// # Shapes
     ///
     /// - input and output: `[batch, length, width]`

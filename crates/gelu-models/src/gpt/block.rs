@@ -8,10 +8,10 @@ use burn::tensor::{Device, Tensor};
 use gelu_core::{Channels, FeedForward, GatedFeedForward, PolyNorm, PolyNormConfig};
 use gelu_training::layers::{layer_norm, linear, linear_activation, rms_norm};
 
-/// What is added to the variance or the mean square in a norm.
+/// The number that a norm adds to the variance or to the mean square.
 const EPSILON: f64 = 1e-5;
 
-/// `x + attention(norm(x))`, then `x + mlp(norm(x))`.
+/// A block: `x + attention(norm(x))`, then `x + mlp(norm(x))`.
 #[derive(Module, Debug)]
 pub(crate) struct Block {
     attention_norm: Norm,
@@ -31,6 +31,8 @@ impl Block {
         }
     }
 
+    /// Returns the output of the block.
+    ///
     /// # Shapes
     ///
     /// - input and output: `[batch, length, width]`
@@ -68,7 +70,7 @@ impl Norm {
     }
 }
 
-/// The position-wise network, without biases.
+/// A position-wise network without biases.
 #[derive(Module, Debug)]
 enum Mlp {
     Plain(FeedForward),
@@ -76,7 +78,7 @@ enum Mlp {
     PolyNorm(Normed),
 }
 
-/// `outer(norm(inner(x)))`.
+/// A position-wise network with a norm as its nonlinearity: `outer(norm(inner(x)))`.
 #[derive(Module, Debug)]
 struct Normed {
     linear_inner: Linear,

@@ -1,4 +1,4 @@
-//! A small GPT, decoder-only.
+//! A small decoder-only GPT.
 
 mod attention;
 mod block;
@@ -12,10 +12,10 @@ use burn::tensor::{Device, Int, Tensor};
 use gelu_core::Activation;
 use gelu_core::dispatch::reshaped;
 
-/// Standard deviation of the weights that do not write into the residual stream (Radford et al., 2019).
+/// The standard deviation of weights that do not write into the residual stream (Radford et al., 2019).
 const WRITES: f64 = 0.02;
 
-/// What is normalised before attention, before the position-wise network and before the logits.
+/// The normalisation before attention, before the position-wise network and before the logits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GptNorm {
@@ -25,36 +25,36 @@ pub enum GptNorm {
     Rms,
 }
 
-/// What a position-wise network is made of.
+/// The structure of a position-wise network.
 #[derive(Config, Debug, PartialEq)]
 pub enum GptMlp {
-    /// A hidden layer 4 times as wide as its input, `down(f(up(x)))`.
+    /// A hidden layer that is 4 times as wide as its input, `down(f(up(x)))`.
     Plain(Activation),
     /// A gated unit, `down(f(gate(x))·up(x))`: GEGLU for GELU, SwiGLU for SiLU. Its hidden width is ⅔ of the
-    /// plain one, which makes the parameters as many within 1 % from a width of 64 on.
+    /// plain network's. For widths of 64 and more, the numbers of parameters then differ by less than 1%.
     Gated(Activation),
-    /// As the plain one, with a [`PolyNorm`](gelu_core::PolyNorm) in the function's place.
+    /// Like the plain network, with a [`PolyNorm`](gelu_core::PolyNorm) instead of the function.
     PolyNorm,
 }
 
 /// Configuration of a [`Gpt`]; the defaults are nanoGPT's for characters on a CPU.
 #[derive(Config, Debug)]
 pub struct GptConfig {
-    /// How many different tokens there are.
+    /// The number of different tokens.
     pub vocabulary: usize,
-    /// How many tokens it sees at once.
+    /// The number of tokens that the network sees at once.
     #[config(default = 64)]
     pub context: usize,
-    /// Number of blocks.
+    /// The number of blocks.
     #[config(default = 4)]
     pub layers: usize,
-    /// Heads of attention in each.
+    /// The number of attention heads in each block.
     #[config(default = 4)]
     pub heads: usize,
-    /// Features of a token.
+    /// The number of features of a token.
     #[config(default = 128)]
     pub width: usize,
-    /// The position-wise networks.
+    /// The structure of the position-wise networks.
     #[config(default = "GptMlp::Plain(Activation::Gelu)")]
     pub mlp: GptMlp,
     /// The normalisation.
@@ -63,12 +63,12 @@ pub struct GptConfig {
 }
 
 impl GptConfig {
-    /// A network whose weights are drawn from the device's generator: N(0, 0.02²), those that write into
-    /// the residual stream N(0, 0.02²/(2·layers)).
+    /// Creates a network with random weights from the device's generator: N(0, 0.02²), and N(0,
+    /// 0.02²/(2·layers)) for weights that write into the residual stream.
     ///
     /// # Panics
     ///
-    /// If a size is 0, or the width is no multiple of the number of heads.
+    /// If a size is 0, or the width is not a multiple of the number of heads.
     pub fn init(&self, device: &Device) -> Gpt {
         let sizes = [self.vocabulary, self.context, self.heads, self.width];
         assert!(
@@ -87,7 +87,7 @@ impl GptConfig {
         }
     }
 
-    /// Number of trainable parameters; a nonlinearity that learns adds its own.
+    /// Returns the number of trainable parameters, without those of a learnable activation.
     pub fn parameter_count(&self) -> usize {
         let Self { vocabulary, context, layers, width, .. } = *self;
         let attention = 4 * width * width;
@@ -96,7 +96,7 @@ impl GptConfig {
         (vocabulary + context) * width + layers * (attention + mlp + 2 * width) + width
     }
 
-    /// Hidden neurons of a block: 4 times the width, or 8/3 where each has a gate.
+    /// Returns the number of a block's hidden neurons: 4 times the width, or 8/3 times for gated units.
     fn hidden(&self) -> usize {
         match self.mlp {
             GptMlp::Gated(_) => (8 * self.width + 1) / 3,
@@ -104,7 +104,8 @@ impl GptConfig {
         }
     }
 
-    /// Standard deviation of the weights that write into the residual stream, twice a block.
+    /// Returns the standard deviation of weights that write into the residual stream, which happens twice
+    /// per block.
     fn residual_deviation(&self) -> f64 {
         WRITES / (2.0 * self.layers as f64).sqrt()
     }
@@ -114,15 +115,15 @@ fn normal(std: f64) -> Initializer {
     Initializer::Normal { mean: 0.0, std }
 }
 
-/// A small decoder-only transformer, as nanoGPT has it (Radford et al., 2019), without biases or dropout.
+/// A small decoder-only transformer like nanoGPT (Radford et al., 2019), without biases or dropout.
 ///
 /// ```text
-/// [batch, length] → embedding of token + embedding of place
+/// [batch, length] → embedding of token + embedding of position
 ///   → layers × (x + attention(norm(x)), then x + mlp(norm(x)))
 ///   → norm → logits, by the weights of the tokens' embedding: [batch, length, vocabulary]
 /// ```
 ///
-/// With 65 tokens and the defaults it has 804,096 parameters. Made by [`GptConfig`].
+/// With 65 tokens and the defaults it has 804,096 parameters. Create it with [`GptConfig`].
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -136,7 +137,7 @@ fn normal(std: f64) -> Initializer {
 /// assert_eq!(llama_like.init(&device).forward(tokens).dims(), [2, 64, 65]);
 /// ```
 ///
-/// nanoGPT's names, of a network with `bias=False`, are translated by
+/// The following code loads nanoGPT's weights, of a network with `bias=False`:
 ///
 /// ```no_run
 /// # use burn::tensor::Device;
@@ -167,21 +168,21 @@ pub struct Gpt {
 }
 
 impl Gpt {
-    /// Logits of the token that follows each place.
+    /// Returns, for each position, the logits of the token that follows it.
     ///
     /// # Shapes
     ///
-    /// - tokens: `[batch, length]`, each below the vocabulary
+    /// - tokens: `[batch, length]`, each smaller than the vocabulary
     /// - output: `[batch, length, vocabulary]`
     ///
     /// # Panics
     ///
-    /// If there are more tokens than the context has places.
+    /// If there are more tokens than the context allows.
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
         let [batch, length] = tokens.dims();
         let context = self.context();
         assert!(length <= context, "a Gpt of {context} places got {length} tokens");
-        // Cut from a row, since Burn makes no row of an empty tensor.
+        // The positions are cut from a row, because Burn cannot make a row of an empty tensor.
         let row = Tensor::<1, Int>::arange(0..context as i64, &tokens.device()).unsqueeze::<2>();
         let places = row.slice([0..1, 0..length]);
         let x = self.tokens.forward(tokens) + self.positions.forward(places);
@@ -192,7 +193,7 @@ impl Gpt {
         reshaped(logits, [batch, length, vocabulary])
     }
 
-    /// How many tokens it sees at once.
+    /// Returns the number of tokens that the network sees at once.
     pub fn context(&self) -> usize {
         self.positions.weight.dims()[0]
     }

@@ -2,15 +2,15 @@ use super::Gpt;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 impl Gpt {
-    /// What follows the prompt, a token at a time: each is drawn with probability `softmax(logits/temperature)`
-    /// by a number that `uniform` gives, which is in `[0, 1)`. At temperature 0 it is the likeliest one.
+    /// Returns the continuation of the prompt, token by token. Each token is sampled with probability
+    /// `softmax(logits/temperature)`, with a random number in `[0, 1)` from `uniform`. At temperature 0 it is
+    /// the most likely token.
     ///
-    /// The last tokens of prompt and text are seen, as many as the context has places.
+    /// The network sees the last tokens of prompt and text, as many as its context allows.
     ///
     /// # Panics
     ///
-    /// If the prompt is empty or has a token that is none of the vocabulary, or the temperature is negative
-    /// or no number.
+    /// If the prompt is empty or has a token outside the vocabulary, or the temperature is negative or NaN.
     pub fn continued(
         &self,
         prompt: &[usize],
@@ -34,7 +34,7 @@ impl Gpt {
         text.split_off(prompt.len())
     }
 
-    /// Logits of the token that follows.
+    /// Returns the logits of the next token.
     fn next(&self, seen: &[usize], device: &Device) -> Vec<f64> {
         let tokens: Vec<i64> = seen.iter().map(|&token| token as i64).collect();
         let tokens = Tensor::<2, Int>::from_data(TensorData::new(tokens, [1, seen.len()]), device);
@@ -43,7 +43,7 @@ impl Gpt {
     }
 }
 
-/// The token at which the sum of probabilities exceeds `uniform`.
+/// Returns the token at which the sum of probabilities exceeds `uniform`.
 fn drawn(logits: &[f64], temperature: f64, uniform: f64) -> usize {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let likeliest = logits.iter().position(|&logit| logit == largest).unwrap_or(0);
@@ -56,7 +56,7 @@ fn drawn(logits: &[f64], temperature: f64, uniform: f64) -> usize {
         left -= weight;
         left < 0.0
     };
-    // What rounding leaves at the end is the likeliest token's.
+    // If rounding leaves no token at the end, the result is the most likely token.
     weights.map(passed).position(|here| here).unwrap_or(likeliest)
 }
 
@@ -75,7 +75,7 @@ mod tests {
             times
         });
         assert_eq!(times, [250, 750, 0]);
-        // At half the temperature odds are squared.
+        // Halving the temperature squares the odds.
         assert_eq!(drawn(&logits, 0.5, 0.0999), 0);
         assert_eq!(drawn(&logits, 0.5, 0.1001), 1);
         assert_eq!(drawn(&logits, 0.0, 0.0), 1);

@@ -1,8 +1,8 @@
-//! Fitting the whitening to a training set.
+//! Fits the whitening to a training set.
 //!
-//! Sums and decomposition are carried out in f64: with ε = 1e-5 next to eigenvalues of a few hundred,
-//! f32 would lose the small ones. They run on one thread, because faer divides sums by the number of
-//! threads, and the result would depend on the machine.
+//! Sums and the decomposition are computed in f64: with ε = 1e-5 next to eigenvalues of a few hundred, f32
+//! would lose the small ones. They run on one thread, because faer divides sums by the number of threads,
+//! and the result would depend on the machine.
 
 use super::Zca;
 use burn::config::Config;
@@ -14,40 +14,41 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
 
-/// Examples read from the device at a time.
+/// The number of examples that are read from the device at a time.
 const CHUNK: usize = 1024;
 
-/// How to fit a [`Zca`]; the default is the authors' regulariser, 1e-5.
+/// The configuration for fitting a [`Zca`]; the default is the authors' regulariser, 1e-5.
 #[derive(Config, Debug)]
 pub struct ZcaConfig {
-    /// ε, added to every eigenvalue of the covariance.
+    /// The regulariser ε, which is added to every eigenvalue of the covariance.
     #[config(default = 1e-5)]
     pub regulariser: f64,
 }
 
-/// Why a set of examples cannot be whitened.
+/// The reason why a set of examples cannot be whitened.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ZcaError {
-    /// There is nothing to take statistics of.
+    /// There are no examples, or they have no values.
     #[error(
         "ZCA whitening needs at least one example with at least one value, got shape {shape:?}"
     )]
     NoExamples {
-        /// Shape of the tensor of examples.
+        /// The shape of the tensor of examples.
         shape: Vec<usize>,
     },
-    /// A NaN or an infinity would spread to every whitened example.
+    /// A value is NaN or infinite, and would spread to every whitened example.
     #[error(
         "example {example} holds a value that is not finite; repair or drop it before whitening"
     )]
     NotFinite {
-        /// Index of the first such example.
+        /// The index of the first such example.
         example: usize,
     },
-    /// Directions without variance would be scaled by infinity.
+    /// The regulariser is not positive or not finite. Directions without variance would be scaled by
+    /// infinity.
     #[error("the regulariser of ZCA whitening has to be positive and finite, got {regulariser}")]
     Regulariser {
-        /// The value given.
+        /// The regulariser.
         regulariser: f64,
     },
     /// The covariance and its eigenvectors would not fit into memory.
@@ -57,29 +58,29 @@ pub enum ZcaError {
         most = ZcaConfig::MOST_VALUES
     )]
     TooLarge {
-        /// Number of values an example has.
+        /// The number of values in an example.
         size: usize,
     },
-    /// The eigendecomposition gave up.
+    /// The eigendecomposition did not converge.
     #[error("the eigenvalues of the {size} × {size} covariance did not converge")]
     NoConvergence {
-        /// Number of values an example has.
+        /// The number of values in an example.
         size: usize,
     },
 }
 
 impl ZcaConfig {
-    /// The most values an example may have: 3·64·64, which takes about 11 GB of memory.
+    /// The largest number of values in an example: 3·64·64, which takes about 11 GB of memory.
     pub const MOST_VALUES: usize = 3 * 64 * 64;
 
-    /// Fits the whitening to examples, on whose device it stays.
+    /// Fits the whitening to examples. The whitening stays on their device.
     ///
-    /// An example of 3·32·32 values takes about 700 MB of memory besides the examples. The result does not
-    /// depend on the number of threads.
+    /// Examples of 3·32·32 values take about 700 MB of memory in addition to the examples themselves. The
+    /// result does not depend on the number of threads.
     ///
     /// # Shapes
     ///
-    /// - examples: `[examples, ...]`, everything after the first axis is one example
+    /// - examples: `[examples, ...]`; everything after the first axis is one example
     ///
     /// # Errors
     ///
@@ -111,7 +112,7 @@ impl ZcaConfig {
     }
 }
 
-/// The rows in f64, some at a time: index of the first, and the chunk, row by row.
+/// Returns the rows in f64, a chunk at a time: the index of the first row, and the chunk, row by row.
 fn chunks(rows: &Tensor<2>) -> impl Iterator<Item = (usize, Vec<f64>)> {
     let count = rows.dims()[0];
     (0..count).step_by(CHUNK).map(move |start| {
@@ -134,7 +135,7 @@ fn mean(rows: &Tensor<2>) -> Result<Vec<f64>, ZcaError> {
     Ok(sum.into_iter().map(|sum| sum / count as f64).collect())
 }
 
-/// The lower half of Σ (x − m)ᵀ(x − m) / count.
+/// Returns the lower half of Σ (x − m)ᵀ(x − m) / count.
 fn covariance(rows: &Tensor<2>, mean: &[f64]) -> Mat<f64> {
     let [count, size] = rows.dims();
     let mut covariance = Mat::zeros(size, size);
@@ -158,7 +159,8 @@ fn covariance(rows: &Tensor<2>, mean: &[f64]) -> Mat<f64> {
     covariance
 }
 
-/// Eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix given by its lower half.
+/// Returns the eigenvalues, ascending, and the eigenvectors, as columns, of a symmetric matrix. Only the
+/// matrix's lower half is read.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), ZcaError> {
     let size = matrix.nrows();
     let (mut values, mut vectors) = (Diag::zeros(size), Mat::zeros(size, size));
@@ -180,12 +182,13 @@ pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), ZcaError>
     Ok((values.as_ref().column_vector().iter().copied().collect(), vectors))
 }
 
-/// U·diag(1/√(λ + ε))·Uᵀ of a symmetric matrix given by its lower half, row by row.
+/// Returns U·diag(1/√(λ + ε))·Uᵀ, row by row, for a symmetric matrix. Only the matrix's lower half is
+/// read.
 fn whitening_matrix(covariance: Mat<f64>, regulariser: f64) -> Result<Vec<f64>, ZcaError> {
     let size = covariance.nrows();
     let (eigenvalues, mut factor) = eigen(&covariance)?;
-    // With F = U·diag((λ + ε)^(−1/4)) the matrix is F·Fᵀ. Rounding may leave an eigenvalue that is
-    // 0 slightly negative.
+    // With F = U·diag((λ + ε)^(−1/4)) the matrix is F·Fᵀ. The maximum is needed because rounding may make
+    // an eigenvalue of 0 slightly negative.
     for (column, eigenvalue) in factor.col_iter_mut().zip(eigenvalues) {
         let scale = (eigenvalue.max(0.0) + regulariser).powf(-0.25);
         column.iter_mut().for_each(|value| *value *= scale);
@@ -211,8 +214,8 @@ mod tests {
 
     #[test]
     fn matrix_is_that_of_numpy() {
-        // s = (x − x.mean(0)).T @ (x − x.mean(0)) / 5; l, u = numpy.linalg.eigh(s);
-        // u @ numpy.diag(1 / numpy.sqrt(l + ε)) @ u.T
+        // The expected matrix is from numpy: s = (x − x.mean(0)).T @ (x − x.mean(0)) / 5; l, u =
+        // numpy.linalg.eigh(s); u @ numpy.diag(1 / numpy.sqrt(l + ε)) @ u.T
         #[rustfmt::skip]
         let references = [
             (1e-5, [4.917_223, -0.159_655_88, 5.774_969_4,
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn whitened_examples_have_mean_zero_and_covariance_one() {
-        // More examples than one chunk, correlated by a random mixing matrix.
+        // There are more examples than one chunk holds, correlated by a random mixing matrix.
         let device = Device::default();
         device.seed(1);
         let count = CHUNK + 500;
@@ -252,11 +255,12 @@ mod tests {
         assert!(mean < 1e-4, "mean {mean}");
         let covariance = white.clone().transpose().matmul(white) / count as f32;
         let error = (covariance - Tensor::eye(12, &device)).abs().max().into_scalar::<f32>();
-        // λ/(λ + ε) with the smallest λ near 1e-2 of this mixture, and f32 products.
+        // The tolerance covers λ/(λ + ε), with the smallest λ of this mixture near 1e-2, and products in
+        // f32.
         assert!(error < 2e-3, "covariance is off by {error}");
     }
 
-    /// Large enough for faer to divide every step among threads.
+    /// The matrix is large enough for faer to divide every step among threads.
     #[test]
     fn number_of_threads_does_not_change_a_bit() {
         let device = Device::default();

@@ -3,9 +3,10 @@ use burn::tensor::{Device, Tensor};
 
 /// A fitted ZCA whitening.
 ///
-/// Fitted by `ZcaConfig::fit` of the feature `zca-fit`, or put together from its
-/// [parts](Self::from_parts). It is a module without parameters to train, so that it is saved and
-/// loaded as any other, by itself or as a part of a network: inference does not need the training set.
+/// `ZcaConfig::fit`, with the feature `zca-fit`, fits a whitening; [`from_parts`](Self::from_parts)
+/// creates one from a mean and a matrix. It is a module without trainable parameters, so it is saved
+/// and loaded like any other, by itself or as part of a network: inference does not need the training
+/// set.
 ///
 /// ```
 /// use burn::module::Module;
@@ -30,7 +31,7 @@ pub struct Zca {
 }
 
 impl Zca {
-    /// The whitening that subtracts this mean and multiplies by this matrix.
+    /// Creates the whitening that subtracts this mean and multiplies by this matrix.
     ///
     /// # Shapes
     ///
@@ -39,7 +40,7 @@ impl Zca {
     ///
     /// # Panics
     ///
-    /// If the shapes are others.
+    /// If the shapes differ from these.
     pub fn from_parts(mean: Tensor<2>, matrix: Tensor<2>) -> Self {
         let size = mean.dims()[1];
         assert!(
@@ -52,8 +53,8 @@ impl Zca {
         Self { mean: RunningState::new(mean), matrix: RunningState::new(matrix) }
     }
 
-    /// The whitening that changes nothing, for examples of `size` values: what a saved one is loaded
-    /// into.
+    /// Creates the whitening that changes nothing, for examples of `size` values. Load a saved
+    /// whitening into this one.
     pub fn identity(size: usize, device: &Device) -> Self {
         Self::from_parts(Tensor::zeros([1, size], device), Tensor::eye(size, device))
     }
@@ -62,11 +63,11 @@ impl Zca {
     ///
     /// # Shapes
     ///
-    /// - input and output: `[batch, ...]`, as many values an example as it was fitted to
+    /// - input and output: `[batch, ...]`, with as many values per example as in fitting
     ///
     /// # Panics
     ///
-    /// If the examples have another number of values.
+    /// If the examples have a different number of values.
     pub fn forward<const D: usize>(&self, examples: Tensor<D>) -> Tensor<D> {
         let shape = examples.dims();
         let (mean, matrix) = (self.mean(), self.matrix());
@@ -76,12 +77,12 @@ impl Zca {
         (rows - mean).matmul(matrix).reshape(shape)
     }
 
-    /// The mean that is subtracted, `[1, size]`.
+    /// Returns the mean that is subtracted, `[1, size]`.
     pub fn mean(&self) -> Tensor<2> {
         self.mean.value()
     }
 
-    /// The symmetric matrix U·diag(1/√(λ + ε))·Uᵀ, `[size, size]`.
+    /// Returns the symmetric matrix U·diag(1/√(λ + ε))·Uᵀ, `[size, size]`.
     pub fn matrix(&self) -> Tensor<2> {
         self.matrix.value()
     }

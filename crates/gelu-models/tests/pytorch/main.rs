@@ -1,7 +1,8 @@
-//! The networks against PyTorch's: the same weights and batch have to give the same logits, in
-//! training and in evaluation, the same loss and the same gradient of every parameter.
+//! Compares the networks with PyTorch's. With the same weights and batch, both have to give the
+//! same logits in training and in evaluation, the same loss, and the same gradient for every
+//! parameter.
 //!
-//! `generate.py` beside this file made the references and says what is in them.
+//! `generate.py` in this directory creates the references and documents their contents.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -18,30 +19,30 @@ use gelu_models::{
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Largest difference allowed, relative to the largest entry of the tensor it occurs in: an entry
-/// that is a sum of cancelling terms is only as exact as the terms, and those are as large as the
-/// tensor's other entries.
+/// The largest allowed difference, relative to the largest entry of the tensor. An entry that is a
+/// sum of cancelling terms is only as exact as the terms, and those are as large as the tensor's
+/// other entries.
 const TOLERANCE: f32 = 1e-4;
 
-/// The one gradient that is 0: the last batch norm of the paper's order subtracts whatever the one
-/// before it adds to a channel.
+/// The only gradient that is 0: the last batch norm of the paper's order subtracts whatever the
+/// batch norm before it adds to a channel.
 const CANCELLED: &str = "gradient.groups.2.1.norms.0.bias";
-/// The same of 40 layers.
+/// The same gradient in the network of 40 layers.
 const CANCELLED_AT_FULL_SIZE: &str = "gradient.groups.2.5.norms.0.bias";
-/// Below this a gradient of these networks, whose entries are around 0.01, counts as 0.
+/// Gradients below this size count as 0. The entries of these networks' gradients are around 0.01.
 const ZERO: f32 = 1e-7;
 
 /// One file of references.
 struct Reference {
     path: PathBuf,
     store: SafetensorsStore,
-    /// Largest difference that a gradient may have.
+    /// The largest allowed difference of a gradient.
     tolerance: f32,
-    /// Below this the entries of a tensor prove nothing.
+    /// The size below which the entries of a tensor prove nothing.
     least: f32,
     /// The gradient that is 0.
     cancelled: &'static str,
-    /// Largest difference seen.
+    /// The largest difference so far.
     worst: f32,
 }
 
@@ -72,7 +73,7 @@ impl Reference {
         names.iter().filter_map(|name| name.strip_prefix(prefix).map(str::to_owned)).collect()
     }
 
-    /// Whether `found` is what PyTorch gave under this name.
+    /// Asserts that `found` is close to PyTorch's tensor of this name.
     fn assert_close(&mut self, name: &str, found: TensorData) {
         let expected = self.data(name);
         assert_eq!(found.shape(), expected.shape(), "shape of {name}");
@@ -102,13 +103,13 @@ impl Reference {
     }
 }
 
-/// Puts each parameter's gradient in its place, so that it can be collected by name.
+/// Replaces each parameter by its gradient, so that the gradients can be collected by name.
 struct GradientsAsParameters(Gradients);
 
 impl ModuleMapper for GradientsAsParameters {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let (id, tensor, mapper) = param.consume();
-        // A running mean has none and stays.
+        // A running mean has no gradient and stays unchanged.
         let gradient = match tensor.grad(&self.0) {
             Some(gradient) => Tensor::from_inner(gradient),
             None => tensor,
@@ -130,7 +131,7 @@ fn compare<const D: usize, M: Module>(
     compare_with(Reference::open(&small_twins(), file), model, forward);
 }
 
-/// Loads the weights, runs the batch and compares everything there is; the largest difference.
+/// Loads the weights, runs the batch, compares everything, and returns the largest difference.
 fn compare_with<const D: usize, M: Module>(
     mut reference: Reference,
     model: impl FnOnce(&Device) -> M,
@@ -160,7 +161,7 @@ fn compare_with<const D: usize, M: Module>(
     let gradients = model.map(&mut GradientsAsParameters(loss.backward()));
     let mut compared = BTreeSet::new();
     for tensor in gradients.collect(None, Some(Box::new(BurnToPyTorchAdapter)), true) {
-        // What is not trained has no gradient.
+        // Untrained tensors have no gradient.
         if tensor.name.contains("running_") || tensor.name.starts_with("whitening.") {
             continue;
         }
@@ -264,14 +265,16 @@ fn airbench_is_pytorchs() {
     }
 }
 
-/// On real pictures, which are not the repository's; `generate.py` says how the files are made.
+/// This test needs real images, which are not in the repository; `generate.py` documents how to
+/// create the files.
 #[test]
 fn full_size_networks_are_pytorchs_on_real_pictures() {
     let Some(folder) = std::env::var_os("GELU_FULL_SIZE").map(PathBuf::from) else {
         println!("SKIPPED: GELU_FULL_SIZE does not name a folder of references");
         return;
     };
-    // Where rounding decides which of two nearly equal entries is a maximum, no f32 is close.
+    // Where rounding decides which of two nearly equal entries is a maximum, f32 results differ
+    // widely.
     let open = |file: &str| {
         let mut reference = Reference::open(&folder, file);
         let pytorchs = reference.data("single").try_into_vec::<f32>().unwrap()[0];

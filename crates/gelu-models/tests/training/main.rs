@@ -1,6 +1,6 @@
 //! Training takes the same course on every backend: the losses of each step are those on Flex, which
-//! other tests compare with PyTorch. It runs on the default device, which `BURN_DEVICE` chooses among
-//! the backends that are compiled in:
+//! other tests compare with PyTorch. The tests run on the default device, which `BURN_DEVICE` chooses
+//! among the backends that are compiled in:
 //!
 //! ```text
 //! BURN_DEVICE=wgpu cargo test --release -p gelu-models --features wgpu --test training
@@ -22,7 +22,7 @@ use gelu_models::MlpConfig;
 const CLASSES: usize = 3;
 const STEPS: usize = 100;
 
-/// Inputs of this shape and their classes, the same on every device.
+/// Returns inputs of this shape and their classes, the same on every device.
 fn batch<const D: usize>(shape: [usize; D], device: &Device) -> (Tensor<D>, Tensor<1, Int>) {
     let (count, size) = (shape[0], shape[1..].iter().product::<usize>());
     let class = |example: usize| example % CLASSES;
@@ -40,7 +40,7 @@ fn batch<const D: usize>(shape: [usize; D], device: &Device) -> (Tensor<D>, Tens
     )
 }
 
-/// The losses of every step, by stochastic gradient descent on one batch.
+/// Returns the losses of every step of stochastic gradient descent on one batch.
 fn course<M: Module, const D: usize>(
     mut model: M,
     forward: fn(&M, Tensor<D>) -> Tensor<2>,
@@ -72,7 +72,8 @@ fn assert_trains_as_on_flex<M: Module, const D: usize>(
     let expected = course(model, forward, shape, &flex);
     let losses = course(there, forward, shape, &device);
     println!("{device:?}: {:.5} to {:.5}", losses[0], losses[STEPS - 1]);
-    // On CUDA Burn multiplies in TF32, with ten digits behind the point: 1.2e-3 was seen.
+    // On CUDA, Burn multiplies in TF32, with ten bits after the binary point. We measured differences
+    // of up to 1.2e-3.
     let allowed = if format!("{device:?}").contains("Cuda") { 5e-3 } else { 1e-3 };
     for (step, (loss, expected)) in losses.iter().zip(&expected).enumerate() {
         let off = (loss - expected).abs() / expected;

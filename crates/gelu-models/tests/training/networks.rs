@@ -1,5 +1,5 @@
-//! Every network of the crate, small. On Flex its gradient is compared with what the loss does along it; on
-//! the default device its first losses are those on Flex.
+//! Tests small versions of every network of the crate. On Flex, the gradient is compared with the change of the
+//! loss along the gradient. On the default device, the first losses are compared with those on Flex.
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
@@ -14,10 +14,11 @@ use gelu_models::{
 use super::{CLASSES, batch};
 
 const STEPS: usize = 6;
-/// How far a loss may be off, of the loss. On llvmpipe all five printed digits of every loss are those on Flex.
+/// The allowed difference of a loss, relative to the loss. On llvmpipe, all five printed digits of every loss
+/// are those on Flex.
 const ALLOWED: f64 = 5e-4;
 
-/// A gradient's square, summed over all parameters.
+/// Computes the square of a gradient, summed over all parameters.
 struct Square<'a> {
     gradients: &'a GradientsParams,
     sum: f64,
@@ -31,7 +32,7 @@ impl ModuleVisitor for Square<'_> {
     }
 }
 
-/// A step of `rate` against the gradient.
+/// Returns the model after a step of `rate` against the gradient.
 fn stepped<M: Module>(
     model: &M,
     rate: f64,
@@ -42,7 +43,7 @@ fn stepped<M: Module>(
     SgdConfig::new().init().step(rate, model.clone(), gradients)
 }
 
-/// Along its gradient g a loss falls by |g|² for every unit of the rate. Returns |g|².
+/// Asserts that the loss falls by |g|² per unit of the rate along its gradient g. Returns |g|².
 fn assert_gradient_is_the_difference<M: Module>(
     model: &M,
     loss: fn(&M, &Device) -> Tensor<1>,
@@ -51,7 +52,8 @@ fn assert_gradient_is_the_difference<M: Module>(
     let gradients = GradientsParams::from_grads(loss(model, device).backward(), model);
     let mut square = Square { gradients: &gradients, sum: 0.0 };
     model.visit(&mut square);
-    // So that the loss changes by about a hundredth: far more than f32 rounds, and next to straight.
+    // With this rate the loss changes by about one hundredth: far more than the rounding of f32, and nearly
+    // linearly.
     let rate = 5e-3 / square.sum;
     let [after, before] = [rate, -rate]
         .map(|rate| loss(&stepped(model, rate, loss, device), device).into_scalar::<f64>());
@@ -82,7 +84,8 @@ fn assert_trains<M: Module>(init: fn(&Device) -> M, loss: fn(&M, &Device) -> Ten
     let model = init(&flex);
     let there = init(&device).load_record(model.clone().into_record());
     let square = assert_gradient_is_the_difference(&model, loss, &flex);
-    // A tenth of the loss in the first step, or a network as steep as this amplifies what is rounded.
+    // The first step is limited to a tenth of the loss, because a network as steep as this would amplify
+    // rounding errors.
     let rate = (0.1 * loss(&model, &flex).into_scalar::<f64>() / square).min(0.1);
     let expected = losses(model, rate, loss, &flex);
     println!("Flex: {expected:.5?}");
@@ -99,7 +102,7 @@ fn assert_trains<M: Module>(init: fn(&Device) -> M, loss: fn(&M, &Device) -> Ten
     }
 }
 
-/// That of classes, for inputs of this shape.
+/// Returns the cross-entropy of classes, for inputs of this shape.
 fn cross_entropy<const D: usize>(
     shape: [usize; D],
     device: &Device,
@@ -181,7 +184,7 @@ fn transformer(mlp: GptMlp, device: &Device) -> Gpt {
     small.with_width(16).with_mlp(mlp).with_norm(GptNorm::Rms).init(device)
 }
 
-/// Of the token that comes next, in a sequence that repeats.
+/// Returns the cross-entropy of the next token, in a sequence that repeats.
 fn next_token(model: &Gpt, device: &Device) -> Tensor<1> {
     let (_, tokens) = batch([24, 1], device);
     let logits = model.forward(tokens.clone().reshape([4, 6]));

@@ -1,5 +1,6 @@
-//! An optimiser's step is one node of the graph, so that it is the kernel of the backend below. All else
-//! is composed, and fusion joins it with its neighbours.
+//! Operations under fusion. An optimiser's step is one node of the graph, so that the inner backend runs
+//! its own kernel for the node. All other operations are composed, and fusion joins them with their
+//! neighbours.
 
 use crate::{AdamStep, SgdStep, TrainingOps};
 use burn_core::backend::tensor::FloatTensor;
@@ -9,7 +10,7 @@ use burn_fusion::custom::{
 use burn_fusion::{ExecutionError, Fusion, FusionBackend, FusionRuntime};
 use std::marker::PhantomData;
 
-/// A step of a parameter: of it, its gradient and its moments.
+/// A step of a parameter with its gradient and its moments.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Adam(AdamStep),
@@ -27,7 +28,8 @@ impl Step {
     }
 }
 
-/// The numbers of a step are here and not among what the graph is cached by: they change with every one.
+/// A node of the graph. It holds the numbers of a step outside the description that the graph is cached
+/// by, because they change with every step.
 #[derive(Debug)]
 struct Node<B> {
     step: Step,
@@ -67,7 +69,7 @@ impl<B: FusionBackend + TrainingOps> Operation<B::FusionRuntime> for Node<B> {
     }
 }
 
-/// Registers the step. The results are like the parameter and its moments.
+/// Registers the step. The results have the shapes and types of the parameter and its moments.
 fn register<B: FusionBackend + TrainingOps, const IN: usize, const OUT: usize>(
     step: Step,
     inputs: [FloatTensor<Fusion<B>>; IN],
@@ -84,7 +86,7 @@ fn register<B: FusionBackend + TrainingOps, const IN: usize, const OUT: usize>(
     client.register(StreamId::current(), OperationIr::Custom(desc), node).outputs()
 }
 
-/// Its place among the inputs.
+/// The position of the gradient among the inputs.
 const GRADIENT: usize = 1;
 
 impl<B: FusionBackend + TrainingOps> TrainingOps for Fusion<B> {
@@ -130,7 +132,7 @@ mod tests {
     use burn_optim::Optimizer;
     use std::sync::{Arc, Mutex};
 
-    /// What a fused device was asked for.
+    /// The operations that a fused device received.
     #[derive(Default)]
     struct Asked(Mutex<Vec<String>>);
 
@@ -155,7 +157,7 @@ mod tests {
         let numbers = || Tensor::<1>::from_floats([1.0, -2.0, 3.0], &device);
         let asked = Arc::new(Asked::default());
         let (adam, sgd) = (AdamConfig::new().build(), SgdConfig::new().build());
-        // Their state is there when the second steps are watched.
+        // The optimisers have a state before the test observes the second steps.
         let (weight, of_adam) = adam.step(0.1, numbers(), numbers(), None);
         let (weight, of_sgd) = sgd.step(0.1, weight, numbers(), None);
         let (one, two) = (numbers(), numbers());

@@ -1,4 +1,5 @@
-//! One file a backend. Remote devices and captured graphs take the composed operations.
+//! The backends, one file or folder each. Remote devices and captured graphs use the composed
+//! operations.
 
 #[cfg(feature = "autodiff")]
 mod autodiff;

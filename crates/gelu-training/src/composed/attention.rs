@@ -5,8 +5,8 @@ use burn_core::backend::{
 };
 use burn_core::tensor::{Shape, Slice};
 
-/// Products of queries and keys are past what f16 holds long before the softmax of them is, so 16 bits are
-/// widened.
+/// Returns the output of causal attention. 16-bit types are widened, because products of queries and keys
+/// overflow f16 long before their softmax would.
 pub(crate) fn causal_attention<B: Backend>(qkv: FloatTensor<B>, heads: usize) -> FloatTensor<B> {
     let dtype = qkv.dtype();
     let [query, key, value] = parts::<B>(widened::<B>(qkv), heads);
@@ -27,8 +27,8 @@ pub(crate) fn causal_attention_train<B: Backend>(
     (cast::<B>(out, dtype), cast::<B>(weights, dtype))
 }
 
-/// With G the gradient of the output: `dV = Pᵀ·G`, and with `dS = P∘(G·Vᵀ − rowsum(P∘(G·Vᵀ)))/√size`
-/// `dQ = dS·K` and `dK = dSᵀ·Q`.
+/// Returns the gradient for `qkv`. With G the gradient of the output, it consists of `dV = Pᵀ·G`, and with
+/// `dS = P∘(G·Vᵀ − rowsum(P∘(G·Vᵀ)))/√size`, `dQ = dS·K` and `dK = dSᵀ·Q`.
 pub(crate) fn causal_attention_gradient<B: Backend>(
     qkv: FloatTensor<B>,
     weights: FloatTensor<B>,
@@ -53,7 +53,7 @@ pub(crate) fn causal_attention_gradient<B: Backend>(
     cast::<B>(of_qkv, dtype)
 }
 
-/// Queries, keys and values, each `[batch, heads, length, size]`.
+/// Returns queries, keys and values, each `[batch, heads, length, size]`.
 fn parts<B: Backend>(qkv: FloatTensor<B>, heads: usize) -> [FloatTensor<B>; 3] {
     let [batch, length, width] = qkv.shape().dims();
     let size = width / 3 / heads;
@@ -67,14 +67,15 @@ fn parts<B: Backend>(qkv: FloatTensor<B>, heads: usize) -> [FloatTensor<B>; 3] {
     })
 }
 
-/// `[batch, heads, length, size]` as `[batch, length, heads·size]`.
+/// Converts `[batch, heads, length, size]` to `[batch, length, heads·size]`.
 fn side_by_side<B: Backend>(by_head: FloatTensor<B>) -> FloatTensor<B> {
     let [batch, heads, length, size] = by_head.shape().dims();
     let by_place = B::float_swap_dims(by_head, 1, 2);
     B::float_reshape(by_place, Shape::from([batch, length, heads * size]))
 }
 
-/// Scores with −∞ where a place is later than the one that looks. They are replaced: ∞ − ∞ would be no number.
+/// Returns the scores with −∞ where the key's position is later than the query's. The scores are replaced, not
+/// added to, because ∞ − ∞ would be NaN.
 fn masked<B: Backend>(scores: FloatTensor<B>) -> FloatTensor<B> {
     let (shape, device) = (scores.shape(), scores.device());
     let (length, settings) = (shape[3], get_or_init_device_settings::<B>(&device));
@@ -85,7 +86,7 @@ fn masked<B: Backend>(scores: FloatTensor<B>) -> FloatTensor<B> {
     B::float_mask_fill(scores, is_later, f32::NEG_INFINITY.into())
 }
 
-/// What a query's product with a key is multiplied by.
+/// Returns the factor of a query's product with a key.
 fn scale(by_head: &Shape) -> f64 {
     1.0 / (by_head[3] as f64).sqrt()
 }

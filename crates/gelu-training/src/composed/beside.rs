@@ -1,9 +1,9 @@
-//! For tests of what is composed, on Flex, beside its kernels in f32.
+//! Test helpers that compare the composed operations on Flex with its kernels in f32.
 
 use burn_core::backend::{Flex, tensor::FloatTensor};
 use burn_core::tensor::TensorData;
 
-/// Sines, of which no two are alike, around this number.
+/// Returns sine values around `around`, all of them different.
 pub(super) fn wave<const D: usize>(
     shape: [usize; D],
     frequency: f32,

@@ -1,4 +1,4 @@
-//! The operations for any backend, of its own tensor operations.
+//! The operations composed of a backend's own tensor operations, for any backend.
 
 mod attention;
 #[cfg(all(test, feature = "flex"))]
@@ -17,23 +17,24 @@ use burn_core::backend::{Backend, TensorMetadata, tensor::FloatTensor};
 use burn_core::tensor::{DType, Shape};
 use gelu_core::functional::Unit;
 
-/// The tensor in this type.
+/// Returns the tensor in this type.
 fn cast<B: Backend>(x: FloatTensor<B>, dtype: DType) -> FloatTensor<B> {
     if x.dtype() == dtype { x } else { B::float_cast(x, dtype.into()) }
 }
 
-/// Whether sums and squares of a tensor need a wider type than it is stored in: f16 ends at 65,504, which is
-/// the square of 256, and a sum in bf16 no longer grows by what is 256 times smaller.
+/// Returns whether sums and squares of a tensor need a wider type than its storage type. f16 ends at 65,504,
+/// which is less than the square of 256, and a sum in bf16 no longer changes when a term is 256 times
+/// smaller.
 fn is_narrow(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16)
 }
 
-/// The tensor in the type that its sums are computed in: f32 for 16 bits.
+/// Returns the tensor in the type that its sums are computed in: f32 for types of 16 bits.
 fn widened<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
     if is_narrow(x.dtype()) { cast::<B>(x, DType::F32) } else { x }
 }
 
-/// The sum of `[batch, channels, ...]` over everything but the channels.
+/// Returns the sum of a `[batch, channels, ...]` tensor over everything but the channels.
 pub(crate) fn sum_of_channels<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
     let (dtype, x) = (x.dtype(), widened::<B>(x));
     let shape = x.shape();
@@ -43,7 +44,7 @@ pub(crate) fn sum_of_channels<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
     cast::<B>(B::float_reshape(B::float_sum_dim(rows, 1), Shape::from([channels])), dtype)
 }
 
-/// `parameters` are γ, β, mean and variance.
+/// Returns the activation of the batch norm. `parameters` are γ, β, mean and variance.
 pub(crate) fn batch_norm_activation<B: TrainingOps>(
     x: FloatTensor<B>,
     parameters: [FloatTensor<B>; 4],
@@ -78,7 +79,7 @@ pub(crate) fn batch_norm_activation_train<B: TrainingOps>(
     (B::activation(normed.output, unit), normed.mean, normed.variance)
 }
 
-/// `parameters` are γ, β, mean and variance.
+/// Returns the gradients for x, γ and β. `parameters` are γ, β, mean and variance.
 pub(crate) fn batch_norm_activation_gradients<B: TrainingOps>(
     x: FloatTensor<B>,
     parameters: [FloatTensor<B>; 4],

@@ -9,7 +9,7 @@ fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
     B::float_mul_scalar(x, Scalar::Float(factor))
 }
 
-/// The type of the device's answers.
+/// Returns the type of the device's comparison results.
 fn bool_type<B: Backend>(x: &FloatTensor<B>) -> BoolDType {
     get_or_init_device_settings::<B>(&x.device()).bool_dtype
 }
@@ -41,7 +41,7 @@ pub(crate) fn amsgrad_step<B: Backend>(
     (parameter, moment_1, moment_2, maximum)
 }
 
-/// The two moments after a gradient.
+/// Returns the two moments after a gradient.
 fn moments<B: Backend>(
     parameter: &FloatTensor<B>,
     gradient: FloatTensor<B>,
@@ -57,7 +57,7 @@ fn moments<B: Backend>(
     ]
 }
 
-/// The gradient with that of an L2 penalty.
+/// Returns the gradient plus that of an L2 penalty.
 fn penalised<B: Backend>(
     gradient: FloatTensor<B>,
     parameter: &FloatTensor<B>,
@@ -70,7 +70,7 @@ fn penalised<B: Backend>(
     B::float_add(gradient, scaled::<B>(parameter, penalty))
 }
 
-/// The parameter after a step along the first moment, by the root of the second.
+/// Returns the parameter after a step along the first moment, divided by the root of the second.
 fn stepped<B: Backend>(
     parameter: FloatTensor<B>,
     [moment_1, moment_2]: [FloatTensor<B>; 2],
@@ -94,7 +94,7 @@ fn stepped<B: Backend>(
     cast::<B>(B::float_sub(decayed::<B>(parameter, moment_1, step), change), dtype)
 }
 
-/// What a decoupled decay leaves of the parameter.
+/// Returns the parameter after decoupled decay.
 fn decayed<B: Backend>(
     parameter: FloatTensor<B>,
     moment_1: FloatTensor<B>,
@@ -155,7 +155,7 @@ mod tests {
         x.clone().into_data().iter::<f64>().collect()
     }
 
-    /// Beside the kernels, which have their own test beside f64.
+    /// Compares with the kernels; the kernels' own test compares them with f64.
     #[test]
     fn sixteen_bits_are_stepped_as_by_a_kernel() {
         for dtype in [DType::F16, DType::BF16] {
@@ -204,8 +204,8 @@ mod tests {
         }
     }
 
-    /// In f32, with numbers of which each one shows: an ε as large as the moments, and moments above and below
-    /// the greatest so far.
+    /// Tests f32 with numbers that show each term of the formula: an ε as large as the moments, and moments
+    /// above and below the maximum so far.
     #[test]
     fn steps_of_every_form_are_the_kernels() {
         let decays = [WeightDecay::NONE, WeightDecay::Penalty(0.3), WeightDecay::Cautious(0.3)];
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Where squares of gradients underflow and ε is next to nothing: see the kernel's own test.
+    /// Tests steps where squares of gradients underflow and ε is negligible; the kernel has the same test.
     #[test]
     fn steps_without_a_second_moment_are_the_kernels() {
         for epsilon in [0.0, 1e-30, 1e-8] {

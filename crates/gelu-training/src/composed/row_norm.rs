@@ -12,8 +12,9 @@ pub(crate) fn row_norm<B: Backend>(
     cast::<B>(B::float_mul(normed::<B>(x, epsilon, centred).0, row::<B>(gamma)), dtype)
 }
 
-/// With x̂ the norm without γ: `scale·(γ·g − mean(γ·g) − x̂·mean(γ·g·x̂))`, the first mean only where it was
-/// taken off x; and `Σ g·x̂` for γ.
+/// Returns the gradients for x and γ. With x̂ the norm without γ, they are
+/// `scale·(γ·g − mean(γ·g) − x̂·mean(γ·g·x̂))` for x and `Σ g·x̂` for γ. The first mean is only subtracted
+/// if the norm is centred.
 pub(crate) fn row_norm_gradients<B: Backend>(
     x: FloatTensor<B>,
     gamma: FloatTensor<B>,
@@ -36,7 +37,7 @@ pub(crate) fn row_norm_gradients<B: Backend>(
     (cast::<B>(of_x, x_type), cast::<B>(of_gamma, gamma_type))
 }
 
-/// The norm without γ, and what it was multiplied by.
+/// Returns the norm without γ, and the factor that it multiplied by.
 fn normed<B: Backend>(
     x: FloatTensor<B>,
     epsilon: f64,

@@ -8,56 +8,55 @@ use gelu_kernels::prefetch;
 use gelu_kernels::threads::{self, Chunks, PARALLEL, Threads};
 use gelu_kernels::{Level, Work};
 
-/// Where Adam adds ε.
+/// The position of ε in Adam's formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EpsilonPlace {
-    /// `m̂ / (√v̂ + ε)`, as the paper and all frameworks have it.
+    /// `m̂ / (√v̂ + ε)`, as in the paper and in all frameworks.
     Outside,
-    /// `m̂ / √(v̂ + ε)`: the divisor is at least √ε.
+    /// `m̂ / √(v̂ + ε)`. The divisor is at least √ε.
     Inside,
 }
 
-/// What pulls a weight towards 0 beside the gradient of the loss.
+/// A weight decay: a pull towards 0 in addition to the gradient of the loss.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum WeightDecay {
-    /// λ·w is added to the gradient, as by an L2 penalty of λ/2·w² in the loss.
+    /// Adds λ·w to the gradient, like an L2 penalty of λ/2·w² in the loss.
     Penalty(f64),
-    /// `w ← (1 − η·λ)·w`, decoupled from the moments (AdamW; Loshchilov & Hutter, arXiv 1711.05101).
+    /// Sets `w ← (1 − η·λ)·w`, decoupled from the moments (AdamW; Loshchilov & Hutter, arXiv 1711.05101).
     Decoupled(f64),
-    /// Decoupled, and only where the step goes towards 0 as well (arXiv 2510.12402).
+    /// Decoupled, and applied only where the step goes towards 0 as well (arXiv 2510.12402).
     Cautious(f64),
 }
 
 impl WeightDecay {
-    /// None at all.
+    /// No weight decay.
     pub const NONE: Self = Self::Penalty(0.0);
 }
 
-/// The numbers of one step, bias correction included:
-/// `w − rate·m / (√v + ε)`, or with `√(v + ε)`.
+/// The numbers of one step, including bias correction: `w − rate·m / (√v + ε)`, or with `√(v + ε)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamStep {
-    /// What `m` is scaled by: η·√(1 − β₂ᵗ) / (1 − β₁ᵗ).
+    /// The factor of `m`: η·√(1 − β₂ᵗ) / (1 − β₁ᵗ).
     pub rate: f64,
-    /// Decay of the first moment.
+    /// The decay of the first moment.
     pub beta_1: f64,
-    /// Decay of the second moment.
+    /// The decay of the second moment.
     pub beta_2: f64,
-    /// ε·√(1 − β₂ᵗ) outside of the root, ε·(1 − β₂ᵗ) inside.
+    /// ε·√(1 − β₂ᵗ) outside the root, or ε·(1 − β₂ᵗ) inside.
     pub epsilon: f64,
-    /// Where ε is added.
+    /// The position of ε.
     pub epsilon_place: EpsilonPlace,
-    /// λ of a penalty: what of the weight is added to its gradient.
+    /// The λ of a penalty: the share of the weight that is added to its gradient.
     pub penalty: f64,
-    /// What is left of a weight by a decoupled decay: 1 − η·λ.
+    /// The factor that a decoupled decay multiplies a weight by: 1 − η·λ.
     pub kept: f64,
-    /// What is left where the step leads away from 0: `kept`, or 1 where the decay is cautious.
+    /// The same factor where the step leads away from 0: `kept`, or 1 if the decay is cautious.
     pub kept_against: f64,
 }
 
 impl AdamStep {
-    /// Step `time`, counted from 1, with this learning rate, β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸.
+    /// Returns step `time`, counted from 1, with this learning rate, β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸.
     ///
     /// # Panics
     ///
@@ -66,7 +65,7 @@ impl AdamStep {
         Self::of(time, rate, [0.9, 0.999], 1e-8, EpsilonPlace::Outside)
     }
 
-    /// Step `time`, counted from 1, of η, `[β₁, β₂]` and ε.
+    /// Returns step `time`, counted from 1, for η, `[β₁, β₂]` and ε.
     ///
     /// # Panics
     ///
@@ -94,9 +93,9 @@ impl AdamStep {
         Self { rate, beta_1, beta_2, epsilon, epsilon_place, penalty, kept, kept_against }
     }
 
-    /// What takes ε's place where the second moment is 0. An ε too small to stand in for squares that have
-    /// underflowed (below 2⁻⁴⁰, or 2⁻¹⁰² inside the root) gives way to a number so large that the weight stays:
-    /// `m / (0 + ε)` would throw it far away. Any other ε stays itself.
+    /// Returns the number that replaces ε where the second moment is 0. Squares of small gradients underflow to 0.
+    /// If ε is too small to stand in for them (below 2⁻⁴⁰, or 2⁻¹⁰² inside the root), `m / (0 + ε)` would throw the
+    /// weight far away, so this returns a number so large that the weight stays. Otherwise it returns ε.
     pub fn epsilon_of_zero(&self) -> f64 {
         match self.is_epsilon_negligible() {
             true => f64::from(f32::MAX),
@@ -104,7 +103,7 @@ impl AdamStep {
         }
     }
 
-    /// Whether √v of a subnormal f32, at most 2⁻⁶³, is more than a rounding error beside ε.
+    /// Returns whether √v of a subnormal f32, at most 2⁻⁶³, is more than a rounding error compared with ε.
     fn is_epsilon_negligible(&self) -> bool {
         let least = match self.epsilon_place {
             EpsilonPlace::Outside => 1.0 / (1u64 << 40) as f64,
@@ -113,7 +112,7 @@ impl AdamStep {
         self.epsilon < least
     }
 
-    /// The step with a weight decay, at the learning rate η.
+    /// Returns the step with a weight decay, for the learning rate η.
     pub fn with_decay(self, decay: WeightDecay, rate: f64) -> Self {
         let (penalty, kept, kept_against) = match decay {
             WeightDecay::Penalty(decay) => (decay, 1.0, 1.0),
@@ -124,7 +123,7 @@ impl AdamStep {
     }
 }
 
-/// One step of Adam (Kingma & Ba, arXiv 1412.6980). The new parameter takes the gradient's place.
+/// Computes one step of Adam (Kingma & Ba, arXiv 1412.6980). The new parameter overwrites `gradient`.
 ///
 /// ```text
 /// g ← g + λ·w                  of a penalty
@@ -132,7 +131,7 @@ impl AdamStep {
 /// w ← kept·w − rate·m / (√v + ε)
 /// ```
 ///
-/// A weight with v = 0 stays, if ε is [next to nothing](AdamStep::epsilon_of_zero).
+/// A weight with v = 0 stays if ε is [negligible](AdamStep::epsilon_of_zero).
 ///
 /// # Panics
 ///
@@ -147,8 +146,8 @@ pub fn adam<S: Storage<Float: Moment>>(
     adam_at(Level::best(), parameter, gradient, [moment_1, moment_2], step);
 }
 
-/// One step of AMSGrad (Reddi, Kale & Kumar, ICLR 2018): [`adam`] divided by the root of the greatest `v`
-/// so far, `maximum`.
+/// Computes one step of AMSGrad (Reddi, Kale & Kumar, ICLR 2018): [`adam`] divided by the root of the greatest `v`
+/// so far, which `maximum` stores.
 ///
 /// # Panics
 ///
@@ -164,7 +163,7 @@ pub fn amsgrad<S: Storage<Float: Moment>>(
     adam_at(Level::best(), parameter, gradient, [moment_1, moment_2, maximum], step);
 }
 
-/// In code compiled for a level. `moments` are the two, and AMSGrad's third.
+/// Computes a step in code compiled for a level. `moments` holds both moments, and for AMSGrad also the maximum.
 fn adam_at<S: Storage<Float: Moment>, const MOMENTS: usize>(
     level: Level,
     parameter: &[S],
@@ -187,7 +186,7 @@ fn adam_at<S: Storage<Float: Moment>, const MOMENTS: usize>(
         let whole = range.start..range.end - range.len() % BLOCK;
         let rest = whole.end..range.end;
         let [(gradient, moments), (gradients, mut old)] = [&whole, &rest].map(|range| {
-            // SAFETY: chunks do not overlap, nor do the two parts of one.
+            // SAFETY: chunks do not overlap, and neither do the two ranges of one chunk.
             unsafe {
                 let moments = moments.each_ref().map(|moment| moment.range(range.clone()));
                 (gradient.range(range.clone()), moments)
@@ -197,7 +196,7 @@ fn adam_at<S: Storage<Float: Moment>, const MOMENTS: usize>(
         if rest.is_empty() {
             return;
         }
-        // Copied, so that there are as many as in a block.
+        // The rest is copied into whole blocks.
         let parameter = padded(&parameter[rest], S::narrow(S::Float::ZERO));
         let mut gradient = padded(gradients, S::narrow(S::Float::ZERO));
         let mut moments = old.each_ref().map(|moment| padded(moment, S::Float::ZERO));
@@ -215,17 +214,17 @@ fn adam_at<S: Storage<Float: Moment>, const MOMENTS: usize>(
     });
 }
 
-/// A block that begins with these numbers.
+/// Returns a block that begins with `numbers` and ends in zeros.
 fn padded<E: Copy>(numbers: &[E], zero: E) -> [E; BLOCK] {
     let mut block = [zero; BLOCK];
     block[..numbers.len()].copy_from_slice(numbers);
     block
 }
 
-/// How many numbers are loaded, worked on and stored together.
+/// The number of elements that are loaded, processed and stored together.
 const BLOCK: usize = 32;
 
-/// Whole blocks.
+/// A step on whole blocks.
 struct Blocks<'a, S: Storage<Float: Moment>, const MOMENTS: usize> {
     parameter: &'a [S],
     gradient: &'a mut [S],
@@ -233,8 +232,8 @@ struct Blocks<'a, S: Storage<Float: Moment>, const MOMENTS: usize> {
     terms: Terms<S::Float>,
 }
 
-/// The numbers of a step in the type that it is computed in. Made outside of the loops: there a compiler would
-/// choose between numbers in f64, and convert what it chose for every weight.
+/// The numbers of a step in the type of the computation. They are converted before the loops, because a compiler
+/// would otherwise choose between numbers in f64 inside the loops and convert the chosen one for every weight.
 #[derive(Clone, Copy)]
 struct Terms<E> {
     epsilon_place: EpsilonPlace,
@@ -296,7 +295,7 @@ impl<S: Storage<Float: Moment>, const MOMENTS: usize> Blocks<'_, S, MOMENTS> {
             for place in &places {
                 prefetch::to_write::<BLOCK, S::Float>(place.as_ptr());
             }
-            // Arrays that nothing else points to, which the compiler makes vectors of.
+            // The compiler turns these arrays into vectors because nothing else points to them.
             let (parameter, mut results): ([S; BLOCK], [S; BLOCK]) = (*parameter, *gradient);
             let mut moments: [[S::Float; BLOCK]; MOMENTS] = places.each_ref().map(|place| **place);
             for i in 0..BLOCK {
@@ -358,8 +357,8 @@ mod tests {
         }
     }
 
-    /// Beside PyTorch 2.15, `torch.optim.Adam(lr=0.1, eps=epsilon)` in f32: 0.7999971 and 1.2000029 after two steps,
-    /// and 1 without a gradient if ε is not 0. If it is 0, PyTorch has NaN there.
+    /// Compares with PyTorch 2.15, `torch.optim.Adam(lr=0.1, eps=epsilon)` in f32: 0.7999971 and 1.2000029 after two
+    /// steps, and 1 without a gradient if ε is not 0. If ε is 0, PyTorch returns NaN there.
     #[test]
     fn squares_that_underflow_are_divided_by() {
         let gradients = [1e-19f32, -1e-19, 0.0];
@@ -380,7 +379,7 @@ mod tests {
         }
     }
 
-    /// Against the formulas, a number at a time in f64.
+    /// Compares with the formulas, computed in f64 for one number at a time.
     #[test]
     fn every_decay_is_its_formula() {
         let (weights, gradients) = ([0.5, -0.5, 0.25, -2.0], [0.1, 0.1, -0.3, 0.0]);

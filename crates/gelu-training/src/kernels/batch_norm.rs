@@ -1,7 +1,7 @@
-//! Batch norm and the activation behind it, a channel at a time: as long as a channel of all pictures
-//! fits the caches, it is read from memory once each way.
+//! Batch norm followed by an activation, one channel at a time. If a channel of all images fits the caches,
+//! it is read from memory once in each direction.
 //!
-//! Everything is summed in one order, whatever the number of threads and the instruction set.
+//! All sums have the same order for any number of threads and any instruction set.
 
 #![allow(unsafe_code, reason = "threads write to channels, which lie scattered over the numbers")]
 
@@ -18,36 +18,37 @@ use gelu_kernels::{Level, Work};
 use loops::{Affine, AffineInPlace, AffineTo, Inner, InnerInPlace, Products};
 use std::ops::Range;
 
-/// `[batch, channels, plane]`, and what every channel is scaled and shifted by.
+/// A batch norm of `[batch, channels, plane]` numbers, with a scale and a shift per channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Norm<'a> {
-    /// Pictures.
+    /// The number of images.
     pub batch: usize,
-    /// Numbers of a channel in a picture.
+    /// The number of elements in a channel of an image.
     pub plane: usize,
-    /// γ, one number a channel, as in all that follow.
+    /// The scale γ, one number per channel.
     pub gamma: &'a [f32],
-    /// β.
+    /// The shift β, one number per channel.
     pub beta: &'a [f32],
-    /// ε.
+    /// The number ε that is added to the variance.
     pub epsilon: f64,
 }
 
-/// Means and variances (the mean square of n numbers) of every channel.
+/// The mean and the variance of every channel. The variance is the mean square of n deviations, not of n −
+/// 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics<'a> {
-    /// μ.
+    /// The means μ, one per channel.
     pub mean: &'a [f32],
-    /// σ².
+    /// The variances σ², one per channel.
     pub variance: &'a [f32],
 }
 
-/// What a norm reads and writes.
+/// The memory that a norm reads and writes.
 #[derive(Debug)]
 pub enum Buffers<'a> {
-    /// The results take the inputs' place.
+    /// The results overwrite the inputs.
     InPlace(&'a mut [f32]),
-    /// From one slice to another.
+    /// The results go to another slice.
     Apart {
         /// The inputs.
         x: &'a [f32],
@@ -56,7 +57,7 @@ pub enum Buffers<'a> {
     },
 }
 
-/// Mean and variance of one channel, given its planes.
+/// Returns the mean and the variance of one channel, given its planes.
 fn moments<'a>(
     level: Level,
     planes: impl Iterator<Item = &'a [f32]> + Clone,
@@ -64,14 +65,14 @@ fn moments<'a>(
 ) -> (f32, f32) {
     let sum: f64 = planes.clone().map(|plane| level.run(Sum(plane))).sum();
     let mean = (sum / count) as f32;
-    // What rounding the mean leaves is taken off again.
+    // The mean is rounded, and the sum of deviations corrects the variance for this.
     let [rest, squares] = planes
         .map(|x| level.run(Deviation { x, mean }))
         .fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d]);
     (mean, (squares / count - (rest / count).powi(2)).max(0.0) as f32)
 }
 
-/// Σ (x − mean) and Σ (x − mean)².
+/// Computes Σ (x − mean) and Σ (x − mean)².
 struct Deviation<'a> {
     x: &'a [f32],
     mean: f32,
@@ -92,7 +93,7 @@ impl Norm<'_> {
         1.0 / (f64::from(variance) + self.epsilon).sqrt()
     }
 
-    /// The affine function of one channel, by its mean and variance.
+    /// Returns the affine function of one channel, given its mean and variance.
     fn affine(&self, channel: usize, (mean, variance): (f32, f32)) -> Affine {
         let scale = f64::from(self.gamma[channel]) * self.inverse_deviation(variance);
         Affine { mean, scale: scale as f32, shift: self.beta[channel] }
@@ -102,17 +103,17 @@ impl Norm<'_> {
         self.gamma.len()
     }
 
-    /// Where a channel of a picture lies.
+    /// Returns the range of a channel of an image.
     fn range(&self, picture: usize, channel: usize) -> Range<usize> {
         let start = (picture * self.channels() + channel) * self.plane;
         start..start + self.plane
     }
 
-    /// The numbers of all pictures.
+    /// Checks the arguments, and returns the number of elements in all images.
     ///
     /// # Panics
     ///
-    /// If a length is not what the sizes say, or ε or the activation's parameter is none.
+    /// If a length does not match the sizes, or ε or the activation's parameter is out of range.
     fn expect(
         &self,
         arguments: [(&str, usize); 2],
@@ -143,19 +144,19 @@ impl Norm<'_> {
         size
     }
 
-    /// Numbers of a channel.
+    /// Returns the number of elements in a channel of all images.
     fn count(&self) -> f64 {
         (self.batch * self.plane) as f64
     }
 
-    /// Writes `unit` of `γ·(x − μ)/√(σ² + ε) + β`, by the statistics that are given or those of every
-    /// channel itself, and returns them. A channel is worked on from its beginning to its end, so that it
-    /// stays in the caches.
+    /// Writes `unit` of `γ·(x − μ)/√(σ² + ε) + β`, and returns the statistics. These are `by` if given, and
+    /// otherwise those of each channel. A channel is processed from start to end, so that it stays in the
+    /// caches.
     ///
     /// # Panics
     ///
-    /// If a length is not what the sizes say, ε is negative or not finite, the activation does not take its
-    /// parameter, or statistics are to be computed of no numbers.
+    /// If a length does not match the sizes, ε is negative or not finite, the activation's parameter is out
+    /// of range, or there are no numbers to compute statistics of.
     pub fn apply(
         &self,
         level: Level,
@@ -173,8 +174,7 @@ impl Norm<'_> {
         threads::map(self.channels(), Threads::for_work(size, PARALLEL), |channel| {
             let x_of = |picture| match x {
                 Some(x) => &x[self.range(picture, channel)],
-                // SAFETY: each channel is worked on by one thread, and a plane is read before it is
-                // written.
+                // SAFETY: only one thread works on a channel, and reads a plane before it writes the plane.
                 None => unsafe { &*places.range(self.range(picture, channel)) },
             };
             let statistics = match by {
@@ -197,12 +197,13 @@ impl Norm<'_> {
         })
     }
 
-    /// Replaces the gradient of the result, where the statistics are those of `x`, by that of `x`, and
-    /// returns those of γ and β.
+    /// Replaces `gradient`, the gradient of the result, by the gradient for `x`, and returns the gradients
+    /// for γ and β. The statistics have to be those of `x`.
     ///
     /// # Panics
     ///
-    /// As [`apply`](Self::apply).
+    /// If a length does not match the sizes, ε is negative or not finite, the activation's parameter is out
+    /// of range, or there are no numbers.
     pub fn differentiate(
         &self,
         level: Level,
@@ -223,7 +224,7 @@ impl Norm<'_> {
             let mut total = [0.0; 2];
             for picture in 0..self.batch {
                 let x = x(picture);
-                // SAFETY: each channel is worked on by one thread.
+                // SAFETY: only one thread works on a channel.
                 let gradient = unsafe { places.range(self.range(picture, channel)) };
                 if unit != Unit::Identity {
                     with_scratch(self.plane, |normed| {
@@ -289,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Statistics, results and gradients.
+    /// The statistics, results and gradients of a norm.
     type Results = (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>);
 
     fn results(level: Level, unit: Unit) -> Results {
@@ -309,8 +310,8 @@ mod tests {
 
     #[test]
     fn levels_give_the_same_bits_as_far_as_the_activation_does() {
-        // Sums and products are fused on no level. An activation's formula differs where a
-        // multiply-add is no instruction, unless it is exact.
+        // No level fuses sums and products here. An activation's formula differs where a multiply-add is
+        // not one instruction, unless the formula is exact.
         for unit in [Unit::Identity, Unit::Relu, Unit::Gelu] {
             let mut of_its_kind = std::collections::HashMap::new();
             for level in Level::available() {

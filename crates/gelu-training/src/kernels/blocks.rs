@@ -1,4 +1,4 @@
-//! How products and pictures are divided into blocks that threads share. Where that would change a bit, the blocks
+//! The division of products and images into blocks that threads share. Where the division changes results, blocks
 //! depend on the sizes alone, never on the number of threads.
 
 use gelu_kernels::SharedSlice;
@@ -6,12 +6,12 @@ use gelu_kernels::threads::{self, PARALLEL, Threads};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Multiplications from which on a product uses several threads: below, waking them takes longer than they
-/// save.
+/// The number of multiplications from which on a product uses several threads. Below it, waking them takes longer
+/// than they save.
 pub(crate) const PARALLEL_PRODUCT: usize = 1 << 22;
 
-/// Calls `work` with each part of `data`, all of one size but perhaps the last, and its number, on several
-/// threads if the work on so many numbers is worth them.
+/// Calls `work` with the index of each part of `data` and the part itself. All parts have `size` elements, except
+/// possibly the last. Uses several threads if that pays off for this many elements.
 pub(crate) fn for_each_part(
     data: &mut [f32],
     size: usize,
@@ -25,9 +25,9 @@ pub(crate) fn for_each_part(
     });
 }
 
-/// Calls `work` with some channels of a picture's result, for all pictures and channels of `[channels,
-/// plane]`: the picture, the channels, and the numbers to write. They begin at multiples of `rows`; all
-/// channels of a picture are one part, unless there are few pictures. Each number is worth `depth` operations.
+/// Calls `work` for all images and channels of `[channels, plane]` results, with an image, some of its channels,
+/// and the memory for their results. Each range of channels begins at a multiple of `rows`. It contains all
+/// channels of an image unless there are few images. `depth` is the number of operations per element.
 pub(crate) fn for_each_channel_part(
     results: &mut [MaybeUninit<f32>],
     [channels, plane]: [usize; 2],
@@ -35,7 +35,7 @@ pub(crate) fn for_each_channel_part(
     depth: usize,
     work: impl Fn(usize, Range<usize>, &mut [MaybeUninit<f32>]) + Sync,
 ) {
-    /// Parts there should be for a few threads to share out.
+    /// The number of parts that a few threads can share evenly.
     const ENOUGH: usize = 8;
     if results.is_empty() {
         return;
@@ -53,27 +53,27 @@ pub(crate) fn for_each_channel_part(
         let (picture, part) = (index / parts, index % parts);
         let channels = border(part)..border(part + 1);
         let range = picture * size + channels.start * plane..picture * size + channels.end * plane;
-        // SAFETY: the parts of different pictures or channels do not overlap.
+        // SAFETY: the parts of different images or channels do not overlap.
         work(picture, channels, unsafe { whole.uninit_range(range) });
     });
 }
 
-/// Calls `work` with each block of a matrix of `size`, its rows and its columns: all of `side` rows and
-/// columns at most, and as equal as they get. If `operations` are worth several threads, they are used, and
-/// blocks are halved until there are some for each of a few.
+/// Calls `work` with the rows and columns of each block of a matrix of `size`. Blocks have at most `side` rows and
+/// columns, and are as equal as possible. Uses several threads if that pays off for this many operations, and then
+/// halves blocks until a few threads have enough of them.
 pub(crate) fn for_each_block(
     size: [usize; 2],
     side: usize,
     operations: usize,
     work: impl Fn(Range<usize>, Range<usize>) + Sync,
 ) {
-    /// Blocks there should be for a few threads to share out.
+    /// The number of blocks that a few threads can share evenly.
     const ENOUGH: usize = 4;
-    /// A block of fewer rows or columns would be too small to pay; and of one that has no more of both, gemm adds
-    /// up 512 terms and more in another order.
+    /// The smallest number of rows or columns of a block. A smaller block would not be worth its overhead. If both
+    /// of a block's sides are this small, gemm also adds up 512 or more terms in another order.
     const LEAST: usize = 64;
     let threads = Threads::for_work(operations, PARALLEL_PRODUCT);
-    // Of a single row or column gemm adds up some numbers in another order than their neighbours.
+    // For a single row or column, gemm adds up some numbers in another order than their neighbours.
     let is_shared = match size.contains(&1) {
         true => operations >= PARALLEL_PRODUCT,
         false => threads.are_several(),

@@ -1,20 +1,24 @@
-//! Checks of sizes, made before any work. Every message says which argument is wrong, what it is, and what was
+//! Checks of sizes before any work. Every message says which argument is wrong, what it is, and what was
 //! expected.
 
 pub(crate) use gelu_kernels::checks::{expect_length, expect_rows};
 
-/// The most numbers that the sizes of an argument may come to. What the loops compute from such sizes (offsets in
-/// panels, frames and tiles) is at most some ten times as large, so that nothing below wraps.
+/// The largest product of an argument's sizes. The loops compute offsets in panels, frames and tiles from these
+/// sizes, which are at most about ten times as large, so they cannot overflow.
 const MOST: usize = isize::MAX as usize / 64;
 
+/// Checks that sizes are positive.
+///
 /// # Panics
 ///
-/// If one of some sizes is 0.
+/// If one of the sizes is 0.
 #[track_caller]
 pub(crate) fn expect_positive(argument: &str, sizes: &[usize]) {
     assert!(!sizes.contains(&0), "`{argument}` is {sizes:?}, expected at least 1");
 }
 
+/// Checks that ε is a finite number that is not negative.
+///
 /// # Panics
 ///
 /// If ε is negative or not finite.
@@ -24,11 +28,11 @@ pub(crate) fn expect_epsilon(epsilon: f64) {
     assert!(is_right, "`epsilon` is {epsilon}, expected a finite number that is not negative");
 }
 
-/// The product of sizes.
+/// Returns the product of sizes.
 ///
 /// # Panics
 ///
-/// If that of all that are not 0 is more than [`MOST`].
+/// If the product of all sizes that are not 0 is more than [`MOST`].
 #[track_caller]
 pub(crate) fn product(argument: &str, sizes: &[usize]) -> usize {
     let others = sizes.iter().filter(|&&size| size > 0);

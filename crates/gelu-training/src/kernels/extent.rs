@@ -1,23 +1,23 @@
-//! How small and how large numbers are.
+//! The range of magnitudes of numbers.
 
 use gelu_kernels::threads::{self, Chunks, Threads};
 use gelu_kernels::{Level, Work};
 
-/// The size of the smallest and of the largest number of some, zeros left out.
+/// The magnitudes of the smallest and of the largest of some numbers, ignoring zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// One less than the bits of the smallest size, so that 0 comes after all others.
+    /// The bits of the smallest magnitude, minus 1, so that 0 wraps to the largest value.
     least: u32,
-    /// The bits of the largest size.
+    /// The bits of the largest magnitude.
     greatest: u32,
 }
 
 impl Extent {
-    /// Of no numbers, or of zeros.
+    /// The extent of no numbers, or of zeros.
     pub(crate) const NONE: Self = Self { least: u32::MAX, greatest: 0 };
 
     pub(crate) fn of(numbers: &[f32]) -> Self {
-        /// Fewer are looked through before another thread wakes up.
+        /// The number of elements from which on another thread is worth waking.
         const PARALLEL: usize = 1 << 17;
         let level = Level::best();
         let threads = Threads::for_work(numbers.len(), PARALLEL);
@@ -26,7 +26,7 @@ impl Extent {
         threads::map(chunks.count(), threads, extent).into_iter().fold(Self::NONE, Self::with)
     }
 
-    /// Of few numbers, in code compiled for the level that calls it.
+    /// Returns the extent of a few numbers, in code compiled for the level of the caller.
     #[inline(always)]
     pub(crate) fn of_few(numbers: &[f32]) -> Self {
         const MAGNITUDE: u32 = u32::MAX >> 1;
@@ -43,8 +43,8 @@ impl Extent {
         Self { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
     }
 
-    /// Of sums and differences of up to four such numbers, of which none but 0 is smaller than the last bit of
-    /// the smallest.
+    /// Returns the extent of sums and differences of up to four such numbers. Except for 0, none of these is
+    /// smaller than the last bit of the smallest number.
     pub(crate) fn of_sums(self) -> Self {
         const BINARY: u32 = 1 << FRACTION;
         let least = match self.least {
@@ -54,19 +54,21 @@ impl Extent {
         Self { least, greatest: self.greatest.saturating_add(2 * BINARY) }
     }
 
-    /// Whether any of them is subnormal.
+    /// Returns whether any of the numbers is subnormal.
     pub(crate) fn has_subnormals(self) -> bool {
         self.least < f32::MIN_POSITIVE.to_bits() - 1
     }
 
-    /// Whether any that is no 0 is so small that its product with another like it is subnormal.
+    /// Returns whether any number other than 0 is so small that its product with another such number is
+    /// subnormal.
     pub(crate) fn has_tiny(self) -> bool {
         self.least_exponent() < LEAST_NORMAL / 2
     }
 
-    /// A power of two for the first of two factors of these extents, by which no product of two of their
-    /// numbers is subnormal, as far as no sum of `depth` products can overflow; subnormal numbers count as
-    /// 0. 1 where none is anyway, or where a number is not finite.
+    /// Returns a power of two for the first of two factors with these extents. With it, no product of two of
+    /// their numbers is subnormal, as far as that is possible without overflow in sums of `depth` products;
+    /// subnormal numbers count as 0. Returns 1 if no product is subnormal anyway, or if a number is not
+    /// finite.
     pub(crate) fn scale(self, other: Self, depth: usize) -> f32 {
         let needed = LEAST_NORMAL - (self.least_exponent() + other.least_exponent());
         let [ours, theirs] = [self, other].map(|extent| exponent(extent.greatest) + 1);
@@ -75,11 +77,11 @@ impl Extent {
         }
         let terms = (usize::BITS - depth.leading_zeros()) as i32;
         let room = LARGEST - ours.max(ours + theirs + terms);
-        // So that one divided by it is not subnormal either.
+        // The clamp ensures that 1 divided by the scale is not subnormal either.
         power(needed.min(room).clamp(0, -LEAST_NORMAL))
     }
 
-    /// Far up where there are only zeros.
+    /// Returns the smallest exponent, or a very large one if there are only zeros.
     fn least_exponent(self) -> i32 {
         match self.least {
             u32::MAX => LARGEST,
@@ -88,18 +90,18 @@ impl Extent {
     }
 }
 
-/// The exponent of the smallest number that is not subnormal.
+/// The exponent of the smallest normal number.
 const LEAST_NORMAL: i32 = f32::MIN_EXP - 1;
-/// That of the largest finite one.
+/// The exponent of the largest finite number.
 const LARGEST: i32 = f32::MAX_EXP - 1;
 const FRACTION: u32 = f32::MANTISSA_DIGITS - 1;
 
-/// `⌊log₂⌋` of a number of these bits that is not subnormal.
+/// Returns `⌊log₂⌋` of the normal number with these bits.
 fn exponent(bits: u32) -> i32 {
     (bits >> FRACTION) as i32 - LARGEST
 }
 
-/// `2^exponent` of a normal number.
+/// Returns `2^exponent` as a normal number.
 fn power(exponent: i32) -> f32 {
     f32::from_bits(((exponent + LARGEST) as u32) << FRACTION)
 }

@@ -1,24 +1,24 @@
-//! Two factors of a product, made ready for processors that are slow at
-//! [subnormal numbers](crate::kernels::subnormal), which count as 0. In a layer that is dying nearly all numbers are
-//! below 2⁻⁶³, and so are its gradients: their products are subnormal though they are not. So one factor is
-//! made larger by a power of two and the product smaller again, which changes no bit of a sum above 2⁻¹⁰².
+//! Prepares two factors of a product for processors that are slow at [subnormal numbers](crate::kernels::subnormal),
+//! which count as 0. In a dying layer nearly all numbers are below 2⁻⁶³, and so are its gradients: their products
+//! are subnormal although the factors are not. This module therefore multiplies one factor by a power of two, and
+//! divides the product by it afterwards, which changes no bit of a sum above 2⁻¹⁰².
 
 use crate::kernels::extent::Extent;
 use crate::kernels::subnormal::unless_subnormal;
 use gelu_kernels::{Level, Work};
 use std::borrow::Cow;
 
-/// Both factors of a product without subnormal numbers, one of them perhaps scaled.
+/// Both factors of a product without subnormal numbers; one of them may be scaled.
 #[derive(Clone, Debug)]
 pub(crate) struct Factors<'a> {
     pub(crate) left: Cow<'a, [f32]>,
     pub(crate) right: Cow<'a, [f32]>,
-    /// What the product is to be multiplied by: a power of two.
+    /// The factor that the product has to be multiplied by: a power of two.
     pub(crate) scale: f32,
 }
 
 impl<'a> Factors<'a> {
-    /// Of a product whose sums have `depth` terms.
+    /// Prepares a product whose sums have `depth` terms.
     pub(crate) fn new(left: &'a [f32], right: &'a [f32], depth: usize) -> Self {
         let (extent, other) = (Extent::of(left), Extent::of(right));
         Self {
@@ -27,8 +27,8 @@ impl<'a> Factors<'a> {
         }
     }
 
-    /// The same with a layer's weights on the right, which are not even read unless the left has numbers
-    /// below 2⁻⁶³: weights are no smaller, or 0. They stay as they are.
+    /// Prepares a product with a layer's weights on the right. The weights are only read if the left factor has
+    /// numbers below 2⁻⁶³, because weights are not that small unless they are 0. The weights stay unchanged.
     pub(crate) fn with_weights(left: &'a [f32], weights: &'a [f32], depth: usize) -> Self {
         let extent = Extent::of(left);
         let other = if extent.has_tiny() { Extent::of(weights) } else { Extent::NONE };
@@ -51,8 +51,8 @@ impl<'a> Factors<'a> {
     }
 }
 
-/// The numbers, times a power of two, with 0 in place of what is subnormal; a copy only where that
-/// changes any.
+/// Returns the numbers times a power of two, with 0 instead of subnormal numbers. Copies them only if that changes
+/// any.
 fn replaced(numbers: &[f32], extent: Extent, scale: f32) -> Cow<'_, [f32]> {
     match scale == 1.0 && !extent.has_subnormals() {
         true => Cow::Borrowed(numbers),
@@ -101,7 +101,7 @@ mod tests {
         let factors = Factors::new(&numbers, &weights, 10);
         assert!(matches!((&factors.left, &factors.right), (Cow::Borrowed(_), Cow::Borrowed(_))));
         assert_eq!(factors.scale, 1.0);
-        // Small, but nothing that they are multiplied by is.
+        // These numbers are small, but none of their factors is.
         let small = vec![1e-30; 100];
         let factors = Factors::with_weights(&small, &weights, 10);
         assert!(matches!((&factors.left, factors.scale), (Cow::Borrowed(_), 1.0)));

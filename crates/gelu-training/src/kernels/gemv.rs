@@ -1,4 +1,4 @@
-//! The product of a single row with weights: as long as it takes to read the weights.
+//! The product of a single row with weights. It takes as long as reading the weights.
 
 use crate::kernels::blocks::PARALLEL_PRODUCT;
 use crate::kernels::product::Matrix;
@@ -7,17 +7,17 @@ use gelu_kernels::threads::{self, Threads};
 use gelu_kernels::{Level, Work};
 use std::ops::Range;
 
-/// Columns of a part at least, of which threads share out a few: a page of memory in each row.
+/// The smallest number of columns in a part that a thread works on: one page of memory in each row.
 const COLUMNS: usize = 1024;
 const PARTS: usize = 8;
-/// To read a weight takes as long as so many multiplications.
+/// The number of multiplications that take as long as reading a weight.
 const READ: usize = 8;
 
-/// `scale·x·weights`, a number of which is summed from the first row to the last.
+/// Returns `scale·x·weights`. Each element is summed from the first row to the last.
 ///
 /// # Panics
 ///
-/// If there are fewer numbers than rows.
+/// If `x` has fewer numbers than `weights` has rows.
 pub(crate) fn gemv(x: &[f32], weights: Matrix<'_>, scale: f32) -> Vec<f32> {
     let (x, columns) = (&x[..weights.rows()], weights.columns());
     let mut out = vec![0.0; columns];
@@ -28,20 +28,20 @@ pub(crate) fn gemv(x: &[f32], weights: Matrix<'_>, scale: f32) -> Vec<f32> {
     let level = Level::best();
     threads::map(parts, threads, |part| {
         let [start, end] = [part, part + 1].map(|part| part * columns / parts);
-        // SAFETY: parts do not overlap.
+        // SAFETY: the parts do not overlap.
         let out = unsafe { place.range(start..end) };
         level.run(Columns { x, weights, range: start..end, scale, out });
     });
     out
 }
 
-/// Some columns of the result.
+/// The work on some columns of the result.
 struct Columns<'a> {
     x: &'a [f32],
     weights: Matrix<'a>,
     range: Range<usize>,
     scale: f32,
-    /// 0 before.
+    /// The results, which are 0 at the start.
     out: &'a mut [f32],
 }
 
@@ -50,7 +50,8 @@ impl Work for Columns<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool, const LANES: usize>(self) {
-        /// Rows that are added at a time, so that sums are read and written once for all of them.
+        /// The number of rows that are added at a time. The sums are read and written once for all
+        /// of them.
         const ROWS: usize = 8;
         const VECTOR: usize = 32;
         let Self { x, weights, range, scale, out } = self;
@@ -68,7 +69,7 @@ impl Work for Columns<'_> {
             });
             let (vectors, rest) = out.as_chunks_mut::<VECTOR>();
             for (index, vector) in vectors.iter_mut().enumerate() {
-                // Sums in a register.
+                // These sums stay in a register.
                 let mut sums = *vector;
                 for (x, (vectors, _)) in x.iter().zip(&rows) {
                     let weights = &vectors[index];

@@ -1,5 +1,5 @@
-//! The three products of a linear layer, in blocks that threads share out among them. A number of the
-//! result is summed in the same order whatever its block, so that the bits depend on the sizes alone.
+//! The three products of a linear layer, in blocks that threads share. An element of the result is summed in the
+//! same order in any block, so that results depend on the sizes alone.
 
 #![allow(unsafe_code, reason = "to set to 0 first what is written over takes its own time")]
 
@@ -12,20 +12,20 @@ use crate::kernels::transpose::transposed;
 use crate::kernels::written::written;
 use gelu_kernels::SharedSlice;
 
-/// Rows and columns of a block: large enough that packing the operands costs little beside it.
+/// The number of rows and columns of a block: so many that packing the operands costs little in comparison.
 const BLOCK: usize = 512;
 
-/// Numbers of a result up to which gemm sums in another order where both factors lie along the sum.
+/// The size of a result up to which gemm sums in another order, if both factors are contiguous along the sum.
 const LARGEST_OF_GEMMS_OWN_LOOP: usize = 256;
 
-/// `scale·left·right`, in rows one behind the other.
+/// Returns `scale·left·right`, row by row.
 fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
     let size = [left.rows(), right.columns()];
     let count = size[0] * size[1];
     let write = |out: &mut [_]| {
         let whole = SharedSlice::uninit(out);
         for_each_block(size, BLOCK, count.saturating_mul(right.rows()), |rows, columns| {
-            // SAFETY: blocks do not overlap.
+            // SAFETY: the blocks do not overlap.
             let place =
                 unsafe { MatrixMut::of_block(&whole, size[1], rows.clone(), columns.clone()) };
             let left = left.middle_rows(rows.start, rows.len());
@@ -33,11 +33,11 @@ fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
             multiply(left, right, place, scale);
         });
     };
-    // SAFETY: the blocks are all of the matrix, and a product writes all of its place.
+    // SAFETY: the blocks cover the matrix, and a product writes all of its block.
     unsafe { written(count, write) }
 }
 
-/// `(scale·left·rightᵀ)ᵀ`, in rows: one for each row of `right`, which lies in rows.
+/// Returns `(scale·left·rightᵀ)ᵀ`, row by row: one row for each row of `right`, which is stored in rows.
 fn transposed_product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
     let columns = transposed(right);
     let columns = Matrix::of_rows(&columns, right.columns(), right.rows(), right.rows());
@@ -45,21 +45,23 @@ fn transposed_product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f3
     transposed(Matrix::of_rows(&result, left.rows(), right.rows(), right.rows()))
 }
 
-/// Sizes of a linear layer.
+/// The sizes of a linear layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Rows of the input.
+    /// The number of rows of the input.
     pub batch: usize,
-    /// Its columns.
+    /// The number of columns of the input.
     pub inputs: usize,
-    /// Columns of the output.
+    /// The number of columns of the output.
     pub outputs: usize,
 }
 
 impl Sizes {
+    /// Checks the sizes and the lengths of two arguments.
+    ///
     /// # Panics
     ///
-    /// If the sizes are larger than memory, or one of two arguments has another length than its sizes say.
+    /// If the sizes are larger than memory, or the length of an argument does not match its sizes.
     fn expect(&self, arguments: [(&str, &[f32], [usize; 2]); 2]) {
         let Self { batch, inputs, outputs } = *self;
         for sizes in [[batch, inputs], [inputs, outputs], [batch, outputs]] {
@@ -83,16 +85,16 @@ impl Sizes {
         Matrix::of_rows(gradient, self.batch, self.outputs, self.outputs)
     }
 
-    /// Whether the weights are more than a core's own caches hold, and no single column, which gemm sums in
-    /// another order.
+    /// Returns whether the weights exceed a core's own caches. A single column does not count as large, because gemm
+    /// sums it in another order.
     fn is_large(&self) -> bool {
         self.outputs > 1 && self.inputs.saturating_mul(self.outputs) >= 1 << 18
     }
 
-    /// Whether so few rows go into a product with the weights' columns that transposing them and its rows takes less
-    /// time than gemm takes to copy the weights across their rows, which it reads along if they are the other
-    /// factor (`cargo bench --bench products`). The bits are the same, if the result is not so small that gemm
-    /// has a loop of its own for it.
+    /// Returns whether so few rows are multiplied with the weights' columns that transposing the rows and the
+    /// product is faster than gemm's copying of the weights across their rows. As the other factor, gemm reads the
+    /// weights along their rows (`cargo bench --bench products`). Results are bit-identical if the result is not so
+    /// small that gemm uses a separate loop for it.
     fn is_narrow(&self) -> bool {
         let transposed = self.batch.saturating_mul(self.inputs.saturating_add(self.outputs));
         (2..=128).contains(&self.batch)
@@ -100,18 +102,18 @@ impl Sizes {
             && transposed <= self.inputs.saturating_mul(self.outputs) / 2
     }
 
-    /// Whether so many rows go into the product that the weights' columns are worth transposing first: gemm
-    /// does it more slowly, and once for each block.
+    /// Returns whether so many rows are in the product that transposing the weights first is worth it. gemm
+    /// transposes them more slowly, and again for each block.
     fn is_wide(&self) -> bool {
         self.batch >= 256 && self.batch.saturating_mul(self.inputs) > LARGEST_OF_GEMMS_OWN_LOOP
     }
 
-    /// `x·weight`, of `[batch, outputs]`. Subnormal inputs count as 0, which processors multiply by
+    /// Returns `x·weight`, `[batch, outputs]`. Subnormal inputs count as 0, because processors multiply them in slow
     /// microcode.
     ///
     /// # Panics
     ///
-    /// If a slice does not have the length that the sizes say, or the sizes are larger than memory.
+    /// If the length of a slice does not match the sizes, or the sizes are larger than memory.
     pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
         let Self { batch, inputs, outputs } = *self;
         self.expect([("x", x, [batch, inputs]), ("weight", weight, [inputs, outputs])]);
@@ -123,11 +125,11 @@ impl Sizes {
         }
     }
 
-    /// `gradient·weightᵀ`, of `[batch, inputs]`.
+    /// Returns `gradient·weightᵀ`, `[batch, inputs]`.
     ///
     /// # Panics
     ///
-    /// As [`forward`](Self::forward).
+    /// If the length of a slice does not match the sizes, or the sizes are larger than memory.
     pub fn input_gradient(&self, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
         let Self { batch, inputs, outputs } = *self;
         let of_gradient = ("gradient", gradient, [batch, outputs]);
@@ -145,11 +147,11 @@ impl Sizes {
         product(gradient, columns, scale)
     }
 
-    /// `xᵀ·gradient`, of `[inputs, outputs]`.
+    /// Returns `xᵀ·gradient`, `[inputs, outputs]`.
     ///
     /// # Panics
     ///
-    /// As [`forward`](Self::forward).
+    /// If the length of a slice does not match the sizes, or the sizes are larger than memory.
     pub fn weight_gradient(&self, x: &[f32], gradient: &[f32]) -> Vec<f32> {
         let Self { batch, inputs, outputs } = *self;
         let of_gradient = ("gradient", gradient, [batch, outputs]);
@@ -184,7 +186,7 @@ mod tests {
             let sizes = Sizes { batch, inputs, outputs };
             let mut whole = vec![0.0; batch * outputs];
             let place = SharedSlice::new(&mut whole);
-            // SAFETY: nothing else uses it.
+            // SAFETY: nothing else uses the slice.
             let place = unsafe { MatrixMut::of_block(&place, outputs, 0..batch, 0..outputs) };
             multiply(sizes.input(&x), sizes.weight(&weight), place, 1.0);
             assert!(sizes.forward(&x, &weight) == whole, "{sizes:?}");
@@ -232,7 +234,7 @@ mod tests {
         let wave = |length: usize, size: f32| -> Vec<f32> {
             (0..length).map(|i| size * (i as f32 * 0.37).sin()).collect()
         };
-        // Live and dead columns side by side.
+        // Live and dead columns are next to each other.
         let mixed = |length: usize, columns: usize| -> Vec<f32> {
             let size = |i: usize| if (i % columns).is_multiple_of(3) { 1.0 } else { 1e-30 };
             wave(length, 1.0).iter().enumerate().map(|(i, x)| x * size(i)).collect()
@@ -267,7 +269,7 @@ mod tests {
     #[test]
     fn subnormal_inputs_and_gradients_count_as_0() {
         let sizes = Sizes { batch: 3, inputs: 5, outputs: 4 };
-        // So large that a subnormal number's share would be seen.
+        // The weights are so large that the effect of a subnormal number would be visible.
         let (x, gradient) = ([1e-40; 15], [-1e-40; 12]);
         let weight = [1e30; 20];
         assert_eq!(sizes.forward(&x, &weight), [0.0; 12]);

@@ -1,5 +1,5 @@
-//! The largest of each 2×2 pixels, and its gradient, which goes to where it was found: that is looked for again,
-//! so that nothing but the picture is kept.
+//! The largest of each 2×2 pixels, and its gradient. The gradient's pass finds the largest pixel again, so that only
+//! the image is stored.
 
 use crate::kernels::checks::{self, expect_length, expect_rows};
 use crate::kernels::written;
@@ -8,11 +8,11 @@ use gelu_kernels::threads::{self, PARALLEL_COPY, Threads};
 use gelu_kernels::{Level, Work};
 use std::mem::MaybeUninit;
 
-/// Numbers of a picture that a thread works on at a time, at least.
+/// The smallest number of an image's elements that a thread works on at a time.
 const PART: usize = 1 << 16;
 
-/// Halves planes of `size`, height and width: `[planes, height / 2, width / 2]`, the largest of each 2×2 pixels. A
-/// last line or column of an odd size is left out. A NaN is larger than any number.
+/// Halves planes of `size`, height and width: returns `[planes, height / 2, width / 2]` with the largest of each 2×2
+/// pixels. The last line or column of an odd size is ignored. A NaN counts as larger than any number.
 ///
 /// # Panics
 ///
@@ -25,12 +25,12 @@ pub fn max_pool(x: &[f32], size: [usize; 2]) -> Vec<f32> {
     })
 }
 
-/// The gradient of [`max_pool`] for `x`, given that of its result: where the largest is, the first of equal ones and
-/// the last NaN, as in Burn and PyTorch.
+/// Returns the gradient of [`max_pool`] for `x`, given the gradient of its result. Each gradient goes to the largest
+/// pixel: the first of equal ones, and the last NaN, as in Burn and PyTorch.
 ///
 /// # Panics
 ///
-/// If `x` is not a whole number of planes, or `gradient` not of the result's length.
+/// If `x` is not a whole number of planes, or the length of `gradient` is not that of the result.
 pub fn max_pool_gradient(x: &[f32], size: [usize; 2], gradient: &[f32]) -> Vec<f32> {
     let plane = expect_planes(x, size);
     let [down, right] = size.map(|length| length / 2);
@@ -44,14 +44,14 @@ pub fn max_pool_gradient(x: &[f32], size: [usize; 2], gradient: &[f32]) -> Vec<f
     })
 }
 
-/// The numbers of a plane.
+/// Checks that `x` is a whole number of planes, and returns the number of elements in a plane.
 fn expect_planes(x: &[f32], size: [usize; 2]) -> usize {
     let plane = checks::product("a plane", &size);
     expect_rows("x", x.len(), plane, format_args!("whole planes of {size:?}"));
     plane
 }
 
-/// Planes of a size `to` that `work` writes for some of `x`'s.
+/// Returns planes of size `to`. `work` writes the results for some of `x`'s planes.
 fn written(
     x: &[f32],
     [height, width]: [usize; 2],
@@ -71,11 +71,11 @@ fn written(
             work(planes.start * plane..planes.end * plane, out);
         });
     };
-    // SAFETY: every plane is one part's, whose work writes all of it.
+    // SAFETY: every plane belongs to one part, whose work writes all of it.
     unsafe { written::written(planes * plane_to, write) }
 }
 
-/// Whether `other` takes the place of the largest so far.
+/// Returns whether `other` replaces the largest pixel so far.
 #[inline(always)]
 fn replaces(other: f32, largest: f32) -> bool {
     other > largest || other.is_nan()
@@ -176,7 +176,7 @@ impl Work for Backward<'_> {
 mod tests {
     use super::*;
 
-    /// By definition: the results, and which number each is.
+    /// Returns the results by definition, and the index of the pixel that each came from.
     fn defined(x: &[f32], [height, width]: [usize; 2]) -> Vec<(f32, usize)> {
         let mut found = Vec::new();
         for plane in 0..x.len() / (height * width) {
@@ -200,7 +200,7 @@ mod tests {
             [(1, [2, 2]), (3, [5, 7]), (40, [32, 32]), (7, [6, 3]), (2, [1, 9]), (90, [64, 33])]
         {
             let count = planes * size[0] * size[1];
-            // Many of them equal, some no numbers, zeros of both signs.
+            // Many numbers are equal, some are NaN, and there are zeros of both signs.
             let number = |i: usize| match i % 97 {
                 13 => f32::NAN,
                 14 => -0.0,

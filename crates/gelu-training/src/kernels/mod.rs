@@ -1,11 +1,12 @@
-//! The loops of this crate on slices of numbers, as the CPU backend calls them: no tensor, no Burn.
+//! The loops of this crate on slices of numbers, without tensors or Burn. The CPU backend calls them.
 //!
-//! [`adam`], [`amsgrad`] and [`sgd`] are steps of optimisers, [`linear`] and [`convolution`] products with their
-//! gradients, [`attention`] is causal attention, [`batch_norm`] a batch norm with its activation, [`row_norm`] a
-//! layer norm or root mean square norm, and [`max_pool`] takes the largest of 2×2 pixels. All but the optimisers
-//! need the feature `flex`.
+//! [`adam`], [`amsgrad`] and [`sgd`] are steps of optimisers. [`linear`] and [`convolution`] have products and
+//! their gradients. [`attention`] is causal attention, [`batch_norm`] is a batch norm with an activation,
+//! [`row_norm`] is a layer norm or a root mean square norm, and [`max_pool`] takes the largest of 2×2 pixels.
+//! All but the optimisers need the feature `flex`.
 //!
-//! Sizes and lengths are checked before any work: a panic names the argument, what it is, and what was expected.
+//! Sizes and lengths are checked before any work. The message of a panic says which argument is wrong, what it
+//! is, and what was expected.
 
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod adam;

@@ -1,13 +1,13 @@
 use gelu_kernels::Float;
 
-/// A type that an optimiser computes a step in, and keeps its moments in: `f32` or `f64`.
+/// A type that an optimiser computes a step in and stores its moments in: `f32` or `f64`.
 pub trait Moment: Float {
-    /// √x, correctly rounded.
+    /// Returns √x, correctly rounded.
     fn sqrt(self) -> Self;
 
-    /// 0 in place of a subnormal number. A moment that only decays would end as one and stay: the
-    /// last ones times 0.9 are rounded to themselves, and x86 processors take some hundred times as
-    /// long over each.
+    /// Returns the number, or 0 if it is subnormal. A moment that only decays would become
+    /// subnormal and stay so, because the smallest subnormal numbers times 0.9 round to themselves,
+    /// and x86 processors take about a hundred times as long for each.
     fn flushed(self) -> Self;
 }
 

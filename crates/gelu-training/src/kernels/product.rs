@@ -1,10 +1,10 @@
-//! Matrix products, by the crate that Burn's Flex backend uses for its own.
+//! Matrix products by the crate `gemm`, which Burn's Flex backend also uses.
 
 use gelu_kernels::SharedSlice;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A matrix in memory of any strides, counted in numbers.
+/// A matrix in memory with any strides, counted in elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix<'a> {
     data: &'a [f32],
@@ -15,7 +15,7 @@ pub(crate) struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Rows one behind the other, each `stride` after the one before.
+    /// Creates a matrix of rows that begin `stride` elements apart.
     ///
     /// # Panics
     ///
@@ -33,20 +33,20 @@ impl<'a> Matrix<'a> {
         self.columns
     }
 
-    /// The numbers of a row of a matrix that lies in rows.
+    /// Returns the elements of a row. The matrix has to be stored in rows.
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> &'a [f32] {
         debug_assert!(self.column_stride == 1 && row < self.rows);
         &self.data[row * self.row_stride..][..self.columns]
     }
 
-    /// So many rows from one on.
+    /// Returns `rows` rows from `start` on.
     pub(crate) fn middle_rows(self, start: usize, rows: usize) -> Self {
         assert!(start + rows <= self.rows, "the rows are the matrix's");
         Self { data: &self.data[start * self.row_stride..], rows, ..self }
     }
 
-    /// So many columns from one on.
+    /// Returns `columns` columns from `start` on.
     pub(crate) fn middle_columns(self, start: usize, columns: usize) -> Self {
         self.transposed().middle_rows(start, columns).transposed()
     }
@@ -62,7 +62,8 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Where a product goes: rows, each `stride` after the one before, that nothing else touches.
+/// The memory for a product: rows that begin `stride` elements apart, and that nothing else
+/// accesses.
 #[derive(Debug)]
 pub(crate) struct MatrixMut<'a> {
     start: *mut f32,
@@ -73,15 +74,15 @@ pub(crate) struct MatrixMut<'a> {
 }
 
 impl<'a> MatrixMut<'a> {
-    /// A part of a larger matrix, whose rows are `stride` long.
+    /// Creates the memory for a block of a larger matrix whose rows have `stride` elements.
     ///
     /// # Safety
     ///
-    /// No part that overlaps it is used meanwhile.
+    /// No overlapping block may be in use at the same time.
     ///
     /// # Panics
     ///
-    /// If it does not lie within the matrix.
+    /// If the block does not lie within the matrix.
     pub(crate) unsafe fn of_block(
         whole: &'a SharedSlice<'_, f32>,
         stride: usize,
@@ -95,11 +96,11 @@ impl<'a> MatrixMut<'a> {
     }
 }
 
-/// How many numbers a matrix reaches over.
+/// Returns the length of the memory range that a matrix covers.
 ///
 /// # Panics
 ///
-/// If there is no number for that.
+/// If the length overflows.
 fn reach(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> usize {
     if rows == 0 || columns == 0 {
         return 0;
@@ -111,18 +112,18 @@ fn reach(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -
     reach.expect("a matrix is no larger than memory")
 }
 
-/// The product of two matrices, times `scale`, on this thread.
+/// Writes the product of two matrices times `scale` to `out`, on this thread.
 ///
 /// # Panics
 ///
-/// If the shapes do not fit each other.
+/// If the shapes do not fit.
 pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, out: MatrixMut<'_>, scale: f32) {
     assert_eq!(
         (left.columns, left.rows, right.columns),
         (right.rows, out.rows, out.columns),
         "the shapes of a product fit"
     );
-    // SAFETY: all three lie within the slices that they were made of.
+    // SAFETY: all three lie within the slices that they were created from.
     unsafe {
         gemm::gemm(
             out.rows,

@@ -1,6 +1,7 @@
-//! Layer norm and root mean square norm, a row at a time: a row is read from memory once each way.
+//! Layer norm and root mean square norm, one row at a time. A row is read from memory once in each
+//! direction.
 //!
-//! Everything is summed in one order, whatever the number of threads and the instruction set.
+//! All sums have the same order for any number of threads and any instruction set.
 
 #![allow(unsafe_code, reason = "threads write to rows of one slice, not set to 0 before")]
 
@@ -13,23 +14,23 @@ use gelu_kernels::{Level, Work};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Numbers of the rows that a thread works on at a time.
+/// The number of elements that a thread processes at a time, in whole rows.
 const CHUNK: usize = 1 << 14;
 
-/// `γ·(x − mean)/√(variance + ε)` of each row, or `γ·x/√(mean(x²) + ε)`.
+/// The norm `γ·(x − mean)/√(variance + ε)` of each row, or `γ·x/√(mean(x²) + ε)`.
 #[derive(Clone, Copy, Debug)]
 pub struct RowNorm<'a> {
-    /// γ, one number a column.
+    /// The scale γ, one number per column.
     pub gamma: &'a [f32],
-    /// ε.
+    /// The number ε that is added under the root.
     pub epsilon: f64,
-    /// Whether the mean is taken off: layer norm (Ba et al., arXiv 1607.06450). Without, it is the root mean
-    /// square norm (Zhang & Sennrich, arXiv 1910.07467).
+    /// Whether the mean is subtracted. With it, this is layer norm (Ba et al., arXiv 1607.06450), without it
+    /// root mean square norm (Zhang & Sennrich, arXiv 1910.07467).
     pub centred: bool,
 }
 
 impl RowNorm<'_> {
-    /// The norms of rows of as many numbers as there are γ.
+    /// Returns the norms of rows. A row has as many elements as `gamma`.
     ///
     /// # Panics
     ///
@@ -44,15 +45,16 @@ impl RowNorm<'_> {
                 level.run(Forward { norm: *self, x: &x[range], out });
             });
         };
-        // SAFETY: the chunks are all rows, and each writes all of its numbers.
+        // SAFETY: the chunks cover all rows, and each writes all of its elements.
         unsafe { written(x.len(), write) }
     }
 
-    /// Replaces the gradient of the result by that of `x`, and returns that of γ.
+    /// Replaces `gradient`, the gradient of the result, by the gradient for `x`, and returns the gradient
+    /// for γ.
     ///
     /// # Panics
     ///
-    /// As [`forward`](Self::forward), or if the lengths differ.
+    /// If `x` is not a whole number of rows, ε is negative or not finite, or the lengths differ.
     pub fn differentiate(&self, level: Level, x: &[f32], gradient: &mut [f32]) -> Vec<f32> {
         self.expect(x);
         let why = format_args!("one for each of `x`");
@@ -75,7 +77,7 @@ impl RowNorm<'_> {
         expect_rows("x", x.len(), self.gamma.len(), format_args!("whole rows, as long as `gamma`"));
     }
 
-    /// Calls `work` with rows that are neighbours, all of `length` numbers in turn.
+    /// Calls `work` with ranges of neighbouring rows that together cover all `length` elements.
     fn each_chunk<T: Send>(
         &self,
         length: usize,
@@ -89,7 +91,7 @@ impl RowNorm<'_> {
         })
     }
 
-    /// How a row is normalised.
+    /// Returns the mean and the scale of a row.
     #[inline(always)]
     fn moments(&self, x: &[f32]) -> Moments {
         let count = x.len() as f64;
@@ -107,7 +109,7 @@ impl RowNorm<'_> {
     }
 }
 
-/// The mean of a row, what rounding took from it, and one over the root.
+/// The mean of a row, its rounding error, and one over the root.
 #[derive(Clone, Copy)]
 struct Moments {
     mean: f32,
@@ -154,8 +156,8 @@ struct Backward<'a> {
 impl Work for Backward<'_> {
     type Output = ();
 
-    /// With x̂ the norm without γ: `scale·(γ·g − mean(γ·g) − x̂·mean(γ·g·x̂))`, the first mean only where
-    /// it was taken off x.
+    /// Computes, with x̂ the norm without γ, `scale·(γ·g − mean(γ·g) − x̂·mean(γ·g·x̂))`. The first mean is
+    /// only subtracted if the norm is centred.
     #[inline(always)]
     fn run<const FUSED: bool, const LANES: usize>(self) {
         let Self { norm, x, gradient, of_gamma } = self;
@@ -187,7 +189,7 @@ mod tests {
         (0..length).map(|i| ((frequency * i as f64).sin() + shift) as f32).collect()
     }
 
-    /// The norms of rows in f64, by definition.
+    /// Returns the norms of rows in f64, by definition.
     fn exact(norm: &RowNorm<'_>, x: &[f64]) -> Vec<f64> {
         let width = norm.gamma.len();
         let row = |x: &[f64]| {

@@ -2,16 +2,16 @@ use crate::kernels::written::with_room;
 use std::cell::Cell;
 
 thread_local! {
-    /// Kept between calls, as fresh memory costs more than the work on it.
+    /// The scratch memory stays allocated between calls, because fresh memory costs more than the work on it.
     static SCRATCH: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
 }
 
-/// Lends `work` so many numbers, whatever they were before. They begin where a line of the cache does, so that no
-/// vector lies in two.
+/// Calls `work` with `length` numbers of arbitrary content. They begin at the start of a cache line, so that no
+/// vector crosses two lines.
 ///
 /// # Panics
 ///
-/// If there is no memory for them.
+/// If there is not enough memory.
 pub(crate) fn with_scratch<T>(length: usize, work: impl FnOnce(&mut [f32]) -> T) -> T {
     const LINE: usize = 64;
     const NUMBERS: usize = LINE / size_of::<f32>();

@@ -9,19 +9,19 @@ use gelu_kernels::{Level, Work};
 /// The numbers of one step of gradient descent with momentum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SgdStep {
-    /// η.
+    /// The learning rate η.
     pub rate: f64,
-    /// μ.
+    /// The momentum μ.
     pub momentum: f64,
-    /// 1 − the dampening: what of a gradient the velocity takes up.
+    /// The share of a gradient that is added to the velocity: 1 − the dampening.
     pub taken_up: f64,
-    /// Whether the step looks ahead.
+    /// Whether the step uses Nesterov's form, which looks ahead.
     pub nesterov: bool,
-    /// λ.
+    /// The weight decay λ.
     pub weight_decay: f64,
 }
 
-/// One step of gradient descent with momentum. The new parameter takes the gradient's place.
+/// Computes one step of gradient descent with momentum. The new parameter overwrites `gradient`.
 ///
 /// ```text
 /// g ← g + λ·w        v ← μ·v + taken_up·g
@@ -40,7 +40,7 @@ pub fn sgd<S: Storage<Float: Moment>>(
     sgd_at(Level::best(), parameter, gradient, velocity, step);
 }
 
-/// [`sgd`] in code compiled for a level.
+/// Does the same as [`sgd`], in code compiled for `level`.
 fn sgd_at<S: Storage<Float: Moment>>(
     level: Level,
     parameter: &[S],

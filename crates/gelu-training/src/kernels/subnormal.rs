@@ -1,18 +1,20 @@
-//! Subnormal numbers, below 2⁻¹²⁶ in size: x86 processors multiply them, and make them, by microcode,
-//! some hundred times more slowly than others. Each number of a matrix goes into as many products as the
-//! other has columns, and where a ReLU and its gradient are 0, those of smooth activations run through
-//! all sizes: with a few subnormal numbers in a thousand, a network takes several times as long.
+//! Subnormal numbers are below 2⁻¹²⁶ in size. x86 processors multiply and produce them in microcode,
+//! about a hundred times more slowly than other numbers. Each element of a matrix is in as many products
+//! as the other matrix has columns. A ReLU and its gradient are exactly 0 for many inputs, but smooth
+//! activations and their gradients take all sizes. With a few subnormal numbers per thousand, a network
+//! takes several times as long.
 
-/// Whether the number is subnormal, by its bits: comparing it would cost what this is to save.
+/// Returns whether the number is subnormal. Tests its bits, because a comparison would cost what this
+/// function is meant to save.
 #[inline(always)]
 fn is_subnormal(number: f32) -> bool {
     const MAGNITUDE: u32 = u32::MAX >> 1;
     const FIRST_NORMAL: u32 = f32::MIN_POSITIVE.to_bits();
-    // 0 becomes the largest of all.
+    // The subtraction turns 0 into the largest number of all.
     (number.to_bits() & MAGNITUDE).wrapping_sub(1) < FIRST_NORMAL - 1
 }
 
-/// The number, or 0 for one that is subnormal.
+/// Returns the number, or 0 if it is subnormal.
 #[inline(always)]
 pub(crate) fn unless_subnormal(number: f32) -> f32 {
     if is_subnormal(number) { 0.0 } else { number }

@@ -2,11 +2,11 @@ use crate::kernels::checks::{self, expect_rows};
 use crate::kernels::written::with_room;
 use gelu_kernels::{Level, Work};
 
-/// How many numbers are summed in f32 before f64 takes over.
+/// The number of elements that are summed in f32 before their sum is added in f64.
 const BLOCK: usize = 1024;
 
-/// Σ f(numbers) over the places of `S` slices of one length, for `N` functions at once; in f32 within
-/// blocks of 1,024 places, in f64 from block to block.
+/// Returns Σ f(numbers) over the positions of `S` slices of the same length, for `N` functions at once.
+/// The sums are in f32 within blocks of 1,024 positions, and in f64 between blocks.
 ///
 /// # Panics
 ///
@@ -16,12 +16,13 @@ pub(crate) fn sums<const S: usize, const N: usize>(
     slices: [&[f32]; S],
     f: impl Fn([f32; S]) -> [f32; N],
 ) -> [f64; N] {
-    /// Sums that go on side by side: enough to hide how long an addition takes.
+    /// The number of sums that are computed side by side: enough to hide the latency of an addition.
     const LANES: usize = 32;
     sums_by::<S, N, LANES>(slices, f, |lanes| lanes.into_iter().map(f64::from).sum())
 }
 
-/// As [`sums`], of short rows: half as many sums go on side by side, and they are added in pairs, in f32.
+/// Returns the same as [`sums`], for short rows: half as many sums are computed side by side, and they
+/// are added in pairs, in f32.
 #[inline(always)]
 pub(crate) fn sums_of_row<const S: usize, const N: usize>(
     slices: [&[f32]; S],
@@ -53,7 +54,8 @@ fn sums_by<const S: usize, const N: usize, const LANES: usize>(
             }
         }
         if !chunks[0].1.is_empty() {
-            // Apart, or the compiler gives each lane above a register of its own.
+            // A separate array keeps the compiler from putting each element of `lanes` in a register of
+            // its own.
             let mut rest = [[0.0f32; LANES]; N];
             for place in 0..chunks[0].1.len() {
                 let values = f(chunks.map(|(_, rest)| rest[place]));
@@ -72,7 +74,7 @@ fn sums_by<const S: usize, const N: usize, const LANES: usize>(
     total
 }
 
-/// The sum of sixteen numbers, of halves, quarters and so on.
+/// Returns the sum of sixteen numbers, adding halves, then quarters, and so on.
 #[inline(always)]
 pub(crate) fn in_pairs(mut numbers: [f32; 16]) -> f32 {
     for half in [8, 4, 2, 1] {
@@ -82,7 +84,7 @@ pub(crate) fn in_pairs(mut numbers: [f32; 16]) -> f32 {
     numbers[0]
 }
 
-/// The sum of a slice.
+/// Computes the sum of a slice.
 pub(crate) struct Sum<'a>(pub(crate) &'a [f32]);
 
 impl Work for Sum<'_> {
@@ -94,11 +96,11 @@ impl Work for Sum<'_> {
     }
 }
 
-/// The sums of `[batch, channels, plane]` over everything but the channels.
+/// Returns the sums of `[batch, channels, plane]` values over everything but the channels.
 ///
 /// # Panics
 ///
-/// If `values` is not a whole number of pictures of `[channels, plane]`.
+/// If `values` is not a whole number of images of `[channels, plane]`.
 pub fn sum_of_channels(values: &[f32], channels: usize, plane: usize) -> Vec<f32> {
     let picture = checks::product("a picture", &[channels, plane]);
     let why = format_args!("whole pictures of {channels} channels of {plane} numbers");

@@ -1,22 +1,22 @@
-//! The part of a product that stays in registers while its sums grow. LLVM makes of it what one would
-//! write by hand: each vector of a tile is a register, each multiply-add one instruction.
+//! The part of a product that stays in registers while its sums grow. LLVM compiles it like hand-written
+//! code: each vector of a tile is a register, and each multiply-add is one instruction.
 
 use gelu_kernels::{Level, Work};
 
-/// Rows of two vectors. What is in it is summed in one order, number by number, so that its bits are the same
+/// A tile: rows of two vectors each. Each element is summed in a fixed order, so results are bit-identical
 /// for tiles of any shape.
 pub(crate) type Tile<const ROWS: usize, const LANES: usize> = [[[f32; LANES]; 2]; ROWS];
 
-/// [`Work`] on tiles of `ROWS` rows of two vectors of `LANES` numbers, as [`sizes`] says.
+/// [`Work`] on tiles of `ROWS` rows of two vectors of `LANES` numbers; see [`sizes`].
 pub(crate) trait Tiled {
     type Output;
 
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) -> Self::Output;
 }
 
-/// Rows of a tile, and half its columns: what the registers of a level hold of a product, beside
-/// what goes into it. AVX-512 has registers for twelve rows, but of a tile of 256 numbers or more LLVM makes
-/// memory, eight times as slow.
+/// Returns the number of rows of a tile, and half its number of columns: what fits a level's registers next
+/// to the factors. AVX-512 has enough registers for twelve rows, but LLVM puts tiles of 256 or more numbers
+/// in memory, which is eight times as slow.
 pub(crate) fn sizes(level: Level) -> [usize; 2] {
     match (level.fuses(), level.lanes()) {
         (true, 16) => [6, 16],
@@ -25,7 +25,7 @@ pub(crate) fn sizes(level: Level) -> [usize; 2] {
     }
 }
 
-/// Does the work in code compiled for this level and its tiles.
+/// Does the work in code compiled for this level and its tile sizes.
 pub(crate) fn run<W: Tiled>(level: Level, work: W) -> W::Output {
     level.run(OfLevel(work))
 }
@@ -35,7 +35,7 @@ struct OfLevel<W>(W);
 impl<W: Tiled> Work for OfLevel<W> {
     type Output = W::Output;
 
-    /// Both are constants: no level has code for another's tiles.
+    /// Both sizes are constants, because no level has code for the tiles of another.
     #[inline(always)]
     fn run<const FUSED: bool, const LANES: usize>(self) -> W::Output {
         match FUSED {
@@ -48,7 +48,8 @@ impl<W: Tiled> Work for OfLevel<W> {
     }
 }
 
-/// `Σ left(i, k, row)·right(i, k)` over `i` and `k` in the two ranges of `depth`, for each row of a tile.
+/// Returns `Σ left(i, k, row)·right(i, k)` over `i` and `k` in the two ranges of `depth`, for each row of a
+/// tile.
 #[inline(always)]
 pub(crate) fn product<const FUSED: bool, const ROWS: usize, const LANES: usize>(
     depth: [usize; 2],

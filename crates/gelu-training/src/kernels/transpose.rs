@@ -1,4 +1,4 @@
-//! Transposed matrices: their columns become rows.
+//! Transposition of matrices.
 
 use crate::kernels::product::Matrix;
 use crate::kernels::written::written;
@@ -7,12 +7,12 @@ use gelu_kernels::threads::{self, PARALLEL, Threads};
 use gelu_kernels::{Level, Work};
 use std::ops::Range;
 
-/// Rows and columns that are transposed together: a line of the caches each way.
+/// The number of rows and columns that are transposed together: one cache line in each direction.
 pub(crate) const SIDE: usize = 16;
-/// Rows that a thread transposes at a time.
+/// The number of rows that a thread transposes at a time.
 const CHUNK: usize = 4 * SIDE;
 
-/// The columns of a matrix, one behind the other.
+/// Returns the columns of a matrix, one after the other.
 pub(crate) fn transposed(matrix: Matrix<'_>) -> Vec<f32> {
     let (rows, count) = (matrix.rows(), matrix.rows() * matrix.columns());
     let level = Level::best();
@@ -23,11 +23,11 @@ pub(crate) fn transposed(matrix: Matrix<'_>) -> Vec<f32> {
             level.run(Chunk { matrix, rows, out: &place });
         });
     };
-    // SAFETY: the chunks are all rows, and each writes its place in every column.
+    // SAFETY: the chunks cover all rows, and each writes its range of every column.
     unsafe { written(count, write) }
 }
 
-/// Some rows of a matrix.
+/// The work on some rows of a matrix.
 struct Chunk<'a> {
     matrix: Matrix<'a>,
     rows: Range<usize>,
@@ -52,10 +52,10 @@ impl Work for Chunk<'_> {
                 );
                 for (across, transposed) in block[..width].iter().enumerate() {
                     let start = (column + across) * matrix.rows() + row;
-                    // SAFETY: no other chunk has these rows.
+                    // SAFETY: no other chunk contains these rows.
                     let place = unsafe { out.uninit_range(start..start + height) };
                     match place.first_chunk_mut::<SIDE>() {
-                        // Of a length that is known: no call for a line of the cache.
+                        // With a constant length, copying a cache line needs no function call.
                         Some(place) => place.write_copy_of_slice(transposed),
                         None => place.write_copy_of_slice(&transposed[..height]),
                     };
@@ -65,15 +65,16 @@ impl Work for Chunk<'_> {
     }
 }
 
-/// Writes the columns of a block of so many rows and columns, each filled up with zeros. A row is what `row`
-/// begins with.
+/// Writes the columns of a block of `height` rows and `width` columns, padded with zeros. A row consists of
+/// the first `width` elements of `row`.
 #[inline(always)]
 pub(crate) fn transpose_block<'a>(
     [height, width]: [usize; 2],
     row: impl Fn(usize) -> &'a [f32],
     block: &mut [[f32; SIDE]; SIDE],
 ) {
-    /// Rows of which LLVM makes short vectors: of all at once it makes single numbers.
+    /// The number of rows for which LLVM generates short vectors. For all rows at once it generates scalar
+    /// code.
     const ROWS: usize = 4;
     if [height, width] != [SIDE; 2] {
         *block = [[0.0; SIDE]; SIDE];

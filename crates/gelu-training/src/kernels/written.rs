@@ -1,12 +1,12 @@
-//! Memory for results, which is not set to 0 before it is written.
+//! Memory for results that is not set to 0 before it is written.
 
 use std::mem::MaybeUninit;
 
-/// A vector without numbers yet, but room for so many.
+/// Returns an empty vector with room for `count` elements.
 ///
 /// # Panics
 ///
-/// If there is no memory for them; plain vectors would end the process.
+/// If there is not enough memory. Plain vectors would abort the process.
 #[track_caller]
 pub(crate) fn with_room<T>(count: usize) -> Vec<T> {
     let mut numbers = Vec::new();
@@ -16,36 +16,37 @@ pub(crate) fn with_room<T>(count: usize) -> Vec<T> {
     numbers
 }
 
-/// Zeros.
+/// Returns `count` zeros.
 ///
 /// # Panics
 ///
-/// As [`with_room`].
+/// If there is not enough memory.
 #[track_caller]
 pub(crate) fn zeros(count: usize) -> Vec<f32> {
-    /// Below, memory is not what there is too little of.
+    /// The size below which the check for available memory is unnecessary.
     const LARGE: usize = 1 << 24;
     if count >= LARGE {
         drop(with_room::<f32>(count));
     }
-    // From here, as the system has zeros ready.
+    // The zeros come from this call, because the system has zeroed memory ready.
     vec![0.0; count]
 }
 
-/// Numbers that `write` writes all of. With debug assertions it is checked that it does.
+/// Returns `count` numbers that `write` has written. With debug assertions, this function checks
+/// that `write` has written all of them.
 ///
 /// # Safety
 ///
-/// `write` has to write every number that it is given.
+/// `write` must write every number that it receives.
 ///
 /// # Panics
 ///
-/// As [`with_room`].
+/// If there is not enough memory.
 pub(crate) unsafe fn written(
     count: usize,
     write: impl FnOnce(&mut [MaybeUninit<f32>]),
 ) -> Vec<f32> {
-    /// A NaN that no arithmetic makes.
+    /// The bits of a NaN that no arithmetic produces.
     const MARK: u32 = 0x7FC0_DEAD;
     let mut numbers = with_room(count);
     let place = &mut numbers.spare_capacity_mut()[..count];
@@ -53,7 +54,7 @@ pub(crate) unsafe fn written(
         place.fill(MaybeUninit::new(f32::from_bits(MARK)));
     }
     write(place);
-    // SAFETY: they have been written, as the caller promises.
+    // SAFETY: the caller guarantees that `write` has written all numbers.
     unsafe {
         numbers.set_len(count);
     }

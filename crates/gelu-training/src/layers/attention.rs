@@ -4,17 +4,17 @@ use burn::tensor::Tensor;
 use burn_core as burn;
 use burn_core::backend::Dispatch;
 
-/// Attention of every place to itself and to those before it, in several heads (Vaswani et al., arXiv 1706.03762,
-/// §3.2), by [`TrainingOps::causal_attention`]:
+/// Returns the attention of every position to itself and to earlier positions, in several heads (Vaswani et al.,
+/// arXiv 1706.03762, §3.2). It uses [`TrainingOps::causal_attention`]:
 ///
 /// ```text
-/// softmax(Q·Kᵀ/√(width/heads), later places masked)·V
+/// softmax(Q·Kᵀ/√(width/heads), later positions masked)·V
 /// ```
 ///
-/// Queries, keys and values stand side by side, as one linear layer gives them. Its backward pass keeps them
-/// and the weights, `length²` numbers a head. On Flex a weight below e^−64 of its row's largest counts as 0. 16-bit
-/// inputs attend in f32, since products of queries and keys soon pass what f16 holds; results and what is kept are
-/// of 16 bits.
+/// Queries, keys and values are next to each other, as one linear layer outputs them. They are stored for the
+/// backward pass, together with the attention weights, `length²` numbers per head. On Flex, a weight below e^−64 of
+/// the largest weight in its row counts as 0. For 16-bit inputs the attention is computed in f32, because products
+/// of queries and keys easily overflow f16. Results and stored tensors have 16 bits.
 ///
 /// # Shapes
 ///

@@ -7,13 +7,13 @@ use burn_nn::BatchNorm;
 use gelu_core::ActivationLayer;
 use gelu_core::functional::{self, Unit};
 
-/// What `layer.forward(input)` gives, by [`TrainingOps::batch_norm_activation`]: on autodiff devices
-/// by the batch's own statistics, which move the running ones, unless the layer is frozen.
+/// Returns the same as `layer.forward(input)`, computed with [`TrainingOps::batch_norm_activation`]. On autodiff
+/// devices it uses the statistics of the batch and updates the running statistics, unless the layer is frozen.
 ///
-/// The running variance moves by the mean square deviation of the n numbers of a channel, as Burn's does;
-/// PyTorch's moves by n/(n − 1) times as much. An empty batch moves neither statistic. 16-bit inputs are
-/// normalised in f32, and the running statistics of a 16-bit layer that is trained become f32: f16 ends at a
-/// variance of 65,504. Burn's own `forward` takes such a layer when they are cast to the layer's type.
+/// The update of the running variance uses the mean square deviation of a channel's n numbers, as Burn's does;
+/// PyTorch's uses n/(n − 1) times as much. An empty batch changes no statistic. 16-bit inputs are normalised in
+/// f32. Training a 16-bit layer turns its running statistics into f32, because f16 cannot hold a variance above
+/// 65,504. Burn's own `forward` accepts such a layer after you cast the statistics to the layer's type.
 ///
 /// # Shapes
 ///
@@ -21,14 +21,14 @@ use gelu_core::functional::{self, Unit};
 ///
 /// # Panics
 ///
-/// If the input has fewer than two dimensions or other channels than the layer, or training meets one number per
-/// channel, whose variance is 0.
+/// If the input has fewer than two dimensions, its number of channels is not the layer's, or a training batch
+/// has one number per channel, whose variance is 0.
 pub fn batch_norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>) -> Tensor<D> {
     norm(layer, input, Unit::Identity)
 }
 
-/// `activation.forward(layer.forward(input))` in one operation, which keeps the input alone for its
-/// backward pass. An activation that is learned, drawn or the user's own follows by itself.
+/// Returns `activation.forward(layer.forward(input))` in one operation, which only stores the input for its
+/// backward pass. Learnable, stochastic and custom activations are separate operations.
 ///
 /// # Shapes
 ///
@@ -36,7 +36,7 @@ pub fn batch_norm<const D: usize>(layer: &BatchNorm, input: Tensor<D>) -> Tensor
 ///
 /// # Panics
 ///
-/// As [`batch_norm`] does.
+/// In the same cases as [`batch_norm`].
 ///
 /// ```
 /// use burn::nn::BatchNormConfig;

@@ -5,20 +5,20 @@ use burn_core as burn;
 use burn_core::backend::Dispatch;
 use burn_nn::{PaddingConfig2d, conv::Conv2d};
 
-/// What `layer.forward(input)` gives, by [`TrainingOps::convolution`].
+/// Returns the same as `layer.forward(input)`, computed with [`TrainingOps::convolution`].
 ///
-/// Has a kernel on Flex for f32 and one group, of any stride, padding and dilation, which takes
-/// [subnormal numbers](crate#subnormal-numbers) of input and gradient as 0; everything else is
-/// Burn's.
+/// On Flex there is a kernel for f32 and one group, with any stride, padding and dilation. It
+/// treats [subnormal numbers](crate#subnormal-numbers) in input and gradient as 0. All other
+/// convolutions use Burn's operations.
 ///
 /// # Shapes
 ///
 /// - input: `[batch, channels, height, width]`
-/// - output: `[batch, outputs, height, width]`, of the sizes that stride and padding leave
+/// - output: `[batch, outputs, height, width]`, with the sizes that result from stride and padding
 ///
 /// # Panics
 ///
-/// If the channels are not the layer's, or the kernel is larger than the padded input.
+/// If the input's channels are not the layer's, or the kernel is larger than the padded input.
 ///
 /// ```
 /// use burn::nn::conv::Conv2dConfig;
@@ -46,7 +46,7 @@ pub fn conv2d(layer: &Conv2d, input: Tensor<4>) -> Tensor<4> {
     })
 }
 
-/// Before and after, of height and width, as Burn's layer has it.
+/// Returns the padding before and after, for height and width, as Burn's layer computes it.
 fn padding(layer: &Conv2d, size: [usize; 2]) -> [(usize, usize); 2] {
     match layer.padding {
         PaddingConfig2d::Valid => [(0, 0); 2],

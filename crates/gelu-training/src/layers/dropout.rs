@@ -4,8 +4,8 @@ use burn_nn::Dropout;
 use gelu_core::functional;
 use gelu_core::random::DropoutMask;
 
-/// Drops as `layer.forward(input)` does, with a mask of [`gelu_core::random`]: drawn many at a time, and
-/// again in the backward pass instead of being kept.
+/// Applies dropout as `layer.forward(input)` does, with a mask from [`gelu_core::random`]. The mask is
+/// computed many numbers at a time, and computed again in the backward pass instead of being stored.
 ///
 /// # Shapes
 ///
@@ -28,7 +28,7 @@ pub fn dropout<const D: usize>(layer: &Dropout, input: Tensor<D>) -> Tensor<D> {
     masked(input, mask)
 }
 
-/// The input, dropped where there is a mask.
+/// Returns the input after dropout, or unchanged if there is no mask.
 pub(super) fn masked<const D: usize>(input: Tensor<D>, mask: Option<DropoutMask>) -> Tensor<D> {
     match mask {
         Some(mask) => functional::dropout(input, mask),

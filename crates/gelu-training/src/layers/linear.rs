@@ -10,8 +10,9 @@ use gelu_core::functional::{self, Unit};
 use gelu_core::random::DropoutMask;
 use gelu_core::{ActivationLayer, HiddenLayer};
 
-/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
-/// [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
+/// Returns the same as `layer.forward(input)`, with the product computed by
+/// [`TrainingOps::linear_product`]. On Flex, [subnormal numbers](crate#subnormal-numbers) in input and
+/// gradient count as 0.
 ///
 /// # Shapes
 ///
@@ -20,7 +21,7 @@ use gelu_core::{ActivationLayer, HiddenLayer};
 ///
 /// # Panics
 ///
-/// If the inputs are not the layer's.
+/// If the last dimension of the input is not the layer's number of inputs.
 pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
     rows(input, |input| {
         let product = product(layer, input);
@@ -33,7 +34,7 @@ pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
     })
 }
 
-/// `activation.forward(layer.forward(input))`, where bias and activation are one pass over memory.
+/// Returns `activation.forward(layer.forward(input))`. Bias and activation are one pass over memory.
 ///
 /// # Shapes
 ///
@@ -42,7 +43,7 @@ pub fn linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
 ///
 /// # Panics
 ///
-/// If the inputs are not the layer's.
+/// If the last dimension of the input is not the layer's number of inputs.
 pub fn linear_activation<const D: usize>(
     layer: &Linear,
     activation: &ActivationLayer,
@@ -51,8 +52,9 @@ pub fn linear_activation<const D: usize>(
     activated(layer, activation, None, input)
 }
 
-/// What `layer.forward(input)` gives, its product by [`TrainingOps::linear_product`]. On Flex
-/// [subnormal numbers](crate#subnormal-numbers) of input and gradient count as 0.
+/// Returns the same as `layer.forward(input)`, with the product computed by
+/// [`TrainingOps::linear_product`]. On Flex, [subnormal numbers](crate#subnormal-numbers) in input and
+/// gradient count as 0.
 ///
 /// # Shapes
 ///
@@ -61,15 +63,15 @@ pub fn linear_activation<const D: usize>(
 ///
 /// # Panics
 ///
-/// If the inputs are not the layer's.
+/// If the last dimension of the input is not the layer's number of inputs.
 pub fn hidden_layer<const D: usize>(layer: &HiddenLayer, input: Tensor<D>) -> Tensor<D> {
     let HiddenLayer { linear, activation, dropout } = layer;
     let mask = DropoutMask::due(dropout, &input);
     activated(linear, activation, mask, input)
 }
 
-/// `dropout(activation(layer(input)))`, all that follows the product in one pass where there is a bias and
-/// the activation is one of the kernels'.
+/// Returns `dropout(activation(layer(input)))`. Everything after the product is one pass if there is a
+/// bias and the activation is a [`Unit`].
 fn activated<const D: usize>(
     layer: &Linear,
     activation: &ActivationLayer,
@@ -84,7 +86,7 @@ fn activated<const D: usize>(
     }
 }
 
-/// What becomes of the rows of a tensor of any rank, back in that rank.
+/// Applies `compute` to the rows of a tensor of any rank, and returns the result in that rank.
 pub(super) fn rows<const D: usize>(
     input: Tensor<D>,
     compute: impl FnOnce(Tensor<2>) -> Tensor<2>,
@@ -101,7 +103,7 @@ pub(super) fn rows<const D: usize>(
     reshaped(output, dims)
 }
 
-/// The input times the weights.
+/// Returns the input times the weights.
 fn product(layer: &Linear, input: Tensor<2>) -> Tensor<2> {
     let weight = layer.weight.val();
     let ([_, inputs], [expected, _]) = (input.dims(), weight.dims());

@@ -6,15 +6,15 @@ use burn_core::backend::Dispatch;
 use burn_nn::PaddingConfig2d;
 use burn_nn::pool::MaxPool2d;
 
-/// What `layer.forward(input)` gives; by [`TrainingOps::max_pool_2x2`] where the layer takes the largest of each 2×2
-/// pixels, which no two squares share.
+/// Returns the same as `layer.forward(input)`. Uses [`TrainingOps::max_pool_2x2`] if the layer takes the largest of
+/// non-overlapping 2×2 pixels.
 ///
-/// Has a kernel on Flex for f32, which keeps no indices; every other layer is Burn's.
+/// On Flex there is a kernel for f32, which stores no indices. All other layers use Burn's operations.
 ///
 /// # Shapes
 ///
 /// - input: `[batch, channels, height, width]`
-/// - output: `[batch, channels, height, width]`, of the sizes that stride and padding leave
+/// - output: `[batch, channels, height, width]`, with the sizes that result from stride and padding
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! Burn's own layers, run by this crate's operations: functions that take Burn's module. Call `conv2d(&layer, x)`
-//! instead of `layer.forward(x)`; the network's type, its parameters and its records stay as they are.
+//! Functions that run Burn's own layers with this crate's operations. Call `conv2d(&layer, x)` instead of
+//! `layer.forward(x)`; the network's type, its parameters and its records stay the same.
 
 mod attention;
 mod batch_norm;

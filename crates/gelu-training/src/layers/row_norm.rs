@@ -7,8 +7,8 @@ use burn_core::backend::Dispatch;
 use burn_nn::{LayerNorm, RmsNorm};
 use gelu_core::functional::{self, Unit};
 
-/// What `layer.forward(input)` gives, by [`TrainingOps::row_norm`]. The module keeps its ε to itself, so that
-/// it is named here: 1e-5, unless its configuration had another.
+/// Returns the same as `layer.forward(input)`, computed with [`TrainingOps::row_norm`]. Pass the layer's ε,
+/// because Burn's module does not expose it: 1e-5, unless the configuration had another value.
 ///
 /// # Shapes
 ///
@@ -16,7 +16,7 @@ use gelu_core::functional::{self, Unit};
 ///
 /// # Panics
 ///
-/// If the last dimension is not the layer's.
+/// If the last dimension of the input is not the layer's.
 ///
 /// ```
 /// use burn::nn::LayerNormConfig;
@@ -39,7 +39,7 @@ pub fn layer_norm<const D: usize>(layer: &LayerNorm, epsilon: f64, input: Tensor
     }
 }
 
-/// What `layer.forward(input)` gives, by [`TrainingOps::row_norm`].
+/// Returns the same as `layer.forward(input)`, computed with [`TrainingOps::row_norm`].
 ///
 /// # Shapes
 ///
@@ -47,7 +47,7 @@ pub fn layer_norm<const D: usize>(layer: &LayerNorm, epsilon: f64, input: Tensor
 ///
 /// # Panics
 ///
-/// If the last dimension is not the layer's.
+/// If the last dimension of the input is not the layer's.
 pub fn rms_norm<const D: usize>(layer: &RmsNorm, input: Tensor<D>) -> Tensor<D> {
     norm(layer.gamma.val(), layer.epsilon, false, input)
 }

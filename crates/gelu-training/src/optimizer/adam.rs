@@ -14,33 +14,32 @@ use burn_optim::{
 /// Configuration of [`Adam`].
 #[derive(Config, Debug)]
 pub struct AdamConfig {
-    /// Decay of the first moment.
+    /// The decay of the first moment.
     #[config(default = 0.9)]
     pub beta_1: f64,
-    /// Decay of the second moment.
+    /// The decay of the second moment.
     #[config(default = 0.999)]
     pub beta_2: f64,
-    /// What keeps the divisor from 0. PyTorch's default; Burn's own Adam has 1e-5.
+    /// The number ε that keeps the divisor from 0. The default is PyTorch's; that of Burn's Adam is 1e-5.
     #[config(default = 1e-8)]
     pub epsilon: f64,
-    /// Where it is added.
+    /// The position of ε.
     #[config(default = "EpsilonPlace::Outside")]
     pub epsilon_place: EpsilonPlace,
-    /// Whether the divisor is of the greatest second moment so far.
+    /// Whether the divisor uses the greatest second moment so far.
     #[config(default = false)]
     pub amsgrad: bool,
-    /// What is added to the gradient per weight: twice the factor of an L2 penalty in the loss. See
-    /// [`AdamWConfig`](super::AdamWConfig) for a decay beside the moments.
+    /// The factor of a weight that is added to its gradient: twice the factor of an L2 penalty in the loss. For
+    /// decay that is decoupled from the moments, see [`AdamWConfig`](super::AdamWConfig).
     #[config(default = 0.0)]
     pub weight_decay: f64,
-    /// How gradients are clipped, each parameter's by itself.
+    /// How the gradients of each parameter are clipped, independently of other parameters.
     pub grad_clipping: Option<GradientClippingConfig>,
 }
 
 impl AdamConfig {
-    /// The optimiser of one parameter, for a group of them
-    /// ([`ModuleOptimizer::with_group`]). Gradients are clipped by [`init`](Self::init) alone, as with
-    /// Burn's.
+    /// Creates the optimiser of one parameter, for use with a group of parameters
+    /// ([`ModuleOptimizer::with_group`]). Only [`init`](Self::init) clips gradients, as in Burn.
     ///
     /// # Panics
     ///
@@ -58,33 +57,32 @@ impl AdamConfig {
         .checked()
     }
 
-    /// The optimiser of a whole module.
+    /// Creates the optimiser of a whole module.
     ///
     /// # Panics
     ///
-    /// As [`build`](Self::build) does.
+    /// If a β is not in `[0, 1)`, or ε or the weight decay is negative or not finite.
     pub fn init(&self) -> ModuleOptimizer {
         super::clipped(self.build().into(), self.grad_clipping.as_ref())
     }
 }
 
-/// Adam (Kingma & Ba, arXiv 1412.6980), with bias correction, in one pass over parameter, gradient
-/// and moments:
+/// Adam (Kingma & Ba, arXiv 1412.6980) with bias correction, in one pass over parameter, gradient and moments:
 ///
 /// ```text
 /// m ← β₁·m + (1 − β₁)·g        v ← β₂·v + (1 − β₂)·g²
 /// w ← w − η·m̂ / (√v̂ + ε)       with  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
 /// ```
 ///
-/// With an L2 penalty, g is `g + λ·w`; as AdamW, w is `(1 − η·λ)·w` before the step is taken off. AMSGrad
-/// has the greatest v so far in the place of v.
+/// With an L2 penalty, g is `g + λ·w`. As AdamW, w is `(1 − η·λ)·w` before the step is subtracted. AMSGrad uses
+/// the greatest v so far instead of v.
 ///
-/// A weight whose v is 0 stays where it is, if ε is too small to divide by: below 2⁻⁴⁰ (2⁻¹⁰² inside the root).
+/// A weight whose v is 0 does not change if ε is too small to divide by: below 2⁻⁴⁰ (2⁻¹⁰² inside the root).
 ///
-/// For parameters of 16 bits the moments are f32 and the step is computed in f32; the new parameter is rounded
-/// to 16 bits, see [16 bits](crate#16-bits). The state is recorded under the names of
-/// Burn's own [`Adam`](burn_optim::Adam) and [`AdamW`](burn_optim::AdamW), so records of one load into
-/// the other. Made by [`AdamConfig`] or [`AdamWConfig`](super::AdamWConfig).
+/// For 16-bit parameters, the moments are f32 and the step is computed in f32. The new parameter is rounded to
+/// 16 bits; see [16 bits](crate#16-bits). The state has the names of Burn's own [`Adam`](burn_optim::Adam) and
+/// [`AdamW`](burn_optim::AdamW) in records, so the records of one load into the other. Create it with
+/// [`AdamConfig`] or [`AdamWConfig`](super::AdamWConfig).
 #[derive(Clone, Debug)]
 pub struct Adam {
     pub(super) beta_1: f64,
@@ -96,11 +94,11 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// The same.
+    /// Returns the same optimiser if its numbers are valid.
     ///
     /// # Panics
     ///
-    /// If one of its numbers is none of Adam's.
+    /// If one of its numbers is out of range.
     pub(super) fn checked(self) -> Self {
         let Self { beta_1, beta_2, epsilon, decay, .. } = self;
         assert!(
@@ -121,27 +119,27 @@ impl Adam {
         self
     }
 
-    /// The numbers of step `time`, counted from 1.
+    /// Returns the numbers of step `time`, counted from 1.
     pub(crate) fn numbers(&self, rate: LearningRate, time: usize) -> AdamStep {
         AdamStep::of(time, rate, [self.beta_1, self.beta_2], self.epsilon, self.epsilon_place)
             .with_decay(self.decay, rate)
     }
 }
 
-/// State of [`Adam`].
+/// The state of [`Adam`].
 #[derive(Clone, Debug)]
 pub struct AdamState<const D: usize> {
-    /// How many steps there have been.
+    /// The number of steps so far.
     pub time: usize,
     /// The decayed mean of the gradients.
     pub moment_1: Tensor<D>,
-    /// The decayed mean of their squares.
+    /// The decayed mean of the gradients' squares.
     pub moment_2: Tensor<D>,
-    /// The greatest of these so far, for AMSGrad.
+    /// The greatest `moment_2` so far, for AMSGrad.
     pub max_moment_2: Option<Tensor<D>>,
 }
 
-/// Where Burn's own Adam records its moments.
+/// The name under which Burn's own Adam records its moments.
 const MOMENTUM: &str = "momentum";
 const NAMES: [&str; 4] = ["time", "moment_1", "moment_2", "max_moment_2"];
 
@@ -184,7 +182,7 @@ impl Optimizer for Adam {
         let step = self.numbers(rate, time);
         let [moment_1, moment_2] =
             [moment_1, moment_2].map(|moment| dispatched(fitted(moment, &gradient)));
-        // A record of Adam's without it has none: the greatest is sought from here on, as by Burn.
+        // A record of Adam has no maximum. The maximum then starts at this step, as in Burn.
         let maximum = self.amsgrad.then(|| {
             let maximum = max_moment_2.unwrap_or_else(|| moment::zeros(&gradient));
             dispatched(fitted(maximum, &gradient))

@@ -5,41 +5,41 @@ use burn_core as burn;
 use burn_optim::ModuleOptimizer;
 use burn_optim::grad_clipping::GradientClippingConfig;
 
-/// Configuration of [`Adam`] with a weight decay beside its moments (AdamW; Loshchilov & Hutter,
-/// arXiv 1711.05101).
+/// The configuration of [`Adam`] with a weight decay that is decoupled from its moments (AdamW;
+/// Loshchilov & Hutter, arXiv 1711.05101).
 ///
-/// Parameters of 16 bits hardly decay: see [16 bits](crate#16-bits).
+/// 16-bit parameters hardly decay; see [16 bits](crate#16-bits).
 #[derive(Config, Debug)]
 pub struct AdamWConfig {
-    /// Decay of the first moment.
+    /// The decay of the first moment.
     #[config(default = 0.9)]
     pub beta_1: f64,
-    /// Decay of the second moment.
+    /// The decay of the second moment.
     #[config(default = 0.999)]
     pub beta_2: f64,
-    /// What keeps the divisor from 0. PyTorch's default; Burn's own AdamW has 1e-5.
+    /// The number ε that keeps the divisor from 0. The default is PyTorch's; that of Burn's AdamW is
+    /// 1e-5.
     #[config(default = 1e-8)]
     pub epsilon: f64,
-    /// Where it is added.
+    /// The position of ε.
     #[config(default = "EpsilonPlace::Outside")]
     pub epsilon_place: EpsilonPlace,
-    /// Whether the divisor is of the greatest second moment so far.
+    /// Whether the divisor uses the greatest second moment so far.
     #[config(default = false)]
     pub amsgrad: bool,
-    /// λ of `w ← (1 − η·λ)·w`. PyTorch's default; Burn's own AdamW has 1e-4.
+    /// The λ of `w ← (1 − η·λ)·w`. The default is PyTorch's; that of Burn's AdamW is 1e-4.
     #[config(default = 1e-2)]
     pub weight_decay: f64,
-    /// Whether only those weights decay that the step leads towards 0 (arXiv 2510.12402).
+    /// Whether only those weights decay that the step moves towards 0 (arXiv 2510.12402).
     #[config(default = false)]
     pub cautious_weight_decay: bool,
-    /// How gradients are clipped, each parameter's by itself.
+    /// How the gradients of each parameter are clipped, independently of other parameters.
     pub grad_clipping: Option<GradientClippingConfig>,
 }
 
 impl AdamWConfig {
-    /// The optimiser of one parameter, for a group of them
-    /// ([`ModuleOptimizer::with_group`]). Gradients are clipped by [`init`](Self::init) alone, as with
-    /// Burn's.
+    /// Creates the optimiser of one parameter, for use with a group of parameters
+    /// ([`ModuleOptimizer::with_group`]). Only [`init`](Self::init) clips gradients, as in Burn.
     ///
     /// # Panics
     ///
@@ -53,11 +53,11 @@ impl AdamWConfig {
         Adam { beta_1, beta_2, epsilon, epsilon_place, amsgrad, decay }.checked()
     }
 
-    /// The optimiser of a whole module.
+    /// Creates the optimiser of a whole module.
     ///
     /// # Panics
     ///
-    /// As [`build`](Self::build) does.
+    /// If a β is not in `[0, 1)`, or ε or the weight decay is negative or not finite.
     pub fn init(&self) -> ModuleOptimizer {
         super::clipped(self.build().into(), self.grad_clipping.as_ref())
     }

@@ -4,12 +4,12 @@ use burn::tensor::{DType, FloatDType, Tensor};
 use burn_core as burn;
 use burn_optim::GradientsParams;
 
-/// Keeps the norm of all gradients together below a limit: where the root of the sum of their squares, n,
-/// is larger, each is multiplied by `largest/(n + 1e-6)`, as by PyTorch's `clip_grad_norm_`. The direction
-/// of the step is kept, which Burn's own clipping, each tensor by itself, does not do.
+/// Limits the norm n of all gradients together, which is the root of the sum of their squares. If n is above
+/// `largest`, each gradient is multiplied by `largest/(n + 1e-6)`, as in PyTorch's `clip_grad_norm_`. This
+/// preserves the direction of the step. Burn's own clipping treats each tensor separately and does not.
 ///
-/// Norm and product are computed in f32, in f64 where a gradient is f64; every gradient keeps its type. Nothing
-/// is read back from the device.
+/// Norm and product are computed in f32, or in f64 if a gradient is f64. Every gradient keeps its type. The
+/// function reads nothing back from the device.
 ///
 /// ```
 /// use burn::optim::GradientsParams;
@@ -47,7 +47,7 @@ pub fn clip_by_global_norm<M: Module>(
 
 struct Squares<'a> {
     gradients: &'a GradientsParams,
-    /// `[1]`; `None` before the first gradient.
+    /// The sum of squares, `[1]`; `None` before the first gradient.
     sum: Option<Tensor<1>>,
 }
 
@@ -72,7 +72,7 @@ impl ModuleVisitor for Squares<'_> {
 
 struct Scaled {
     gradients: GradientsParams,
-    /// `[1]`
+    /// The factor of the gradients, `[1]`.
     factor: Tensor<1>,
 }
 
@@ -96,7 +96,7 @@ mod tests {
     use burn::optim::GradientsParams;
     use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 
-    /// Gradients of the weight and the bias of a layer.
+    /// Returns a layer, and the clipped gradients of its weight and bias.
     fn clipped(largest: f64) -> (Linear, Vec<f64>) {
         let device = Device::default().autodiff();
         let layer = LinearConfig::new(2, 2).init(&device);
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn all_gradients_are_scaled_by_one_factor() {
-        // The weight's gradient is 3, 3, −1, −1, the bias's 1, 1: their norm is √22.
+        // The weight's gradient is 3, 3, −1, −1, and the bias's is 1, 1. Their norm is √22.
         let gradient = [3.0, 3.0, -1.0, -1.0, 1.0, 1.0];
         let factor = 2.0 / (22.0f64.sqrt() + 1e-6);
         for (found, whole) in clipped(2.0).1.iter().zip(gradient) {
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// Gradients of 16 bits and of 32, clipped together; they stay in their types.
+    /// Returns gradients of 16 bits and of 32 bits that are clipped together. They keep their types.
     fn clipped_pair(narrow: Vec<f32>, wide: Vec<f32>, largest: f64) -> [Vec<f64>; 2] {
         let device = Device::default();
         let layer = LinearConfig::new(1, narrow.len()).init(&device);
@@ -137,7 +137,8 @@ mod tests {
         [narrow, wide].map(|data| data.iter::<f64>().collect())
     }
 
-    /// Norms by hand: 500; 0.01 of 10,000 numbers whose squares f16 takes as 0; 13 of both types.
+    /// The norms, computed by hand, are 500; 0.01 for 10,000 numbers whose squares are 0 in f16; and 13 for
+    /// both types.
     #[test]
     fn sixteen_bits_are_clipped_by_their_norm() {
         let near = |found: &[f64], expected: &[f64]| {
@@ -145,7 +146,7 @@ mod tests {
                 assert!((f - e).abs() <= 2e-3 * e.abs(), "{f}, not {e}");
             }
         };
-        // PyTorch 2.15 has 0.6001 and 0.8003 in f16.
+        // PyTorch 2.15 gives 0.6001 and 0.8003 in f16.
         near(&clipped_pair(vec![300.0, 400.0], vec![0.0; 2], 1.0)[0], &[0.6, 0.8]);
         let small = clipped_pair(vec![1e-4; 10_000], vec![0.0; 10_000], 5e-3);
         near(&small[0], &[5e-5; 10_000]);

@@ -14,7 +14,7 @@ pub use sgd::{Sgd, SgdConfig, SgdState};
 use burn_optim::ModuleOptimizer;
 use burn_optim::grad_clipping::GradientClippingConfig;
 
-/// The optimiser, its gradients clipped.
+/// Returns the optimiser with gradient clipping, if there is any.
 fn clipped(
     optimizer: ModuleOptimizer,
     clipping: Option<&GradientClippingConfig>,

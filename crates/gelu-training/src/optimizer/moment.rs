@@ -1,12 +1,12 @@
-//! What an optimiser keeps of the gradients so far: a tensor of the parameter's shape, in f32 for a
-//! parameter of 16 bits. These hold neither the square of a small gradient nor the hundredth part by
-//! which a step changes a moment.
+//! A moment: what an optimiser stores about earlier gradients. It is a tensor of the parameter's
+//! shape, in f32 for a 16-bit parameter. 16 bits can hold neither the square of a small gradient nor
+//! the change of one hundredth that a step makes to a moment.
 
 use burn::tensor::{DType, Device, FloatDType, Tensor};
 use burn_core as burn;
 use burn_optim::{StateSink, StateSource};
 
-/// The type of a parameter's moments, and of sums and squares of its gradients.
+/// Returns the type of a parameter's moments, and of sums and squares of its gradients.
 fn dtype_of<const D: usize>(gradient: &Tensor<D>) -> DType {
     match gradient.dtype() {
         DType::F16 | DType::BF16 => DType::F32,
@@ -14,18 +14,18 @@ fn dtype_of<const D: usize>(gradient: &Tensor<D>) -> DType {
     }
 }
 
-/// What there is before the first gradient.
+/// Returns the moment before the first gradient.
 pub(super) fn zeros<const D: usize>(gradient: &Tensor<D>) -> Tensor<D> {
     Tensor::zeros(gradient.shape(), (&gradient.device(), dtype_of(gradient)))
 }
 
-/// The gradient in the type that it is summed and squared in.
+/// Returns the gradient in the type that it is summed and squared in.
 pub(super) fn widened<const D: usize>(gradient: Tensor<D>) -> Tensor<D> {
     let dtype = dtype_of(&gradient);
     gradient.cast(FloatDType::from(dtype))
 }
 
-/// A moment as a step needs it, wherever it was recorded: other optimisers keep theirs in the
+/// Returns a moment in the type that a step needs. Records of other optimisers have moments in the
 /// parameter's type.
 pub(super) fn fitted<const D: usize>(moment: Tensor<D>, gradient: &Tensor<D>) -> Tensor<D> {
     moment.cast(FloatDType::from(dtype_of(gradient)))
@@ -41,7 +41,7 @@ pub(super) fn record<const D: usize>(
     out.push_tensor(prefix, name, moment.to_data());
 }
 
-/// Reads a moment in the type that it was recorded in, whatever the device's own is.
+/// Reads a moment in the type that it was recorded in, whatever the device's default type is.
 pub(super) fn read<const D: usize>(
     prefix: &str,
     name: &str,

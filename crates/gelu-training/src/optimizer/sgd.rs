@@ -11,34 +11,33 @@ use burn_optim::{
     LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource, join_path,
 };
 
-/// Configuration of [`Sgd`].
+/// The configuration of [`Sgd`].
 #[derive(Config, Debug)]
 pub struct SgdConfig {
-    /// What of the velocity is kept from step to step.
+    /// The share of the velocity that remains from step to step.
     #[config(default = 0.9)]
     pub momentum: f64,
-    /// What of a gradient the velocity does not take up. Burn's own has 0.1.
+    /// The share of a gradient that is not added to the velocity. The default of Burn's SGD is 0.1.
     #[config(default = 0.0)]
     pub dampening: f64,
-    /// Nesterov's form: the step looks one velocity ahead.
+    /// Whether to use Nesterov's form, in which the step looks one velocity ahead.
     #[config(default = false)]
     pub nesterov: bool,
-    /// What is added to the gradient per weight: twice the factor of an L2 penalty in the loss.
+    /// The factor of a weight that is added to its gradient: twice the factor of an L2 penalty in the loss.
     #[config(default = 0.0)]
     pub weight_decay: f64,
-    /// How gradients are clipped, each parameter's by itself.
+    /// How the gradients of each parameter are clipped, independently of other parameters.
     pub grad_clipping: Option<GradientClippingConfig>,
 }
 
 impl SgdConfig {
-    /// The optimiser of one parameter, for a group of them
-    /// ([`ModuleOptimizer::with_group`]). Gradients are clipped by [`init`](Self::init) alone, as with
-    /// Burn's.
+    /// Creates the optimiser of one parameter, for use with a group of parameters
+    /// ([`ModuleOptimizer::with_group`]). Only [`init`](Self::init) clips gradients, as in Burn.
     ///
     /// # Panics
     ///
     /// If momentum or dampening is not in `[0, 1)`, the weight decay is negative or not finite, or Nesterov's
-    /// form has no momentum.
+    /// form is chosen without momentum.
     pub fn build(&self) -> Sgd {
         let Self { momentum, dampening, nesterov, weight_decay, .. } = *self;
         assert!((0.0..1.0).contains(&momentum), "momentum has to be in [0, 1), got {momentum}");
@@ -54,11 +53,11 @@ impl SgdConfig {
         Sgd { momentum, dampening, nesterov, weight_decay }
     }
 
-    /// The optimiser of a whole module.
+    /// Creates the optimiser of a whole module.
     ///
     /// # Panics
     ///
-    /// As [`build`](Self::build) does.
+    /// In the same cases as [`build`](Self::build).
     pub fn init(&self) -> ModuleOptimizer {
         super::clipped(self.build().into(), self.grad_clipping.as_ref())
     }
@@ -71,10 +70,10 @@ impl SgdConfig {
 /// w ← w − η·v        or, Nesterov's form,  w ← w − η·(g + μ·v)
 /// ```
 ///
-/// Without momentum v is g, and `dampening` has no effect. These are PyTorch's formulas, and Burn's; PyTorch
-/// refuses Nesterov's form with dampening, which Burn and this crate accept. For parameters of 16 bits the
-/// velocity is f32 and the step is computed in f32; see [16 bits](crate#16-bits). The state is recorded under
-/// the names of Burn's own [`Sgd`](burn_optim::Sgd) with momentum. Made by [`SgdConfig`].
+/// Without momentum v is g, and `dampening` has no effect. These are the formulas of PyTorch and Burn.
+/// PyTorch does not allow Nesterov's form with dampening; Burn and this crate do. For 16-bit parameters, the
+/// velocity is f32 and the step is computed in f32; see [16 bits](crate#16-bits). The state has the names of
+/// Burn's own [`Sgd`](burn_optim::Sgd) with momentum in records. Create it with [`SgdConfig`].
 #[derive(Clone, Debug)]
 pub struct Sgd {
     momentum: f64,
@@ -83,14 +82,14 @@ pub struct Sgd {
     weight_decay: f64,
 }
 
-/// State of [`Sgd`].
+/// The state of [`Sgd`].
 #[derive(Clone, Debug)]
 pub struct SgdState<const D: usize> {
     /// The decayed sum of the gradients so far.
     pub velocity: Tensor<D>,
 }
 
-/// Where Burn's own SGD records its velocity.
+/// The name under which Burn's own SGD records its velocity.
 const MOMENTUM: &str = "momentum";
 const VELOCITY: &str = "velocity";
 
@@ -118,7 +117,7 @@ impl Optimizer for Sgd {
         let Self { momentum, dampening, nesterov, weight_decay } = *self;
         let (velocity, taken_up) = match state {
             Some(state) if momentum > 0.0 => (fitted(state.velocity, &gradient), 1.0 - dampening),
-            // What PyTorch steps along without a momentum is the gradient, undamped.
+            // Without momentum, PyTorch steps along the undamped gradient.
             _ => (moment::zeros(&gradient), 1.0),
         };
         let (parameter, velocity) = Dispatch::sgd_step(

@@ -1,4 +1,4 @@
-//! Beside Burn's own attention, whose gradients are those of its products and sums.
+//! Compares with Burn's own attention, whose gradients are those of its products and sums.
 
 use burn::tensor::module::attention;
 use burn::tensor::ops::AttentionModuleOptions;
@@ -12,7 +12,7 @@ fn wave(shape: [usize; 3], frequency: f64, device: &Device) -> Tensor<3> {
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 
-/// Of heads that are taken apart.
+/// Returns Burn's attention for queries, keys and values that are split into heads.
 fn burns(qkv: Tensor<3>, heads: usize) -> Tensor<3> {
     let [batch, length, width] = qkv.dims();
     let split = [batch, length, 3, heads, width / 3 / heads];
@@ -23,7 +23,7 @@ fn burns(qkv: Tensor<3>, heads: usize) -> Tensor<3> {
     heads.swap_dims(1, 2).reshape([batch, length, width / 3])
 }
 
-/// How far two results are apart at most.
+/// Returns the largest difference between two results.
 fn farthest(found: &TensorData, expected: &TensorData) -> f64 {
     let pairs = found.iter::<f64>().zip(expected.iter::<f64>());
     pairs.map(|(f, e)| (f - e).abs()).fold(0.0, f64::max)
@@ -67,7 +67,8 @@ fn doubles_attend_too_and_constants_have_no_gradient() {
     if device.supports_dtype(DType::F64) {
         let double = qkv.clone().cast(FloatDType::F64);
         let ours = causal_attention(double.clone(), 2).into_data();
-        // Burn's f64 is wrong on some GPUs (seen on Mesa's software device), and so is what is made of it.
+        // Burn's f64 is wrong on some GPUs (we saw it on Mesa's software device), and so are results computed
+        // with it.
         match farthest(&burns(double, 2).into_data(), &plain) < 1e-5 {
             true => assert_near("f64", ours, plain.clone(), 1e-5),
             false => eprintln!("SKIPPED: Burn's own attention in f64 is wrong on {device:?}"),
@@ -79,8 +80,8 @@ fn doubles_attend_too_and_constants_have_no_gradient() {
     assert_near("untracked", y.into_data(), plain, 1e-6);
 }
 
-/// Products of queries and keys of 64 numbers of 40 are 102,400, past what f16 holds, and equal keys have equal
-/// weights: each place has the mean of the values so far. PyTorch 2.15 gives the same.
+/// Products of queries and keys that have 64 numbers of 40 are 102,400, which overflows f16. Equal keys have
+/// equal weights, so the result at each position is the mean of the values so far. PyTorch 2.15 gives the same.
 #[test]
 fn products_past_what_f16_holds_attend() {
     let device = Device::default().autodiff();
@@ -103,7 +104,7 @@ fn products_past_what_f16_holds_attend() {
     let gradient = qkv.grad(&trained.clone().sum().backward()).unwrap().into_data();
     assert_near("trained", trained.into_data(), expected.clone(), 1e-3);
     assert_near("plain", causal_attention(qkv.inner(), 1).into_data(), expected, 1e-3);
-    // A value is seen by its own place and all later ones, in equal shares.
+    // A value contributes to its own position and all later ones, in equal shares.
     let of_values = [1.0 + 1.0 / 2.0 + 1.0 / 3.0, 1.0 / 2.0 + 1.0 / 3.0, 1.0 / 3.0];
     for (i, found) in gradient.iter::<f64>().enumerate() {
         assert!(found.is_finite(), "{i}: {found}");

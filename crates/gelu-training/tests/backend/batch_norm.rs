@@ -1,5 +1,5 @@
-//! Beside PyTorch's batch norm and activations in f64, which `batch_norm.py` wrote to
-//! `batch_norm.csv`, and beside Burn's own.
+//! Compares with PyTorch's batch norm and activations in f64, which `batch_norm.py` writes to `batch_norm.csv`,
+//! and with Burn's own.
 
 use burn::module::{Module, Param, RunningState};
 use burn::nn::{BatchNorm, BatchNormConfig};
@@ -7,10 +7,10 @@ use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use gelu_core::{Activation, ActivationLayer, Channels};
 use gelu_training::layers;
 
-/// Of the result and of the input's gradient, the script wrote every so manieth number.
+/// The script writes every `STEP`th number of the result and of the input's gradient.
 const STEP: usize = 29;
 
-/// The script's numbers.
+/// Returns the script's numbers.
 fn wave<const D: usize>(
     shape: [usize; D],
     frequency: f64,
@@ -52,7 +52,7 @@ fn assert_near(what: &str, found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Result and gradients of input, scale and shift, by `forward`.
+/// Returns the result of `forward`, and its gradients for input, scale and shift.
 fn gradients<const D: usize>(
     layer: &BatchNorm,
     input: Tensor<D>,
@@ -119,7 +119,7 @@ fn results_and_gradients_are_pytorchs() {
     }
 }
 
-/// As large as a network's, where threads have their share; and what they leave behind.
+/// Tests sizes as large as a network's, which threads share, and the running statistics afterwards.
 #[test]
 fn large_layers_and_their_running_statistics_are_burns() {
     let device = Device::default().autodiff();
@@ -183,7 +183,7 @@ fn input_stays_what_it_is_for_who_else_holds_it() {
     assert_eq!(values(x), before);
 }
 
-/// The layer in a 16-bit type.
+/// Returns the layer in a 16-bit type.
 fn narrowed(mut layer: BatchNorm, dtype: FloatDType) -> BatchNorm {
     let [gamma, beta] = [&layer.gamma, &layer.beta]
         .map(|parameter| Param::from_tensor(parameter.val().cast(dtype).detach()));
@@ -193,7 +193,7 @@ fn narrowed(mut layer: BatchNorm, dtype: FloatDType) -> BatchNorm {
     layer
 }
 
-/// The square of 300 is past what f16 holds. PyTorch 2.15 gives ±1, too, for `BatchNorm1d(1)` on these numbers.
+/// The square of 300 overflows f16. PyTorch 2.15 also gives ±1 for `BatchNorm1d(1)` on these numbers.
 #[test]
 fn sixteen_bits_are_normalised_by_the_right_statistics() {
     let device = Device::default().autodiff();
@@ -207,7 +207,7 @@ fn sixteen_bits_are_normalised_by_the_right_statistics() {
         let y = layers::batch_norm(&layer, x());
         assert_eq!(y.dtype(), DType::from(dtype));
         assert_near("result", &values(y), &[1.0, -1.0]);
-        // 0.9·1 + 0.1·300², the mean square of two numbers around 0.
+        // The running variance is 0.9·1 + 0.1·300², because 300² is the mean square of two numbers around 0.
         assert_near("variance", &values(layer.running_var.value_sync()), &[9000.9]);
         for _ in 0..200 {
             layers::batch_norm(&layer, x());
@@ -217,7 +217,7 @@ fn sixteen_bits_are_normalised_by_the_right_statistics() {
     }
 }
 
-/// Beside the same layer in f32, on the same rounded numbers.
+/// Compares with the same layer in f32, on the same rounded numbers.
 #[test]
 fn gradients_of_sixteen_bits_are_those_of_32() {
     let device = Device::default().autodiff();
@@ -232,7 +232,7 @@ fn gradients_of_sixteen_bits_are_those_of_32() {
             let gelu = Activation::Gelu.init(Channels::First(3), &device);
             let y = layers::batch_norm_activation(&layer, &gelu, x.clone());
             let dy = wave(shape, 0.71, 3.0, &device).cast(dtype);
-            // Larger, since the input's gradients are below what f16 holds.
+            // The factor is needed because the input's gradients are below the range of f16.
             let gradients = (y.clone() * dy * 1000.0).sum().backward();
             [
                 values(y),
@@ -249,7 +249,7 @@ fn gradients_of_sixteen_bits_are_those_of_32() {
     }
 }
 
-/// As PyTorch does it: what is empty moves no statistic.
+/// As in PyTorch, an empty batch changes no statistic.
 #[test]
 fn an_empty_batch_leaves_the_statistics_as_they_are() {
     let device = Device::default().autodiff();

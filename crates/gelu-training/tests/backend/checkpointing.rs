@@ -1,5 +1,5 @@
-//! Gradient checkpointing, which drops what is cheap to compute again: inputs of these layers, and the
-//! outputs of those among them that are.
+//! Tests gradient checkpointing, which drops tensors that are cheap to recompute: inputs of these
+//! layers, and outputs of the cheap layers among them.
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::nn::conv::Conv2dConfig;
@@ -9,7 +9,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use gelu_core::{Activation, Channels, HiddenLayerConfig};
 use gelu_training::layers;
 
-/// Gives every layer the same weights, whatever other tests draw meanwhile.
+/// Gives every layer the same weights, whatever random numbers other tests use in the meantime.
 struct Waves;
 
 impl ModuleMapper for Waves {
@@ -23,13 +23,13 @@ impl ModuleMapper for Waves {
 
 type Layer = (&'static str, Box<dyn Fn(Tensor<4>) -> Tensor<4>>);
 
-/// Eight rows as two pictures.
+/// Returns eight rows as two images.
 fn pictures(x: Tensor<2>) -> Tensor<4> {
     let columns = x.dims()[1];
     x.reshape([2, 1, 4, columns])
 }
 
-/// Every layer, on pictures of `[2, 3, 4, 4]` as it takes them.
+/// Returns every layer, as a function of images of `[2, 3, 4, 4]`.
 fn every_layer(device: &Device) -> Vec<Layer> {
     let rows = |x: Tensor<4>| x.reshape([8, 12]);
     let linear = LinearConfig::new(12, 5).init(device).map(&mut Waves);

@@ -1,5 +1,5 @@
-//! Beside PyTorch's convolutions in f64, which `convolution.py` wrote to `convolution.csv`, and
-//! beside Burn's own.
+//! Compares with PyTorch's convolutions in f64, which `convolution.py` writes to `convolution.csv`,
+//! and with Burn's own.
 
 use burn::module::Param;
 use burn::nn::PaddingConfig2d;
@@ -9,10 +9,10 @@ use gelu_training::layers;
 use proptest::prelude::*;
 
 const BATCH: usize = 2;
-/// Of the result and of the input's gradient, the script wrote every so manieth number.
+/// The script writes every `STEP`th number of the result and of the input's gradient.
 const STEP: usize = 29;
 
-/// The script's numbers.
+/// Returns the script's numbers.
 fn wave<const D: usize>(
     shape: [usize; D],
     frequency: f64,
@@ -29,7 +29,7 @@ struct Case {
     name: String,
     layer: Conv2d,
     input: Tensor<4>,
-    /// Result, gradients of input, weight and bias.
+    /// The result, and the gradients for input, weight and bias.
     expected: [Vec<f64>; 4],
 }
 
@@ -80,7 +80,7 @@ fn every_so_manieth(values: Vec<f64>) -> Vec<f64> {
     values.into_iter().step_by(STEP).collect()
 }
 
-/// Results and gradients, by `forward`.
+/// Returns the result of `forward` and its gradients.
 fn gradients(
     layer: &Conv2d,
     input: Tensor<4>,
@@ -114,7 +114,7 @@ fn results_and_gradients_are_pytorchs() {
     }
 }
 
-/// Layers as wide as the networks', where tiles and threads have their share.
+/// Tests layers as wide as the networks', which need several tiles and threads.
 #[test]
 fn layers_of_the_networks_sizes_are_burns() {
     let device = Device::default().autodiff();
@@ -182,7 +182,7 @@ proptest! {
     }
 }
 
-/// What comes out of a permutation or an expansion is read where it lies.
+/// The results of permutations and expansions are read without a copy.
 #[test]
 fn other_memory_orders_are_read_rightly() {
     let device = Device::default();

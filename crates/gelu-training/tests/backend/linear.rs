@@ -1,11 +1,11 @@
-//! Beside the sums written out in f64.
+//! Compares with the sums written out in f64.
 
 use burn::module::Param;
 use burn::nn::Linear;
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use gelu_training::layers;
 
-/// A layer without bias.
+/// Returns a layer without bias.
 fn layer(weight: Tensor<2>) -> Linear {
     Linear { weight: Param::from_tensor(weight), bias: None }
 }
@@ -18,7 +18,7 @@ fn tensor(values: &[f32], shape: [usize; 2], device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(values.to_vec(), shape), device)
 }
 
-/// Σ left(row, k)·right(k, column).
+/// Returns Σ left(row, k)·right(k, column).
 fn product(
     [rows, inner, columns]: [usize; 3],
     left: impl Fn(usize, usize) -> f32,
@@ -33,7 +33,8 @@ fn product(
 
 #[track_caller]
 fn assert_near(what: &str, found: Tensor<2>, expected: &[f64], terms: usize) {
-    // On CUDA Burn multiplies f32 in TF32, which has ten digits behind the point. Numbers here are up to 1.
+    // On CUDA, Burn multiplies f32 in TF32, which has ten bits after the binary point. The numbers here are
+    // up to 1.
     let short = format!("{:?}", found.device()).contains("Cuda") && found.dtype() == DType::F32;
     let (each, least) = if short { (2f64.powi(-11), 2f64.powi(-11)) } else { (1e-6, 1e-6) };
     let found: Vec<f64> = found.into_data().iter::<f64>().collect();
@@ -97,7 +98,7 @@ fn transposed_factors_and_gradients_have_their_gradients() {
     assert_near("weight", weight.grad(&gradients).unwrap(), &expected, 3);
 }
 
-/// What is frozen gets no gradient, and the other one's is right.
+/// With an empty batch, the result is empty and the weight's gradient is 0.
 #[test]
 fn an_empty_batch_stays_empty_in_any_rank() {
     let device = Device::default().autodiff();

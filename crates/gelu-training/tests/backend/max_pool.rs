@@ -1,18 +1,18 @@
-//! Beside Burn's own layer, which keeps the index of each result.
+//! Compares with Burn's own layer, which stores the index of each result.
 
 use burn::nn::PaddingConfig2d;
 use burn::nn::pool::{MaxPool2d, MaxPool2dConfig};
 use burn::tensor::{DType, Device, FloatDType, Tensor, TensorData};
 use gelu_training::layers::max_pool2d;
 
-/// Many pixels are equal to a neighbour.
+/// Returns images in which many pixels equal a neighbour.
 fn pictures(shape: [usize; 4], device: &Device) -> Tensor<4> {
     let count: usize = shape.iter().product();
     let values: Vec<f32> = (0..count).map(|i| ((i * 7919 % 11) as f32 - 5.0) / 4.0).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }
 
-/// The result and the input's gradient, each result weighing something else.
+/// Returns the result and the input's gradient. Each result has another weight in the loss.
 fn passes(pool: impl Fn(Tensor<4>) -> Tensor<4>, input: Tensor<4>) -> [TensorData; 2] {
     let input = input.require_grad();
     let pooled = pool(input.clone());

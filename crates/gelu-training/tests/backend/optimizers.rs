@@ -1,4 +1,5 @@
-//! Beside PyTorch's optimisers in f64, whose weights `optimizers.py` wrote to `optimizers.csv`.
+//! Compares with PyTorch's optimisers in f64, whose weights `optimizers.py` writes to
+//! `optimizers.csv`.
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
@@ -7,7 +8,7 @@ use gelu_training::{AdamConfig, AdamWConfig, EpsilonPlace, SgdConfig, SgdState};
 const SIZE: usize = 5;
 const STEPS: usize = 6;
 
-/// The weights after every step.
+/// Returns the weights after every step.
 fn expected(optimizer: &str) -> Vec<Vec<f64>> {
     let lines = include_str!("optimizers.csv").lines();
     let rows = lines.filter_map(|line| line.strip_prefix(&format!("{optimizer},")));
@@ -87,7 +88,7 @@ fn sgd_steps_as_pytorchs() {
     assert_trains_as_pytorchs("sgd-plain", 0.1, config.with_momentum(0.0).build());
 }
 
-/// A weight whose memory is laid out the other way round, as after a transposition.
+/// Tests a weight with the reverse memory order, as after a transposition.
 #[test]
 fn transposed_weights_and_gradients_are_stepped_element_by_element() {
     let device = Device::default();
@@ -100,7 +101,7 @@ fn transposed_weights_and_gradients_are_stepped_element_by_element() {
     turned.into_data().assert_eq(&plain.transpose().into_data(), true);
 }
 
-/// The gradient that is stepped with stays what it is for who else holds it, and so does the state.
+/// A step does not change a gradient or a state that another tensor shares.
 #[test]
 fn shared_tensors_are_not_written_to() {
     let device = Device::default();
@@ -130,7 +131,8 @@ fn velocity_is_recorded_under_burns_name_and_read_back() {
     assert!(SgdState::<1>::state_unflatten("8", &mut source, &device).is_none());
 }
 
-/// Burn's own optimisers and these load each other's records, go on alike, and clip alike.
+/// Burn's own optimisers and these load each other's records, continue in the same way, and clip in
+/// the same way.
 #[test]
 fn records_are_burns() {
     use burn::module::{Module, Param};
@@ -144,7 +146,7 @@ fn records_are_burns() {
     }
 
     let device = Device::default().autodiff();
-    // Of every sign, and so that a step leads towards 0 and away from it.
+    // The weights have both signs, and steps lead towards 0 and away from it.
     let step = |optimizer: &mut ModuleOptimizer, model: Weight| {
         let weight = model.weight.val();
         let loss = ((weight.clone() - 0.6) * (weight - 0.3)).sum();
@@ -210,14 +212,14 @@ fn records_are_burns() {
                 let [one, two] = [&one, &two].map(|model| model.weight.val().into_data());
                 let pairs = one.iter::<f64>().zip(two.iter::<f64>());
                 let off = pairs.map(|(one, two)| (one - two).abs()).fold(0.0, f64::max);
-                // Burn keeps its decays in f32.
+                // Burn stores its decays in f32.
                 assert!(off < 1e-5, "{place}: {one} {two}");
             }
         }
     }
 }
 
-/// Where a record has no greatest moment, as Adam's has none.
+/// A record of Adam has no greatest moment.
 #[test]
 fn amsgrad_goes_on_from_a_record_of_adams() {
     let device = Device::default();

@@ -1,4 +1,5 @@
-//! Beside Burn's own layers, which are sums and products of tensors with gradients of their own.
+//! Compares with Burn's own layers, which are sums and products of tensors with gradients of their
+//! own.
 
 use burn::module::Param;
 use burn::nn::{LayerNorm, LayerNormConfig, RmsNorm, RmsNormConfig};
@@ -36,7 +37,7 @@ fn assert_near(what: &str, found: TensorData, expected: TensorData, tolerance: f
     }
 }
 
-/// Results and gradients of the input and of γ are those of Burn's layer.
+/// Asserts that the result and the gradients for the input and γ are those of Burn's layer.
 fn assert_is_burns<const D: usize>(
     what: &str,
     gamma: &Param<Tensor<1>>,
@@ -101,7 +102,7 @@ fn other_types_are_normalised_too() {
     }
 }
 
-/// Squares are past what f16 holds: beside the same in f32, on the same rounded numbers.
+/// The squares overflow f16. Compares with the same layers in f32, on the same rounded numbers.
 #[test]
 fn sixteen_bits_are_normalised_and_differentiated_as_32_are() {
     let device = Device::default().autodiff();

@@ -1,4 +1,4 @@
-//! Optimisers of 16-bit parameters, beside the same steps in f64 of which the parameter alone is
+//! Compares optimisers of 16-bit parameters with the same steps in f64, in which only the parameter is
 //! rounded.
 
 use burn::tensor::{DType, Device, Tensor, TensorData, bf16, f16};
@@ -9,10 +9,10 @@ const SIZE: usize = 6;
 const STEPS: usize = 1_000;
 const RATE: f64 = 0.03;
 
-/// From what vanishes to what overflows when it is squared.
+/// Sizes of gradients, from those that vanish to those that overflow when squared.
 const GRADIENTS: [f64; 5] = [0.0, 1e-8, 1e-3, 0.5, 100.0];
 
-/// A 16-bit type, with the spacing of its numbers from 1 on.
+/// A 16-bit type, and the spacing of its numbers from 1 on.
 #[derive(Clone, Copy, Debug)]
 struct Narrow {
     dtype: DType,
@@ -48,8 +48,8 @@ fn numbers(tensor: &Tensor<1>) -> Vec<f64> {
     tensor.to_data().iter::<f64>().collect()
 }
 
-/// A gradient of this size, its sign and fraction changing from step to step; one weight has the same
-/// throughout.
+/// Returns a gradient of this size. Its sign and fraction change from step to step, except for the
+/// first weight, whose gradient is constant.
 fn gradient(size: f64, step: usize) -> [f64; SIZE] {
     std::array::from_fn(|i| match i {
         0 => size,
@@ -57,8 +57,8 @@ fn gradient(size: f64, step: usize) -> [f64; SIZE] {
     })
 }
 
-/// Steps as the tensors do, in f64, and compares: `update` is given a weight's gradient and moments and
-/// returns what the weight loses.
+/// Computes the same steps in f64, and compares. `update` receives the step, a weight's gradient and
+/// its moments, and returns the number to subtract from the weight.
 fn assert_steps_as_in_f64<O: Optimizer, const M: usize>(
     narrow: Narrow,
     size: f64,
@@ -82,7 +82,7 @@ fn assert_steps_as_in_f64<O: Optimizer, const M: usize>(
     let what = format!("{:?}, gradients of {size:e}", narrow.dtype);
     assert_eq!(weight.dtype(), narrow.dtype);
     for (i, found) in numbers(&weight).into_iter().enumerate() {
-        // A sum next to a tie may be rounded to the other side, once or twice in all these steps.
+        // A sum next to a tie may be rounded in the other direction, once or twice in all these steps.
         let off = (found - exact[i]).abs();
         let allowed = 2.0 * narrow.spacing * largest[i];
         assert!(off <= allowed, "{what}, weight {i}: {found}, not {}", exact[i]);
@@ -138,7 +138,7 @@ fn sgd_steps_16_bit_weights_as_in_f64() {
     }
 }
 
-/// By way of a record, whatever type the device makes tensors of.
+/// Returns the state after a round trip through a record, whatever the device's default type is.
 fn recorded<S: RecordState>(state: &S) -> S {
     let mut sink = StateSink::default();
     state.state_flatten("7", &mut sink);
@@ -184,7 +184,7 @@ fn moments_that_were_kept_in_16_bits_are_gone_on_with() {
     let device = Device::default();
     for narrow in Narrow::of(&device) {
         let of = |value: f64| narrow.tensor([value; SIZE], &device);
-        // As Burn's own Adam leaves them.
+        // Burn's own Adam leaves moments of these types.
         let state =
             AdamState { time: 3, moment_1: of(0.25), moment_2: of(0.5), max_moment_2: None };
         let (weight, state) = AdamConfig::new().build().step(RATE, of(1.0), of(0.5), Some(state));

@@ -1,5 +1,5 @@
-//! A vector of f32 for results that are rounded to 16 bits, of which f32 has thirteen to spare: nothing that a
-//! rounding lost is carried, and the exponential is the device's own.
+//! A vector of f32 for results that are rounded to 16 bits. f32 then has thirteen bits to spare, so this
+//! arithmetic carries no rounding errors and uses the device's own exponential.
 
 use super::{Condition, Lanes, Register};
 use burn_cubecl::cubecl;
@@ -11,7 +11,8 @@ use gelu_kernels::arithmetic::{Arithmetic, Digits, Exponential};
 /// A vector that a kernel will compute.
 pub(crate) struct Brief<'a, N: Size> {
     lanes: Lanes<'a, f32, N>,
-    /// Whether it is a remainder that is not carried. A sum with it is the other summand, and nothing is computed.
+    /// Whether this is a rounding error, which this arithmetic does not carry. A sum with it is the other summand,
+    /// without any computation.
     nothing: bool,
 }
 
@@ -28,12 +29,12 @@ impl<'a, N: Size> From<Lanes<'a, f32, N>> for Brief<'a, N> {
 }
 
 impl<'a, N: Size> Brief<'a, N> {
-    /// What has been computed so far.
+    /// Wraps the value of a vector.
     pub(crate) fn new(scope: &'a Scope, value: Register<f32, N>) -> Self {
         Lanes::new(scope, value).into()
     }
 
-    /// What the kernel goes on with.
+    /// Returns the value, for use in the kernel.
     pub(crate) fn into_inner(self) -> Register<f32, N> {
         self.lanes.into_inner()
     }
@@ -109,7 +110,7 @@ impl<N: Size> Arithmetic for Brief<'_, N> {
         (self + low).lanes.native_exp().into()
     }
 
-    /// Near 0 by its series, where the difference would cancel.
+    /// Uses a series near 0, where the difference would cancel.
     fn exp_m1(self) -> Self {
         let x = self.lanes.at_least(-110.0);
         let near = x.above(-0.35);

@@ -1,4 +1,4 @@
-//! f64.
+//! The f64 arithmetic of [`Lanes`].
 
 use super::vector::{double_constant, double_power_of_two, through_single};
 use super::{Lanes, Power, Precision, Register};
@@ -9,7 +9,7 @@ use gelu_kernels::arithmetic::Digits;
 
 impl Precision for f64 {
     const DIGITS_NEEDED: Digits = Digits::Double;
-    /// Twelve digits each, of which the sum is exact.
+    /// Three parts of ln 2, of twelve digits each. Their sum is exact.
     const LN_2: &'static [f64] = &[LN_2_FIRST, LN_2_SECOND, LN_2_REST];
     const SERIES: &'static [f64] = &TAYLOR;
     const TERMS: i32 = 15;
@@ -22,12 +22,12 @@ impl Precision for f64 {
         Self::from(constant as f32)
     }
 
-    /// By a conversion to f32 and back.
+    /// Converts to f32 and back.
     fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
         through_single::expand::<N>(scope, x)
     }
 
-    /// In three parts, which hold all digits.
+    /// Rebuilds the number from three parts, which hold all digits.
     fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N> {
         let x = Lanes::new(scope, x);
         let first = x.with(Self::top(scope, x.value));
@@ -38,7 +38,8 @@ impl Precision for f64 {
         (first + (second + third)).value
     }
 
-    /// The scale as the 16th power of `2^−⌈n/16⌉`, which f32 holds, times what is left.
+    /// Computes the scale as the 16th power of `2^−⌈n/16⌉`, which f32 can hold, times the remaining
+    /// power of two.
     fn power<N: Size>(scope: &Scope, x: Register<Self, N>) -> Power<Self, N> {
         let n = (Lanes::new(scope, x) + 0.5).floor();
         let sixteenth = -((-n.clone() * (1.0 / 16.0)).floor());
@@ -59,7 +60,7 @@ const LN_2_FIRST: f64 = 2_839.0 / 4_096.0;
 const LN_2_SECOND: f64 = 535.0 / 16_777_216.0;
 const LN_2_REST: f64 = 5.7699990475432854e-08;
 
-/// `1/(k + 1)!`.
+/// The Taylor coefficients `1/(k + 1)!`.
 const TAYLOR: [f64; 13] = {
     let mut coefficients = [1.0; 13];
     let mut k = 1;

@@ -1,11 +1,12 @@
-//! A vector of f32 or f64 in a CubeCL kernel, in arithmetic that no compiler's choice can spoil:
-//! nothing here needs a fused multiply-add, and nothing suffers from one. Shader compilers also
-//! regroup sums and factor products out; where that would lose what was split off before, a mask, a
-//! conversion or a barrier stands between. Native exponentials are not used, since their accuracy
-//! differs from device to device, and few have one in f64; where a result is rounded to 16 bits that
-//! is no matter, and [`Brief`] uses them.
+//! A vector of f32 or f64 in a CubeCL kernel, in an arithmetic that does not depend on the compiler's choices:
+//! nothing here needs a fused multiply-add, and nothing suffers from one.
 //!
-//! A formula on [`Lanes`] runs when a kernel is built, and records what the kernel does.
+//! Shader compilers also regroup sums and factor out products. Where that would lose digits that were split off
+//! before, the code uses a mask, a conversion or a barrier. It does not use native exponentials, because their
+//! accuracy differs from device to device, and few devices have one in f64. For results that are rounded to 16 bits
+//! this does not matter, and [`Brief`] uses them.
+//!
+//! A formula on [`Lanes`] runs while a kernel is built, and records the operations of the kernel.
 
 mod brief;
 mod double;
@@ -39,12 +40,12 @@ impl<F: Precision, N: Size> Clone for Lanes<'_, F, N> {
 }
 
 impl<'a, F: Precision, N: Size> Lanes<'a, F, N> {
-    /// What has been computed so far.
+    /// Wraps the value of a vector.
     pub(crate) fn new(scope: &'a Scope, value: Register<F, N>) -> Self {
         Self { scope, value }
     }
 
-    /// What the kernel goes on with.
+    /// Returns the value, for use in the kernel.
     pub(crate) fn into_inner(self) -> Register<F, N> {
         self.value
     }
@@ -53,8 +54,8 @@ impl<'a, F: Precision, N: Size> Lanes<'a, F, N> {
         Self { scope: self.scope, value }
     }
 
-    /// NaN where `x` is. Shader compilers may take a choice by a comparison for a minimum, which loses it; NVIDIA's
-    /// does.
+    /// Returns NaN where `x` is NaN, and `self` elsewhere. Shader compilers may turn a choice by a comparison into a
+    /// minimum, which loses NaN; NVIDIA's does.
     pub(crate) fn nan_where(self, x: &Self) -> Self {
         if !is_compiled_for(self.scope, &["spirv_", "msl_"]) {
             return self;
@@ -63,18 +64,19 @@ impl<'a, F: Precision, N: Size> Lanes<'a, F, N> {
         Self::choose(nan, x.clone(), self)
     }
 
-    /// Whether a division of f32 is rounded right, as CUDA's and HIP's are, for which they take a dozen operations.
+    /// Returns whether the target rounds f32 divisions correctly, as CUDA and HIP do. They need a dozen operations
+    /// for one.
     fn divides_in_many_steps(&self) -> bool {
         is_compiled_for(self.scope, &["ptx_", "hip-"])
     }
 
-    /// The reciprocal of a number from 1 to 2⁶⁰, but for its last two or three bits.
+    /// Returns the reciprocal of a number from 1 to 2⁶⁰, accurate except for its last two or three bits.
     fn rough_reciprocal(self) -> Self {
         let root = self.with(inverse_sqrt::expand::<F, N>(self.scope, self.value));
         root.clone() * root
     }
 
-    /// The device's own.
+    /// Returns the device's own exponential.
     fn native_exp(self) -> Self {
         self.with(exp::expand::<F, N>(self.scope, self.value))
     }
@@ -84,45 +86,45 @@ impl<'a, F: Precision, N: Size> Lanes<'a, F, N> {
     }
 }
 
-/// Whether the kernel that is being built is for one of these targets, by the beginnings of CubeCL's names for them:
-/// `ptx_` is CUDA's, `hip-` ROCm's, `spirv_` what Vulkan, WebGPU and DirectX go by, `msl_` Metal's.
+/// Returns whether the current kernel is for one of these targets. `targets` are prefixes of CubeCL's target names:
+/// `ptx_` is CUDA, `hip-` is ROCm, `spirv_` is Vulkan, WebGPU and DirectX, `msl_` is Metal.
 fn is_compiled_for(scope: &Scope, targets: &[&str]) -> bool {
     let properties = scope.state().device_properties.clone();
     let name = properties.map(|device| device.identity.fingerprint.clone());
     name.is_some_and(|name| targets.iter().any(|target| name.starts_with(target)))
 }
 
-/// A number of halvings and the power of two that they come to.
+/// A number of halvings, and the corresponding power of two in two factors.
 pub(crate) struct Power<F: Precision, N: Size> {
     n: Register<F, N>,
     scale: [Register<F, N>; 2],
 }
 
-/// What f32 and f64 do in their own way.
+/// The operations that f32 and f64 implement differently.
 pub(crate) trait Precision: Float {
     const DIGITS_NEEDED: Digits;
-    /// ln 2 in parts: of all but the last, a product with a number of halvings is exact, and has
-    /// no more digits than pass through [`wall`](Self::wall).
+    /// ln 2 in parts. The product of a number of halvings with any part but the last is exact, and its digits pass
+    /// through [`wall`](Self::wall).
     const LN_2: &'static [f64];
-    /// `(e^r − 1)/r` for |r| ≤ ln 2 / 2.
+    /// The coefficients of `(e^r − 1)/r` for |r| ≤ ln 2 / 2.
     const SERIES: &'static [f64];
-    /// How many terms the series of `(e^x − 1)/x` has for −0.35 < x ≤ 0.
+    /// The number of terms in the series of `(e^x − 1)/x` for −0.35 < x ≤ 0.
     const TERMS: i32;
 
     fn constant<N: Size>(scope: &Scope, value: f64) -> Register<Self, N>;
 
-    /// A constant's digits that [`top`](Self::top) keeps.
+    /// Returns the digits of a constant that [`top`](Self::top) keeps.
     fn leading(constant: f64) -> f64;
 
-    /// The leading digits, few enough for exact products.
+    /// Returns the leading digits, few enough for exact products.
     fn top<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N>;
 
-    /// Itself, as far as a sum's rounding has digits, by a way that no compiler regroups a sum or a
-    /// product across.
+    /// Returns the number unchanged, with enough digits for a sum's rounding error. Compilers do not regroup sums or
+    /// products across it.
     fn wall<N: Size>(scope: &Scope, x: Register<Self, N>) -> Register<Self, N>;
 
-    /// The integer n next to `x ≥ 0`, and `2^−n` in two factors, the first of which is no subnormal where a
-    /// product of `2^−n` with a large number is none.
+    /// Returns the integer n next to `x ≥ 0`, and `2^−n` in two factors. The first factor is normal wherever a
+    /// product of `2^−n` with a large number is normal.
     fn power<N: Size>(scope: &Scope, x: Register<Self, N>) -> Power<Self, N>;
 }
 
@@ -156,7 +158,7 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
     }
 
     fn at_or_below(&self, limit: f64) -> Condition<N> {
-        // WGSL has no word for infinity. Every number is at or below itself, NaN alone is not.
+        // WGSL cannot write infinity. Comparing x with itself is equivalent: the result is false for NaN only.
         let limit = match limit == f64::INFINITY {
             true => self.value,
             false => self.constant(limit).value,
@@ -182,8 +184,8 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
         F::leading(constant)
     }
 
-    /// Where a division is a dozen operations, by a root and a step of Newton's, seven of them. It is off by a
-    /// little more than the last place.
+    /// Uses a root and a Newton step (seven operations) on targets where a division takes a dozen. The error is a
+    /// little more than one unit in the last place.
     fn over(self, divisor: Self) -> Self {
         if F::DIGITS_NEEDED == Digits::Double || !self.divides_in_many_steps() {
             return self / divisor;
@@ -193,13 +195,13 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
         self * (reciprocal.clone() + reciprocal * left)
     }
 
-    /// Through [`Precision::wall`].
+    /// Applies [`Precision::wall`].
     fn walled(self) -> Self {
         self.with(F::wall::<N>(self.scope, self.value))
     }
 
     fn exponential(self, low: Self) -> LanesExponential<'a, F, N> {
-        // e^(r − n·ln 2) with n ≥ 0.
+        // The result is e^(r − n·ln 2) with n ≥ 0.
         let halvings = (self.clone() + low.clone()) * -core::f64::consts::LOG2_E;
         let Power { n, scale } = F::power::<N>(self.scope, halvings.value);
         let n = self.with(n);
@@ -212,7 +214,7 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
     }
 
     fn exp_m1(self) -> Self {
-        // Near 0 by its series, where the difference would cancel.
+        // Uses a series near 0, where the difference would cancel.
         let mut inverse = 1.0;
         let series: alloc::vec::Vec<f64> = (1..=F::TERMS)
             .map(|k| {
@@ -226,7 +228,7 @@ impl<'a, F: Precision, N: Size> Arithmetic for Lanes<'a, F, N> {
         Self::choose(near, series, x.exp().value() - 1.0)
     }
 
-    /// The sum is at least a tenth: a wall before what is subtracted from it.
+    /// The sum is at least 0.1. The `at_least` acts as a wall before the subtraction.
     fn sum_in_parts(product: Self, constant: f64) -> (Self, Self) {
         let high = (product.clone() + constant).at_least(0.1);
         (high.clone(), product - (high - constant))

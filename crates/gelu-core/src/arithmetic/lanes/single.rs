@@ -1,4 +1,4 @@
-//! f32.
+//! The f32 arithmetic of [`Lanes`].
 
 use super::vector::{biased_power, constant, masked};
 use super::{Lanes, Power, Precision, Register};
@@ -9,11 +9,11 @@ use gelu_kernels::arithmetic::fused::SERIES_HALF;
 use gelu_kernels::arithmetic::{Arithmetic, Digits};
 
 const LN_2: f64 = core::f64::consts::LN_2;
-/// 1.5·2²³: a sum of this and a number below 2²² has no bits behind the point.
+/// 1.5·2²³: the sum of this number and a number below 2²² has no bits after the binary point.
 const ROUNDER: f64 = 12_582_912.0;
-/// All that such a sum has.
+/// The bits that such a sum can have.
 const ROUNDER_BITS: u32 = 0x4BFF_FFFF;
-/// Powers of two that a scale is too large by.
+/// The binary logarithm of the factor by which a scale is too large.
 const BIAS: u32 = 24;
 
 impl Precision for f32 {
@@ -45,11 +45,11 @@ impl Precision for f32 {
         masked::expand::<N>(scope, x, 0xFFFF_FFFC)
     }
 
-    /// Added to [`ROUNDER`], x is rounded to an integer, which stands in the sum's last bits: no conversion, of
-    /// which GPUs do one where they do eight sums.
+    /// Rounds x to an integer by adding [`ROUNDER`]. The integer is in the last bits of the sum, so no
+    /// conversion is needed; GPUs compute eight sums in the time of one conversion.
     fn power<N: Size>(scope: &Scope, x: Register<Self, N>) -> Power<Self, N> {
         let sum = Lanes::new(scope, x) + ROUNDER;
-        // Or a compiler would subtract what it has just added.
+        // Without the mask, a compiler would subtract what it has just added.
         let sum = sum.with(masked::expand::<N>(scope, sum.value, ROUNDER_BITS));
         let scale = biased_power::expand::<N>(scope, sum.value, 127 + BIAS);
         let unbias = sum.constant(1.0 / f64::from(1u32 << BIAS));

@@ -1,4 +1,4 @@
-//! What a kernel does with vectors.
+//! The operations on vectors in a kernel.
 
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 
@@ -60,7 +60,7 @@ pub(super) fn at_or_below<F: Float, N: Size>(a: Vector<F, N>, b: Vector<F, N>) -
     a.less_equal(&b)
 }
 
-/// By the bits of the number in f32: shader compilers take a comparison with itself to be true.
+/// Tests the bits of the number in f32, because shader compilers assume that a number equals itself.
 #[cube]
 pub(super) fn is_nan<F: Float, N: Size>(x: Vector<F, N>) -> Vector<bool, N> {
     let bits = Vector::<u32, N>::reinterpret(Vector::<f32, N>::cast_from(x));
@@ -76,8 +76,8 @@ pub(super) fn choose<F: Float, N: Size>(
     select_many(condition, then, otherwise)
 }
 
-/// `2^(bias − n − 127)` and 0 where it is smaller than all normal numbers, for the integer n < 256 that the last
-/// bits of a sum are.
+/// Returns `2^(bias − n − 127)`, or 0 where that is below all normal numbers. The integer n < 256 is in the last
+/// bits of `sum`.
 #[cube]
 pub(super) fn biased_power<N: Size>(sum: Vector<f32, N>, #[comptime] bias: u32) -> Vector<f32, N> {
     let halvings = Vector::<i32, N>::reinterpret(sum) << Vector::new(23i32);
@@ -85,7 +85,7 @@ pub(super) fn biased_power<N: Size>(sum: Vector<f32, N>, #[comptime] bias: u32) 
     Vector::<f32, N>::reinterpret(exponent.max(Vector::new(0i32)))
 }
 
-/// `2^(exponent − 127)`.
+/// Returns `2^(exponent − 127)`.
 #[cube]
 pub(super) fn power_of_two<N: Size>(exponent: Vector<f32, N>) -> Vector<f32, N> {
     Vector::<f32, N>::reinterpret(Vector::<u32, N>::cast_from(exponent) << Vector::new(23u32))

@@ -11,13 +11,14 @@ use burn_autodiff::{
 };
 use burn_core::backend::tensor::{FloatTensor, IntTensor};
 
-/// A function of one tensor: what its backward pass needs besides that tensor.
+/// A function of one tensor, with what its backward pass needs besides that tensor.
 #[derive(Clone, Debug)]
 pub(super) enum Map<B: ActivationOps> {
     Unit(Unit),
-    /// The key, and the threshold below which its numbers drop; the mask is drawn again.
+    /// Dropout: the key, and the threshold below which numbers drop. The backward pass computes the
+    /// mask again.
     Dropout(IntTensor<B>, u32),
-    /// The stochastic map, whose mask is drawn again.
+    /// The stochastic map: its key. The backward pass computes the mask again.
     Stochastic(IntTensor<B>),
     Gated(Unit, GateHalf),
 }
@@ -32,7 +33,7 @@ impl<B: ActivationOps> Map<B> {
         }
     }
 
-    /// Whether the backward pass asks for the input.
+    /// Returns whether the backward pass needs the input.
     fn keeps_input(&self) -> bool {
         !matches!(self, Self::Dropout(..))
     }
@@ -47,7 +48,7 @@ impl<B: ActivationOps> Map<B> {
     }
 }
 
-/// The function, and where its input is kept.
+/// The function, and the node of its input.
 #[derive(Clone, Debug)]
 struct SavedMap<B: ActivationOps> {
     map: Map<B>,
@@ -79,7 +80,7 @@ impl<B: ActivationOps> RetroForward for Recompute<SavedMap<B>> {
     }
 }
 
-/// Applies `map` with its backward pass.
+/// Applies `map`, and registers its backward pass.
 pub(super) fn mapped<B: ActivationOps, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
     map: Map<B>,

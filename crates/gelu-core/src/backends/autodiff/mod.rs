@@ -1,5 +1,5 @@
-//! Functions of one tensor and of two: their backward passes, and how an output that gradient checkpointing has
-//! dropped is computed again.
+//! The backward passes of functions of one tensor and of two tensors, and the recomputation of outputs that
+//! gradient checkpointing has dropped.
 
 mod map;
 mod pair;
@@ -11,7 +11,7 @@ use burn_core::backend::tensor::{FloatTensor, IntTensor};
 use map::{Map, mapped};
 use pair::{Pair, paired};
 
-/// Computes an output again, where gradient checkpointing has dropped it.
+/// Recomputes an output that gradient checkpointing has dropped.
 #[derive(Debug)]
 struct Recompute<S>(S);
 
@@ -66,8 +66,8 @@ impl<B: ActivationOps, C: CheckpointStrategy> ActivationOps for Autodiff<B, C> {
         paired::<B, C>(x, bias, Pair::Step(unit, Some((key, threshold))))
     }
 
-    // Backward passes that are differentiated in their turn. They are composed without checkpointing, whichever the
-    // device has: a second strategy would compile every operation of Burn's in them once more.
+    // These backward passes are differentiated in turn. They are composed without checkpointing, whichever strategy
+    // the device has, because a second strategy would compile all of Burn's operations in them once more.
 
     fn activation_curvature(
         x: FloatTensor<Self>,

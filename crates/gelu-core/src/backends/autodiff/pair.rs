@@ -11,15 +11,16 @@ use burn_autodiff::{
 };
 use burn_core::backend::tensor::{FloatTensor, IntTensor};
 
-/// A function of two tensors: what its backward pass needs besides them.
+/// A function of two tensors, with what its backward pass needs besides them.
 #[derive(Clone, Debug)]
 pub(super) enum Pair<B: ActivationOps> {
-    /// Input and bias. With a key, and the threshold below which its numbers drop.
+    /// A function of input and bias, and dropout if there is a key with a threshold. Numbers below
+    /// the threshold drop.
     Step(Unit, Option<(IntTensor<B>, u32)>),
-    /// Gate and value.
+    /// A gated unit of a gate and a value.
     Gated(Unit),
-    /// `dy·unit′(x)` of x and dy, for who differentiates by hand and then differentiates that: its
-    /// gradients are `g·dy·unit″(x)` and `g·unit′(x)`.
+    /// `dy·unit′(x)` as a function of x and dy, for programs that compute a gradient by hand and
+    /// then differentiate it. Its gradients are `g·dy·unit″(x)` and `g·unit′(x)`.
     Slope(Unit),
 }
 
@@ -35,13 +36,13 @@ impl<B: ActivationOps> Pair<B> {
         }
     }
 
-    /// Whether the gradient for the second needs the second itself.
+    /// Returns whether the gradient for the second tensor needs that tensor itself.
     fn keeps_second(&self) -> bool {
         !matches!(self, Self::Slope(_))
     }
 }
 
-/// The function, and where its two inputs are kept.
+/// The function, and the nodes of its two inputs.
 #[derive(Clone, Debug)]
 struct Saved<B: ActivationOps> {
     pair: Pair<B>,
@@ -98,7 +99,7 @@ impl<B: ActivationOps> RetroForward for Recompute<Saved<B>> {
     }
 }
 
-/// The function with its backward pass.
+/// Applies `pair`, and registers its backward pass.
 pub(super) fn paired<B: ActivationOps, C: CheckpointStrategy>(
     first: FloatTensor<Autodiff<B, C>>,
     second: FloatTensor<Autodiff<B, C>>,

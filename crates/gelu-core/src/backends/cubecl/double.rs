@@ -1,4 +1,4 @@
-//! The functions on tensors of f64, for devices that compute in it.
+//! Kernels of functions on tensors of f64, for devices that can compute in f64.
 
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
@@ -72,7 +72,7 @@ fn scale_double<N: Size>(
     out.write(ABSOLUTE_POS, dy.read(ABSOLUTE_POS) * factor);
 }
 
-/// `unit(x)`.
+/// Returns `unit(x)`.
 pub(super) fn map(x: CubeTensor, unit: Unit) -> CubeTensor {
     let x = into_contiguous(x);
     let elements = x.shape().num_elements();
@@ -83,7 +83,8 @@ pub(super) fn map(x: CubeTensor, unit: Unit) -> CubeTensor {
     let cube = CubeDim::new(&client, elements);
     let cubes = calculate_cube_count_elemwise(&client, elements, cube);
     let out = empty_device_contiguous_dtype(client.clone(), x.device.clone(), x.shape(), x.dtype);
-    // SAFETY: the kernel checks its position against the output's bounds, and the input has them.
+    // SAFETY: the kernel checks its position against the output's bounds, and the input has the
+    // same bounds.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         map_double::launch_unchecked(
@@ -101,7 +102,7 @@ pub(super) fn map(x: CubeTensor, unit: Unit) -> CubeTensor {
     out
 }
 
-/// `dy·unit′(x)`, or where it is differentiated twice, `dy·unit″(x)`.
+/// Returns `dy·unit′(x)`, or `dy·unit″(x)` if `twice` is true.
 ///
 /// # Panics
 ///
@@ -117,7 +118,7 @@ pub(super) fn scale(x: CubeTensor, dy: CubeTensor, unit: Unit, twice: bool) -> C
     let cube = CubeDim::new(&client, elements);
     let cubes = calculate_cube_count_elemwise(&client, elements, cube);
     let out = empty_device_contiguous_dtype(client.clone(), x.device.clone(), x.shape(), x.dtype);
-    // SAFETY: as for `map`; the two inputs have one shape.
+    // SAFETY: as for `map`; the two inputs have the same shape.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         scale_double::launch_unchecked(

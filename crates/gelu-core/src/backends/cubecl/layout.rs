@@ -1,5 +1,6 @@
-//! In which order a kernel walks tensors that do not lie in memory as their shape says: as Burn's
-//! own elementwise kernels do, so that what a convolution leaves channels-last stays so.
+//! The order in which a kernel walks tensors that are not in row-major order in memory. Burn's own
+//! elementwise kernels use the same order, so that the channels-last result of a convolution stays
+//! channels-last.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,8 +13,9 @@ use burn_std::tensor::layout::nested_dim_order;
 pub(super) struct MemoryOrder(Vec<usize>);
 
 impl MemoryOrder {
-    /// The order in which all of these lie, tensors of one shape; `None` if that is the logical
-    /// order, or if they disagree. One that repeats elements goes along with the others.
+    /// Returns the common memory order of tensors of the same shape, or `None` if that is the
+    /// row-major order, or if the tensors disagree. A tensor that repeats elements agrees with any
+    /// order.
     pub(super) fn of(tensors: &[&CubeTensor]) -> Option<Self> {
         let layouts = tensors.iter().map(|x| (x.meta.shape().as_slice(), &x.meta.strides()[..]));
         Self::of_layouts(layouts)
@@ -22,7 +24,8 @@ impl MemoryOrder {
     fn of_layouts<'a>(layouts: impl Iterator<Item = (&'a [usize], &'a [usize])>) -> Option<Self> {
         let mut orders = layouts.filter_map(|(shape, strides)| {
             let mut order: Vec<usize> = nested_dim_order(shape, strides)?.iter().copied().collect();
-            // Axes of length 1 lie nowhere. In front they hide no axis that vectors run along.
+            // Axes of length 1 have no place in the order. The code puts them first, where they do
+            // not separate axes that vectors run along.
             order.sort_by_key(|&axis| if shape[axis] == 1 { (0, axis) } else { (1, 0) });
             Some((order, shape))
         });
@@ -31,12 +34,12 @@ impl MemoryOrder {
         (!long.is_sorted() && orders.all(|(other, _)| other == order)).then_some(Self(order))
     }
 
-    /// The tensor with its axes in this order.
+    /// Returns the tensor with its axes in this order.
     pub(super) fn present(&self, x: CubeTensor) -> CubeTensor {
         permute(x, &self.0)
     }
 
-    /// What [`present`](Self::present) was given.
+    /// Undoes [`present`](Self::present).
     pub(super) fn restore(&self, x: CubeTensor) -> CubeTensor {
         let mut inverse = vec![0; self.0.len()];
         for (position, &axis) in self.0.iter().enumerate() {
@@ -63,7 +66,7 @@ mod tests {
     #[test]
     fn channels_last_is_walked_channels_last() {
         assert_eq!(order(&[(SHAPE, CHANNELS_LAST)]), Some(vec![0, 2, 3, 1]));
-        // With a gap behind every pixel.
+        // This layout has a gap after every pixel.
         assert_eq!(order(&[(SHAPE, [80, 1, 20, 4])]), Some(vec![0, 2, 3, 1]));
     }
 

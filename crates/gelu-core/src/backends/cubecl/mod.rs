@@ -1,8 +1,8 @@
-//! Kernels for every GPU that CubeCL compiles to, and its CPU.
+//! Kernels for every GPU that CubeCL compiles to, and for its CPU.
 //!
-//! `launch` knows shapes, `layout` in which order tensors lie in memory, `kernel` what one unit of
-//! work does, the functions written on [`Lanes`](crate::arithmetic::lanes::Lanes): in f32 whatever
-//! the tensor's type.
+//! `launch` handles shapes, `layout` the order of tensors in memory, and `kernel` the work of one
+//! unit. The functions are written on [`Lanes`](crate::arithmetic::lanes::Lanes) and compute in
+//! f32, whatever the tensor's type.
 
 mod double;
 mod kernel;
@@ -23,8 +23,9 @@ use burn_core::backend::{
 use burn_core::tensor::{DType, Shape};
 use burn_cubecl::CubeBackend;
 
-/// For f64, which few devices compute in, there are kernels of the functions alone; the rest is
-/// composed around them.
+/// Returns whether all operations have kernels for the tensor's type. For f64, which few devices
+/// can compute in, there are only kernels of the functions; the other operations are composed
+/// around them.
 fn has_kernel(x: &FloatTensor<CubeBackend>) -> bool {
     matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)
 }
@@ -159,7 +160,7 @@ impl ActivationOps for CubeBackend {
     }
 }
 
-/// What the stochastic map of `x` lets through of `y`.
+/// Returns the elements of `y` that the stochastic map of `x` lets through, and 0 elsewhere.
 fn let_through(
     x: FloatTensor<CubeBackend>,
     y: FloatTensor<CubeBackend>,
@@ -171,7 +172,7 @@ fn let_through(
     launch::let_through(x, y, key)
 }
 
-/// `unit(x + bias)`, with dropout if there is a mask.
+/// Returns `unit(x + bias)`, with dropout if there is a mask.
 fn step(
     x: FloatTensor<CubeBackend>,
     bias: FloatTensor<CubeBackend>,
@@ -185,7 +186,7 @@ fn step(
     launch::step(x, bias, unit, dropout)
 }
 
-/// The gradients of [`step`] for `x` and for `bias`.
+/// Returns the gradients of [`step`] for `x` and for `bias`.
 fn step_backward(
     x: FloatTensor<CubeBackend>,
     bias: FloatTensor<CubeBackend>,

@@ -1,4 +1,4 @@
-//! Random numbers in a kernel: Philox4x32-10, as on the host.
+//! Random numbers in a kernel, from Philox4x32-10 as on the host.
 
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 
@@ -6,7 +6,8 @@ use burn_cubecl::cubecl;
 use cubecl::prelude::*;
 use gelu_kernels::random::philox::{MULTIPLIERS, ROUNDS, WEYL};
 
-/// Which numbers: those of a [`Draw`](crate::random::Draw), in halves.
+/// A sequence of random numbers: the seed and the step of a [`Draw`](crate::random::Draw), in
+/// halves.
 #[derive(CubeType, Clone, Copy)]
 pub(super) struct Stream {
     key_low: u32,
@@ -15,7 +16,7 @@ pub(super) struct Stream {
     step_high: u32,
 }
 
-/// The numbers that a key names, by its eight words of 16 bits.
+/// Returns the sequence that a key names by its eight words of 16 bits.
 #[cube]
 pub(super) fn stream<I: Int>(key: &Tensor<I>) -> Stream {
     Stream {
@@ -33,7 +34,7 @@ fn half<I: Int>(key: &Tensor<I>, #[comptime] at: usize) -> u32 {
     low | (high << 16u32)
 }
 
-/// The random numbers of this unit's elements, counted in row-major order.
+/// Returns the random numbers of this unit's elements, counted in row-major order.
 #[cube]
 pub(super) fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
     let width = N::value().comptime();
@@ -62,15 +63,16 @@ pub(super) fn numbers<N: Size>(stream: Stream) -> Vector<u32, N> {
     numbers
 }
 
-/// The four numbers of a block of the stream.
+/// Returns the four numbers of a block of the stream.
 #[cube]
 pub(super) fn words(block: usize, stream: &Stream) -> Vector<u32, Const<4>> {
-    // The upper half of 64 bits, and 0 where addresses have 32, which no shift by 32 could give.
+    // The upper half of 64 bits, or 0 where addresses have 32 bits. A shift by 32 would not give 0
+    // there.
     let high = (block / 65536usize / 65536usize) as u32;
     philox(block as u32, high, stream)
 }
 
-/// One block of Philox4x32-10.
+/// Returns one block of Philox4x32-10.
 #[cube]
 fn philox(counter_low: u32, counter_high: u32, stream: &Stream) -> Vector<u32, Const<4>> {
     let mut a = counter_low;

@@ -1,4 +1,4 @@
-//! A function of a vector, recorded into the kernel that is being built.
+//! Records a function of a vector into the kernel that is being built.
 
 use crate::arithmetic::lanes::{Brief, Lanes, Precision};
 use burn_cubecl::cubecl;
@@ -8,7 +8,7 @@ use gelu_kernels::functions::{Function, Job, Kind};
 
 type Register<P, N> = NativeExpand<Vector<P, N>>;
 
-/// The function or a derivative, in the arithmetic of the vector's own type.
+/// The function or a derivative of it, in the arithmetic of the vector's own type.
 pub(super) struct OnLanes<'a, P: Precision, N: Size, const ORDER: u8> {
     pub(super) scope: &'a Scope,
     pub(super) x: Register<P, N>,
@@ -25,7 +25,7 @@ impl<P: Precision, N: Size, const ORDER: u8> Job for OnLanes<'_, P, N, ORDER> {
     }
 }
 
-/// For results that are rounded to 16 bits.
+/// The function or a derivative of it, for results that are rounded to 16 bits.
 struct OnBrief<'a, N: Size, const ORDER: u8>(OnLanes<'a, f32, N, ORDER>);
 
 impl<N: Size, const ORDER: u8> Job for OnBrief<'_, N, ORDER> {
@@ -38,7 +38,7 @@ impl<N: Size, const ORDER: u8> Job for OnBrief<'_, N, ORDER> {
     }
 }
 
-/// A function of what is read from a tensor of type `F`, in f32.
+/// Returns the function or derivative at `x` in f32, where `x` was read from a tensor of type `F`.
 pub(super) fn on_type<F: Float, N: Size, const ORDER: u8>(
     scope: &Scope,
     x: Register<f32, N>,

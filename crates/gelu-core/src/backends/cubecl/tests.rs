@@ -1,5 +1,5 @@
-//! What only a tensor of the backend itself shows: its layout, and shapes that the functions above
-//! it would have refused.
+//! Tests that need a tensor of the backend itself: for its layout, and for shapes that the
+//! functions above the backend would refuse.
 
 use super::{launch, layout::MemoryOrder, numbers};
 use crate::random::{Draw, words};
@@ -16,20 +16,20 @@ use gelu_kernels::random::philox;
 
 const DRAW: Draw = Draw { seed: 0x1234_5678_9abc_def0, step: 0xfeed_0000_0007 };
 
-/// The words of [`DRAW`].
+/// Returns the words of [`DRAW`] as a tensor.
 fn key() -> CubeTensor {
     CubeBackend::int_from_data(TensorData::from(words(DRAW)), &CubeDevice::default())
 }
 
-/// A tensor of these many elements, all different.
+/// Returns a tensor of this shape, with elements that are all different.
 fn rows(shape: &[usize]) -> CubeTensor {
     let count = shape.iter().product::<usize>();
     let values: Vec<f32> = (0..count).map(|index| (index as f32 * 0.37).sin() * 4.0).collect();
     CubeBackend::float_from_data(TensorData::new(values, shape), &CubeDevice::default())
 }
 
-/// The same numbers at the same indices, but laid out as a convolution leaves them: the second axis
-/// is the innermost.
+/// Returns the same tensor in two layouts: row-major, and as a convolution leaves it, with the
+/// second axis innermost.
 fn channels_last(shape: [usize; 4]) -> (CubeTensor, CubeTensor) {
     let plain = rows(&shape);
     let axes = [0, 2, 3, 1];
@@ -53,7 +53,7 @@ fn results_lie_as_their_inputs_do() {
         let (plain, x) = channels_last(shape);
         let (plain_dy, dy) = channels_last(shape);
         let bias = rows(&shape[3..]);
-        // Held, so that nothing is computed in place.
+        // These clones keep the operations from working in place.
         let held = (x.clone(), dy.clone(), plain.clone(), plain_dy.clone());
         let result = launch::map(x.clone(), Unit::Gelu);
         assert_same_and_laid_out_like(&x, launch::map(plain.clone(), Unit::Gelu), result);
@@ -126,8 +126,8 @@ fn gradient_of_a_stochastic_map_of_another_shape_is_refused() {
 
 #[test]
 fn bias_is_added_in_f32_whatever_the_type() {
-    // Beside −3 an f16 has steps of 2⁻⁹: half of one is lost in a 16-bit sum, and with it 0.3 % of
-    // Φ. Expected: 0.5*math.erfc((3 - 2**-10)/math.sqrt(2)) in Python.
+    // Next to −3, f16 numbers are 2⁻⁹ apart. A 16-bit sum would lose half of such a step, which
+    // changes Φ by 0.3%. The expected value is 0.5*math.erfc((3 - 2**-10)/math.sqrt(2)) in Python.
     let device = CubeDevice::default();
     if !CubeBackend::supports_dtype(&device, DType::F16) {
         eprintln!("skipped: the device has no f16");
@@ -145,7 +145,7 @@ fn bias_is_added_in_f32_whatever_the_type() {
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn far_block(out: &mut Tensor<u32>, key: &Tensor<i32>, block_low: u32, block_high: u32) {
-    // Where an address has 32 bits the upper part is 0 anyway.
+    // Where addresses have 32 bits, the upper part is 0 anyway.
     let block = block_high as usize * 65536usize * 65536usize + block_low as usize;
     let stream = numbers::stream::<i32>(key);
     let words = numbers::words(block, &stream);
@@ -165,7 +165,7 @@ fn counter_goes_on_above_32_bits_where_addresses_do() {
             continue;
         }
         let out = client.empty(16);
-        // SAFETY: one unit writes the four numbers that the memory holds.
+        // SAFETY: one unit writes four numbers, and the memory holds four.
         #[allow(unsafe_code, reason = "a kernel is launched")]
         unsafe {
             far_block::launch_unchecked(

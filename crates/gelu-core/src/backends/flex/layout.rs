@@ -1,15 +1,15 @@
-//! In which order tensors lie in memory.
+//! The order of tensors in memory.
 
 use alloc::vec::Vec;
 use burn_flex::{FlexTensor, Layout};
 
-/// The tensor with its elements one behind the other, in the order they already have in memory if
-/// there is one, as behind a transposition or a convolution.
+/// Returns the tensor with its elements contiguous in memory. If they are contiguous in any order
+/// already, for example after a transposition or a convolution, they stay in that order.
 pub(super) fn dense(x: FlexTensor) -> FlexTensor {
     if is_dense(x.layout()) { x } else { x.to_contiguous() }
 }
 
-/// Whether the elements fill a part of memory without gap or overlap.
+/// Returns whether the elements fill a block of memory without gap or overlap.
 pub(super) fn is_dense(layout: &Layout) -> bool {
     if layout.num_elements() == 0 {
         return layout.is_contiguous();
@@ -25,13 +25,13 @@ pub(super) fn is_dense(layout: &Layout) -> bool {
     })
 }
 
-/// Whether two dense tensors of one shape have their elements in the same order.
+/// Returns whether two dense tensors of the same shape have their elements in the same order.
 pub(super) fn same_order(a: &Layout, b: &Layout) -> bool {
     let strides = a.shape().iter().zip(a.strides()).zip(b.strides());
     strides.filter(|((size, _), _)| **size > 1).all(|((_, a), b)| a == b)
 }
 
-/// The layout of a copy that holds nothing else.
+/// Returns the layout of a copy that contains only these elements.
 pub(super) fn at_start(layout: &Layout) -> Layout {
     Layout::new(layout.shape().clone(), layout.strides().to_vec(), 0)
 }

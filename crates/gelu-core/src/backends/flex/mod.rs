@@ -15,7 +15,7 @@ use gelu_kernels::random::{Draw, Mask};
 use gelu_kernels::{Halves, Pass};
 use layout::{at_start, dense, same_order};
 
-/// What an expression gives with `$type` being the type of a tensor's elements.
+/// Evaluates an expression with `$type` as the type of a tensor's elements.
 macro_rules! by_dtype {
     ($x:ident, $type:ident => $work:expr) => {
         match $x.dtype() {
@@ -88,7 +88,7 @@ impl ActivationOps for Flex {
     fn dropout(x: FloatTensor<Self>, key: IntTensor<Self>, threshold: u32) -> FloatTensor<Self> {
         let mask = mask_of::<Self>(key, threshold);
         by_dtype!(x, E => {
-            // Masks count in row-major order.
+            // Masks count elements in row-major order.
             map(&Pass::<E>::new(Unit::Identity).with(&[], Some(mask)), contiguous(x))
         })
     }
@@ -138,7 +138,7 @@ impl ActivationOps for Flex {
     }
 }
 
-/// `dy·unit′(x)`, in the order in which both lie in memory, if that is one.
+/// Returns `dy·unit′(x)`, in the memory order of `x` and `dy` if they have the same order.
 fn scale<E: Stored>(x: FlexTensor, dy: FlexTensor, unit: Unit) -> FlexTensor {
     let (x, dy) = (dense(x), dense(dy));
     let (x, dy) = match same_order(x.layout(), dy.layout()) {
@@ -148,13 +148,13 @@ fn scale<E: Stored>(x: FlexTensor, dy: FlexTensor, unit: Unit) -> FlexTensor {
     scaled(&Pass::<E>::new(unit), x, dy).0
 }
 
-/// `unit(x + bias)` with dropout; masks and columns count in row-major order.
+/// Returns `unit(x + bias)` with dropout. Masks and columns count in row-major order.
 fn step<E: Stored>(x: FlexTensor, bias: FlexTensor, unit: Unit, mask: Option<Mask>) -> FlexTensor {
     let bias = contiguous(bias);
     map(&Pass::<E>::new(unit).with(elements(&bias), mask), contiguous(x))
 }
 
-/// The gradients of [`step`].
+/// Returns the gradients of [`step`] for `x` and for `bias`.
 fn step_backward<E: Stored>(
     x: FlexTensor,
     bias: FlexTensor,
@@ -168,7 +168,7 @@ fn step_backward<E: Stored>(
     (dx, tensor(sums, bias.layout().shape().clone()))
 }
 
-/// `unit(gate)·value` of the halves of the last dimension.
+/// Returns `unit(gate)·value` for the halves of the last dimension.
 fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     let x = contiguous(x);
     let (mut shape, halves) = (x.layout().shape().clone(), Halves::of(x.layout().shape(), gate));
@@ -178,7 +178,7 @@ fn gated<E: Stored>(x: FlexTensor, unit: Unit, gate: GateHalf) -> FlexTensor {
     tensor(gelu_kernels::gated(unit, halves, elements::<E>(&x)), shape)
 }
 
-/// The gradient of [`gated`].
+/// Returns the gradient of [`gated`].
 fn gated_backward<E: Stored>(
     x: FlexTensor,
     dy: FlexTensor,
@@ -191,14 +191,14 @@ fn gated_backward<E: Stored>(
     tensor(gelu_kernels::gated_backward(unit, halves, elements::<E>(&x), elements(&dy)), shape)
 }
 
-/// `unit(gate)·value` of two tensors.
+/// Returns `unit(gate)·value` of two tensors.
 fn gated_pair<E: Stored>(gate: FlexTensor, value: FlexTensor, unit: Unit) -> FlexTensor {
     let (gate, value) = (contiguous(gate), contiguous(value));
     let values = gelu_kernels::gated_pair(unit, elements::<E>(&gate), elements(&value));
     tensor(values, gate.layout().shape().clone())
 }
 
-/// The gradients of [`gated_pair`].
+/// Returns the gradients of [`gated_pair`] for gate and value.
 fn gated_pair_backward<E: Stored>(
     gate: FlexTensor,
     value: FlexTensor,
@@ -212,14 +212,14 @@ fn gated_pair_backward<E: Stored>(
     (tensor(dgates, shape.clone()), tensor(dvalues, shape.clone()))
 }
 
-/// `y` where the draw's uniform number is below Φ(x), else 0.
+/// Returns `y` where the random number of `draw` is below Φ(x), and 0 elsewhere.
 fn let_through<E: Stored>(x: FlexTensor, y: FlexTensor, draw: Draw) -> FlexTensor {
     let (x, y) = (contiguous(x), contiguous(y));
     let values = gelu_kernels::stochastic_map(elements::<E>(&x), elements(&y), draw);
     tensor(values, y.layout().shape().clone())
 }
 
-/// Every element of a dense tensor through the pass.
+/// Returns a dense tensor after the pass.
 fn map<E: Stored>(pass: &Pass<E>, mut x: FlexTensor) -> FlexTensor {
     if x.is_unique() {
         pass.map_in_place(elements_mut(&mut x));
@@ -228,7 +228,7 @@ fn map<E: Stored>(pass: &Pass<E>, mut x: FlexTensor) -> FlexTensor {
     laid_out(pass.map(elements(&x)), at_start(x.layout()))
 }
 
-/// Every element of a dense `dy` times that of the pass's derivative at `x`, and the sums.
+/// Returns a dense `dy` times the pass's derivative at `x`, and the sums over rows.
 fn scaled<E: Stored>(pass: &Pass<E>, x: FlexTensor, mut dy: FlexTensor) -> (FlexTensor, Vec<E>) {
     let x = elements::<E>(&x);
     if dy.is_unique() {

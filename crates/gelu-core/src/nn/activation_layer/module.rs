@@ -1,5 +1,6 @@
-//! `Module` by hand: Burn's derive needs a module in every variant, and two hold none. A layer shows the module
-//! that it holds in its own place, so records of that module load into the layer and back.
+//! A manual implementation of `Module`. Burn's derive needs a module in every variant, and two variants have
+//! none. The layer is transparent: the module inside it has the layer's path in records, so the module's
+//! records load into the layer and back.
 
 use super::ActivationLayer;
 use crate::Channels;
@@ -13,7 +14,7 @@ use burn_core::module::{
 use burn_core::tensor::Device;
 use core::fmt;
 
-/// The same layer with the module that it holds, `$module`, made into `$same`.
+/// Returns the same layer with its inner module, `$module`, replaced by `$same`.
 macro_rules! with_module {
     ($layer:expr, $module:ident => $same:expr) => {
         match $layer {
@@ -34,11 +35,11 @@ macro_rules! with_module {
 }
 
 impl ActivationLayer {
-    /// What it is called where a module is printed.
+    /// Returns the name that a printed module shows.
     pub(in super::super) fn name(&self) -> String {
         match self {
             Self::Burn(layer) => {
-                // By Burn's derive the variant's name.
+                // Burn's derive prints the variant's name.
                 let content = layer.content(Content::new(DisplaySettings::new()));
                 content.and_then(|content| content.top_level_type).unwrap_or_default()
             }

@@ -1,4 +1,4 @@
-//! An activation that was picked, at work: as a module, or on a tensor.
+//! Use of a picked activation, as a module or on a tensor.
 
 use super::ActivationLayer;
 use crate::nn::{Channels, StochasticGelu};
@@ -6,21 +6,22 @@ use crate::{Activation, Unit, functional};
 use burn_core::tensor::{Device, Tensor};
 
 impl Activation {
-    /// It as a module, for a network that is given any activation.
+    /// Returns the activation as a module, for a network that accepts any activation.
     ///
-    /// Whatever is learned is learned for each of `channels`; the others take no notice.
+    /// Learnable parameters have one value per channel of `channels`; other activations ignore
+    /// `channels`.
     ///
     /// # Panics
     ///
-    /// If its parameter is out of range ([`Unit::validated`]), or it is learned for no
-    /// channels.
+    /// If the activation's parameter is out of range ([`Unit::validated`]), or it is learnable and
+    /// `channels` has no channels.
     pub fn init(&self, channels: Channels, device: &Device) -> ActivationLayer {
         ActivationLayer::new(self, channels, device)
     }
 
-    /// The function on a tensor of any rank. The stochastic map is drawn on autodiff devices; what
-    /// is learned is what it starts as: the GELU, SiLU, xIELU with both α = 0.8, and the leaky ReLU of
-    /// slope 0.25 (it learns as a module: [`init`](Self::init)).
+    /// Applies the function to a tensor of any rank. The stochastic map is random on autodiff devices.
+    /// Learnable activations use their start values: the GELU, SiLU, xIELU with both α = 0.8, and the
+    /// leaky ReLU of slope 0.25. To train them, use them as a module ([`init`](Self::init)).
     ///
     /// # Shapes
     ///
@@ -28,7 +29,7 @@ impl Activation {
     ///
     /// # Panics
     ///
-    /// If a custom function returns another number of values than it was given, or the activation's
+    /// If a custom function returns another number of values than it received, or the activation's
     /// parameter is out of range ([`Unit::validated`]).
     pub fn forward<const D: usize>(&self, x: Tensor<D>) -> Tensor<D> {
         match self {

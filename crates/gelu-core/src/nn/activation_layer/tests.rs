@@ -82,7 +82,7 @@ fn whatever_is_learned_takes_inputs_of_every_type() {
             Activation::PRelu,
             own.clone(),
         ] {
-            // Parameters in f32.
+            // The parameters are in f32.
             let layer = activation.init(Channels::Last(3), &device);
             let expected = layer.forward(x.clone()).into_data();
             let y = layer.forward(x.clone().cast(dtype));
@@ -106,7 +106,8 @@ fn no_channels_are_refused() {
 fn prelu_learns_a_slope_for_each_feature() {
     let device = Device::default().autodiff();
     let layer = Activation::PRelu.init(Channels::Last(4), &device);
-    // Four in dimension 1 too, where the wrong dimension would go unnoticed.
+    // Dimension 1 also has length 4, so that a wrong dimension would change the result without an
+    // error.
     let x = Tensor::<3>::ones([2, 4, 4], &device).neg();
     let y = layer.forward(x).slice([0..2, 0..4, 1..2]);
     let gradients = y.sum().backward();
@@ -136,7 +137,7 @@ fn only_the_learnable_ones_have_parameters() {
     }
 }
 
-/// The names of its parameters in records.
+/// Returns the names of the layer's parameters in records.
 fn paths(layer: &ActivationLayer) -> Vec<String> {
     struct Paths(Vec<String>, Vec<String>);
     impl ModuleVisitor for Paths {
@@ -188,7 +189,7 @@ fn a_record_of_the_module_loads_into_the_layer_and_back() {
     back.forward(x).into_data().assert_eq(&expected, true);
 }
 
-/// Whether all its parameters are trained.
+/// Returns whether all of the layer's parameters are trained.
 fn trains(layer: &ActivationLayer) -> bool {
     struct Visitor(bool);
     impl ModuleVisitor for Visitor {

@@ -5,15 +5,17 @@ use burn_nn::activation::ActivationConfig;
 use burn_nn::attention::generate_autoregressive_mask;
 use burn_nn::transformer::TransformerEncoderConfig;
 
-/// Of the largest element; 1.1e-6 was seen.
+/// The tolerance relative to the largest element; the largest difference that we measured was
+/// 1.1e-6.
 const NEAR: f32 = 5e-6;
 
-/// Without dropout, which draws other elements here and there.
+/// Returns a configuration without dropout, because the two encoders would drop different elements.
 fn config(norm_first: bool) -> TransformerEncoderConfig {
     TransformerEncoderConfig::new(8, 24, 2, 3).with_norm_first(norm_first).with_dropout(0.0)
 }
 
-/// Burn's encoder with weights that are the same in every run, and norms that are not all alike.
+/// Returns Burn's encoder with weights that are the same in every run, and norms that differ from
+/// each other.
 fn trained(config: &TransformerEncoderConfig) -> TransformerEncoder {
     struct Trained(f64);
     impl ModuleMapper for Trained {
@@ -34,7 +36,8 @@ fn largest(data: &TensorData) -> f32 {
     data.iter::<f32>().fold(0.0, |most, x| most.max(x.abs()))
 }
 
-/// That they differ by no more than sums of f32 in another order do.
+/// Asserts that `got` and `expected` differ by no more than the rounding of f32 sums in another
+/// order.
 fn assert_near(got: TensorData, expected: &TensorData) {
     assert_within(NEAR * largest(expected), got, expected);
 }
@@ -50,7 +53,7 @@ fn input(device: &Device) -> Tensor<3> {
     (numbers * 0.37).sin().reshape([2, 5, 8])
 }
 
-/// The second sequence is shorter, and nobody looks ahead.
+/// Returns masks: the second sequence is shorter, and no position attends to a later one.
 fn masks(device: &Device) -> (Tensor<2, Bool>, Tensor<3, Bool>) {
     let pad = [[false; 5], [false, false, false, true, true]];
     (Tensor::from_data(pad, device), generate_autoregressive_mask(2, 5, device))
@@ -67,7 +70,7 @@ fn burns_input(
     }
 }
 
-/// The gradients of all parameters, in the order of a visit, by name.
+/// Returns the gradients of all parameters with their names, in the order of a visit.
 fn gradients<M: Module>(
     model: &M,
     gradients: &Gradients,
@@ -97,7 +100,7 @@ fn gradients<M: Module>(
 #[test]
 fn an_encoder_of_burns_computes_and_differentiates_as_it_did() {
     let device = Device::default().autodiff();
-    // Functions of which Burn's own values and derivatives are right.
+    // These are functions whose values and derivatives are correct in Burn.
     for (norm_first, activation, quiet) in [
         (false, ActivationConfig::Relu, false),
         (true, ActivationConfig::Tanh, true),
@@ -113,7 +116,7 @@ fn an_encoder_of_burns_computes_and_differentiates_as_it_did() {
             let expected = burns.forward(burns_input(of_burns.clone(), masks));
             let got = ours.forward(of_ours.clone(), pad, attention);
             assert_near(got.clone().into_data(), &expected.clone().into_data());
-            // A weighted sum: that of a normalised layer is the same everywhere.
+            // The sum is weighted because the plain sum of a normalised layer is constant.
             let loss = |y: Tensor<3>| (y * input(&device).cos()).sum().backward();
             let [expected, got] = [loss(expected), loss(got)];
             assert_near(
@@ -121,12 +124,13 @@ fn an_encoder_of_burns_computes_and_differentiates_as_it_did() {
                 &of_burns.grad(&expected).unwrap().into_data(),
             );
             let (expected, got) = (gradients(&burns, &expected), gradients(&ours, &got));
-            // Burn leaves the activation out, which has a slope in the last case.
+            // Burn's records leave out the activation, which has a slope in the last case.
             let has = |name: &str| expected.iter().find(|(of, _)| of == name);
             let steepest = expected.iter().map(|(_, slopes)| largest(slopes)).fold(0.0, f32::max);
             for (name, gradient) in got {
                 match has(&name) {
-                    // Softmax does not see the bias of the keys: 0 but for rounding.
+                    // Softmax does not depend on the bias of the keys, so the gradient is 0 except
+                    // for rounding.
                     Some((_, expected)) if name.ends_with("mha.key.bias") => {
                         assert_within(NEAR * steepest, gradient, expected);
                     }
@@ -169,7 +173,7 @@ fn the_activation_is_swapped_and_nothing_else() {
     assert_near(got, &expected);
     let learned = ours.clone().with_activation(&Activation::PRelu);
     assert_eq!(learned.num_params(), ours.num_params() + 3 * 24);
-    // What the activation has besides is not in Burn's records.
+    // Burn's records do not contain the activation's parameters.
     let record = burns.clone().into_record();
     assert!(learned.clone().try_load_record(record.clone()).is_err());
     let learned = learned.load_record(record.allow_partial(true));

@@ -8,7 +8,7 @@ use burn_core::module::{Lora, Param};
 use burn_core::tensor::{FloatDType, Int, Tensor};
 use burn_nn::{Linear, LinearConfig, PRelu, PReluConfig, SwiGlu, SwiGluConfig};
 
-/// A block as others keep it.
+/// A block as other implementations store it.
 #[derive(Module, Debug)]
 struct Mlp {
     gate_proj: Linear,
@@ -16,11 +16,11 @@ struct Mlp {
     down_proj: Linear,
 }
 
-/// A model of theirs, and one of ours: blocks below other modules, and layers besides them.
+/// A model of either implementation: the blocks are inside other modules, and there are other layers.
 #[derive(Module, Debug)]
 struct Layer<B: Module> {
     mlp: B,
-    // Names of ours where they mean something else.
+    // These fields have names of fields in this crate, but another meaning.
     down: Linear,
     gate_up: Linear,
 }
@@ -122,7 +122,7 @@ fn what_is_missing_or_of_another_shape_is_named_as_the_checkpoint_has_it() {
 fn a_half_that_is_missing_stays_what_it_was() {
     let device = Device::default();
     let (model, mut theirs) = (ours(false, GateHalf::First, &device), theirs(false, &device));
-    // In another type, which a half alone cannot take.
+    // The record has another type, which one half alone cannot take.
     let gate = theirs.layers[0].mlp.gate_proj.weight.val().cast(FloatDType::F64);
     theirs.layers[0].mlp.gate_proj.weight = Param::from_tensor(gate.clone());
     let only = burn_core::module::ParamGroup::from_regex("gate_proj").unwrap();
@@ -137,7 +137,7 @@ fn a_half_that_is_missing_stays_what_it_was() {
     after.narrow(1, 6, 6).into_data().assert_eq(&up, true);
 }
 
-/// The names and shapes of a module's tensors.
+/// Returns the names and shapes of a module's tensors.
 fn shapes(module: &impl Module) -> Vec<(String, Vec<usize>)> {
     struct Shapes(Vec<String>, Vec<(String, Vec<usize>)>);
     impl ModuleVisitor for Shapes {
@@ -156,12 +156,13 @@ fn shapes(module: &impl Module) -> Vec<(String, Vec<usize>)> {
     shapes.1
 }
 
-/// The names of a module's tensors.
+/// Returns the names of a module's tensors.
 fn paths(module: &impl Module) -> Vec<String> {
     shapes(module).into_iter().map(|(path, _)| path).collect()
 }
 
-/// Types of a program's own that have the names of ours, and fields of ours that mean something else.
+/// Types of a program with the names of this crate's types, and with fields that have the names of
+/// this crate's fields but another meaning.
 mod own {
     use super::*;
 
@@ -197,7 +198,7 @@ fn types_of_the_same_names_that_are_others_stay_as_they_are() {
     let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(&device);
     let network = || own::Network {
         hidden: own::HiddenLayer { linear: linear(2, 3), gate: linear(2, 3) },
-        // Three outputs have no halves.
+        // Three outputs cannot be halved.
         block: own::GatedFeedForward { gate_up: linear(2, 3), down: linear(3, 2) },
         activation: own::ActivationLayer {
             prelu: PReluConfig::new().init(&device),
@@ -274,7 +275,8 @@ fn other_names_are_others_names() {
     assert_eq!(names[..7], expected);
 }
 
-/// A network of Burn's layers, and the same with its activations in the layers.
+/// A network of Burn's layers. The test compares it with the same network whose activations are
+/// inside the layers.
 #[derive(Module, Debug)]
 struct Before {
     hidden: Vec<Linear>,
@@ -358,7 +360,7 @@ fn parameters_that_a_hidden_layer_has_besides_keep_their_names() {
     assert!(layer().try_load_record(layer().into_record()).is_ok());
 }
 
-/// As llama-burn keeps a block.
+/// A block as llama-burn stores it.
 #[derive(Module, Debug)]
 struct SwiGluBlock {
     swiglu: SwiGlu,

@@ -7,7 +7,7 @@ use burn_autodiff::{
 };
 use burn_core::backend::tensor::FloatTensor;
 
-/// The weights, and where queries, keys and values are kept.
+/// The attention weights, and the node of queries, keys and values.
 #[derive(Clone, Debug)]
 struct Saved<T> {
     qkv: NodeId,
@@ -38,7 +38,7 @@ impl<B: TrainingOps> Backward<B, 1> for CausalAttention {
     }
 }
 
-/// Attention with its backward pass.
+/// Applies attention, and registers its backward pass.
 pub(super) fn tracked<B: TrainingOps, C: CheckpointStrategy>(
     qkv: FloatTensor<Autodiff<B, C>>,
     heads: usize,

@@ -8,7 +8,7 @@ use burn_autodiff::{
 use burn_core::backend::tensor::FloatTensor;
 use gelu_core::functional::Unit;
 
-/// The statistics, and where the inputs are kept.
+/// The statistics, and the nodes of the inputs.
 #[derive(Clone, Debug)]
 struct Saved<T> {
     input: NodeId,
@@ -49,7 +49,8 @@ impl<B: TrainingOps> Backward<B, 3> for BatchNormActivation {
 
 type Tracked<B, C> = FloatTensor<Autodiff<B, C>>;
 
-/// Batch norm and activation with their backward pass. The statistics come out as constants.
+/// Applies batch norm and the activation, and registers their backward pass. The returned
+/// statistics are constants.
 pub(super) fn tracked<B: TrainingOps, C: CheckpointStrategy>(
     x: Tracked<B, C>,
     gamma: Tracked<B, C>,

@@ -7,7 +7,7 @@ use burn_autodiff::{
 };
 use burn_core::backend::{ops::ConvOptions, tensor::FloatTensor};
 
-/// Where the input and the weight are kept.
+/// The nodes of the input and the weight.
 #[derive(Clone, Debug)]
 struct Saved {
     input: NodeId,
@@ -45,7 +45,7 @@ impl<B: TrainingOps> Backward<B, 2> for WithoutBias {
     }
 }
 
-/// The gradients for input and weight, of those that are wanted.
+/// Registers the gradients for input and weight, as far as they are needed.
 fn register<B: TrainingOps>(
     saved: Saved,
     [input, weight]: [Option<NodeId>; 2],
@@ -65,7 +65,7 @@ fn register<B: TrainingOps>(
     }
 }
 
-/// The convolution with its backward pass.
+/// Applies the convolution, and registers its backward pass.
 pub(super) fn tracked<B: TrainingOps, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
     weight: FloatTensor<Autodiff<B, C>>,
@@ -83,7 +83,7 @@ pub(super) fn tracked<B: TrainingOps, C: CheckpointStrategy>(
     }
 }
 
-/// The convolution and its bias with their backward pass.
+/// Applies the convolution with its bias, and registers their backward pass.
 pub(super) fn tracked_with_bias<B: TrainingOps, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
     weight: FloatTensor<Autodiff<B, C>>,

@@ -7,7 +7,7 @@ use burn_autodiff::{
 };
 use burn_core::backend::tensor::FloatTensor;
 
-/// Where the factors are kept: each if the other's gradient is wanted.
+/// The nodes of the two factors. Each is only stored if the other factor needs a gradient.
 #[derive(Clone, Debug)]
 struct Saved {
     input: Option<NodeId>,
@@ -34,7 +34,7 @@ impl<B: TrainingOps> Backward<B, 2> for Linear {
     }
 }
 
-/// The product with its backward pass.
+/// Computes the product, and registers its backward pass.
 pub(super) fn tracked<B: TrainingOps, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
     weight: FloatTensor<Autodiff<B, C>>,

@@ -11,7 +11,7 @@ use burn_core::backend::tensor::FloatTensor;
 struct MaxPool;
 
 impl<B: TrainingOps> Backward<B, 1> for MaxPool {
-    /// Where the pictures are kept.
+    /// The node of the images.
     type State = NodeId;
 
     fn backward(self, ops: Ops<NodeId, 1>, grads: &mut Gradients, checkpointer: &mut Checkpointer) {
@@ -23,7 +23,7 @@ impl<B: TrainingOps> Backward<B, 1> for MaxPool {
     }
 }
 
-/// The pool with its backward pass.
+/// Applies the pool, and registers its backward pass.
 pub(super) fn tracked<B: TrainingOps, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
 ) -> FloatTensor<Autodiff<B, C>> {

@@ -1,4 +1,4 @@
-//! One backward pass an operation.
+//! The backward passes, one file per operation.
 
 mod attention;
 mod batch_norm;

@@ -7,7 +7,7 @@ use burn_autodiff::{
 };
 use burn_core::backend::tensor::FloatTensor;
 
-/// Where the inputs are kept.
+/// The nodes of the inputs.
 #[derive(Clone, Debug)]
 struct Saved {
     input: NodeId,
@@ -35,7 +35,7 @@ impl<B: TrainingOps> Backward<B, 2> for RowNorm {
     }
 }
 
-/// The norm with its backward pass.
+/// Applies the norm, and registers its backward pass.
 pub(super) fn tracked<B: TrainingOps, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
     gamma: FloatTensor<Autodiff<B, C>>,

@@ -1,4 +1,5 @@
-//! What one unit does: it reads a vector of each tensor, computes in f32 and writes it.
+//! The work of one unit of a kernel: it reads a vector of each tensor, computes in f32, and writes
+//! the results.
 
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
@@ -8,8 +9,9 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 
-/// The new parameter takes the gradient's place. Moments are f32 whatever the parameter is: 16 bits
-/// do not hold the square of a small gradient. `maximum` is AMSGrad's.
+/// Computes a step of Adam. The new parameter overwrites the gradient. Moments are f32 for all
+/// parameter types, because 16 bits cannot hold the square of a small gradient. `maximum` is
+/// AMSGrad's.
 #[cube(launch_unchecked)]
 pub(super) fn adam<F: Float, N: Size>(
     parameter: LinearView<'_, Vector<F, N>>,
@@ -63,7 +65,7 @@ pub(super) fn adam<F: Float, N: Size>(
     gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
 }
 
-/// As [`adam`].
+/// Computes a step of SGD; see [`adam`] for the types.
 #[cube(launch_unchecked)]
 pub(super) fn sgd<F: Float, N: Size>(
     parameter: LinearView<'_, Vector<F, N>>,

@@ -1,4 +1,5 @@
-//! Shapes, vector widths and whose memory the results take.
+//! Launches the kernels: checks shapes, chooses vector widths, and decides which tensor's memory
+//! the results reuse.
 
 use super::kernel;
 use crate::{AdamStep, EpsilonPlace, SgdStep};
@@ -10,7 +11,7 @@ use burn_cubecl::cubecl::{CubeCount, calculate_cube_count_elemwise};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 
-/// How a kernel is spread over the elements of a tensor.
+/// The division of a tensor's elements between a kernel's units of work.
 struct Spread {
     cubes: CubeCount,
     cube: CubeDim,
@@ -18,7 +19,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// The widest vectors that tensors of one shape divide into and can all be read in.
+    /// Returns the division for tensors of the same shape, with the widest vectors that both
+    /// tensors can be read in.
     fn over(tensors: [&CubeTensor; 2]) -> Self {
         let (x, elements) = (tensors[0], tensors[0].shape().num_elements());
         let divides = |width: &usize| elements.is_multiple_of(*width);
@@ -32,7 +34,7 @@ impl Spread {
     }
 }
 
-/// The storage type of a tensor that has a kernel.
+/// Returns the storage type of a tensor that has a kernel.
 fn element(x: &CubeTensor) -> ElemType {
     ElemType::Float(match x.dtype {
         DType::F32 => FloatKind::F32,
@@ -42,13 +44,14 @@ fn element(x: &CubeTensor) -> ElemType {
     })
 }
 
-/// The tensor in memory that nobody else holds.
+/// Returns the tensor in memory that no other tensor shares.
 fn owned(x: CubeTensor) -> CubeTensor {
     let x = into_contiguous(x);
     if x.can_mut() { x } else { x.copy() }
 }
 
-/// The kernels read all tensors at the positions of one, unchecked.
+/// Checks shapes and types, because the kernels read all tensors unchecked, at the positions of one
+/// of them.
 fn assert_fit(parameter: &CubeTensor, gradient: &CubeTensor, moments: &[&CubeTensor]) {
     let shape = parameter.shape();
     assert!(
@@ -68,7 +71,7 @@ fn assert_fit(parameter: &CubeTensor, gradient: &CubeTensor, moments: &[&CubeTen
     }
 }
 
-/// `moments` are the two, and AMSGrad's third.
+/// Computes a step. `moments` holds both moments, and for AMSGrad also the maximum.
 pub(super) fn adam<const MOMENTS: usize>(
     parameter: CubeTensor,
     gradient: CubeTensor,
@@ -83,7 +86,8 @@ pub(super) fn adam<const MOMENTS: usize>(
     let moments = moments.map(owned);
     let Spread { cubes, cube, width } = Spread::over([&parameter, &moments[0]]);
     let (client, element) = (parameter.client.clone(), element(&parameter));
-    // SAFETY: the kernel checks its position against the gradient's bounds, which all have.
+    // SAFETY: the kernel checks its position against the gradient's bounds, and all tensors have
+    // the same bounds.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         kernel::adam::launch_unchecked(

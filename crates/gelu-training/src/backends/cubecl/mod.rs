@@ -1,4 +1,4 @@
-//! One kernel a step, for every GPU that CubeCL compiles to, and its CPU.
+//! Optimiser kernels, one per step, for every GPU that CubeCL compiles to, and for its CPU.
 
 mod kernel;
 mod launch;
@@ -8,7 +8,8 @@ use burn_core::backend::{TensorMetadata, tensor::FloatTensor};
 use burn_core::tensor::DType;
 use burn_cubecl::CubeBackend;
 
-/// What is computed in f32 loses nothing. f64 is left to Burn.
+/// Returns whether the type can be computed in f32 without loss. For f64 this backend uses Burn's
+/// operations.
 fn has_kernel(x: &FloatTensor<CubeBackend>) -> bool {
     matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)
 }

@@ -4,12 +4,12 @@ use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
 use gelu_kernels::Level;
 
-/// For f32.
+/// Returns whether there is a kernel: only for f32.
 pub(super) fn has_kernel(qkv: &FlexTensor) -> bool {
     qkv.dtype() == DType::F32
 }
 
-/// The output and its weights.
+/// Returns the output and the attention weights.
 pub(super) fn forward(qkv: FlexTensor, heads: usize) -> (FlexTensor, FlexTensor) {
     let qkv = contiguous(qkv);
     let sizes = sizes(&qkv, heads);

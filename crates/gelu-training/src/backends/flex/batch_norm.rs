@@ -5,18 +5,19 @@ use gelu_core::flex::{contiguous, elements, elements_mut, tensor};
 use gelu_core::functional::Unit;
 use gelu_kernels::Level;
 
-/// f32, and enough numbers of a channel in a picture to be worth a loop of their own.
+/// Returns whether there is a kernel: only for f32, and if each channel of an image is long enough
+/// for a loop.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {
     const LEAST: usize = 8;
     x.dtype() == DType::F32 && x.layout().num_elements() > 0 && plane(x) >= LEAST
 }
 
-/// Numbers of a channel in a picture.
+/// Returns the number of elements in a channel of an image.
 fn plane(x: &FlexTensor) -> usize {
     x.layout().shape()[2..].iter().product()
 }
 
-/// By given statistics. `parameters` are γ, β, mean and variance.
+/// Applies the norm with given statistics. `parameters` are γ, β, mean and variance.
 pub(super) fn forward(
     x: FlexTensor,
     parameters: [FlexTensor; 4],
@@ -28,7 +29,8 @@ pub(super) fn forward(
     apply(x, [gamma, beta], Some(by), epsilon, unit).0
 }
 
-/// By the statistics of the batch, which come out with the result.
+/// Applies the norm with the statistics of the batch. Returns the result, the mean and the
+/// variance.
 pub(super) fn train(
     x: FlexTensor,
     parameters: [FlexTensor; 2],
@@ -41,7 +43,7 @@ pub(super) fn train(
     (out, tensor(mean, shape.clone()), tensor(variance, shape))
 }
 
-/// `parameters` are γ and β.
+/// Applies the norm. `parameters` are γ and β.
 fn apply(
     x: FlexTensor,
     parameters: [FlexTensor; 2],
@@ -67,7 +69,7 @@ fn norm<'a>(x: &FlexTensor, [gamma, beta]: [&'a [f32]; 2], epsilon: f64) -> Norm
     Norm { batch: x.layout().shape()[0], plane: plane(x), gamma, beta, epsilon }
 }
 
-/// The gradients for x, γ and β. `parameters` are γ, β, mean and variance.
+/// Returns the gradients for x, γ and β. `parameters` are γ, β, mean and variance.
 pub(super) fn backward(
     x: FlexTensor,
     parameters: [FlexTensor; 4],

@@ -5,11 +5,11 @@ use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
 
-/// The sizes, where there is a kernel: for f32 and one group.
+/// Returns the sizes of the convolution if there is a kernel: only for f32 and one group.
 ///
 /// # Panics
 ///
-/// If the kernel is larger than the padded pictures.
+/// If the kernel is larger than the padded images.
 pub(super) fn geometry(
     x: &FlexTensor,
     weight: &FlexTensor,

@@ -3,11 +3,13 @@ use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
 
-/// For f32 matrices.
+/// Returns whether there is a kernel: only for f32 matrices.
 pub(super) fn has_kernel(factors: [&FlexTensor; 2]) -> bool {
     factors.iter().all(|x| x.dtype() == DType::F32 && x.layout().num_dims() == 2)
 }
 
+/// Returns the product of `x` and `weight`.
+///
 /// # Panics
 ///
 /// If the shapes do not fit.

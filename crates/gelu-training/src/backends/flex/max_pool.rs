@@ -3,7 +3,7 @@ use burn_core::tensor::{DType, Shape};
 use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, tensor};
 
-/// For f32 pictures.
+/// Returns whether there is a kernel: only for f32 images.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {
     x.dtype() == DType::F32 && x.layout().num_dims() == 4
 }

@@ -1,4 +1,4 @@
-//! The kernels on tensors of the CPU.
+//! The CPU kernels on tensors of Flex.
 
 mod attention;
 mod batch_norm;
@@ -18,7 +18,7 @@ use burn_core::tensor::DType;
 use burn_std::{bf16, f16};
 use gelu_core::functional::Unit;
 
-/// Calls an optimiser that is generic over a tensor's elements.
+/// Calls an optimiser that is generic over the type of a tensor's elements.
 macro_rules! by_dtype {
     ($x:ident, $optimizer:ident($($argument:expr),*)) => {
         match $x.dtype() {

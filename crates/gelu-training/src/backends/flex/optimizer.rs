@@ -3,8 +3,8 @@ use burn_flex::FlexTensor;
 use gelu_core::flex::{Stored, contiguous, elements, elements_mut};
 use gelu_kernels::Storage;
 
-/// The result takes the gradient's memory, which nobody else holds: the parameter is still part of
-/// the module that the caller was given.
+/// Computes a step of Adam. The result reuses the gradient's memory, which nothing else references.
+/// The parameter's memory cannot be reused, because the caller's module still holds the parameter.
 pub(super) fn adam<T: Stored + Storage<Float: Moment>>(
     parameter: FlexTensor,
     gradient: FlexTensor,
@@ -24,7 +24,7 @@ pub(super) fn adam<T: Stored + Storage<Float: Moment>>(
     (gradient, moment_1, moment_2)
 }
 
-/// See [`adam`].
+/// Computes a step of AMSGrad; see [`adam`] for the memory.
 pub(super) fn amsgrad<T: Stored + Storage<Float: Moment>>(
     parameter: FlexTensor,
     gradient: FlexTensor,
@@ -44,7 +44,7 @@ pub(super) fn amsgrad<T: Stored + Storage<Float: Moment>>(
     (gradient, moment_1, moment_2, maximum)
 }
 
-/// See [`adam`].
+/// Computes a step of SGD; see [`adam`] for the memory.
 pub(super) fn sgd<T: Stored + Storage<Float: Moment>>(
     parameter: FlexTensor,
     gradient: FlexTensor,

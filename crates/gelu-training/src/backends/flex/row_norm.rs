@@ -4,7 +4,7 @@ use burn_flex::FlexTensor;
 use gelu_core::flex::{contiguous, elements, elements_mut, tensor};
 use gelu_kernels::Level;
 
-/// For f32 rows, if there are any.
+/// Returns whether there is a kernel: only for f32 rows, and if there are any.
 pub(super) fn has_kernel(x: &FlexTensor) -> bool {
     let layout = x.layout();
     x.dtype() == DType::F32 && layout.num_dims() == 2 && layout.num_elements() > 0
@@ -17,7 +17,7 @@ pub(super) fn forward(x: FlexTensor, gamma: FlexTensor, epsilon: f64, centred: b
     tensor(out, x.layout().shape().clone())
 }
 
-/// The gradients of x and γ.
+/// Returns the gradients for x and γ.
 pub(super) fn backward(
     x: FlexTensor,
     gamma: FlexTensor,

@@ -6,14 +6,14 @@ use crate::kernels::tile::{self, Tiled};
 use gelu_kernels::Level;
 use gelu_kernels::SharedSlice;
 
-/// How much a head needs of it.
+/// Returns the length of the scratch memory that a head needs.
 pub(super) fn scratch(of: &CausalAttention, level: Level) -> usize {
     let [rows, lanes] = tile::sizes(level);
     let sizes = Sizes::of(of, rows, lanes);
     sizes.places * (3 * sizes.features + 2 * sizes.columns) + of.size * sizes.columns
 }
 
-/// One head of one sequence.
+/// The work on one head of one sequence.
 pub(super) struct Head<'a> {
     pub(super) of: CausalAttention,
     pub(super) sequence: usize,
@@ -28,8 +28,8 @@ pub(super) struct Head<'a> {
 impl Tiled for Head<'_> {
     type Output = ();
 
-    /// With G the gradient of the output: `dV = Pᵀ·G`, and with `dS = P∘(G·Vᵀ − rowsum(P∘(G·Vᵀ)))/√size`
-    /// `dQ = dS·K` and `dK = dSᵀ·Q`.
+    /// Computes the gradient. With G the gradient of the output, it consists of `dV = Pᵀ·G`, and with
+    /// `dS = P∘(G·Vᵀ − rowsum(P∘(G·Vᵀ)))/√size`, `dQ = dS·K` and `dK = dSᵀ·Q`.
     #[inline(always)]
     fn run<const FUSED: bool, const ROWS: usize, const LANES: usize>(self) {
         let Self { of, sequence, head, qkv, weights, gradient, out, mut scratch } = self;
@@ -56,7 +56,7 @@ impl Tiled for Head<'_> {
             let count = (of.size - feature).min(2 * LANES);
             for (place, tile) in (first..of.length).zip(tile) {
                 let start = of.at(sequence, place, part, head) + feature;
-                // SAFETY: one thread works on a head.
+                // SAFETY: only one thread works on a head.
                 let out = unsafe { out.uninit_range(start..start + count) };
                 out.write_copy_of_slice(&tile.as_flattened()[..count]);
             }

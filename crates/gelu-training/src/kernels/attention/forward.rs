@@ -5,14 +5,14 @@ use crate::kernels::tile::{self, Tiled};
 use gelu_kernels::Level;
 use gelu_kernels::SharedSlice;
 
-/// How much a head needs of it.
+/// Returns the length of the scratch memory that a head needs.
 pub(super) fn scratch(of: &CausalAttention, level: Level) -> usize {
     let [rows, lanes] = tile::sizes(level);
     let sizes = Sizes::of(of, rows, lanes);
     sizes.places * (of.size + sizes.features) + (of.size + rows) * sizes.columns
 }
 
-/// One head of one sequence.
+/// The work on one head of one sequence.
 pub(super) struct Head<'a> {
     pub(super) of: CausalAttention,
     pub(super) sequence: usize,
@@ -51,7 +51,7 @@ impl Tiled for Head<'_> {
             for place in first..seen {
                 softmax::<FUSED>(scores.row_mut(place - first), place + 1);
                 let start = of.weights_at(sequence, head) + place * of.length;
-                // SAFETY: one thread works on a head.
+                // SAFETY: only one thread works on a head.
                 let weights = unsafe { weights.uninit_range(start..start + of.length) };
                 weights.write_copy_of_slice(&scores.row(place - first)[..of.length]);
             }

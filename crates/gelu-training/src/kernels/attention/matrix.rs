@@ -3,14 +3,14 @@ use crate::kernels::transpose::{SIDE, transpose_block};
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Rows of numbers, one behind the other, filled up with zeros so that tiles fit in.
+/// A row-major matrix, padded with zeros to whole tiles.
 pub(super) struct Matrix<'a> {
     numbers: &'a mut [f32],
     stride: usize,
 }
 
 impl<'a> Matrix<'a> {
-    /// Of the first numbers of `scratch`, which keeps the rest.
+    /// Takes the memory of a matrix from the front of `scratch`, which keeps the rest.
     #[inline(always)]
     pub(super) fn lent(scratch: &mut &'a mut [f32], rows: usize, stride: usize) -> Self {
         let (numbers, rest) = std::mem::take(scratch).split_at_mut(rows * stride);
@@ -18,7 +18,7 @@ impl<'a> Matrix<'a> {
         Self { numbers, stride }
     }
 
-    /// Its rows, as long as there are, begin with those; all else is 0.
+    /// Copies `rows` to the beginnings of the matrix's rows; all other elements become 0.
     #[inline(always)]
     pub(super) fn fill<'b>(&mut self, rows: impl Iterator<Item = &'b [f32]>) {
         let mut to = self.numbers.chunks_exact_mut(self.stride);
@@ -29,7 +29,7 @@ impl<'a> Matrix<'a> {
         to.for_each(|row| row.fill(0.0));
     }
 
-    /// Its columns, the first `count`, begin with those numbers; all else is 0.
+    /// Copies numbers to the beginnings of the first `count` columns; all other elements become 0.
     #[inline(always)]
     pub(super) fn fill_transposed<'b>(
         &mut self,
@@ -62,7 +62,7 @@ impl<'a> Matrix<'a> {
         &mut self.numbers[row * self.stride..][..self.stride]
     }
 
-    /// Writes a tile from a row and a column on.
+    /// Writes a tile whose first element is at `row` and `column`.
     #[inline(always)]
     pub(super) fn set<const ROWS: usize, const LANES: usize>(
         &mut self,
@@ -76,7 +76,8 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// `Σ self(row, k)·right(k, column)` over the depth, for a tile from `row` and `column` on.
+    /// Returns `Σ self(row, k)·right(k, column)` over the depth, for a tile whose first element is
+    /// at `row` and `column`.
     #[inline(always)]
     pub(super) fn times<const FUSED: bool, const ROWS: usize, const LANES: usize>(
         &self,
@@ -90,7 +91,8 @@ impl<'a> Matrix<'a> {
         product::<FUSED, ROWS, LANES>([1, depth], |_, k, row| rows[row][k], |_, k| pair(right, k))
     }
 
-    /// `Σ self(k, row)·right(k, column)` over the depth, for a tile from `row` and `column` on.
+    /// Returns `Σ self(k, row)·right(k, column)` over the depth, for a tile whose first element is
+    /// at `row` and `column`.
     #[inline(always)]
     pub(super) fn transposed_times<const FUSED: bool, const ROWS: usize, const LANES: usize>(
         &self,
@@ -110,14 +112,14 @@ impl<'a> Matrix<'a> {
         )
     }
 
-    /// What begins at a row and a column, and its stride.
+    /// Returns the elements from `row` and `column` on, and their stride.
     #[inline(always)]
     fn from(&self, row: usize, column: usize) -> (&[f32], usize) {
         (self.numbers.get(row * self.stride + column..).unwrap_or(&[]), self.stride)
     }
 }
 
-/// The two vectors at the beginning of row k.
+/// Returns the two vectors at the beginning of row k.
 #[inline(always)]
 fn pair<const LANES: usize>((numbers, stride): (&[f32], usize), k: usize) -> [[f32; LANES]; 2] {
     let (vectors, _) = numbers[k * stride..].as_chunks::<LANES>();

@@ -1,6 +1,7 @@
-//! Causal attention of several heads, a head of a sequence at a time: its scores stay in the caches.
+//! Causal attention of several heads. It processes one head of one sequence at a time, so that the scores stay in
+//! the caches.
 //!
-//! The bits depend on the sizes and the level alone, not on the number of threads.
+//! Results depend on the sizes and the level, but not on the number of threads.
 
 mod backward;
 mod forward;
@@ -16,27 +17,27 @@ use gelu_kernels::Level;
 use gelu_kernels::SharedSlice;
 use gelu_kernels::threads::{self, Threads};
 
-/// Attention of every place to itself and to those before it (Vaswani et al., arXiv 1706.03762, §3.2):
+/// Attention of every position to itself and to earlier positions (Vaswani et al., arXiv 1706.03762, §3.2):
 ///
 /// ```text
-/// P = softmax(Q·Kᵀ/√size, later places masked)        output = P·V
+/// P = softmax(Q·Kᵀ/√size, later positions masked)        output = P·V
 /// ```
 ///
-/// Queries, keys and values of all heads stand side by side in one row for each place: `[batch, length, 3, heads,
-/// size]`. A weight in P below e^−64 of its row's largest counts as 0.
+/// One row per position holds the queries, keys and values of all heads: `[batch, length, 3, heads, size]`. A
+/// weight in P below e^−64 of the largest weight in its row counts as 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CausalAttention {
-    /// Sequences.
+    /// The number of sequences.
     pub batch: usize,
-    /// Places in each.
+    /// The number of positions in a sequence.
     pub length: usize,
-    /// Heads.
+    /// The number of heads.
     pub heads: usize,
-    /// Numbers of a query, a key or a value of one head.
+    /// The number of elements in a query, a key or a value of one head.
     pub size: usize,
 }
 
-/// What a head reads of `qkv`, or writes of its gradient.
+/// The third of `qkv` that a head reads, or of its gradient that a head writes.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Query,
@@ -44,17 +45,17 @@ enum Part {
     Value,
 }
 
-/// Sizes of one head, filled up to those of tiles.
+/// The sizes of one head, rounded up to whole tiles.
 struct Sizes {
     places: usize,
-    /// Of what has a column for each place.
+    /// The width of matrices with one column per position.
     columns: usize,
     features: usize,
 }
 
 impl Sizes {
     fn of(of: &CausalAttention, rows: usize, lanes: usize) -> Self {
-        // Places are rows of tiles here and columns there.
+        // Positions are rows of tiles in one product and columns in another.
         let places = of.length.next_multiple_of(rows);
         let features = of.size.next_multiple_of(2 * lanes);
         Self { places, columns: places.next_multiple_of(2 * lanes), features }
@@ -62,11 +63,12 @@ impl Sizes {
 }
 
 impl CausalAttention {
-    /// The output, `[batch, length, heads, size]`, and P, `[batch, heads, length, length]`.
+    /// Returns the output, `[batch, length, heads, size]`, and P, `[batch, heads, length, length]`.
     ///
     /// # Panics
     ///
-    /// If `qkv` has another length than the sizes say, there are no heads or numbers in one, or no memory for P.
+    /// If the length of `qkv` does not match the sizes, there are no heads, a head has no numbers, or P does not
+    /// fit in memory.
     pub fn forward(&self, level: Level, qkv: &[f32]) -> (Vec<f32>, Vec<f32>) {
         self.expect([("qkv", qkv.len(), 3 * self.numbers())]);
         let mut out = Vec::new();
@@ -91,19 +93,19 @@ impl CausalAttention {
                     });
                 });
             };
-            // SAFETY: a head writes its numbers of every place.
+            // SAFETY: each head writes its numbers at every position.
             out = unsafe { written(self.numbers(), write) };
         };
-        // SAFETY: a head writes all of its weights.
+        // SAFETY: each head writes all of its weights.
         let weights = unsafe { written(self.weights(), write) };
         (out, weights)
     }
 
-    /// The gradient of `qkv`, given P and that of the output.
+    /// Returns the gradient for `qkv`, given P and the gradient of the output.
     ///
     /// # Panics
     ///
-    /// If a slice has another length than the sizes say.
+    /// If the length of a slice does not match the sizes.
     pub fn gradient(
         &self,
         level: Level,
@@ -134,7 +136,7 @@ impl CausalAttention {
                 });
             });
         };
-        // SAFETY: a head writes its numbers of all three parts of every place.
+        // SAFETY: each head writes its numbers of all three parts at every position.
         unsafe { written(qkv.len(), write) }
     }
 
@@ -154,7 +156,7 @@ impl CausalAttention {
         }
     }
 
-    /// Of the output.
+    /// Returns the number of elements in the output.
     fn numbers(&self) -> usize {
         checks::product("attention", &[self.batch, self.length, self.heads, self.size])
     }
@@ -163,22 +165,22 @@ impl CausalAttention {
         checks::product("attention", &[self.batch, self.heads, self.length, self.length])
     }
 
-    /// Where a place's numbers of one head begin in `qkv`.
+    /// Returns the index in `qkv` at which one head's numbers of a position begin.
     fn at(&self, sequence: usize, place: usize, part: Part, head: usize) -> usize {
         (((sequence * self.length + place) * 3 + part as usize) * self.heads + head) * self.size
     }
 
-    /// The same in the output.
+    /// Returns the same index in the output.
     fn output_at(&self, sequence: usize, place: usize, head: usize) -> usize {
         ((sequence * self.length + place) * self.heads + head) * self.size
     }
 
-    /// Where P of a head begins.
+    /// Returns the index at which a head's P begins.
     fn weights_at(&self, sequence: usize, head: usize) -> usize {
         (sequence * self.heads + head) * self.length * self.length
     }
 
-    /// What a query's product with a key is multiplied by.
+    /// Returns the factor of a query's product with a key.
     fn scale(&self) -> f32 {
         (1.0 / (self.size as f64).sqrt()) as f32
     }

@@ -2,15 +2,16 @@ use crate::kernels::sum::in_pairs;
 use gelu_kernels::arithmetic::fused::{FusedExponential, mul_add};
 use gelu_kernels::arithmetic::{Arithmetic, Exponential, Rounded};
 
-/// How far below its row's largest a score has a weight: one of e^−64 changes no f32 that it is added to,
-/// and its products are no subnormal numbers, which processors are slow at.
+/// The distance from a row's largest score up to which a score has a weight. A weight of e^−64 does not
+/// change any f32 that it is added to, and its products are not subnormal numbers, which processors
+/// handle slowly.
 const REACH: f32 = 64.0;
-/// Numbers that go on side by side, on every level.
+/// The number of elements that are processed side by side, on every level.
 const LANES: usize = 16;
 
 /// Replaces the first `count` scores by their weights, `e^score/Σ e^score`, and the others by 0.
 ///
-/// Its length is a multiple of [`LANES`].
+/// The length of `row` has to be a multiple of [`LANES`].
 #[inline(always)]
 pub(super) fn softmax<const FUSED: bool>(row: &mut [f32], count: usize) {
     let used = count.next_multiple_of(LANES).min(row.len());
@@ -35,11 +36,11 @@ pub(super) fn softmax<const FUSED: bool>(row: &mut [f32], count: usize) {
     }
     let factor = 1.0 / in_pairs(sums);
     used.iter_mut().for_each(|weight| *weight *= factor);
-    // Where a score is NaN, so are they.
+    // These are NaN where a score is NaN, so they are set to 0 again.
     used[count..].fill(0.0);
 }
 
-/// `e^−x` for 0 ≤ x ≤ [`REACH`].
+/// Returns `e^−x` for 0 ≤ x ≤ [`REACH`].
 #[inline(always)]
 fn exponential<const FUSED: bool>(x: f32) -> f32 {
     if FUSED {

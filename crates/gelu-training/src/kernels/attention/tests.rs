@@ -8,7 +8,7 @@ fn wide(numbers: &[f32]) -> Vec<f64> {
     numbers.iter().map(|&x| f64::from(x)).collect()
 }
 
-/// Output and P in f64, by definition.
+/// Returns the output and P in f64, from the definition.
 fn exact(of: &CausalAttention, qkv: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let (mut out, mut weights) = (vec![0.0; of.numbers()], vec![0.0; of.weights()]);
     let number = |sequence, place, part, head, i| qkv[of.at(sequence, place, part, head) + i];
@@ -44,8 +44,8 @@ fn close(found: &[f32], expected: &[f64], what: &dyn std::fmt::Debug) {
     }
 }
 
-/// Sizes that fill tiles, that fall short of them by one and that reach beyond by one, one of everything and
-/// nothing.
+/// Returns sizes that fill whole tiles, sizes that are one less or one more, sizes of one, and a size of
+/// zero.
 fn sizes() -> impl Iterator<Item = CausalAttention> {
     let sizes = [
         [2, 64, 4, 32],
@@ -86,7 +86,7 @@ fn gradients_are_the_slopes_of_the_definition() {
         let value = |qkv: &[f64]| -> f64 {
             exact(&of, qkv).0.iter().zip(&factors).map(|(out, f)| out * f64::from(*f)).sum()
         };
-        // Along directions, and of some numbers by themselves.
+        // The directions are two waves and some single numbers.
         let mut directions: Vec<Vec<f64>> =
             [0.193, 1.917].map(|frequency| wide(&wave(qkv.len(), frequency, 1.0))).into();
         directions.extend((0..5).map(|index| {

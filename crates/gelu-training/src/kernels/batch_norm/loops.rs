@@ -1,9 +1,9 @@
-//! What is done to a channel.
+//! The loops over a channel.
 
 use crate::kernels::sum::sums;
 use gelu_kernels::Work;
 
-/// `(x − mean)·scale + shift`
+/// The function `(x − mean)·scale + shift`.
 #[derive(Clone, Copy)]
 pub(super) struct Affine {
     pub(super) mean: f32,
@@ -49,7 +49,7 @@ impl Work for AffineInPlace<'_> {
     }
 }
 
-/// Σ gradient and Σ gradient·(x − mean).
+/// Computes Σ gradient and Σ gradient·(x − mean).
 pub(super) struct Products<'a> {
     pub(super) gradient: &'a [f32],
     pub(super) x: &'a [f32],
@@ -66,7 +66,8 @@ impl Work for Products<'_> {
     }
 }
 
-/// The gradient behind the norm to that before it: `scale·(g − mean gradient − (x − mean)·slope)`.
+/// Converts the gradient of a norm's result to the gradient for its input:
+/// `scale·(g − mean gradient − (x − mean)·slope)`.
 #[derive(Clone, Copy)]
 pub(super) struct Inner {
     pub(super) mean: f32,

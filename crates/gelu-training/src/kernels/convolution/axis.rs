@@ -1,26 +1,26 @@
 use std::ops::Range;
 
-/// One axis of a correlation, whose result's number `o` is made of the numbers `o·stride + shift` of its
-/// source, one for each tap, and of 0 where the source has none.
+/// One axis of a correlation. Element `o` of the result depends on one element `o·stride + shift` of the
+/// source per tap, or on 0 where the source has no such element.
 ///
-/// Numbers that are `stride` apart lie one behind the other in a frame, one such phase after the other, so
-/// that every tap reads consecutive numbers for consecutive results.
+/// A frame stores elements that are `stride` apart next to each other, one such phase after the other.
+/// Every tap then reads consecutive elements for consecutive results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
     source: usize,
     stride: usize,
-    /// Which of the `stride` phases there are.
+    /// The phases that are used, out of `stride` phases.
     phases: Vec<usize>,
-    /// The place in the source that phase 0 begins at, in strides.
+    /// The position in the source at which phase 0 begins, in strides.
     first: isize,
-    /// Numbers of a phase.
+    /// The number of elements in a phase.
     pub(super) length: usize,
-    /// Of each tap the phase, and where it begins there.
+    /// For each tap, its phase and its first position there.
     taps: Vec<(usize, usize)>,
 }
 
 impl Axis {
-    /// For `results` numbers.
+    /// Creates an axis with `results` results.
     pub(super) fn new(source: usize, results: usize, stride: usize, shifts: &[isize]) -> Self {
         let step = stride as isize;
         let parts: Vec<(isize, usize)> = shifts
@@ -47,15 +47,16 @@ impl Axis {
         self.phases.len()
     }
 
-    /// The phase of a tap, and where it begins there.
+    /// Returns the phase of a tap, and its first position there.
     pub(super) fn tap(&self, tap: usize) -> (usize, usize) {
         self.taps[tap]
     }
 
-    /// Which numbers of a phase the source has, and where the first of them is.
+    /// Returns the range of a phase that lies inside the source, and the position of its first element in
+    /// the source.
     pub(super) fn inside(&self, phase: usize) -> (Range<usize>, usize) {
         let (step, length) = (self.stride as isize, self.length as isize);
-        // Number i is the source's (first + i)·stride + phase.
+        // Element i of the phase is element (first + i)·stride + phase of the source.
         let place = self.first * step + self.phases[phase] as isize;
         let start = (-place).max(0).unsigned_abs().div_ceil(self.stride).min(self.length);
         let end = (self.source as isize - place).max(0).unsigned_abs().div_ceil(self.stride);
@@ -64,7 +65,7 @@ impl Axis {
         (start..end, if start < end { first as usize } else { 0 })
     }
 
-    /// From one number of a phase to the next, in the source.
+    /// Returns the distance in the source between consecutive elements of a phase.
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
@@ -74,7 +75,7 @@ impl Axis {
 mod tests {
     use super::*;
 
-    /// What a tap reads for a result, by the frame.
+    /// Returns the element of the source that a tap reads for a result, by way of the frame.
     fn read(axis: &Axis, tap: usize, result: usize) -> Option<usize> {
         let (phase, start) = axis.tap(tap);
         let (inside, first) = axis.inside(phase);

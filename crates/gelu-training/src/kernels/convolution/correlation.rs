@@ -1,6 +1,6 @@
-//! Correlations by definition: each number of a result is the sum of numbers of a picture, one for each
-//! channel and tap, times their weights. The product's one operand is the picture's frame itself, its
-//! other the weights in panels.
+//! Correlations by definition: each element of a result is the sum over channels and taps of an image's
+//! elements times their weights. One operand of the product is the image's frame itself, the other is the
+//! weights in panels.
 
 use super::frame::Frame;
 use crate::kernels::blocks::{for_each_channel_part, for_each_part};
@@ -10,30 +10,31 @@ use crate::kernels::tile::{self, Tiled};
 use gelu_kernels::Level;
 use std::mem::MaybeUninit;
 
-/// Weights that are gone through together: so many rows of a tile, and what they are multiplied with,
-/// stay in the first cache level.
+/// The number of weights that are processed together. A tile's rows of this many weights, and their
+/// factors, stay in the first-level cache.
 const DEPTH: usize = 384;
-/// Pairs of vectors that all weights are gone through for: what they read stays in the second level.
+/// The number of pairs of vectors that all weights are processed for. The numbers that they read stay in
+/// the second-level cache.
 const PAIRS: usize = 16;
 
-/// What a correlation reads and where its results go.
+/// The input and the results of a correlation.
 #[derive(Clone, Debug)]
 pub(super) struct Correlation {
     pub(super) frame: Frame,
-    /// Channels, height and width of the picture.
+    /// Channels, height and width of an image.
     pub(super) source: [usize; 3],
-    /// Where each tap begins in a channel of the frame.
+    /// The position in a channel of the frame at which each tap begins.
     pub(super) taps: Vec<usize>,
     pub(super) results: Results,
 }
 
-/// Numbers of a picture's result: those of every `step`th line and column from `start` on.
+/// The results in an image: every `step`th line and column from `start` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Results {
     pub(super) channels: usize,
-    /// How many lines and columns.
+    /// The number of lines and of columns.
     pub(super) count: [usize; 2],
-    /// Of a whole plane.
+    /// The height and width of a whole plane.
     pub(super) size: [usize; 2],
     pub(super) start: [usize; 2],
     pub(super) step: [usize; 2],
@@ -45,7 +46,7 @@ impl Results {
     }
 }
 
-/// Numbers of a line that one vector has.
+/// The elements of a line in one vector.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     frame: usize,
@@ -58,7 +59,7 @@ impl Correlation {
         self.source[0] * self.taps.len()
     }
 
-    /// Where in the frame the numbers of each row of weights begin, by channel and tap.
+    /// Returns the position in the frame at which each row of weights begins to read, by channel and tap.
     fn offsets(&self) -> Vec<usize> {
         let channel =
             |channel| self.taps.iter().map(move |tap| channel * self.frame.channel() + tap);
@@ -81,8 +82,8 @@ impl Correlation {
         spans
     }
 
-    /// Writes the results of all pictures, which lie one behind the other. `weight` is asked by channel of
-    /// the result, channel of the picture, and tap.
+    /// Writes the results of all images, one after the other. `weight` receives the channel of the result,
+    /// the channel of the image, and the tap.
     pub(super) fn run(
         &self,
         level: Level,
@@ -92,7 +93,7 @@ impl Correlation {
         results: &mut [MaybeUninit<f32>],
     ) {
         let Results { channels, count, .. } = self.results;
-        // A stride may be longer than a picture: some phases of it have no number there.
+        // If the stride is longer than an image, some phases have no elements.
         if count.contains(&0) {
             return;
         }
@@ -140,7 +141,7 @@ impl Correlation {
     }
 }
 
-/// Some channels of a picture's result.
+/// The work on some channels of an image's results.
 struct Picture<'a> {
     numbers: &'a [f32],
     offsets: &'a [usize],
@@ -174,11 +175,12 @@ impl Tiled for Picture<'_> {
                         let pair = [pair[0], pair[pair.len() - 1]];
                         let tile = product::<FUSED, ROWS, LANES>(
                             [1, offsets.len()],
-                            // SAFETY: the panel has as many numbers for each of the offsets.
+                            // SAFETY: the panel has `ROWS` numbers for each of the offsets.
                             |_, k, row| unsafe { *panel.get_unchecked(k * ROWS + row) },
                             |_, k| {
                                 pair.map(|span| {
-                                    // SAFETY: offset and span together reach no further than asserted.
+                                    // SAFETY: the sum of offset and span is at most what the assertion
+                                    // above allows.
                                     unsafe {
                                         let offset = *offsets.get_unchecked(k) + span.frame;
                                         numbers
@@ -195,7 +197,7 @@ impl Tiled for Picture<'_> {
                             let [one, other] = [0, 1].map(|half| {
                                 let from = &results[plane + pair[half].result..];
                                 match bias.get(output + row) {
-                                    // SAFETY: the first weights' sums were written here.
+                                    // SAFETY: the pass over the first weights has written these sums.
                                     _ if first > 0 => unsafe { load(from, step, pair[half].count) },
                                     Some(bias) => [*bias; LANES],
                                     None => [0.0; LANES],
@@ -213,9 +215,11 @@ impl Tiled for Picture<'_> {
     }
 }
 
+/// Returns a vector of numbers that are `step` apart, followed by zeros.
+///
 /// # Safety
 ///
-/// The numbers have been written.
+/// The numbers must have been written.
 #[inline(always)]
 unsafe fn load<const LANES: usize>(
     from: &[MaybeUninit<f32>],
@@ -225,19 +229,19 @@ unsafe fn load<const LANES: usize>(
     let mut numbers = [0.0; LANES];
     if step == 1 && count == LANES {
         for (number, from) in numbers.iter_mut().zip(&from[..LANES]) {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees that the numbers have been written.
             *number = unsafe { from.assume_init() };
         }
     } else {
         for (number, from) in numbers.iter_mut().zip(from.iter().step_by(step)).take(count) {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller guarantees that the numbers have been written.
             *number = unsafe { from.assume_init() };
         }
     }
     numbers
 }
 
-/// Writes the sums, added to those `before`.
+/// Writes the sums, added to those of the earlier weights, `before`.
 #[inline(always)]
 fn store<const LANES: usize>(
     sums: [f32; LANES],

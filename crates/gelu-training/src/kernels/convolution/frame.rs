@@ -3,12 +3,12 @@ use crate::kernels::subnormal::unless_subnormal;
 use gelu_kernels::{Level, Work};
 use std::ops::Range;
 
-/// A picture as a correlation reads it: with zeros around it, in phases of its strides, and with 0 in
-/// place of subnormal numbers. Whatever the sizes, every tap finds the numbers of a line of results one
-/// behind the other.
+/// An image in the form that a correlation reads: surrounded by zeros, split into phases of its
+/// strides, and with 0 instead of subnormal numbers. For all sizes, every tap reads the numbers of a
+/// line of results consecutively.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// Down, and to the right.
+    /// The vertical and the horizontal axis.
     axes: [Axis; 2],
 }
 
@@ -17,7 +17,7 @@ impl Frame {
         Self { axes }
     }
 
-    /// From one line of a phase to the next.
+    /// Returns the distance between lines of a phase.
     pub(super) fn line(&self) -> usize {
         self.axes[1].length
     }
@@ -26,30 +26,31 @@ impl Frame {
         self.axes[0].length * self.axes[1].length
     }
 
-    /// Planes of a channel, one for each pair of phases.
+    /// Returns the number of planes in a channel, one per pair of phases.
     fn planes(&self) -> usize {
         self.axes.iter().map(Axis::phases).product()
     }
 
-    /// From one channel to the next: never a power of two, or all channels would share a few places of
-    /// the first cache level.
+    /// Returns the distance between channels. It is never a power of two, because all channels would
+    /// then share a few sets of the first-level cache.
     pub(super) fn channel(&self) -> usize {
         const LINE: usize = 16;
         (self.plane() * self.planes()).div_ceil(LINE) / 2 * 2 * LINE + LINE
     }
 
-    /// Numbers of so many channels, `spare` of which may be read past the last line.
+    /// Returns the size of `channels` channels, plus `spare` elements that may be read past the last
+    /// line.
     pub(super) fn size(&self, channels: usize, spare: usize) -> usize {
         channels * self.channel() + spare
     }
 
-    /// Where a tap begins in a channel.
+    /// Returns the position in a channel at which a tap begins.
     pub(super) fn tap(&self, [down, right]: [usize; 2]) -> usize {
         let ((y_phase, y), (x_phase, x)) = (self.axes[0].tap(down), self.axes[1].tap(right));
         (y_phase * self.axes[1].phases() + x_phase) * self.plane() + y * self.line() + x
     }
 
-    /// Writes channels of a picture whose planes are of `size`.
+    /// Writes channels of an image whose planes have the size `size`.
     pub(super) fn fill(
         &self,
         level: Level,
@@ -119,7 +120,7 @@ fn copy(from: &[f32], to: &mut [f32]) {
 fn copy_each(from: &[f32], stride: usize, to: &mut [f32]) {
     let Some((last, to)) = to.split_last_mut() else { return };
     *last = unless_subnormal(from[to.len() * stride]);
-    // All but the last are followed by those that are passed over.
+    // Each element but the last is followed by elements that the stride skips.
     for (to, from) in to.iter_mut().zip(from.chunks_exact(stride)) {
         *to = unless_subnormal(from[0]);
     }

@@ -4,36 +4,36 @@ use super::frame::Frame;
 use super::winograd::{Squares, Winograd};
 use crate::kernels::checks::{expect_positive, product};
 
-/// The sizes of a two-dimensional convolution. Pairs are of height and width. Whatever a result needs outside its
-/// picture is 0, so that any size of the output has a meaning.
+/// The sizes of a two-dimensional convolution. Pairs are height and width. Elements outside the image count as 0,
+/// so any size of the output is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Pictures.
+    /// The number of images.
     pub batch: usize,
-    /// Channels of a picture, before and after.
+    /// The channels of an image, before and after the convolution.
     pub channels: [usize; 2],
-    /// Of a picture, in pixels.
+    /// The size of an image, in pixels.
     pub input: [usize; 2],
-    /// Of the result.
+    /// The size of the result.
     pub output: [usize; 2],
-    /// Of the kernel.
+    /// The size of the kernel.
     pub kernel: [usize; 2],
-    /// Steps from one number of the result to the next.
+    /// The steps between elements of the result.
     pub stride: [usize; 2],
-    /// Steps from one number of the kernel to the next.
+    /// The steps between elements of the kernel.
     pub dilation: [usize; 2],
-    /// Zeros above and to the left.
+    /// The number of zeros above and to the left.
     pub padding: [usize; 2],
 }
 
 impl Geometry {
-    /// How many numbers the pictures, the weight and the results have, from sizes that are checked: none of what is
-    /// computed from them below wraps, and every result has numbers to be made of.
+    /// Returns the lengths of images, weight and results, after checks of the sizes: nothing that is computed from
+    /// them below overflows, and every result depends on some elements.
     ///
     /// # Panics
     ///
-    /// If the kernel, its strides and dilations or the channels are 0, or if pictures, the weight or results are
-    /// larger than memory, a picture with all that its kernel reaches over among them.
+    /// If the kernel, strides, dilations or channels are 0, or if images, the weight or results are larger than
+    /// memory. An image counts with everything that its kernel reaches.
     pub(super) fn lengths(&self) -> [usize; 3] {
         let Self { batch, channels, input, output, kernel, stride, dilation, padding } = *self;
         let not_0 = [
@@ -50,7 +50,7 @@ impl Geometry {
             product("weight", &[channels[1], channels[0], kernel[0], kernel[1]]),
             product("output", &[batch, channels[1], output[0], output[1]]),
         ];
-        // As long as an axis of a frame gets, with all phases of its stride, each way.
+        // This is the maximum length of a frame's axis in each direction, with all phases of its stride.
         let [height, width] = [0, 1].map(|axis| {
             let parts = [
                 product("output and stride", &[output[axis], stride[axis]]),
@@ -66,53 +66,54 @@ impl Geometry {
         lengths
     }
 
-    /// Numbers in one channel of a picture.
+    /// Returns the number of elements in one channel of an image.
     pub(super) fn input_plane(&self) -> usize {
         self.input[0] * self.input[1]
     }
 
-    /// Numbers in one channel of the result.
+    /// Returns the number of elements in one channel of the result.
     pub(super) fn output_plane(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
-    /// Numbers of a picture.
+    /// Returns the number of elements in an image.
     pub(super) fn input_size(&self) -> usize {
         self.channels[0] * self.input_plane()
     }
 
-    /// Numbers of a picture's result.
+    /// Returns the number of elements in an image's results.
     pub(super) fn output_size(&self) -> usize {
         self.channels[1] * self.output_plane()
     }
 
-    /// Numbers of a picture that one number of the result depends on: rows of weights.
+    /// Returns the number of an image's elements that one element of the result depends on. This is also the number
+    /// of rows of weights.
     pub(super) fn depth(&self) -> usize {
         self.channels[0] * self.kernel[0] * self.kernel[1]
     }
 
-    /// From a number of the result, times the stride, to what it depends on, for each place of the kernel
-    /// along an axis.
+    /// Returns, for each position of the kernel along an axis, the distance from a result's position times the
+    /// stride to the element that the result depends on.
     fn shifts(&self, axis: usize) -> Vec<isize> {
         let shift = |place| (place * self.dilation[axis]) as isize - self.padding[axis] as isize;
         (0..self.kernel[axis]).map(shift).collect()
     }
 
-    /// The frame that the convolution reads its pictures by.
+    /// Returns the frame from which the convolution reads its images.
     pub(super) fn frame(&self) -> Frame {
         Frame::new([0, 1].map(|axis| {
             Axis::new(self.input[axis], self.output[axis], self.stride[axis], &self.shifts(axis))
         }))
     }
 
-    /// Where in a channel of a frame each place of the kernel begins.
+    /// Returns the position in a channel of a frame at which each position of the kernel begins.
     pub(super) fn taps(&self, frame: &Frame) -> Vec<usize> {
         let [height, width] = self.kernel;
         let line = |y| (0..width).map(move |x| frame.tap([y, x]));
         (0..height).flat_map(line).collect()
     }
 
-    /// The convolution as a correlation.
+    /// Returns the convolution as a correlation.
     pub(super) fn forward(&self) -> Correlation {
         let frame = self.frame();
         Correlation {
@@ -129,12 +130,12 @@ impl Geometry {
         }
     }
 
-    /// Whether it is one of 3×3 weights and stride 1.
+    /// Returns whether the kernel is 3×3 with stride 1 and dilation 1.
     pub(super) fn has_squares(&self) -> bool {
         (self.kernel, self.stride, self.dilation) == ([3, 3], [1, 1], [1, 1])
     }
 
-    /// The convolution by squares.
+    /// Returns the convolution by Winograd's method.
     pub(super) fn forward_squares(&self) -> Winograd {
         let padding = self.padding.map(|padding| padding as isize);
         let source = [self.channels[0], self.input[0], self.input[1]];
@@ -142,7 +143,8 @@ impl Geometry {
         Winograd::new(squares, [self.channels[1], self.output[0], self.output[1]])
     }
 
-    /// The input's gradient by squares of the output's, with weights rotated by half a circle.
+    /// Returns the input's gradient by Winograd's method: a convolution of the output's gradient, with weights
+    /// rotated by half a turn.
     pub(super) fn backward_squares(&self) -> Winograd {
         let padding = self.padding.map(|padding| 2 - padding as isize);
         let source = [self.channels[1], self.output[0], self.output[1]];
@@ -150,11 +152,11 @@ impl Geometry {
         Winograd::new(squares, [self.channels[0], self.input[0], self.input[1]])
     }
 
-    /// The input's gradient as correlations of the output's, one for each pair of phases of the stride,
-    /// and the places of the kernel that have a share in each.
+    /// Returns the input's gradient as correlations of the output's gradient, one for each pair of phases of the
+    /// stride, and for each correlation the positions of the kernel that contribute to it.
     pub(super) fn backward(&self) -> Vec<(Correlation, Vec<usize>)> {
         let mut all = Vec::new();
-        // No phase past the end of a picture has a number in it.
+        // Phases beyond the end of an image have no elements.
         let [down, right] = [0, 1].map(|axis| self.stride[axis].min(self.input[axis]));
         for y in 0..down {
             for x in 0..right {
@@ -162,8 +164,8 @@ impl Geometry {
                 let counts = [0, 1].map(|axis| {
                     self.input[axis].saturating_sub(phases[axis]).div_ceil(self.stride[axis])
                 });
-                // Output o has its share in input o·stride + shift: input i in turn comes of output
-                // (i − shift) / stride, where that is whole.
+                // Output o contributes to input o·stride + shift, so input i depends on output (i − shift) /
+                // stride, where that is an integer.
                 let parts = [0, 1].map(|axis| self.sources(axis, phases[axis]));
                 let frame = Frame::new([0, 1].map(|axis| {
                     let shifts: Vec<isize> = parts[axis].iter().map(|&(_, shift)| shift).collect();
@@ -190,8 +192,8 @@ impl Geometry {
         all
     }
 
-    /// The places of the kernel along an axis that take part in every stride-th number of the input from
-    /// `phase` on, and how far from the number of the output each is.
+    /// Returns the positions of the kernel along an axis that contribute to every stride-th element of the input
+    /// from `phase` on, and the distance of each from the element of the output.
     fn sources(&self, axis: usize, phase: usize) -> Vec<(usize, isize)> {
         let stride = self.stride[axis] as isize;
         let away = |shift: isize| phase as isize - shift;

@@ -1,36 +1,36 @@
 use super::Geometry;
 use std::sync::OnceLock;
 
-/// How convolutions are computed, where there is a choice.
+/// The method of computing convolutions, where there is a choice.
 ///
-/// Winograd's method takes 16 multiplications in place of 36 for results and gradients of 3×3 kernels of stride 1,
-/// and rounds results and the input's gradients a little more. Other kernels are computed by definition in any
-/// case, and so are few channels and pixels.
+/// Winograd's method takes 16 multiplications instead of 36 for results and gradients of 3×3 kernels with stride
+/// 1, and its results and input gradients have slightly larger rounding errors. Other kernels, and convolutions
+/// with few channels or pixels, are always computed by definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// As sums of products, by definition.
+    /// Sums of products, by definition.
     Direct,
-    /// By F(2×2, 3×3) wherever it is faster.
+    /// F(2×2, 3×3), wherever it is faster.
     Winograd,
 }
 
 impl Method {
-    /// What is computed by where nobody says otherwise: Winograd's, or what the environment variable
-    /// `GELU_CONVOLUTION` names (`direct`, `winograd`).
+    /// Returns the default method: Winograd's, or the one that the environment variable `GELU_CONVOLUTION` names
+    /// (`direct`, `winograd`).
     ///
     /// # Panics
     ///
-    /// If it names neither.
+    /// If `GELU_CONVOLUTION` names no method.
     pub fn best() -> Self {
         static BEST: OnceLock<Method> = OnceLock::new();
         *BEST.get_or_init(|| Self::chosen().unwrap_or_else(|refusal| panic!("{refusal}")))
     }
 
-    /// [`best`](Self::best), for a program that refuses before it begins.
+    /// Returns [`best`](Self::best), or an error that a program can report before it begins.
     ///
     /// # Errors
     ///
-    /// A sentence, if `GELU_CONVOLUTION` names no method.
+    /// If `GELU_CONVOLUTION` names no method. The error is a sentence.
     pub fn chosen() -> Result<Self, String> {
         let wanted = std::env::var_os("GELU_CONVOLUTION").unwrap_or_default();
         Self::named(&wanted.to_string_lossy())
@@ -47,20 +47,20 @@ impl Method {
         }
     }
 
-    /// What a convolution is computed by.
+    /// Returns the method for a convolution.
     pub(super) fn of(self, geometry: &Geometry) -> Self {
-        /// Channels from which on the transforms cost less than they save.
+        /// The number of channels from which on the transforms cost less than they save.
         const CHANNELS: usize = 16;
-        /// As many results of a picture waste few of a tile's columns.
+        /// The number of results in an image from which on few of a tile's columns are wasted.
         const RESULTS: usize = 16;
         let wide = geometry.channels.iter().all(|&channels| channels >= CHANNELS);
         let large = geometry.output_plane().min(geometry.input_plane()) >= RESULTS;
         if geometry.has_squares() && wide && large { self } else { Self::Direct }
     }
 
-    /// What the gradient for its weight is computed by.
+    /// Returns the method for the gradient of a convolution's weight.
     pub(super) fn of_weights(self, geometry: &Geometry) -> Self {
-        /// Results from which on the sums are worth transforming back.
+        /// The number of results from which on transforming the sums back is worth it.
         const RESULTS: usize = 128;
         let several = geometry.batch * geometry.output_plane() >= RESULTS;
         if several { self.of(geometry) } else { Self::Direct }

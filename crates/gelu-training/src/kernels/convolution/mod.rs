@@ -1,7 +1,7 @@
 //! Two-dimensional convolution and its gradients, by definition or by [Winograd's method](Method).
 //!
-//! Every number of a result is summed in one order, whatever the number of threads and the instruction
-//! set, as far as that has a fused multiply-add.
+//! Every element of a result is summed in the same order, for any number of threads, and for any instruction set
+//! with a fused multiply-add.
 
 #![allow(
     clippy::manual_memcpy,
@@ -27,16 +27,16 @@ use crate::kernels::written::written;
 use gelu_kernels::Level;
 use winograd::Kernels;
 
-/// The convolution, of `[batch, outputs, height, width]`. Subnormal inputs count as 0, which processors
-/// multiply by microcode.
+/// Returns the convolution, `[batch, outputs, height, width]`. Subnormal inputs count as 0, because processors
+/// multiply them in slow microcode.
 ///
-/// `input` is `[batch, channels, height, width]`, `weight` `[outputs, channels, kernel height,
-/// kernel width]`, `bias` `[outputs]` or empty.
+/// `input` is `[batch, channels, height, width]`, `weight` is `[outputs, channels, kernel height, kernel width]`,
+/// and `bias` is `[outputs]` or empty.
 ///
 /// # Panics
 ///
-/// If a slice does not have the length that the sizes say; if the kernel, its strides and dilations or the channels
-/// are 0; or if the sizes are larger than memory. All is checked before any work.
+/// If the length of a slice does not match the sizes; if the kernel, strides, dilations or channels are 0; or if
+/// the sizes are larger than memory. All checks come before any work.
 pub fn convolve(geometry: &Geometry, input: &[f32], weight: &[f32], bias: &[f32]) -> Vec<f32> {
     convolve_at(Level::best(), Method::best(), geometry, input, weight, bias)
 }
@@ -68,7 +68,7 @@ fn convolve_at(
             geometry.forward_squares().run(level, input, kernels, bias, output);
         }
     };
-    // SAFETY: the results of a correlation are all that there are, and it writes them.
+    // SAFETY: the results of the correlation are all elements, and it writes each of them.
     unsafe { written(results, write) }
 }
 
@@ -77,11 +77,11 @@ fn expect(argument: &str, numbers: &[f32], expected: usize, geometry: &Geometry)
     expect_length(argument, numbers.len(), expected, format_args!("as {geometry:?} says"));
 }
 
-/// The gradient for the input, of its shape. Subnormal gradients count as 0.
+/// Returns the gradient for the input, in its shape. Subnormal gradients count as 0.
 ///
 /// # Panics
 ///
-/// As [`convolve`].
+/// In the same cases as [`convolve`].
 pub fn input_gradient(geometry: &Geometry, weight: &[f32], gradient: &[f32]) -> Vec<f32> {
     input_gradient_at(Level::best(), Method::best(), geometry, weight, gradient)
 }
@@ -111,15 +111,15 @@ fn input_gradient_at(
             geometry.backward_squares().run(level, gradient, kernels, &[], result);
         }
     };
-    // SAFETY: the results of all phases of the stride are all that there are, and correlations write theirs.
+    // SAFETY: the results of all phases of the stride are all elements, and each correlation writes its results.
     unsafe { written(images, write) }
 }
 
-/// The gradient for the weight. Subnormal inputs and gradients count as 0.
+/// Returns the gradient for the weight. Subnormal inputs and gradients count as 0.
 ///
 /// # Panics
 ///
-/// As [`convolve`].
+/// In the same cases as [`convolve`].
 pub fn weight_gradient(geometry: &Geometry, input: &[f32], gradient: &[f32]) -> Vec<f32> {
     weight_gradient_at(Level::best(), Method::best(), geometry, input, gradient)
 }
@@ -150,7 +150,7 @@ mod tests {
         (0..count).map(|i| (i as f64 * frequency).sin() as f32).collect()
     }
 
-    /// Result and both gradients by definition, in f64.
+    /// Returns the result and both gradients by definition, in f64.
     fn defined(geometry: &Geometry, x: &[f32], w: &[f32], dy: &[f32]) -> [Vec<f64>; 3] {
         let Geometry { batch, channels: [inputs, outputs], input, output, kernel, .. } = *geometry;
         let place = |axis: usize, o: usize, k: usize| {
@@ -179,8 +179,8 @@ mod tests {
         found
     }
 
-    /// Sizes of all kinds: batch, channels before and after, then pairs of input, kernel, stride, dilation
-    /// and padding.
+    /// Sizes of all kinds: batch, channels before and after, then pairs for input, kernel, stride, dilation and
+    /// padding.
     const SIZES: [([usize; 3], [[usize; 2]; 5]); 21] = [
         ([2, 3, 4], [[5, 6], [3, 3], [1, 1], [1, 1], [1, 1]]),
         ([3, 7, 13], [[9, 8], [3, 3], [1, 1], [1, 1], [0, 0]]),
@@ -218,7 +218,7 @@ mod tests {
         )
     }
 
-    /// Input, weight and the result's gradient.
+    /// Returns the input, the weight and the result's gradient.
     fn given(geometry: &Geometry) -> [Vec<f32>; 3] {
         let weights = geometry.depth() * geometry.channels[1];
         [
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Numbers that are normally distributed.
+    /// Returns normally distributed numbers.
     fn drawn(count: usize, seed: u64) -> Vec<f32> {
         let mut state = seed;
         let mut uniform = || {
@@ -293,8 +293,8 @@ mod tests {
         let w: Vec<f32> = w.iter().map(|w| w / (geometry.depth() as f32).sqrt()).collect();
         let dy = drawn(geometry.output_size(), 3);
         let expected = defined(&geometry, &x, &w, &dy);
-        // PyTorch 2.15's f32 of such a layer beside its f64 has 7.2e-7, 2.2e-7 and 5.5e-7 in root mean
-        // squares: less only in the input's gradient.
+        // For such a layer, PyTorch 2.15's f32 differs from its f64 by 7.2e-7, 2.2e-7 and 5.5e-7 (root mean
+        // square). These are below our limits only for the input's gradient.
         let limits = [4.6e-7, 4.6e-7, 3.2e-7];
         for method in [Method::Direct, Method::Winograd] {
             let level = Level::best();
@@ -318,7 +318,8 @@ mod tests {
         }
     }
 
-    /// A tile that LLVM keeps in memory, not in registers, is many times slower than one of fewer instructions.
+    /// LLVM may keep a tile in memory instead of registers, which makes a level many times slower than one with
+    /// fewer instructions.
     #[cfg(not(debug_assertions))]
     #[test]
     fn no_level_is_far_slower_than_one_that_knows_fewer_instructions() {
@@ -403,7 +404,7 @@ mod tests {
                 numbers.iter().map(|number| number * 2f32.powi(exponent)).collect()
             };
             let usual = weight_gradient(&geometry, &x, &dy);
-            // Some products of two of them are subnormal, no sum that counts is.
+            // Some products of two of these numbers are subnormal, but no sum that counts is.
             let tiny = weight_gradient(&geometry, &times(&x, -60), &times(&dy, -45));
             for (tiny, usual) in times(&tiny, 105).iter().zip(&usual) {
                 assert!(tiny == usual || usual.abs() < 1e-5, "{geometry:?}: {tiny} for {usual}");

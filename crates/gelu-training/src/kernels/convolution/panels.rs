@@ -2,8 +2,8 @@ use crate::kernels::subnormal::unless_subnormal;
 use crate::kernels::tile::Tiled;
 use std::ops::Range;
 
-/// Transposes planes, one for each output, into panels: as many outputs as a tile has columns, one behind the
-/// other for each pixel. Missing ones are 0, and so are subnormal numbers.
+/// Transposes planes, one per output, into panels. A panel holds as many outputs as a tile has columns, next
+/// to each other for each pixel. Missing outputs and subnormal numbers become 0.
 pub(super) struct Panels<'a> {
     pub(super) planes: &'a [f32],
     pub(super) plane: usize,
@@ -31,7 +31,7 @@ pub(super) fn transpose<const LANES: usize>(
     pixels: Range<usize>,
     panel: &mut [f32],
 ) {
-    /// Outputs that are transposed together, a vector's pixels at a time.
+    /// The number of outputs that are transposed together, for one vector of pixels at a time.
     const OUTPUTS: usize = 4;
     let (both, outputs) = (2 * LANES, planes.len() / plane);
     let (transposed, vectors) = (outputs / OUTPUTS * OUTPUTS, pixels.len() / LANES * LANES);

@@ -2,34 +2,34 @@ use crate::kernels::blocks::PARALLEL_PRODUCT;
 use gelu_kernels::threads::{self, Threads};
 use std::ops::Range;
 
-/// Channels of a part.
+/// The number of channels in a part.
 const CHANNELS: usize = 32;
-/// As many parts as there should be for threads to share out, as long as each has some work.
+/// The number of parts that threads can share evenly, if each part has some work.
 const PARTS: usize = 16;
 
-/// How threads share out the sums of a weight's gradient: by channels and by groups of pictures. Each has sums of
-/// its own, and those of all groups are added up in their order, whatever the number of threads.
+/// The division of the sums of a weight's gradient between threads: by channels and by groups of images. Each
+/// group has sums of its own. The sums of all groups are added in the same order for any number of threads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
     channels: usize,
     pictures: usize,
-    /// Of the channels.
+    /// The number of parts that the channels are divided into.
     count: usize,
     pub(super) groups: usize,
-    /// Of parts, for each group.
+    /// The number of shares per group; a share is one or more parts.
     shares: usize,
     threads: Threads,
 }
 
 impl Parts {
-    /// Of so many channels and pictures, at least `least` of which are a group, on several threads if so many
-    /// operations are worth them.
+    /// Divides `channels` channels and `pictures` images, with at least `least` images per group. Uses several
+    /// threads if that pays off for this many operations.
     pub(super) fn new(channels: usize, pictures: usize, least: usize, operations: usize) -> Self {
         let count = channels.div_ceil(CHANNELS).max(1);
         let groups = PARTS.div_ceil(count).min(pictures / least.max(1)).max(1);
         let threads = Threads::for_work(operations, PARALLEL_PRODUCT);
-        // Who has several parts of a group's channels reads its gradients once: as few shares as all threads have
-        // as much to do with.
+        // A thread with several parts of a group's channels reads the group's gradients only once. So there are as
+        // few shares as keep all threads equally busy.
         let even = |shares: &usize| {
             let (all, threads) = (shares * groups, threads.count());
             all.is_multiple_of(threads) || all >= 2 * threads
@@ -38,7 +38,8 @@ impl Parts {
         Self { channels, pictures, count, groups, shares, threads }
     }
 
-    /// What `work` gives for the parts of each share and the pictures of each group: of one share after the other.
+    /// Returns the results of `work` for the parts of each share and the images of each group, one share after the
+    /// other.
     pub(super) fn each<T: Send>(
         &self,
         work: impl Fn(Vec<Range<usize>>, Range<usize>) -> T + Sync,
@@ -49,7 +50,7 @@ impl Parts {
         })
     }
 
-    /// All channels of a share.
+    /// Returns all channels of a share.
     pub(super) fn channels(&self, share: usize) -> Range<usize> {
         let parts = self.parts(share);
         self.part(parts.start).start..self.part(parts.end - 1).end
@@ -64,7 +65,7 @@ impl Parts {
     }
 }
 
-/// One of so many parts of `count`, as equal as they get.
+/// Returns one of `of` nearly equal parts of `count`.
 fn share(index: usize, of: usize, count: usize) -> Range<usize> {
     index * count / of..(index + 1) * count / of
 }

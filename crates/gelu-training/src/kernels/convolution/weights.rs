@@ -1,4 +1,4 @@
-//! The gradient for the weight by definition: pictures times gradients, summed over pixels.
+//! The gradient for the weight by definition: images times gradients, summed over pixels.
 
 use super::Geometry;
 use super::frame::Frame;
@@ -13,11 +13,11 @@ use crate::kernels::written::zeros;
 use gelu_kernels::Level;
 use std::ops::Range;
 
-/// Pixels that are summed over before a tile's sums are added to the part's: their gradients stay in the
-/// first cache level.
+/// The number of pixels that are summed before a tile's sums are added to the part's. Their gradients
+/// stay in the first-level cache.
 const PIXELS: usize = 256;
 
-/// See [`weight_gradient`](super::weight_gradient).
+/// Returns the gradient for the weight; see [`weight_gradient`](super::weight_gradient).
 pub(super) fn gradient(
     geometry: &Geometry,
     level: Level,
@@ -31,13 +31,13 @@ pub(super) fn gradient(
     let columns = outputs.next_multiple_of(2 * tile::sizes(level)[1]);
     let operations = geometry.batch * geometry.output_plane() * outputs * depth;
     let parts = Parts::new(channels, geometry.batch, 1, operations);
-    // By channel, tap and output.
+    // These sums are ordered by channel, tap and output.
     let sums = parts.each(|parts, pictures| {
         Share { geometry, frame: &frame, taps: &taps, parts, level }
             .sums(columns, pictures, input, gradient)
     });
     let mut result = zeros(outputs * depth);
-    /// Outputs that are gathered together: a cache line's.
+    /// The number of outputs that are gathered together: one cache line.
     const OUTPUTS: usize = 16;
     for_each_part(&mut result, OUTPUTS * depth, |index, result| {
         let first = index * OUTPUTS;
@@ -59,18 +59,18 @@ pub(super) fn gradient(
     result
 }
 
-/// What one thread works on.
+/// The work of one thread.
 struct Share<'a> {
     geometry: &'a Geometry,
     frame: &'a Frame,
     taps: &'a [usize],
-    /// Channels that are gone through together.
+    /// Ranges of channels that are processed together.
     parts: Vec<Range<usize>>,
     level: Level,
 }
 
 impl Share<'_> {
-    /// Sums over some pictures, `columns` for each channel and tap.
+    /// Returns sums over some images, `columns` for each channel and tap.
     fn sums(
         &self,
         columns: usize,
@@ -98,7 +98,7 @@ impl Share<'_> {
                 for channels in parts {
                     let numbers = &mut numbers[..frame.size(channels.len(), 0)];
                     frame.fill(*level, picture, geometry.input, channels.clone(), numbers);
-                    // A power of two, by which no number loses a bit.
+                    // The scale is a power of two, so scaling by it is exact.
                     let wanted = extent.scale(Extent::of(numbers), plane);
                     if wanted != scale {
                         panels.iter_mut().for_each(|number| *number *= wanted / scale);
@@ -127,16 +127,16 @@ impl Share<'_> {
     }
 }
 
-/// The sums over one picture.
+/// The sums over one image.
 struct Picture<'a> {
     numbers: &'a [f32],
     rows: &'a [usize],
     size: [usize; 2],
-    /// From one line to the next.
+    /// The distance between lines.
     line: usize,
     panels: &'a [f32],
     columns: usize,
-    /// What they are to be multiplied by.
+    /// The factor of the sums.
     scale: f32,
     sums: &'a mut [f32],
 }
@@ -164,7 +164,7 @@ impl Tiled for Picture<'_> {
                     });
                     let tile = product::<FUSED, ROWS, LANES>(
                         [count, width],
-                        // SAFETY: no row's line reaches further than asserted.
+                        // SAFETY: no row's line reaches further than the assertion above allows.
                         |y, x, row| unsafe { *numbers.get_unchecked(starts[row] + y * line + x) },
                         // SAFETY: the panel has two vectors for each pixel.
                         |y, x| unsafe {

@@ -1,6 +1,6 @@
-//! Winograd's F(2×2, 3×3): 3×3 correlations of stride 1 by 4×4 squares of the picture, of which each gives
-//! 2×2 results. Squares and weights are transformed, multiplied number by number and summed over channels, and
-//! the sums transformed back: 16 multiplications where the definition has 36.
+//! Winograd's F(2×2, 3×3): 3×3 correlations of stride 1, computed from 4×4 squares of the image, each of which
+//! gives 2×2 results. Squares and weights are transformed, multiplied element by element and summed over
+//! channels, and the sums are transformed back. This takes 16 multiplications where the definition takes 36.
 //!
 //! ```text
 //! Y = Aᵀ [ (G g Gᵀ) ⊙ (Bᵀ d B) ] A
@@ -11,10 +11,10 @@
 //!      ⎣0  1  0 −1⎦        ⎣ 0   0   1⎦
 //! ```
 //!
-//! The weights' gradient comes of the same squares and of the 2×2 gradients of their results, y, transformed once
-//! after all have been summed up: `Gᵀ [ Σ (Bᵀ d B) ⊙ (A y Aᵀ) ] G`.
+//! The weights' gradient is computed from the same squares and from the 2×2 gradients y of their results. It is
+//! transformed once, after all have been summed: `Gᵀ [ Σ (Bᵀ d B) ⊙ (A y Aᵀ) ] G`.
 //!
-//! (A. Lavin and S. Gray, *Fast Algorithms for Convolutional Neural Networks*, arXiv 1509.09308.)
+//! Source: A. Lavin and S. Gray, *Fast Algorithms for Convolutional Neural Networks*, arXiv 1509.09308.
 
 mod block;
 mod gather;
@@ -39,14 +39,14 @@ use squares::SQUARE;
 pub(super) use squares::Squares;
 use std::mem::MaybeUninit;
 
-/// Numbers of transformed squares that are worked on together: they stay in the second cache level.
+/// The size of a block of transformed squares. A block stays in the second-level cache.
 const BLOCK: usize = 1 << 16;
 
 /// A correlation with 3×3 weights.
 #[derive(Clone, Debug)]
 pub(super) struct Winograd {
     squares: Squares,
-    /// Channels, height and width of a picture's results.
+    /// Channels, height and width of an image's results.
     results: [usize; 3],
 }
 
@@ -55,7 +55,7 @@ impl Winograd {
         Self { squares, results }
     }
 
-    /// Writes the results of all pictures, which lie one behind the other.
+    /// Writes the results of all images, one after the other.
     pub(super) fn run(
         &self,
         level: Level,
@@ -70,7 +70,7 @@ impl Winograd {
             return;
         }
         let [tile_rows, lanes] = tile::sizes(level);
-        // Whole vectors of squares, at least one tile of them.
+        // A block has whole vectors of squares, and at least one tile.
         let squares = (BLOCK / (SQUARE * channels)).next_multiple_of(2 * lanes);
         let block = self.squares.rows(squares);
         let all = results.len() / (outputs * height * width) * count[0];
@@ -78,9 +78,10 @@ impl Winograd {
         let threads = Threads::for_work(results.len().saturating_mul(channels), PARALLEL_PRODUCT);
         let panels = KernelPanels { kernels, channels: [outputs, channels], level };
         let (count, panel) = (panels.count(), panels.size());
-        // A picture or two have fewer blocks than there are threads, which then share out the channels.
+        // One or two images have fewer blocks than there are threads, so the threads also share the channels.
         let parts = threads.count().div_ceil(blocks).min(count);
-        // A single block needs each panel once, makes it when it does, and finds it in the cache.
+        // A single block needs each panel only once. It computes the panel when needed, and then finds it in the
+        // cache.
         let mut ready = vec![0.0; if blocks > 1 { count * panel } else { 0 }];
         for_each_part(&mut ready, panel, |index, to| panels.write(index, to));
         let ready = (blocks > 1).then_some(&ready[..]);

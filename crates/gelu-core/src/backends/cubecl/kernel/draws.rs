@@ -1,4 +1,4 @@
-//! What is left to chance: dropout alone, and the stochastic map.
+//! Kernels that use random numbers: dropout alone, and the stochastic map.
 
 use super::value;
 use crate::Unit;
@@ -8,7 +8,6 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 
-/// Dropout alone.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(in crate::backends::cubecl) fn dropout<F: Float, I: Int, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
@@ -26,7 +25,7 @@ pub(in crate::backends::cubecl) fn dropout<F: Float, I: Int, N: Size>(
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
 
-/// What the stochastic map lets through.
+/// Writes the elements of `y` that the stochastic map of `x` lets through, and 0 elsewhere.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(in crate::backends::cubecl) fn let_through<F: Float, I: Int, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
@@ -47,7 +46,7 @@ pub(in crate::backends::cubecl) fn let_through<F: Float, I: Int, N: Size>(
     out.write(ABSOLUTE_POS, Vector::cast_from(select_many(open, y, Vector::new(0.0f32))));
 }
 
-/// Dropout.
+/// Returns `value` after dropout.
 #[cube]
 pub(super) fn kept<N: Size>(
     value: Vector<f32, N>,

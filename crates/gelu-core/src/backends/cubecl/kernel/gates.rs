@@ -1,4 +1,4 @@
-//! Gated units, of one tensor and of two.
+//! Kernels of gated units, of one tensor and of two.
 
 use super::{derivative, value};
 use burn_cubecl::cubecl;
@@ -7,7 +7,8 @@ use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 use gelu_kernels::functions::Kind;
 
-/// A gated unit: the gates of a row of `x` begin `gate` rows of `out` into it, the values `value`.
+/// Computes a gated unit. In each row of `x`, the gates begin `gate` halves after the row's start,
+/// and the values `value` halves.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(in crate::backends::cubecl) fn gated<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
@@ -28,7 +29,8 @@ pub(in crate::backends::cubecl) fn gated<F: Float, N: Size>(
     out.write(ABSOLUTE_POS, Vector::cast_from(result));
 }
 
-/// A unit's position is that of `dy`; it writes a gate's gradient and a value's.
+/// Computes the gradients of [`gated`]. A unit of work is at the position of one element of `dy`,
+/// and writes one gradient for a gate and one for a value.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(in crate::backends::cubecl) fn gated_backward<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,
@@ -54,7 +56,7 @@ pub(in crate::backends::cubecl) fn gated_backward<F: Float, N: Size>(
     out.write(value_at, Vector::cast_from(dy * value::<F, N>(gates, parameter, kind)));
 }
 
-/// A gated unit of two tensors.
+/// Computes a gated unit of two tensors.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(in crate::backends::cubecl) fn gated_pair<F: Float, N: Size>(
     gate: LinearView<'_, Vector<F, N>>,
@@ -73,7 +75,7 @@ pub(in crate::backends::cubecl) fn gated_pair<F: Float, N: Size>(
     out.write(ABSOLUTE_POS, Vector::cast_from(result));
 }
 
-/// The gradients of [`gated_pair`] for its gate and its value.
+/// Computes the gradients of [`gated_pair`] for its gate and its value.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(in crate::backends::cubecl) fn gated_pair_backward<F: Float, N: Size>(
     gate: LinearView<'_, Vector<F, N>>,

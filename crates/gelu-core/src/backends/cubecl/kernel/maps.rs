@@ -1,4 +1,4 @@
-//! A function of a tensor, and its derivatives times a gradient.
+//! Kernels of a function of a tensor, and of its derivatives times a gradient.
 
 use super::{derivative, second_derivative, value};
 use burn_cubecl::cubecl;

@@ -1,4 +1,4 @@
-//! What one unit of a kernel does: it reads a vector, works on it and writes it.
+//! The work of one unit of a kernel: it reads a vector, computes, and writes the result.
 
 #![allow(missing_docs, reason = "the macro makes public items without documentation")]
 #![allow(clippy::too_many_arguments, reason = "a kernel takes its tensors and numbers one by one")]
@@ -17,7 +17,7 @@ use burn_cubecl::cubecl;
 use cubecl::prelude::*;
 use gelu_kernels::functions::Kind;
 
-/// The function, of what is read from a tensor of type `F`.
+/// Returns the function's value at `x`, which was read from a tensor of type `F`.
 #[cube]
 fn value<F: Float, N: Size>(
     x: Vector<f32, N>,
@@ -27,7 +27,7 @@ fn value<F: Float, N: Size>(
     intrinsic!(|scope| on_type::<F, N, 0>(scope, x, parameter, kind))
 }
 
-/// Its derivative.
+/// Returns the derivative at `x`.
 #[cube]
 fn derivative<F: Float, N: Size>(
     x: Vector<f32, N>,
@@ -37,7 +37,7 @@ fn derivative<F: Float, N: Size>(
     intrinsic!(|scope| on_type::<F, N, 1>(scope, x, parameter, kind))
 }
 
-/// Its second derivative.
+/// Returns the second derivative at `x`.
 #[cube]
 fn second_derivative<F: Float, N: Size>(
     x: Vector<f32, N>,

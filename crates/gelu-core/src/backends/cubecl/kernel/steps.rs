@@ -1,4 +1,4 @@
-//! A layer's step: bias, function and dropout.
+//! Kernels of a layer's step: bias, function and dropout.
 
 use super::draws::kept;
 use super::{derivative, value};
@@ -85,7 +85,8 @@ pub(in crate::backends::cubecl) fn dropped_step_backward<F: Float, I: Int, N: Si
     out.write(ABSOLUTE_POS, Vector::cast_from(kept));
 }
 
-/// `x + bias` in f32: a 16-bit sum would be rounded a second time, and bf16 has none on Vulkan.
+/// Returns `x + bias` in f32, because a 16-bit sum would be rounded a second time, and Vulkan has
+/// no sum in bf16.
 #[cube]
 fn biased<F: Float, N: Size>(
     x: LinearView<'_, Vector<F, N>>,

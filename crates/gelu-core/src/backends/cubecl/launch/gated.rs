@@ -1,4 +1,4 @@
-//! Gated units.
+//! Launches the kernels of gated units.
 
 use super::spread::{Spread, assert_alike, element, empty_like};
 use crate::backends::cubecl::kernel;
@@ -9,7 +9,7 @@ use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 
-/// `unit(gate)·value` of the halves of the last dimension.
+/// Returns `unit(gate)·value` for the halves of the last dimension.
 pub(in super::super) fn gated(x: CubeTensor, unit: Unit, gate: GateHalf) -> CubeTensor {
     let x = into_contiguous(untile(x));
     let (shape, columns) = halved(&x);
@@ -20,7 +20,7 @@ pub(in super::super) fn gated(x: CubeTensor, unit: Unit, gate: GateHalf) -> Cube
     }
     let Spread { cubes, cube, address, width } = Spread::over(&[&out, &x], columns);
     // SAFETY: the kernel checks its position against the output's bounds, and the input has a gate
-    // and a value for each.
+    // and a value for each output.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         kernel::gates::gated::launch_unchecked(
@@ -63,8 +63,8 @@ pub(in super::super) fn gated_backward(
         return out;
     }
     let Spread { cubes, cube, address, width } = Spread::over(&[&dy, &x, &out], columns);
-    // SAFETY: the kernel checks its position against the gradient's bounds; input and output have
-    // a gate and a value for each.
+    // SAFETY: the kernel checks its position against the gradient's bounds, and input and output
+    // have a gate and a value for each element of the gradient.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         kernel::gates::gated_backward::launch_unchecked(
@@ -86,7 +86,7 @@ pub(in super::super) fn gated_backward(
     out
 }
 
-/// `unit(gate)·value` of two tensors.
+/// Returns `unit(gate)·value` of two tensors.
 pub(in super::super) fn gated_pair(gate: CubeTensor, value: CubeTensor, unit: Unit) -> CubeTensor {
     let [gate, value] = [gate, value].map(|x| into_contiguous(untile(x)));
     assert_alike(&gate, &value, "the value of a gated unit");
@@ -95,7 +95,8 @@ pub(in super::super) fn gated_pair(gate: CubeTensor, value: CubeTensor, unit: Un
         return out;
     }
     let Spread { cubes, cube, address, width } = Spread::over(&[&out, &gate, &value], 0);
-    // SAFETY: the kernel checks its position against the output's bounds, and the inputs have them.
+    // SAFETY: the kernel checks its position against the output's bounds, and the inputs have the
+    // same bounds.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         kernel::gates::gated_pair::launch_unchecked(
@@ -115,7 +116,7 @@ pub(in super::super) fn gated_pair(gate: CubeTensor, value: CubeTensor, unit: Un
     out
 }
 
-/// The gradients of [`gated_pair`] for gate and value.
+/// Returns the gradients of [`gated_pair`] for gate and value.
 pub(in super::super) fn gated_pair_backward(
     gate: CubeTensor,
     value: CubeTensor,
@@ -132,7 +133,8 @@ pub(in super::super) fn gated_pair_backward(
     }
     let Spread { cubes, cube, address, width } =
         Spread::over(&[&dgate, &dvalue, &gate, &value, &dy], 0);
-    // SAFETY: the kernel checks its position against an output's bounds, and all have them.
+    // SAFETY: the kernel checks its position against an output's bounds, and all tensors have the
+    // same bounds.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         kernel::gates::gated_pair_backward::launch_unchecked(
@@ -154,7 +156,7 @@ pub(in super::super) fn gated_pair_backward(
     (dgate, dvalue)
 }
 
-/// The shape of a gated unit's result, and the length of its rows.
+/// Returns the shape of a gated unit's result, and the length of its rows.
 fn halved(x: &CubeTensor) -> (Shape, usize) {
     let mut shape = x.shape();
     let last = shape.last_mut().expect("a gated unit's input has a dimension to halve");

@@ -1,4 +1,4 @@
-//! A function, and its derivatives.
+//! Launches the kernels of a function and of its derivatives.
 
 use super::spread::{Spread, assert_alike, element, empty_like, is_ours};
 use crate::Unit;
@@ -25,7 +25,8 @@ fn map_in_order(x: CubeTensor, unit: Unit) -> CubeTensor {
     let Spread { cubes, cube, address, width } = Spread::over(&[&x, &out], 0);
     let out_view =
         if in_place { x.as_linear_view_alias(0) } else { out.clone().into_linear_view() };
-    // SAFETY: the kernel checks its position against the output's bounds, and the input has them.
+    // SAFETY: the kernel checks its position against the output's bounds, and the input has the
+    // same bounds.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         kernel::maps::map::launch_unchecked(
@@ -44,7 +45,7 @@ fn map_in_order(x: CubeTensor, unit: Unit) -> CubeTensor {
     out
 }
 
-/// `dy·unit′(x)`, or where it is differentiated twice, `dy·unit″(x)`.
+/// Returns `dy·unit′(x)`, or `dy·unit″(x)` if `twice` is true.
 pub(in super::super) fn scale(
     x: CubeTensor,
     dy: CubeTensor,
@@ -71,8 +72,8 @@ fn scale_in_order(x: CubeTensor, dy: CubeTensor, unit: Unit, twice: bool) -> Cub
     let Spread { cubes, cube, address, width } = Spread::over(&[&x, &dy, &out], 0);
     let out_view =
         if in_place { dy.as_linear_view_alias(1) } else { out.clone().into_linear_view() };
-    // SAFETY: the kernel checks its position against the output's bounds, and `scale` that the
-    // inputs have them.
+    // SAFETY: the kernel checks its position against the output's bounds, and `scale` checks that
+    // the inputs have the same bounds.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         kernel::maps::scale::launch_unchecked(

@@ -1,4 +1,5 @@
-//! Shapes, vector widths and which tensor's memory the result takes: a file an operation.
+//! Launches kernels, with one file per operation: checks shapes, chooses vector widths, and decides
+//! which tensor's memory the result reuses.
 
 mod gated;
 mod map;

@@ -1,4 +1,4 @@
-//! How a kernel is spread over its tensors, and what these have to be.
+//! The division of tensors between units of work, and the checks of tensors before a launch.
 
 use crate::backends::cubecl::layout::MemoryOrder;
 use crate::random::WORDS;
@@ -10,7 +10,7 @@ use burn_cubecl::cubecl::{CubeCount, calculate_cube_count_elemwise, tensor_vecto
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 
-/// How a kernel is spread over the elements of its tensors.
+/// The division of tensors' elements between a kernel's units of work.
 pub(super) struct Spread {
     pub(super) cubes: CubeCount,
     pub(super) cube: CubeDim,
@@ -19,8 +19,8 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// The widest vectors that each of the tensors, all of one shape, can be read in, and that
-    /// rows of `columns` divide into.
+    /// Returns the division of tensors of the same shape. It uses the widest vectors that each of
+    /// the tensors can be read in, and that divide rows of `columns`.
     pub(super) fn over(tensors: &[&CubeTensor], columns: usize) -> Self {
         let x = tensors[0];
         let elements = x.shape().num_elements();
@@ -43,7 +43,7 @@ fn width(x: &CubeTensor, columns: usize) -> usize {
     tensor_vector_size_parallel(widths, shape, strides, shape.num_dims() - 1)
 }
 
-/// The storage type of a tensor that has a kernel.
+/// Returns the storage type of a tensor that has a kernel.
 pub(super) fn element(x: &CubeTensor) -> ElemType {
     ElemType::Float(match x.dtype {
         DType::F32 => FloatKind::F32,
@@ -53,17 +53,18 @@ pub(super) fn element(x: &CubeTensor) -> ElemType {
     })
 }
 
-/// A result of the same shape and type, dense in the order of axes.
+/// Returns memory for a result of the same shape and type, contiguous in row-major order.
 pub(super) fn empty_like(x: &CubeTensor) -> CubeTensor {
     empty_device_contiguous_dtype(x.client.clone(), x.device.clone(), x.shape(), x.dtype)
 }
 
-/// Whether the result may take this tensor's memory.
+/// Returns whether the result may reuse this tensor's memory.
 pub(super) fn is_ours(x: &CubeTensor) -> bool {
     x.can_mut() && x.is_nonoverlapping()
 }
 
-/// The kernels read all their tensors at the positions of one of them, unchecked.
+/// Checks shape, type and device of `other`, because the kernels read all their tensors unchecked,
+/// at the positions of one of them.
 pub(super) fn assert_alike(x: &CubeTensor, other: &CubeTensor, name: &str) {
     let (expected, found) = (x.meta.shape().as_slice(), other.meta.shape().as_slice());
     assert!(
@@ -88,7 +89,7 @@ pub(super) fn assert_bias(x: &CubeTensor, bias: &CubeTensor) {
     x.assert_is_on_same_device(bias);
 }
 
-/// The integers that a key's words are stored in.
+/// Returns the integer type of a key's words.
 pub(super) fn integer(key: &CubeTensor) -> ElemType {
     match key.dtype {
         DType::I64 => ElemType::Int(IntKind::I64),
@@ -99,14 +100,15 @@ pub(super) fn integer(key: &CubeTensor) -> ElemType {
     }
 }
 
-/// The kernels read a key's words unchecked.
+/// Checks the key's length and device, because the kernels read a key's words unchecked.
 pub(super) fn assert_key(x: &CubeTensor, key: &CubeTensor) {
     assert!(key.shape().num_elements() == WORDS, "a key has {WORDS} words, got {:?}", key.shape());
     x.assert_is_on_same_device(key);
 }
 
-/// New memory for a result that lies as its input does. What a kernel of random numbers writes to:
-/// its position counts elements in row-major order, so it walks no other.
+/// Returns memory for a result with the layout of its input. The kernels of random numbers write to
+/// such memory: their position counts elements in row-major order, so they cannot walk a tensor in
+/// another order.
 pub(super) fn laid_out_like(x: &CubeTensor) -> CubeTensor {
     match MemoryOrder::of(&[x]) {
         Some(order) => order.restore(empty_like(&order.present(x.clone()))),

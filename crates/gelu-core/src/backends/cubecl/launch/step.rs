@@ -1,4 +1,4 @@
-//! A function behind a bias, and dropout.
+//! Launches the kernels of a function with a bias and dropout.
 
 use super::spread::{
     Spread, assert_alike, assert_bias, assert_key, element, integer, is_ours, laid_out_like,
@@ -10,7 +10,7 @@ use burn_cubecl::kernel::{into_contiguous, untile};
 use burn_cubecl::tensor::CubeTensor;
 use gelu_kernels::random::Mask;
 
-/// `dropout` is a key and the threshold below which its numbers drop.
+/// Returns `unit(x + bias)`. `dropout` is a key and the threshold below which numbers drop.
 pub(in super::super) fn step(
     x: CubeTensor,
     bias: CubeTensor,
@@ -34,8 +34,8 @@ pub(in super::super) fn step(
         assert_key(&x, key);
     }
     let (x, bias) = (x.into_linear_view(), bias.into_linear_view());
-    // SAFETY: the kernels check their position against the output's bounds, which the input has,
-    // take it modulo the bias's, and read the eight words that the key has.
+    // SAFETY: the kernels check their position against the output's bounds, which are the input's,
+    // take the position modulo the bias's length, and read the eight words of the key.
     #[allow(unsafe_code, reason = "bounds are checked once, not at every access")]
     unsafe {
         match dropout {

@@ -1,4 +1,4 @@
-//! Some rows of squares, transformed, multiplied and transformed back.
+//! A block of rows of squares: transformed, multiplied and transformed back.
 
 use super::kernels::KernelPanels;
 use super::sources::{Layout, Sources};
@@ -11,19 +11,19 @@ use gelu_kernels::prefetch;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Panels that a tile of squares is multiplied by while it is in the first cache level.
+/// The number of panels that a tile of squares is multiplied by while the tile is in the first-level cache.
 const GROUP: usize = 4;
 
-/// Some rows of squares, counted through all pictures.
+/// Some rows of squares, counted through all images.
 pub(super) struct Block<'a> {
     pub(super) squares: &'a Squares,
-    /// Channels, height and width of a picture's results.
+    /// Channels, height and width of an image's results.
     pub(super) shape: [usize; 3],
     pub(super) rows: Range<usize>,
-    /// Panels that it multiplies by.
+    /// The panels that this block multiplies by.
     pub(super) part: Range<usize>,
     pub(super) panels: KernelPanels<'a>,
-    /// All of them, unless they are made on the way.
+    /// All panels, or `None` if the block computes them when needed.
     pub(super) ready: Option<&'a [f32]>,
     pub(super) pictures: &'a [f32],
     pub(super) bias: &'a [f32],
@@ -31,21 +31,21 @@ pub(super) struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Tiles that the squares fill.
+    /// Returns the number of tiles that the squares fill.
     fn tiles(&self, lanes: usize) -> usize {
         (self.rows.len() * self.squares.count[1]).div_ceil(2 * lanes)
     }
 
-    /// Squares by number, tile and channel.
+    /// Returns the layout of the squares: by number, tile and channel.
     fn layout(&self, lanes: usize) -> Layout {
         let (channels, both) = (self.squares.source[0], 2 * lanes);
-        // A line more, or all numbers would share a few places of the first cache level.
+        // The extra line keeps the numbers from sharing a few sets of the first-level cache.
         let number = self.tiles(lanes) * channels * both + both;
         Layout { number, channel: both, tile: channels * both }
     }
 
-    /// Numbers of a channel's lines, of the transformed squares, of a panel, and of its sums: whole lines of the
-    /// cache.
+    /// Returns the sizes of a channel's lines, of the transformed squares, of a group of panels, and of their
+    /// sums, in whole cache lines.
     pub(super) fn sizes(&self, lanes: usize, rows: usize) -> [usize; 4] {
         let sources = SQUARE * self.layout(lanes).number;
         let panel = if self.ready.is_some() { 0 } else { self.panels.size() };
@@ -56,7 +56,7 @@ impl Block<'_> {
     }
 }
 
-/// A block and the memory that it needs.
+/// A block and its scratch memory.
 pub(super) struct Lent<'a>(pub(super) Block<'a>, pub(super) &'a mut [f32]);
 
 impl Tiled for Lent<'_> {
@@ -110,8 +110,8 @@ impl Block<'_> {
     }
 }
 
-/// Sums of one number of the squares of a tile over all channels, for each row of a panel; the rows are as far
-/// from each other as all `tiles` take.
+/// Computes the sums of one number of a tile's squares over all channels, for each row of a panel. Rows of sums
+/// are `tiles` tiles apart.
 #[inline(always)]
 fn multiply<const FUSED: bool, const ROWS: usize, const LANES: usize>(
     weights: &[f32],
@@ -124,7 +124,7 @@ fn multiply<const FUSED: bool, const ROWS: usize, const LANES: usize>(
     assert!(channels <= row_size, "each channel has its weights");
     let found = product::<FUSED, ROWS, LANES>(
         [1, channels],
-        // SAFETY: there is one for each row and channel.
+        // SAFETY: there is one weight for each row and channel.
         |_, k, row| unsafe { *weights.get_unchecked(row * row_size + k) },
         // SAFETY: there are two vectors for each channel.
         |_, k| unsafe { sources.as_ptr().add(k * both).cast::<[[f32; LANES]; 2]>().read() },
@@ -142,7 +142,7 @@ impl Block<'_> {
     #[inline(always)]
     fn transform<const LANES: usize>(&self, lines: &mut [f32], sources: &mut [f32]) {
         let (layout, tiles) = (self.layout(LANES), self.tiles(LANES));
-        // What no square is in is multiplied all the same.
+        // The last tile may have unused places, which are multiplied, too, and therefore cleared.
         if !(self.rows.len() * self.squares.count[1]).is_multiple_of(2 * LANES) {
             for number in 0..SQUARE {
                 sources[number * layout.number + (tiles - 1) * layout.tile..][..layout.tile]
@@ -159,7 +159,7 @@ impl Block<'_> {
         from.write::<LANES>(lines, |_| {}, sources);
     }
 
-    /// `Aᵀ m A` of the sums of a panel, to the results.
+    /// Writes `Aᵀ m A` of a panel's sums to the results.
     #[inline(always)]
     fn write<const ROWS: usize, const LANES: usize>(
         &self,
@@ -171,7 +171,7 @@ impl Block<'_> {
         let (right, of_row) = (squares.count[1], tiles * 2 * LANES);
         for (row_of_panel, output) in (panel * ROWS..outputs.min((panel + 1) * ROWS)).enumerate() {
             let bias = self.bias.get(output).copied().unwrap_or(0.0);
-            // The first square's row, and its place there.
+            // The row of the first square, and its position in the row.
             let (mut row, mut column) = (self.rows.start, 0);
             for first in (0..self.rows.len() * right).step_by(LANES) {
                 let mut columns = [[[0.0; LANES]; 4]; 4];
@@ -200,7 +200,7 @@ impl Block<'_> {
                     let (picture, line) = (row / squares.count[0], row % squares.count[0] * 2);
                     let start = ((picture * outputs + output) * height + line) * width;
                     let lines = 2.min(height - line);
-                    // SAFETY: each pair of lines is one row's of squares, and each such row one block's.
+                    // SAFETY: each pair of lines belongs to one row of squares, and each row to one block.
                     let to = unsafe { self.results.uninit_range(start..start + lines * width) };
                     for (pairs, to) in pairs.iter().zip(to.chunks_exact_mut(width)) {
                         put(&pairs[done..done + count], &mut to[2 * column..]);
@@ -216,10 +216,10 @@ impl Block<'_> {
     }
 }
 
-/// Writes pairs of numbers, all but perhaps the last of them.
+/// Writes pairs of numbers, except for those beyond the end of `to`.
 #[inline(always)]
 fn put(pairs: &[[f32; 2]], to: &mut [MaybeUninit<f32>]) {
-    // As where lines are read: a channel soon to come.
+    // Prefetches one of the next channels, as the code that reads lines does.
     prefetch::to_write::<16, _>(to.as_ptr());
     let from = pairs.as_flattened();
     let count = from.len().min(to.len());

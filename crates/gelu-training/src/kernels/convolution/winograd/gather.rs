@@ -3,15 +3,15 @@ use super::transform::{kernel, plus, vector};
 use crate::kernels::tile::Tiled;
 use std::ops::Range;
 
-/// Adds up the sums of all groups for some channels and a vector's outputs, and transforms them back.
+/// Adds the sums of all groups for some channels and one vector of outputs, and transforms them back.
 pub(super) struct Gather<'a> {
-    /// Of each group.
+    /// The sums of each group.
     pub(super) sums: &'a [Vec<f32>],
-    /// Which vector of outputs.
+    /// The index of the vector of outputs.
     pub(super) vector: usize,
     pub(super) channels: Range<usize>,
     pub(super) depth: usize,
-    /// The weights of those outputs.
+    /// The weights of these outputs.
     pub(super) result: &'a mut [f32],
 }
 

@@ -1,4 +1,4 @@
-//! The gradient for the weights: `Gᵀ [ Σ (Bᵀ d B) ⊙ (A y Aᵀ) ] G` over all squares of the pictures and of the
+//! The gradient for the weights: `Gᵀ [ Σ (Bᵀ d B) ⊙ (A y Aᵀ) ] G` over all squares of the images and of the
 //! results' gradients.
 
 use super::super::parts::Parts;
@@ -17,12 +17,12 @@ use gelu_kernels::Level;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Squares that are summed over before a tile's sums are added to all: a tile's gradients stay in the first
-/// cache level.
+/// The number of squares that are summed before a tile's sums are added to the total. A tile's gradients stay
+/// in the first-level cache.
 const SQUARES: usize = 128;
 
 impl Winograd {
-    /// See [`weight_gradient`](super::super::weight_gradient).
+    /// Returns the gradient for the weight; see [`weight_gradient`](super::super::weight_gradient).
     pub(in super::super) fn weight_gradient(
         &self,
         level: Level,
@@ -58,7 +58,7 @@ impl Winograd {
     }
 }
 
-/// What one thread works on.
+/// The work of one thread.
 struct Share<'a> {
     squares: &'a Squares,
     results: [usize; 3],
@@ -69,7 +69,7 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
-    /// Sums over its pictures, by panel, number of the square, channel and output.
+    /// Returns the sums over the thread's images, by panel, number of the square, channel and output.
     fn sums(&self, level: Level) -> Vec<f32> {
         let Self { squares, results: [outputs, ..], .. } = self;
         let lanes = tile::sizes(level)[1];
@@ -78,11 +78,11 @@ impl Share<'_> {
         let all = self.pictures.start * of_picture..self.pictures.end * of_picture;
         assert!(!all.is_empty(), "a group has a picture");
         let write = |sums: &mut [_]| self.add_up(level, all, sums);
-        // SAFETY: the first chunk writes all sums, and there is one.
+        // SAFETY: the first chunk writes all sums, and there is at least one chunk.
         unsafe { written(size, write) }
     }
 
-    /// Writes them, of some rows of squares.
+    /// Writes the sums over the rows of squares `all`.
     fn add_up(&self, level: Level, all: Range<usize>, sums: &mut [MaybeUninit<f32>]) {
         let (squares, lanes) = (self.squares, tile::sizes(level)[1]);
         for start in all.clone().step_by(squares.rows(SQUARES)) {
@@ -98,11 +98,11 @@ impl Share<'_> {
     }
 }
 
-/// Some rows of squares, counted through all pictures.
+/// Some rows of squares, counted through all images.
 struct Chunk<'a> {
     of: &'a Share<'a>,
     rows: Range<usize>,
-    /// Whether nothing has been summed up yet.
+    /// Whether this is the first chunk, before which there are no sums.
     is_first: bool,
     sums: &'a mut [MaybeUninit<f32>],
 }
@@ -112,26 +112,26 @@ impl Chunk<'_> {
         self.rows.len() * self.of.squares.count[1]
     }
 
-    /// Transformed squares of the pictures, by number and channel.
+    /// Returns the layout of the images' transformed squares: by number and channel.
     fn layout(&self, lanes: usize) -> Layout {
-        // Room for what is left of the last vector; and a line more, or all numbers would share a few places of
-        // the first cache level.
+        // A channel has room for the rest of the last vector. The extra line keeps the numbers from sharing a
+        // few sets of the first-level cache.
         let channel = self.squares().next_multiple_of(16) + 16;
         Layout { number: self.of.channels.len() * channel + 32, channel, tile: 2 * lanes }
     }
 
-    /// Numbers of all outputs' panels.
+    /// Returns the number of outputs in all panels.
     fn outputs(&self, lanes: usize) -> usize {
         self.of.results[0].next_multiple_of(2 * lanes)
     }
 
-    /// From one number of the gradients' squares to the next, whose panels lie one behind the other.
+    /// Returns the distance between numbers of the gradients' squares. Each number's panels are contiguous.
     fn number(&self, lanes: usize) -> usize {
         self.squares() * self.outputs(lanes) + 2 * lanes
     }
 
-    /// Numbers of a channel's lines, of the transformed squares, of a panel of gradients, and of their squares:
-    /// whole lines of the cache.
+    /// Returns the sizes of a channel's lines, of the transformed squares, of a panel of gradients, and of the
+    /// gradients' squares, in whole cache lines.
     fn sizes(&self, lanes: usize) -> [usize; 4] {
         let rows = self.rows.len().min(self.of.squares.count[0]);
         let lines = Sources::lines(self.of.squares, rows, lanes);
@@ -141,7 +141,7 @@ impl Chunk<'_> {
     }
 }
 
-/// A chunk and the memory that it needs.
+/// A chunk and its scratch memory.
 struct Lent<'a>(Chunk<'a>, &'a mut [f32]);
 
 impl Tiled for Lent<'_> {
@@ -166,7 +166,7 @@ impl Tiled for Lent<'_> {
         };
         from.write::<LANES>(lines, seen, sources);
         let from = Results { squares, size: *results, numbers: gradient, rows: chunk.rows.clone() };
-        // A power of two, by which no number loses a bit.
+        // The scale is a power of two, so scaling by it is exact.
         let scale = from.extent().of_sums().scale(extent.of_sums(), chunk.squares());
         from.write::<LANES>(scale, transposed, chunk.number(LANES), gradients);
         chunk.multiply::<FUSED, ROWS, LANES>(1.0 / scale, sources, gradients);
@@ -215,7 +215,7 @@ impl Chunk<'_> {
     }
 }
 
-/// Adds numbers times `scale` to sums, or makes sums of them.
+/// Adds numbers times `scale` to `sums`, or initialises `sums` with them.
 #[inline(always)]
 fn add<const LANES: usize>(
     scale: f32,

@@ -1,24 +1,24 @@
-//! The 3×3 weights, and what Winograd's method makes of them.
+//! The 3×3 weights, and their transforms by Winograd's method.
 
 use super::squares::SQUARE;
 use super::transform::weights;
 use crate::kernels::tile::{self, Tiled};
 use gelu_kernels::Level;
 
-/// 3×3 weights by channel of the result and channel of the picture.
+/// 3×3 weights, by channel of the result and channel of the image.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Kernels<'a> {
-    /// Nine for each pair of channels.
+    /// The weights, nine for each pair of channels.
     pub(in super::super) weight: &'a [f32],
-    /// From one channel of the result to the next, and from one of the picture.
+    /// The distance between channels of the result, and between channels of the image.
     pub(in super::super) step: [usize; 2],
-    /// Whether they are rotated by half a circle.
+    /// Whether the weights are rotated by half a turn.
     pub(in super::super) rotated: bool,
 }
 
 impl Kernels<'_> {
-    /// Those of one channel of the result and of `count` of the picture from `first` on, at most one for each
-    /// lane: by column and line.
+    /// Returns the weights, by column and line, of one channel of the result and of `count` channels of the
+    /// image from `first` on, at most one per lane.
     #[inline(always)]
     fn read<const LANES: usize>(
         &self,
@@ -49,30 +49,30 @@ impl Kernels<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KernelPanels<'a> {
     pub(super) kernels: Kernels<'a>,
-    /// Of the result and of the picture.
+    /// The number of channels of the result and of the image.
     pub(super) channels: [usize; 2],
     pub(super) level: Level,
 }
 
-/// Numbers of a panel's row: whole vectors.
+/// Returns the size of a panel's row, in whole vectors.
 #[inline(always)]
 fn row_size(channels: usize, lanes: usize) -> usize {
     channels.next_multiple_of(lanes)
 }
 
 impl KernelPanels<'_> {
-    /// Panels that there are.
+    /// Returns the number of panels.
     pub(super) fn count(&self) -> usize {
         self.channels[0].div_ceil(tile::sizes(self.level)[0])
     }
 
-    /// Numbers of one.
+    /// Returns the size of a panel.
     pub(super) fn size(&self) -> usize {
         let [rows, lanes] = tile::sizes(self.level);
         SQUARE * rows * row_size(self.channels[1], lanes)
     }
 
-    /// Writes one: by number of the square, row and channel of the picture.
+    /// Writes a panel: by number of the square, row, and channel of the image.
     pub(super) fn write(&self, panel: usize, to: &mut [f32]) {
         tile::run(self.level, Panel { of: self, panel, to });
     }
@@ -84,7 +84,7 @@ struct Panel<'a> {
     to: &'a mut [f32],
 }
 
-// Loops, no closures: those would not be compiled for the level that calls them.
+// This code uses loops, because closures would not be compiled for the level of their caller.
 impl Tiled for Panel<'_> {
     type Output = ();
 
@@ -93,7 +93,7 @@ impl Tiled for Panel<'_> {
         let Self { of: KernelPanels { kernels, channels: [outputs, channels], .. }, panel, to } =
             self;
         let size = row_size(*channels, LANES);
-        // A row of the input's gradient finds its weights beside those of the row before.
+        // In this order, a row of the input's gradient finds its weights next to those of the row before.
         for first in (0..*channels).step_by(LANES) {
             for row in 0..ROWS {
                 let output = panel * ROWS + row;

@@ -3,23 +3,24 @@ use super::transform::vector;
 use crate::kernels::subnormal::unless_subnormal;
 use gelu_kernels::prefetch;
 
-/// Lines of one channel as squares read them, with 0 in place of subnormal numbers and of what lies outside the
-/// picture. Each of a square's sixteen places has its numbers of all squares one behind the other, whole rows of
-/// them, so that a vector has those of as many squares, of several rows where a picture is narrow.
+/// The lines of one channel in the form that squares read them, with 0 instead of subnormal numbers and outside
+/// the image. For each of a square's sixteen positions, the numbers of all squares are contiguous, over whole
+/// rows of squares. A vector therefore holds the numbers of several squares, from several rows if an image is
+/// narrow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines<'a> {
     squares: &'a Squares,
-    /// Rows of squares.
+    /// The number of rows of squares.
     rows: usize,
-    /// Numbers of one column of lines of one parity, and what a vector reads beyond them.
+    /// The size of one column of all lines of one parity, including what a vector reads beyond them.
     field: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// Of so many rows of squares, for vectors of so many.
+    /// Creates the layout for `rows` rows of squares and vectors of `lanes`.
     #[inline(always)]
     pub(super) fn new(squares: &'a Squares, rows: usize, lanes: usize) -> Self {
-        // The last two lines of a square are the first two of the one below.
+        // The last two lines of a square are the first two of the square below.
         Self { squares, rows, field: (rows + 1) * squares.count[1] + lanes }
     }
 
@@ -28,13 +29,13 @@ impl<'a> Lines<'a> {
         8 * self.field
     }
 
-    /// Where a column of a line of the first square begins.
+    /// Returns the position at which a column of a line of the first square begins.
     #[inline(always)]
     fn place(&self, line: usize, column: usize) -> usize {
         (line % 2 * 4 + column) * self.field + line / 2 * self.squares.count[1]
     }
 
-    /// The squares from number `first` on, by line and column.
+    /// Returns the squares from number `first` on, by line and column.
     #[inline(always)]
     pub(super) fn squares<const LANES: usize>(
         &self,
@@ -50,7 +51,8 @@ impl<'a> Lines<'a> {
         square
     }
 
-    /// Writes what the squares from row `first` on read of a channel, but for what lies outside the picture.
+    /// Writes the numbers of a channel that the squares from row `first` on read, except those outside the
+    /// image.
     #[inline(always)]
     pub(super) fn fill(&self, plane: &[f32], first: usize, numbers: &mut [f32]) {
         let Squares { source: [_, height, width], padding: [above, _], count } = *self.squares;
@@ -69,8 +71,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Parts a line into the four columns of its squares: pixels of even and of odd columns, the last two of a
-    /// square being the first two of the next.
+    /// Splits a line into the four columns of its squares: pixels of even and of odd columns. The last two
+    /// columns of a square are the first two of the next.
     #[inline(always)]
     fn part(&self, line: &[f32], [even, odd, next_even, next_odd]: [&mut [f32]; 4]) {
         let (count, left) = (even.len(), self.squares.padding[1]);
@@ -78,7 +80,7 @@ impl<'a> Lines<'a> {
             let column = usize::try_from(column as isize - left).ok();
             column.filter(|&column| column < line.len())
         };
-        // Pairs of pixels that are in two squares, and whole inside the picture.
+        // These pairs of pixels are in two squares and completely inside the image.
         let start = (left.max(0).unsigned_abs().div_ceil(2)).clamp(1, count);
         let end = (line.len() as isize + left).max(0).unsigned_abs() / 2;
         let end = end.clamp(start, count);
@@ -114,7 +116,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Parts pairs of numbers by so many at once, the last of which may be among those before.
+/// Splits pairs of numbers, `PAIRS` pairs at once. The last group may overlap the group before.
 #[inline(always)]
 fn part_pairs<const PAIRS: usize>(pairs: &[f32], columns: [&mut [f32]; 4]) {
     let [even, odd, next_even, next_odd] = columns;
@@ -122,7 +124,8 @@ fn part_pairs<const PAIRS: usize>(pairs: &[f32], columns: [&mut [f32]; 4]) {
     for start in (0..count).step_by(PAIRS) {
         let start = start.min(count - PAIRS);
         let from = &pairs[2 * start..][..2 * PAIRS];
-        // A page later is this place of a channel soon to come, in planes of a page or a whole part of one.
+        // One page further is the same place in one of the next channels, if planes are a page or a fraction of
+        // one.
         prefetch::to_read::<1, f32>(from.as_ptr());
         let mut both = [[0.0; PAIRS]; 2];
         for pair in 0..PAIRS {

@@ -1,4 +1,4 @@
-//! Squares of the results' gradients, transformed.
+//! The transformed squares of the results' gradients.
 
 use super::super::panels::transpose;
 use super::squares::{Piece, Squares};
@@ -6,17 +6,17 @@ use super::transform::{gradient, vector};
 use crate::kernels::extent::Extent;
 use std::ops::Range;
 
-/// `A y Aᵀ` of all squares of some rows, counted through all pictures.
+/// Computes `A y Aᵀ` for all squares of some rows, counted through all images.
 pub(super) struct Results<'a> {
     pub(super) squares: &'a Squares,
-    /// Channels, height and width of a picture's.
+    /// Channels, height and width of an image's gradients.
     pub(super) size: [usize; 3],
     pub(super) numbers: &'a [f32],
     pub(super) rows: Range<usize>,
 }
 
 impl Results<'_> {
-    /// Of the numbers themselves.
+    /// Returns the extent of the gradients before the transform.
     #[inline(always)]
     pub(super) fn extent(&self) -> Extent {
         let mut extent = Extent::NONE;
@@ -29,7 +29,7 @@ impl Results<'_> {
         extent
     }
 
-    /// All channels of a picture, and which of their pixels a piece has.
+    /// Returns all channels of an image, and the range of their pixels in a piece.
     #[inline(always)]
     fn planes(&self, piece: &Piece) -> (&[f32], Range<usize>) {
         let [outputs, height, width] = self.size;
@@ -39,8 +39,8 @@ impl Results<'_> {
         (planes, line(piece.rows.start)..line(piece.rows.end))
     }
 
-    /// Writes them times `scale`: by number of the square, `step` from one to the next, panel of channels, square
-    /// and channel. `transposed` is lent for a panel's pixels.
+    /// Writes the squares times `scale`: by number of the square, panel of channels, square and channel. Numbers
+    /// are `step` apart. `transposed` is scratch memory for a panel's pixels.
     #[inline(always)]
     pub(super) fn write<const LANES: usize>(
         &self,
@@ -82,8 +82,8 @@ impl Results<'_> {
     }
 }
 
-/// One by columns, a vector of channels for each pixel: those of half a panel, times `scale`; 0 for pixels outside
-/// the picture.
+/// Returns one square by columns, with a vector of channels for each pixel: half a panel, times `scale`. Pixels
+/// outside the image are 0.
 #[inline(always)]
 fn square<const LANES: usize>(
     transposed: &[f32],

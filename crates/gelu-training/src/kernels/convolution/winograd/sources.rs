@@ -1,11 +1,11 @@
-//! Squares of pictures, transformed.
+//! The transformed squares of images.
 
 use super::lines::Lines;
 use super::squares::Squares;
 use super::transform::{source, transposed};
 use std::ops::Range;
 
-/// `Bᵀ d B` of all squares of some rows, counted through all pictures.
+/// Computes `Bᵀ d B` for all squares of some rows, counted through all images.
 pub(super) struct Sources<'a> {
     pub(super) squares: &'a Squares,
     pub(super) pictures: &'a [f32],
@@ -14,7 +14,7 @@ pub(super) struct Sources<'a> {
     pub(super) layout: Layout,
 }
 
-/// From one number of a square to the next, from a channel, and from a tile of squares.
+/// The distances between numbers of a square, between channels, and between tiles of squares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) number: usize,
@@ -23,13 +23,14 @@ pub(super) struct Layout {
 }
 
 impl Sources<'_> {
-    /// Numbers of a channel's lines, of at most so many rows of squares.
+    /// Returns the size of a channel's lines for at most `rows` rows of squares.
     #[inline(always)]
     pub(super) fn lines(squares: &Squares, rows: usize, lanes: usize) -> usize {
         Lines::new(squares, rows.min(squares.count[0]), lanes).size()
     }
 
-    /// Writes them, and what is left of a piece's last vector. `seen` gets a channel's lines.
+    /// Writes the squares, and the rest of a piece's last vector. `seen` receives each channel's
+    /// lines.
     #[inline(always)]
     pub(super) fn write<const LANES: usize>(
         &self,
@@ -44,7 +45,7 @@ impl Sources<'_> {
             let count = piece.rows.len() * squares.count[1];
             let of = Lines::new(squares, piece.rows.len(), LANES);
             let lines = &mut lines[..of.size()];
-            // What lies outside the picture.
+            // Pixels outside the image stay 0.
             lines.fill(0.0);
             for (index, channel) in channels.clone().enumerate() {
                 let start = (piece.picture * of_picture + channel) * plane;
@@ -63,7 +64,7 @@ impl Sources<'_> {
                             }
                         }
                     } else {
-                        // Some of the next tile.
+                        // Some of these squares are in the next tile.
                         for lane in 0..LANES.min(count - first) {
                             let square = square + lane;
                             let start = square / both * layout.tile + square % both;

@@ -1,33 +1,33 @@
-//! The three transforms, of a row or a column at a time.
+//! The three transforms, each for one row or column.
 
-/// One of the two products of `Bᵀ d B`, of four numbers.
+/// Computes one of the two products of `Bᵀ d B`, for four numbers.
 #[inline(always)]
 pub(super) fn source<const LANES: usize>(d: [[f32; LANES]; 4]) -> [[f32; LANES]; 4] {
     let [a, b, c, d] = d;
     [minus(a, c), plus(b, c), minus(c, b), minus(b, d)]
 }
 
-/// One of the two products of `Aᵀ m A`.
+/// Computes one of the two products of `Aᵀ m A`.
 #[inline(always)]
 pub(super) fn result<const LANES: usize>(m: [[f32; LANES]; 4]) -> [[f32; LANES]; 2] {
     let [a, b, c, d] = m;
     [plus(plus(a, b), c), minus(minus(b, c), d)]
 }
 
-/// One of the two products of `G g Gᵀ`.
+/// Computes one of the two products of `G g Gᵀ`.
 #[inline(always)]
 pub(super) fn weights<const LANES: usize>([a, b, c]: [[f32; LANES]; 3]) -> [[f32; LANES]; 4] {
     let (outer, middle) = (halved(plus(a, c)), halved(b));
     [a, plus(outer, middle), minus(outer, middle), c]
 }
 
-/// One of the two products of `A y Aᵀ`, the last with the other sign.
+/// Computes one of the two products of `A y Aᵀ`. The last number has the opposite sign.
 #[inline(always)]
 pub(super) fn gradient<const LANES: usize>([a, b]: [[f32; LANES]; 2]) -> [[f32; LANES]; 4] {
     [a, plus(a, b), minus(a, b), b]
 }
 
-/// One of the two products of `Gᵀ m G`, the last number with the other sign.
+/// Computes one of the two products of `Gᵀ m G`. The last number has the opposite sign.
 #[inline(always)]
 pub(super) fn kernel<const LANES: usize>(m: [[f32; LANES]; 4]) -> [[f32; LANES]; 3] {
     let [a, b, c, d] = m;
@@ -61,7 +61,7 @@ pub(super) fn halved<const LANES: usize>(mut a: [f32; LANES]) -> [f32; LANES] {
     a
 }
 
-/// The vector that begins somewhere.
+/// Returns the vector that begins at `start`.
 #[inline(always)]
 pub(super) fn vector<const LANES: usize>(numbers: &[f32], start: usize) -> [f32; LANES] {
     let from = &numbers[start..start + LANES];
