@@ -156,13 +156,13 @@ while :; do sleep 0.05; done"#;
 
 #[test]
 fn a_comparison_goes_on_from_the_file_it_was_packed_into() {
-    let sandbox = Script::new("echo begun >> begun; echo \"error = 0.$1$2\"\n");
+    let sandbox = Script::new(r#"echo begun >> begun; echo "{\"error\": 0.$1$2}""#);
     sandbox.compare("2", &["--out", "it"]).success();
     sandbox.run(&["pack", "it"]).success();
     fs::remove_dir_all(sandbox.path("it")).unwrap();
     let went_on = sandbox.compare("3", &["--out", "it.zip"]);
     assert!(went_on.stderr().contains("it.zip: unpacked into it\n"), "{}", went_on.stderr());
-    assert!(went_on.success().contains("6 of 6 runs"));
+    went_on.success();
     let begun = fs::read_to_string(sandbox.path("begun")).unwrap();
     assert_eq!(begun.lines().count(), 2 * 3, "finished runs are not trained again");
     let again = sandbox.compare("3", &["--out", "it.zip"]);
