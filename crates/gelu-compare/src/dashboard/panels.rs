@@ -226,7 +226,7 @@ mod tests {
         assert!(text.contains("been probed.") && !text.contains("p layers"), "{text}");
         app.popup = Some(Popup::Help);
         assert!(screen(&app, &snapshot, 80, 24).contains("p        what the layers do"));
-        assert!(!screen(&app, &example(), 80, 24).contains("p        "));
+        assert!(!screen(&app, &example(), 80, 24).contains("p        what"));
     }
 
     #[test]
