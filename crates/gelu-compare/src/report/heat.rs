@@ -1,52 +1,52 @@
-//! Heat maps: a row per quantity, a column per setting, in each a field of colours.
+//! Heat maps: a row per quantity, a column per setting, and in each cell a field of colours.
 
 use super::draw::{FAINT, FONT, INK, finished, lines, units};
 use crate::measure::Unit;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// What heat maps show, not how they are drawn.
+/// Heat maps: the content, not the drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// Above everything.
+    /// The title, above everything.
     pub title: String,
-    /// Below everything.
+    /// The caption, below everything.
     pub caption: String,
-    /// Above each column.
+    /// The headings of the columns.
     pub columns: Vec<String>,
-    /// From top to bottom.
+    /// The rows, from top to bottom.
     pub rows: Vec<HeatRow>,
 }
 
 /// A quantity in all columns, on one scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatRow {
-    /// Above it: `Dead units`.
+    /// The title above the row: `Dead units`.
     pub title: String,
-    /// How the ends of its scale are said.
+    /// The unit for the ends of the scale.
     pub unit: Unit,
-    /// Whether colours go by the logarithm; values that are not positive then count as the lowest.
+    /// Whether colours follow the logarithm. Values that are not positive then count as the lowest.
     pub logarithmic: bool,
-    /// The values in each column, from top to bottom and in each line from left to right; without a value there is no colour.
+    /// The values in each column: lines from top to bottom, each from left to right. `None` has no colour.
     pub fields: Vec<Vec<Vec<Option<f64>>>>,
 }
 
-/// In pixels.
+/// Sizes in pixels.
 const MAP: [i32; 2] = [190, 96];
 const LEFT: i32 = 34;
 const GAP: i32 = 14;
-/// Of the scale of colours, with its numbers.
+/// The width of the colour scale with its numbers.
 const SCALE: i32 = 92;
 const ROW_TITLE: i32 = 22;
-/// Columns of a map at most: more cannot be told apart.
+/// The maximum number of columns in a map. The eye cannot distinguish more.
 const COLUMNS: usize = 60;
-/// Colours that are told apart; equal ones next to each other are one rectangle.
+/// The number of different colours. Equal colours next to each other become one rectangle.
 const SHADES: f64 = 40.0;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// Draws heat maps as an SVG document. A row whose values are all equal is left out.
+/// Draws heat maps as an SVG document. Leaves out rows whose values are all equal.
 pub fn heat_svg(map: &HeatMap) -> String {
     let width = LEFT + (MAP[0] + GAP) * map.columns.len() as i32 + SCALE;
     let pixels = units(width as u32);
@@ -100,7 +100,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// `None` where there is nothing to tell apart.
+    /// Returns `None` if all values are equal.
     fn of(row: &'a HeatRow) -> Option<Self> {
         let values = row.fields.iter().flatten().flatten().flatten().copied();
         let values: Vec<f64> = values.filter(|value| !row.logarithmic || *value > 0.0).collect();
@@ -109,7 +109,7 @@ impl<'a> Row<'a> {
         (low < high).then_some(Self { row, low, high })
     }
 
-    /// Where a value lies on the scale, from 0 to 1.
+    /// Returns the position of a value on the scale, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         let on = |value: f64| if self.row.logarithmic { value.max(self.low).ln() } else { value };
         ((on(value) - on(self.low)) / (on(self.high) - on(self.low))).clamp(0.0, 1.0)
@@ -134,7 +134,7 @@ impl<'a> Row<'a> {
         self.scale([LEFT + self.row.fields.len() as i32 * (MAP[0] + GAP), top], root)
     }
 
-    /// A rectangle per value, as far as neighbours differ.
+    /// Draws one rectangle per stretch of equal colours.
     fn field(&self, field: &[Vec<Option<f64>>], [left, top]: [i32; 2], root: &Area<'_>) -> Drawn {
         let length = field.iter().map(Vec::len).max().unwrap_or(0);
         let columns = length.min(COLUMNS);
@@ -153,7 +153,7 @@ impl<'a> Row<'a> {
                     continue;
                 }
                 let colour = shade(line, begin).map_or(FAINT, colour);
-                // Each reaches under the next, or the paper would shine through between them.
+                // Each rectangle extends under the next, because otherwise the background would show between them.
                 let under = |end: i32, most: i32| (end + units(1)).min(units(most));
                 let (right, bottom) = (left + MAP[0], top + MAP[1]);
                 let corners =
@@ -183,7 +183,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// From dark blue over green to yellow, as light as the share is high: told apart without colours too.
+/// Returns a colour from dark blue over green to yellow. A higher share is lighter, so that the map is readable
+/// without colours too.
 fn colour(share: f64) -> RGBColor {
     const STOPS: [[f64; 3]; 5] = [
         [68.0, 1.0, 84.0],

@@ -8,22 +8,22 @@ use crate::files::write_atomically;
 use crate::runs::{ComparisonSnapshot, Experiment};
 use std::path::{Path, PathBuf};
 
-/// What became of a report.
+/// The result of writing a report.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// The files that are there now.
+    /// The files that were written.
     pub files: Vec<PathBuf>,
-    /// What could not be made, and why.
+    /// The errors of files that could not be made.
     pub failures: Vec<Error>,
 }
 
 /// A figure with the name of its file.
 pub type Named = (String, Figure);
 
-/// Writes everything there is to report into `folder`: `results.json`, `results.csv`, `table.md`
-/// `runs.csv`, `report.html`, the tables of the program's extensions, and, once a run is complete, the figures as SVG and
-/// PNG, the forest plot first, then those of the extensions. Each file is replaced as a whole, and each is made by itself:
-/// one that fails takes no other with it. The report says from the `experiment` how to repeat it.
+/// Writes a report into `folder`: `results.json`, `results.csv`, `runs.csv`, `table.md`, `report.html` and the tables
+/// of the program's extensions. Once a run is complete, also writes the figures as SVG and PNG: the forest plot, the
+/// figures, and the heat maps of extensions. Each file is replaced as a whole. If one file fails, the others are
+/// still written. The HTML report shows how to repeat `experiment`.
 pub fn write<E: Experiment>(
     snapshot: &ComparisonSnapshot,
     experiment: &E,
@@ -61,8 +61,8 @@ pub fn write<E: Experiment>(
     written
 }
 
-/// Every figure of a comparison, with the name of its file: those of the program's extensions, the metrics by epoch, and the
-/// difference from the baseline.
+/// Returns every figure of a comparison, with the name of its file: those of the program's extensions, the metrics by
+/// epoch, and the difference from the baseline.
 pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<Named> {
     let all = [
         (curves::name(snapshot), curves::figure(snapshot)),
