@@ -1,4 +1,4 @@
-//! What can go wrong, said to the person who can put it right.
+//! The crate's error type. Its messages explain how to fix the problem.
 
 use crate::names::printable_lines;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything this crate refuses or fails at: what was wrong, where, and what to do.
+/// An error of this crate. Its message says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The request itself makes no sense (exit code 2).
@@ -17,24 +17,24 @@ pub enum Error {
     /// The operating system refused a file or folder.
     #[error("cannot {action} {path}: {source}")]
     Io {
-        /// What was tried, as a verb: "read", "create", "rename".
+        /// The failed action, as a verb: "read", "create", "rename".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's own reason.
+        /// The system's reason.
         source: std::io::Error,
     },
 
-    /// A file was read but does not hold what it should.
+    /// A file could be read, but its content is wrong.
     #[error("{}: {place}{problem}{}", path.display(), AdviceLine(advice))]
     Data {
         /// The file.
         path: PathBuf,
-        /// Where in it.
+        /// The position in the file.
         place: Place,
-        /// What is wrong there, with the offending value.
+        /// The problem there, with the offending value.
         problem: String,
-        /// What to do about it; empty where there is nothing to add.
+        /// Advice on how to fix the problem; may be empty.
         advice: String,
     },
 
@@ -43,7 +43,7 @@ pub enum Error {
     Run {
         /// The run's folder.
         run: PathBuf,
-        /// What happened.
+        /// The problem.
         problem: String,
     },
 
@@ -58,26 +58,26 @@ pub enum Error {
         run: PathBuf,
     },
 
-    /// Something failed that has no file, a device or a download for example: what it said.
+    /// A failure that involves no file, such as that of a device or a download. Holds the message.
     #[error("{0}")]
     Failed(String),
 
     /// The user stopped the program (exit code 130).
     #[error("interrupted; everything finished so far is saved in {}", out.display())]
     Interrupted {
-        /// The folder that holds what was finished.
+        /// The folder with the results so far.
         out: PathBuf,
     },
 }
 
 impl Error {
-    /// An [`Error::Io`], for `map_err`: `fs::read(p).map_err(Error::io("read", p))`.
+    /// Returns a closure for `map_err` that makes an [`Error::Io`]: `fs::read(p).map_err(Error::io("read", p))`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
         move |source| Self::Io { action, path, source }
     }
 
-    /// An [`Error::Data`].
+    /// Creates an [`Error::Data`]. `problem` and `advice` may contain control characters; they are escaped.
     pub fn data(
         path: impl AsRef<Path>,
         place: Place,
@@ -92,7 +92,7 @@ impl Error {
         }
     }
 
-    /// The process's exit code for this error: 2 wrong usage, 130 interrupted, 1 anything else.
+    /// Returns the process's exit code for this error: 2 for wrong usage, 130 if interrupted, 1 for anything else.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
@@ -102,7 +102,7 @@ impl Error {
     }
 }
 
-/// Where in a file something is wrong.
+/// A position in a file, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file as a whole.

@@ -1,4 +1,4 @@
-//! What a program knows of its runs beyond their metrics, and adds to what is shown of a comparison.
+//! Extensions: further files that a program saves with its runs, and what it adds to reports of a comparison.
 
 use crate::measure::{EpochMetrics, Measure};
 use crate::report::{HeatMap, Named};
@@ -11,17 +11,17 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
-/// An extension of comparisons: further files of a run, and what is read from them. Each method has a default, which adds
-/// nothing.
+/// An extension of comparisons. It names further files of a run, reads them, and adds to reports. The default of each
+/// method adds nothing.
 pub trait Extension: Debug + Send + Sync {
-    /// Returns the files that a run has besides those of every run. A packed comparison contains them, and a change of
-    /// one is a change of the run.
+    /// Returns the files that a run has in addition to the standard ones. A packed comparison contains them, and a
+    /// changed file means a changed run.
     fn files(&self) -> &'static [ExtraFile] {
         &[]
     }
 
-    /// Reads what the folder of a run has for this extension. Problems of files go to `warnings`. `reported` is the epoch
-    /// that the run's results are those of; it is `None` before there is one.
+    /// Reads this extension's data from the folder of a run, and adds problems with the files to `warnings`.
+    /// `reported` is the epoch that provides the run's results, `None` before there is one.
     fn read(
         &self,
         _folder: &RunFolder,
@@ -32,7 +32,7 @@ pub trait Extension: Debug + Send + Sync {
         None
     }
 
-    /// Returns the value of a metric that belongs to a whole run ([`Measure::of_run`]), of a finished run.
+    /// Returns a finished run's value of a metric that belongs to the whole run ([`Measure::of_run`]).
     fn value(
         &self,
         _snapshot: &ComparisonSnapshot,
@@ -42,8 +42,9 @@ pub trait Extension: Debug + Send + Sync {
         None
     }
 
-    /// Returns an interval for the mean difference of `pairs` of runs, as costs, that holds for more than new seeds, with
-    /// probability 1 − `alpha`; as an error, the sentence that says why there is none. `None` where none is due.
+    /// Returns an interval for the mean difference between the runs of each of the `pairs`, as costs. It covers more
+    /// than new seeds, with probability 1 − `alpha`. Returns `None` if no interval is due, and as an error the
+    /// sentence that explains why an interval that is due is missing.
     fn interval(
         &self,
         _snapshot: &ComparisonSnapshot,
@@ -53,17 +54,17 @@ pub trait Extension: Debug + Send + Sync {
         None
     }
 
-    /// Returns what the JSON document says of a run besides its metrics.
+    /// Returns fields for a run in the JSON document, in addition to its metrics.
     fn run_document(&self, _run: &RunSnapshot) -> Map<String, Json> {
         Map::new()
     }
 
-    /// Whether a column of `metrics.csv` is a detail, which lines of text show last.
+    /// Returns whether a column of `metrics.csv` is a detail. Lines of text show details last.
     fn is_detail(&self, _column: &str) -> bool {
         false
     }
 
-    /// Returns sentences for the table of results, below its notes.
+    /// Returns sentences to print below the notes of the table of results.
     fn sentences(&self, _snapshot: &ComparisonSnapshot) -> Vec<String> {
         Vec::new()
     }
@@ -73,12 +74,12 @@ pub trait Extension: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns further files of a report with their names, tables for example.
+    /// Returns further files of a report, such as tables, with their names.
     fn tables(&self, _snapshot: &ComparisonSnapshot) -> Vec<(String, Vec<u8>)> {
         Vec::new()
     }
 
-    /// Returns figures that come before the curves of metrics.
+    /// Returns figures to show before the curves of metrics.
     fn figures(&self, _snapshot: &ComparisonSnapshot) -> Vec<Named> {
         Vec::new()
     }
@@ -88,7 +89,7 @@ pub trait Extension: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns the tables that the dashboard shows in place of the curves, of runs in one context.
+    /// Returns the tables of bars that the dashboard can show instead of the curves, for the runs in one context.
     fn bars(
         &self,
         _snapshot: &ComparisonSnapshot,
@@ -98,27 +99,28 @@ pub trait Extension: Debug + Send + Sync {
     }
 }
 
-/// A file that a run has for an extension.
+/// A file that a run has because of an extension.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtraFile {
-    /// Its name in the run's folder.
+    /// The file's name in the run's folder.
     pub name: &'static str,
-    /// Whether it is a CSV table, of which a packed comparison has one for all runs.
+    /// Whether the file is a CSV table. A packed comparison has one such table for all runs.
     pub is_table: bool,
-    /// Rounds its content to that many significant digits, where no score is read from it.
+    /// Rounds the file's content to the given number of significant digits. `None` if the content must stay
+    /// exact.
     pub round: Option<fn(Vec<u8>, u8) -> Vec<u8>>,
 }
 
-/// Where a difference lies for more than new seeds: for new test examples, for example.
+/// An interval for a difference over more than new seeds, such as new test examples.
 #[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
 pub struct WiderInterval {
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
-    /// What else is new: `new pictures`.
+    /// The words for what is new in addition to the seeds: `new pictures`.
     pub of: String,
-    /// What is said where the interval over seeds excludes 0 and this one does not.
+    /// The sentence to print if the interval over seeds excludes 0 and this one does not.
     #[serde(skip)]
     pub doubt: String,
 }
@@ -126,24 +128,24 @@ pub struct WiderInterval {
 /// A section of the HTML report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Section {
-    /// What links to it name: `layers`.
+    /// The target of links to the section: `layers`.
     pub id: &'static str,
-    /// Its heading.
+    /// The heading.
     pub title: String,
     /// Paragraphs, one sentence each.
     pub sentences: Vec<String>,
-    /// How its tables are read.
+    /// An explanation of how to read the tables.
     pub note: String,
-    /// Its tables, each behind a line that opens it.
+    /// The tables. The page opens each one when the reader clicks its title.
     pub tables: Vec<SectionTable>,
 }
 
 /// A table of a section.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SectionTable {
-    /// The line that opens it.
+    /// The line to click.
     pub title: String,
-    /// Whether it is open to begin with.
+    /// Whether the table is open at first.
     pub is_open: bool,
     /// The cells of the header.
     pub header: Vec<String>,
@@ -151,59 +153,60 @@ pub struct SectionTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Tables of bars for the dashboard, one shown after the other by a key.
+/// Tables of bars for the dashboard. A key switches between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DashboardBars {
-    /// What the key is for, in a word: `layers`.
+    /// A word for what the key shows: `layers`.
     pub name: &'static str,
-    /// The same in the help: `what the layers do, where probed`.
+    /// The key's entry in the help: `what the layers do, where probed`.
     pub help: &'static str,
-    /// What is shown where there is nothing to show.
+    /// The text to show if there are no bars.
     pub nothing: &'static str,
-    /// What a row is: `layer`.
+    /// A word for what a row is: `layer`.
     pub row: &'static str,
     /// The tables.
     pub tables: Vec<BarTable>,
 }
 
-/// A table with a bar in each cell; a column is a setting.
+/// A table with a bar in each cell. A column is a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarTable {
-    /// Above it.
+    /// The line above the table.
     pub heading: String,
-    /// Place among the colours and name of each column.
+    /// The colour (an index into the palette) and the name of each column.
     pub columns: Vec<(usize, String)>,
-    /// The rows, from 1, with a cell per column.
+    /// The rows, numbered from 1, with one cell per column.
     pub rows: Vec<Vec<BarCell>>,
 }
 
 /// A cell of a [`BarTable`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarCell {
-    /// The value as it is shown.
+    /// The value as text.
     pub value: String,
-    /// The length of its bar, from 0 to 1.
+    /// The length of the bar, from 0 to 1.
     pub share: f64,
 }
 
-/// What extensions have read of a run.
+/// The data that extensions have read from a run's folder.
 #[derive(Clone, Debug, Default)]
 pub struct Extras(Vec<Arc<dyn Any + Send + Sync>>);
 
 impl Extras {
-    /// Returns what was read as a `T`.
+    /// Returns the data of type `T`, if an extension has read such data.
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.0.iter().find_map(|read| read.downcast_ref())
     }
 
-    /// The same with a further value.
+    /// Returns these extras with one more value.
     #[must_use]
     pub fn with(mut self, read: impl Any + Send + Sync) -> Self {
         self.0.push(Arc::new(read));
         self
     }
 
-    /// Reads what the extensions of this program know of a run; arguments as those of [`Extension::read`].
+    /// Reads the data of this program's extensions from a run's folder. The arguments are those of
+    /// [`Extension::read`].
     pub(crate) fn read(
         folder: &RunFolder,
         reported: Option<&EpochMetrics>,
@@ -216,7 +219,7 @@ impl Extras {
     }
 }
 
-/// Equal are those that were read at once.
+/// Extras are equal if they share their data in memory.
 impl PartialEq for Extras {
     fn eq(&self, other: &Self) -> bool {
         self.0.len() == other.0.len()
@@ -226,7 +229,7 @@ impl PartialEq for Extras {
 
 static EXTENSIONS: OnceLock<&'static [&'static dyn Extension]> = OnceLock::new();
 
-/// Gives this program its extensions. Call it before anything is read; a second call changes nothing.
+/// Sets this program's extensions. Call it before anything is read; a second call changes nothing.
 pub fn extend(extensions: &'static [&'static dyn Extension]) {
     let _ = EXTENSIONS.set(extensions);
 }
@@ -236,22 +239,22 @@ pub(crate) fn extensions() -> &'static [&'static dyn Extension] {
     EXTENSIONS.get().copied().unwrap_or_default()
 }
 
-/// Returns the further files of a run.
+/// Returns the files that a run has because of extensions.
 pub(crate) fn extra_files() -> impl Iterator<Item = &'static ExtraFile> {
     extensions().iter().flat_map(|extension| extension.files())
 }
 
-/// An extension for tests: what it knows of a run stands in the run's [`Extras`].
+/// An extension for tests. It finds its data of a run in the run's [`Extras`].
 #[cfg(test)]
 pub(crate) mod example {
     use super::*;
 
-    /// Adds what runs have as extras: a number as the value of metrics of whole runs, a result as the interval of every
-    /// pair, and a table of bars as it is.
+    /// Adds the run's extras: a number as the value of metrics of whole runs, a result as the interval of every pair,
+    /// and a table of bars for the dashboard.
     #[derive(Debug)]
     pub(crate) struct Known;
 
-    /// Gives this process the extension.
+    /// Installs the extension in this process.
     pub(crate) fn install() {
         extend(&[&Known]);
     }

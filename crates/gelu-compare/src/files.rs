@@ -1,5 +1,5 @@
-//! Reading and writing files: a reader never sees half of one, a file is never read beyond a sane size,
-//! and what a file says is made harmless before anybody hears of it.
+//! Reading and writing files. Readers never see a half-written file, no file is read beyond a size limit, and control
+//! characters in a file's texts are escaped.
 
 use crate::error::Place;
 use crate::names::printable;
@@ -10,16 +10,16 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
-/// No file that this program keeps about a run or a comparison is larger.
+/// The size limit in bytes: the program's files about runs and comparisons are all smaller.
 const LARGEST: u64 = 64 << 20;
 
-/// Writes `bytes` to `path`: under a temporary name beside it, synced, then renamed, so that
-/// whatever stood there before stays whole until the new content is complete. The file gets the
-/// permissions that the umask leaves it.
+/// Writes `bytes` to `path` atomically. It writes a temporary file in the same folder, syncs it and renames it, so
+/// that an earlier file at `path` stays whole until the new one is complete. The umask determines the file's
+/// permissions.
 ///
 /// # Errors
 ///
-/// When any step is refused; `path` is then untouched.
+/// Returns an error if any step fails; `path` is then untouched.
 pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -46,7 +46,7 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     sync_folder(folder)
 }
 
-/// As [`std::fs::rename`], [once it may be done](once_free).
+/// Renames a file as [`std::fs::rename`] does, [with retries on Windows](once_free).
 pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::Result<()> {
     once_free(|| fs::rename(&from, &to))?;
     #[cfg(test)]
@@ -54,8 +54,8 @@ pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::R
     Ok(())
 }
 
-/// Does something with a file. Windows refuses much of that while somebody else has it open, a worker beside this one
-/// or a virus scanner, so there it is tried for a second.
+/// Runs `work`. On Windows, retries it for a second, because Windows refuses many operations on a file while another
+/// process has it open, such as another worker or a virus scanner.
 pub(crate) fn once_free<T>(mut work: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
     const SHARING_VIOLATION: i32 = 32;
     let is_in_use = |error: &std::io::Error| {
@@ -74,11 +74,11 @@ pub(crate) fn once_free<T>(mut work: impl FnMut() -> std::io::Result<T>) -> std:
     }
 }
 
-/// The content of a file; `None` where there is none.
+/// Returns the content of a file, or `None` if there is no such file.
 ///
 /// # Errors
 ///
-/// When it cannot be read, or is larger than any file of its kind.
+/// Returns an error if the file cannot be read or is larger than 64 MiB.
 pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let file = match once_free(|| File::open(path)) {
         Ok(file) => file,
@@ -94,35 +94,36 @@ pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The text of a file; `None` where there is none.
+/// Returns the text of a file, or `None` if there is no such file.
 ///
 /// # Errors
 ///
-/// As [`read_bytes`], and when it is not UTF-8.
+/// Returns the errors of [`read_bytes`], and an error if the content is not UTF-8.
 pub fn read_text(path: &Path) -> Result<Option<String>> {
     let Some(bytes) = read_bytes(path)? else { return Ok(None) };
     let text = String::from_utf8(bytes);
     text.map(Some).map_err(|_| Error::data(path, Place::File, "is not a text in UTF-8", ""))
 }
 
-/// The value of a JSON text. Every string in it becomes one [printable] line, since whoever wrote the file may be
-/// anybody; but for commands, values and paths, which have to be what they are, and are displayed as such a line.
+/// Parses a JSON text. Every string in it becomes one [printable] line, because the file's author may not be
+/// trustworthy. Commands, values and paths stay as written, because they have to be exact; the program makes them
+/// printable when it displays them.
 ///
 /// # Errors
 ///
-/// When it is not JSON, or not that of such a value.
+/// Returns an error if the text is not JSON or does not fit the type.
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
-    // As it stands first: an error then knows its line.
+    // The text is parsed unchanged first, because then an error knows its line.
     let value = serde_json::from_slice(bytes)?;
     let mut tree = serde_json::from_slice(bytes)?;
     if make_printable(&mut tree) { serde_json::from_value(tree) } else { Ok(value) }
 }
 
-/// The value of a TOML text, its strings as those of [`from_json`].
+/// Parses a TOML text. It treats strings as [`from_json`] does.
 ///
 /// # Errors
 ///
-/// What is wrong where it is not TOML, or not that of such a value.
+/// Returns a description of the problem if the text is not TOML or does not fit the type.
 pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let value = toml::from_str(text).map_err(|error| problem(&error))?;
     let mut tree = toml::from_str(text).map_err(|error| problem(&error))?;
@@ -132,10 +133,10 @@ pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     }
 }
 
-/// What is no text for people but has to be what it is: where data is, and what a program gets.
+/// Names of the fields that must stay exactly as written: locations of data, and what programs get.
 const AS_WRITTEN: [&str; 6] = ["location", "command", "read", "setting", "values", "baseline"];
 
-/// Makes every string of a tree [`printable`], the names of fields too; whether one was not.
+/// Makes every string of a tree [`printable`], including the names of fields. Returns whether this changed any.
 fn make_printable(tree: &mut Value) -> bool {
     match tree {
         Value::String(text) => {
@@ -158,10 +159,10 @@ fn make_printable(tree: &mut Value) -> bool {
     }
 }
 
-/// No explanation needs more characters, but a library may repeat a line of any length.
+/// The limit, in characters, for a library's explanation. A library may quote a line of any length.
 const LONGEST_PROBLEM: usize = 400;
 
-/// What a library says is wrong with a file, cut short.
+/// Returns a library's description of what is wrong with a file, cut short.
 pub fn problem(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     let text = text.trim_end();
@@ -175,7 +176,7 @@ pub fn problem(error: &impl std::fmt::Display) -> String {
 ///
 /// # Errors
 ///
-/// When the disk refuses it, a full one for example.
+/// Returns an error if the sync fails, for example because the disk is full.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
     file.sync_all().map_err(Error::io("sync", path))?;
     #[cfg(test)]
@@ -183,12 +184,12 @@ pub fn sync(file: &File, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Waits until a folder's list of names is on the disk, so that a rename in it survives a power
-/// cut. Only Unix lets a folder be synced; elsewhere the rename itself has to do.
+/// Waits until a folder's list of names is on the disk, so that a rename in it survives a power cut. Only Unix can
+/// sync a folder; elsewhere it does nothing.
 ///
 /// # Errors
 ///
-/// When the folder cannot be opened or synced.
+/// Returns an error if the folder cannot be opened or synced.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         let handle = File::open(folder).map_err(Error::io("open", folder))?;
@@ -197,11 +198,11 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes a folder with all it holds; that there is none is as good.
+/// Removes a folder with its content. Succeeds if there is no such folder.
 ///
 /// # Errors
 ///
-/// When something in it cannot be removed.
+/// Returns an error if something in the folder cannot be removed.
 pub fn remove_folder(path: &Path) -> Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -211,7 +212,7 @@ pub fn remove_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// What was synced and renamed, in order: no test can cut the power.
+/// Records syncs and renames in order, because a test cannot cut the power.
 #[cfg(test)]
 pub(crate) mod steps {
     use std::cell::RefCell;
@@ -226,7 +227,7 @@ pub(crate) mod steps {
         STEPS.with_borrow_mut(|steps| steps.push(format!("{what} {name}")));
     }
 
-    /// The steps of some work in this thread.
+    /// Runs `work` and returns the steps it took in this thread.
     pub(crate) fn steps(work: impl FnOnce()) -> Vec<String> {
         STEPS.take();
         work();

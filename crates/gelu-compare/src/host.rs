@@ -1,10 +1,10 @@
-//! Which machine a process is on, as far as locks are concerned.
+//! The identity and name of the machine that a process runs on.
 
 use std::fs;
 
-/// Tells apart what cannot see each other's locks and processes: the running kernel and the
-/// process namespace (a container). Two processes with the same identity can trust the kernel's
-/// locks; of any others only a heartbeat is believed.
+/// Returns the identity of the running kernel and the process namespace (a container). Processes with the same
+/// identity can see each other's locks and processes, so they can trust the kernel's locks. Between other processes
+/// only a heartbeat counts.
 pub fn identity() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let boot = boot.map_or_else(|_| name(), |id| id.trim().to_owned());
@@ -13,7 +13,7 @@ pub fn identity() -> String {
     format!("{boot} {namespace}").trim().to_owned()
 }
 
-/// This host's name, for people.
+/// Returns this host's name, for display.
 pub fn name() -> String {
     #[cfg(unix)]
     let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());

@@ -1,14 +1,15 @@
 #![forbid(unsafe_code)]
 // Without programs, some of what they share with verdicts has no caller.
 #![cfg_attr(not(feature = "program"), allow(dead_code, unused_imports))]
-// All that is printed goes through `output`.
+// All printing goes through `output`, which escapes control characters.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-//! Which setting is better, from results over seeds: verdicts whose errors are controlled.
+//! Compares settings of programs over several seeds, with verdicts whose error rate is controlled.
 //!
 //! A run is one measurement of a setting with one seed. Runs with the same seed are pairs ([`comparison::Scores`]). A
-//! [`comparison::Rule`] says how many seeds are planned, and how many comparisons share the 5% of tables that may err; a
-//! [`comparison::Finding`] is what both make of the pairs, with its sentence. [`scores`] does so for a table from anywhere.
+//! [`comparison::Rule`] says how many seeds are planned, and how many comparisons share the 5% of tables that may
+//! contain a wrong verdict. A [`comparison::Finding`] is the result of applying the rule to the pairs, with its
+//! sentence. [`scores`] does all this for a table of scores.
 
 #[cfg(feature = "program")]
 pub mod cli;
@@ -49,7 +50,7 @@ pub use error::{Error, Result};
 #[cfg(feature = "program")]
 pub use program::{Program, Run};
 
-/// The code of the README, compiled with the documentation's tests.
+/// The README's code, compiled with the doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,19 +1,18 @@
-//! Names that become names of files: those of recipes, figures, data sets, exports. Text and numbers
-//! from elsewhere, as they may be shown.
+//! Names that become file names: those of recipes, figures, data sets, exports. Texts and numbers from elsewhere,
+//! made safe to display.
 
 use crate::{Error, Result};
 use std::fmt::Write;
 
-/// No file system takes more than 255 bytes, and a run's folder puts more behind a name.
+/// The limit in bytes. File systems take at most 255 bytes, and a run's folder adds more to a name.
 const LONGEST: usize = 100;
 
-/// Checks that `name` can be the name of a file, everywhere, and nothing else: letters, digits,
-/// `-`, `_` and `.`, not beginning with a dot. Whoever reads a name from a file that somebody else
-/// may have written has to ask here before it becomes a path.
+/// Checks that `name` can be a file name on every system: letters, digits, `-`, `_` and `.`, not beginning with a
+/// dot. Call it before you make a path from a name in a file that someone else may have written.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] saying what is named and what a name is made of.
+/// Returns [`Error::Usage`], which names `what` and lists the allowed characters.
 pub fn check_file_name(what: &str, name: &str) -> Result<()> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty()
@@ -30,11 +29,11 @@ pub fn check_file_name(what: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a text for headings is a line that shows what it is; see [`printable`].
+/// Checks that a text for headings is one line without control characters; see [`printable`].
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] naming the character that is in the way.
+/// Returns [`Error::Usage`] with the first such character.
 pub fn check_line(what: &str, text: &str) -> Result<()> {
     match text.chars().find(|c| is_obeyed(*c)) {
         Some(c) => Err(Error::Usage(format!(
@@ -45,8 +44,8 @@ pub fn check_line(what: &str, text: &str) -> Result<()> {
     }
 }
 
-/// Whether a terminal or a page would obey a character in place of showing it: control characters,
-/// what changes the direction of the text around it, and what is there without being seen.
+/// Returns whether a terminal or a browser would act on a character instead of showing it: control characters,
+/// characters that change the direction of the text around them, and invisible ones.
 pub(crate) fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -63,13 +62,13 @@ pub(crate) fn is_obeyed(c: char) -> bool {
         )
 }
 
-/// A text in one line, with the characters written out that a terminal would obey: `\u001b` for the
-/// one that begins its commands. As JSON writes them, so that a JSON document stays what it is.
+/// Returns the text in one line. It escapes the characters that a terminal would act on: `\u001b` for the one that
+/// begins a terminal's commands. The escapes are those of JSON, so that a JSON document keeps its meaning.
 pub fn printable(text: &str) -> String {
     written_out(text, is_obeyed)
 }
 
-/// The same of a text that may have lines.
+/// Returns the text escaped as by [`printable`], but with its line breaks.
 pub fn printable_lines(text: &str) -> String {
     written_out(text, |c| c != '\n' && is_obeyed(c))
 }
@@ -87,28 +86,28 @@ fn written_out(text: &str, which: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// The longest number that is written out.
+/// The length limit for numbers without an exponent.
 const LONGEST_NUMBER: usize = 24;
 
-/// A number in few characters, whatever it is: `0.001`, `1e308`.
+/// Returns a number in few characters: `0.001`, `1e308`.
 pub fn number(value: f64) -> String {
     let plain = value.to_string();
     if plain.len() <= LONGEST_NUMBER { plain } else { format!("{value:e}") }
 }
 
-/// What another program has said, for messages: its lines as they are, [`printable`] each.
+/// Returns another program's output for a message: its lines, each [`printable`].
 pub fn message_lines(text: &str) -> String {
     let line = |line: &str| printable(&line.trim_end().replace('\t', "    "));
     text.trim().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The text in one [`printable`] line: line breaks and the white space around them become one space.
+/// Returns the text in one [`printable`] line. Line breaks and the white space around them become one space.
 pub fn printable_in_one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     printable(&lines.collect::<Vec<_>>().join(" "))
 }
 
-/// A piece of a file as an error may show it, in backticks: control characters escaped, cut after 40 characters.
+/// Returns a piece of a file for an error, in backticks: control characters escaped, cut after 40 characters.
 pub fn excerpt(text: &str) -> String {
     const MOST: usize = 40;
     let mut shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
@@ -118,7 +117,7 @@ pub fn excerpt(text: &str) -> String {
     format!("`{shown}`")
 }
 
-/// [`excerpt`]s of names as an error lists them: a few of many.
+/// Returns the [`excerpt`]s of the first 12 names, and the number of the others.
 pub fn excerpts<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     const MOST: usize = 12;
     let more = names.clone().skip(MOST).count();

@@ -1,24 +1,23 @@
-//! Which file systems show for a while what was.
+//! File systems that show outdated content for a while.
 
 use std::path::Path;
 
-/// Whether a file lies on a file system of another machine whose clients remember names and attributes,
-/// and ask the server again only after a while: NFS, SMB, AFS, 9P, and whatever is behind FUSE. Cluster
-/// file systems (Lustre, GPFS, CephFS) tell their clients of every change. Of a path that is not there
-/// the nearest folder counts that is.
+/// Returns whether a file lies on a network file system whose clients cache names and attributes, and ask the server
+/// again only after a while: NFS, SMB, AFS, 9P, and everything behind FUSE. Cluster file systems (Lustre, GPFS,
+/// CephFS) notify their clients of every change. If `path` does not exist, its nearest existing ancestor counts.
 pub fn is_remembered(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     path.ancestors().find_map(kind).is_some_and(remembers)
 }
 
-/// The number that Linux knows a file system by.
+/// Returns Linux's number of the file system's type.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn kind(path: &Path) -> Option<u32> {
-    // Its width depends on the platform; the numbers have 32 bits.
+    // The field's width depends on the platform; the numbers have 32 bits.
     nix::sys::statfs::statfs(path).ok().map(|system| system.filesystem_type().0 as u32)
 }
 
-/// From `linux/magic.h` and the sources of the modules.
+/// The numbers come from `linux/magic.h` and the sources of the modules.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn remembers(kind: u32) -> bool {
     const NFS: u32 = 0x6969;
@@ -71,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_nearest_folder_that_is_there_is_asked() {
-        // /proc is on every Linux, and no disk is like it.
+        // /proc is on every Linux, and no disk has its type.
         const PROC: u32 = 0x9fa0;
         let missing = Path::new("/proc/self/none/at/all");
         assert_eq!(missing.ancestors().find_map(kind), Some(PROC));
@@ -81,7 +80,7 @@ mod tests {
 
     #[test]
     fn kinds_are_those_of_the_kernels_sources() {
-        // From `stat -f` and linux/magic.h, and as signed numbers, as statfs(2) gives them.
+        // As in `stat -f` and linux/magic.h, and as the signed numbers of statfs(2).
         for remote in [0x6969_i64, 0xfe53_4d42, i64::from(0xff53_4d42_u32 as i32), 0x6573_5546] {
             assert!(remembers(remote as u32), "{remote:x}");
         }

@@ -1,46 +1,47 @@
-//! What a process prints, read without waiting for it or for whatever inherited its output.
+//! The output of a process, read without waiting for the process or for its children that inherited the output.
 
 use std::io;
 use std::time::Duration;
 
-/// The reading end of a process's output. Dropping it closes it, whoever has the other end open.
+/// The reading end of a process's output. Dropping it closes it, even if processes still have the other end open.
 #[derive(Debug)]
 pub(crate) struct Pipe {
     end: Option<system::End>,
 }
 
-/// What a reading came to.
+/// The result of one reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// That many bytes; there may be more.
+    /// This number of bytes; there may be more.
     Bytes(usize),
-    /// Nothing is there, and somebody may still write.
+    /// There is nothing to read, but a process may still write.
     Nothing,
-    /// All was read, and nobody can write any more.
+    /// Everything was read, and no process can write any more.
     End,
 }
 
-/// No pipe holds more: 1 MiB on Linux, unless root asks for more, and 64 KiB elsewhere.
+/// An upper limit, in bytes, for the size of a pipe. Pipes have at most 1 MiB on Linux, unless root sets more, and
+/// 64 KiB elsewhere.
 const LARGEST_PIPE: usize = 16 << 20;
-/// How long the end of an output is waited for where only the end proves that all was read.
+/// The time to wait for the end of an output on systems where only the end proves that everything was read.
 #[cfg(not(unix))]
 const END: Duration = Duration::from_secs(10);
 
 impl Pipe {
-    /// Of an output that was asked for with [`Stdio::piped`](std::process::Stdio::piped).
+    /// Creates the reading end of an output that was requested with [`Stdio::piped`](std::process::Stdio::piped).
     ///
     /// # Errors
     ///
-    /// When the system does not let it be read without waiting.
+    /// Returns an error if the system does not allow reading without waiting.
     pub(crate) fn of(output: impl system::Output) -> io::Result<Self> {
         system::End::of(output).map(|end| Self { end: Some(end) })
     }
 
-    /// Hands over what is there, 64 KiB at most.
+    /// Passes the available output to `take`, at most 64 KiB.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Returns the system's errors.
     pub(crate) fn read(&mut self, take: impl FnOnce(&[u8])) -> io::Result<Reading> {
         let Some(end) = &mut self.end else { return Ok(Reading::End) };
         let read = end.read(take)?;
@@ -50,13 +51,13 @@ impl Pipe {
         Ok(read)
     }
 
-    /// Hands over what the process has printed, once it has ended. No clock has a say in it: what it printed is in the
-    /// pipe by then. Who else has the pipe open is not waited for; elsewhere than on Unix such processes have to be
-    /// ended before.
+    /// Passes the rest of the output to `take`. Call it after the process has ended: by then its output is in the
+    /// pipe, so that no timeout is needed. It does not wait for other processes that have the pipe open; on other
+    /// systems than Unix, end those first.
     ///
     /// # Errors
     ///
-    /// What the system says, and elsewhere than on Unix that the end does not come.
+    /// Returns the system's errors, and on other systems than Unix an error if the end does not come.
     pub(crate) fn read_rest(&mut self, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         #[cfg(not(unix))]
         let until = std::time::Instant::now() + END;
@@ -64,7 +65,7 @@ impl Pipe {
         loop {
             match self.read(&mut take)? {
                 Reading::End => return Ok(()),
-                // What comes now was not in the pipe when the process ended.
+                // Anything beyond a pipe's size was written after the process had ended.
                 Reading::Bytes(count) if count >= left => return Ok(()),
                 Reading::Bytes(count) => left -= count,
                 #[cfg(unix)]
@@ -79,13 +80,13 @@ impl Pipe {
         }
     }
 
-    /// Whether all was read, and nobody can write any more.
+    /// Returns whether everything was read and no process can write any more.
     pub(crate) fn is_at_its_end(&self) -> bool {
         self.end.is_none()
     }
 }
 
-/// Waits until there is something to read, for that long at most.
+/// Waits until there is something to read, for at most `limit`.
 pub(crate) fn wait(pipes: &[&Pipe], limit: Duration) {
     system::wait(pipes, limit);
 }
@@ -109,7 +110,7 @@ mod system {
     impl End {
         pub(super) fn of(output: impl Output) -> io::Result<Self> {
             let file = File::from(output.into());
-            // Of this end alone: whoever writes still waits where the pipe is full.
+            // The flag applies to this end only: writers still wait while the pipe is full.
             let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);
             fcntl(&file, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
             Ok(Self(file))
@@ -138,12 +139,12 @@ mod system {
         let ends = pipes.iter().filter_map(|pipe| pipe.end.as_ref());
         let mut ends: Vec<_> =
             ends.map(|end| PollFd::new(end.0.as_fd(), PollFlags::POLLIN)).collect();
-        // A signal ends it early, and then it is called again.
+        // A signal ends the wait early; callers then call again.
         let _ = poll(&mut ends, PollTimeout::try_from(limit).unwrap_or(PollTimeout::ZERO));
     }
 }
 
-/// Other systems do not read without waiting, so a thread of its own waits.
+/// Other systems cannot read without waiting, so a separate thread waits.
 #[cfg(not(unix))]
 mod system {
     use super::{Pipe, Reading};
@@ -151,7 +152,7 @@ mod system {
     use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
     use std::time::Duration;
 
-    /// Portions that wait to be read; a process that prints faster waits.
+    /// The capacity of the queue of unread portions. A process that prints faster has to wait.
     const WAITING: usize = 16;
 
     pub(crate) trait Output: Read + Send + 'static {}

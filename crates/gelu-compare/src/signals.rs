@@ -1,11 +1,10 @@
-//! Being asked to stop: by Ctrl-C, by a termination request, by a notice that the time is up, by a
-//! terminal that goes away.
+//! Requests to stop: Ctrl-C, termination requests, notices that the time is up, and terminals that go away.
 
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What has been asked for so far. Clones see the same.
+/// The requests so far. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
     requests: Arc<AtomicUsize>,
@@ -14,12 +13,11 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Listens to Ctrl-C, termination requests, notices (SIGUSR1) and hang-ups of this process from
-    /// now on.
+    /// Starts to listen for Ctrl-C, termination requests, notices (SIGUSR1) and hang-ups of this process.
     ///
     /// # Errors
     ///
-    /// When the system lets nothing be installed.
+    /// Returns an error if the handlers cannot be installed.
     pub fn listen() -> Result<Self> {
         let signals = Self::default();
         let heard = signals.clone();
@@ -31,25 +29,25 @@ impl Signals {
         Ok(signals)
     }
 
-    /// How often an end was asked for: once to finish the epoch under way, again to end now. A notice
-    /// asks for the former, however often it is given and whatever else was asked.
+    /// Returns how often an end was requested: 1 means to finish the current epoch, 2 or more to end now. Notices
+    /// count as a request to finish the epoch; they add nothing to other requests.
     pub fn requests(&self) -> usize {
         let noticed = usize::from(self.noticed.load(Ordering::SeqCst));
         self.requests.load(Ordering::SeqCst).max(noticed)
     }
 
-    /// Whether the terminal is gone.
+    /// Returns whether the terminal is gone.
     pub fn hung_up(&self) -> bool {
         self.hung_up.load(Ordering::SeqCst)
     }
 
-    /// Asks for an end, as Ctrl-C does.
+    /// Requests an end, as Ctrl-C does.
     pub fn request(&self) {
         self.requests.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// What a signal means.
+/// The meaning of a signal.
 enum Heard {
     Request,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there is no such signal elsewhere"))]
@@ -65,7 +63,7 @@ fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGHUP]);
     let mut signals = signals.map_err(|error| cannot_listen(&error))?;
     let thread = std::thread::Builder::new().name("signals".to_owned());
-    // Asked now: a terminal that is gone is none any more.
+    // This is determined now, because a terminal that is gone no longer counts as one.
     let (output, errors) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
     let listen = move || {
         for signal in signals.forever() {
@@ -82,8 +80,7 @@ fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
     thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))
 }
 
-/// From now on what would be written to the terminal goes nowhere: libraries panic when they cannot
-/// write to it.
+/// Redirects further output for the terminal to nowhere, because libraries panic when they cannot write to it.
 #[cfg(unix)]
 fn forget_terminal(output: bool, errors: bool) {
     let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null") else { return };

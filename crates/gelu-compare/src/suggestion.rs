@@ -1,15 +1,15 @@
-//! What was meant by a name that nothing has.
+//! Suggestions for unknown names.
 
-/// Slips of the pen that a name may have: characters inserted, left out, replaced or swapped.
+/// The number of typing errors that a name may have: inserted, missing, replaced or swapped characters.
 const SLIPS: usize = 2;
 
-/// Returns the names that `given` was probably meant for: at most two characters are inserted, missing, replaced or
-/// swapped, and fewer than half of a name's. A name's first part, up to a `-`, stands for the whole name where nothing
-/// is nearer: `mnst` is meant for `mnist-classifier`, and for others of that family.
+/// Returns the names that `given` was probably meant for: those with at most two characters inserted, missing,
+/// replaced or swapped, and fewer than half of the name's. If no name is that near, a name's first part, up to a `-`,
+/// counts as the name: `mnst` matches `mnist-classifier`, and others of that family.
 pub fn nearest<'a>(given: &str, names: &[&'a str]) -> Vec<&'a str> {
     let lower = given.to_ascii_lowercase();
     let distance = |name: &str| match strsim::osa_distance(&lower, &name.to_ascii_lowercase()) {
-        // Of a short name two slips leave nothing.
+        // Two errors in a short name leave nothing of it.
         slips if slips <= SLIPS && 2 * slips < name.len() => Some(slips),
         _ => None,
     };
@@ -30,7 +30,7 @@ pub fn did_you_mean(given: &str, names: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns the sentence that nothing is called `given`, with what was probably meant and what there is.
+/// Returns the error message for an unknown name, with suggestions and all known `names`.
 pub fn unknown(what: &str, given: &str, names: &[&str]) -> String {
     let known = names.join(", ");
     let given_as_typed = given.escape_debug();

@@ -5,24 +5,25 @@ use clap::Args;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What is asked of Slurm.
+/// Flags for the array of Slurm jobs.
 #[derive(Clone, Debug, Args)]
 pub struct Batch {
-    /// Workers: jobs of the array
+    /// Number of workers; each is one job of the array
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = whole::<u16>(1..=65535))]
     workers: u16,
-    /// Processor cores of each worker
+    /// CPU cores per worker
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = whole::<u16>(1..=65535))]
     cpus: u16,
-    /// Time limit of a job, as Slurm writes it: 30, 1:00:00, 2-12; before it, a job queues itself again
+    /// Time limit of each job in Slurm's format: 30, 1:00:00, 2-12; a job that is not done queues itself again before
+    /// the limit
     #[arg(long, value_name = "TIME")]
     time: Option<TimeLimit>,
-    /// Memory of each worker, as Slurm writes it: 4G
+    /// Memory per worker in Slurm's format: 4G
     #[arg(long, value_name = "SIZE")]
     mem: Option<String>,
-    /// GPUs of each worker: 1, or a100:1
+    /// GPUs per worker: 1, or a100:1
     #[arg(long, value_name = "GPUS")]
     gpus: Option<String>,
     /// Partition to run in
@@ -31,7 +32,7 @@ pub struct Batch {
     /// Account to charge
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Seconds before the time limit at which a worker finishes its epoch: more than one takes
+    /// Ask workers to finish their epoch this many seconds before the time limit; choose more than an epoch takes
     #[arg(long, value_name = "SECONDS", default_value_t = 120,
           value_parser = whole::<u16>(1..=65535))]
     notice: u16,
@@ -40,17 +41,18 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The same for runs that have so many seconds to end by themselves once they are given up.
+    /// Returns these flags for runs that need up to `seconds` to end by themselves after the worker gives them up.
     #[must_use]
     pub fn with_grace(self, seconds: u64) -> Self {
         Self { grace: u16::try_from(seconds).unwrap_or(u16::MAX), ..self }
     }
 
-    /// The job of a comparison in that folder, whose workers are told these arguments.
+    /// Returns the job of the comparison `name` in the folder `out`. Its workers get `arguments`; `tool` is the
+    /// program's name.
     ///
     /// # Errors
     ///
-    /// When there is no current folder.
+    /// Returns an error if the current folder or the path of this program is unknown.
     pub fn job(
         self,
         tool: &str,
@@ -79,11 +81,11 @@ impl Batch {
     }
 }
 
-/// A path as workers in other folders need it.
+/// Returns `path` as an absolute path, which workers in other folders can use.
 ///
 /// # Errors
 ///
-/// When there is no current folder.
+/// Returns an error if there is no current folder.
 pub fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(Error::io("find", path))
 }

@@ -1,4 +1,4 @@
-//! One run, trained in this process because somebody asked for it.
+//! Trains a single run in this process, as the `train` commands do.
 
 use super::stop_on_signals;
 use crate::comparison::ComparisonReader;
@@ -17,28 +17,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often the run's folder is looked at for epochs to tell.
+/// The time between two reads of the run's folder for new epochs.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A run that is trained by hand.
+/// A run to train in this process.
 #[derive(Debug)]
 pub struct ByHand<'a, E: Experiment> {
-    /// The comparison's folder, which is made where it is not there.
+    /// The comparison's folder. It is created if it does not exist.
     pub out: &'a Path,
-    /// What the comparison in it is to be.
+    /// The comparison that the folder has to hold.
     pub asked: &'a Comparison<E>,
-    /// What the run is made from.
+    /// The run's specification.
     pub spec: &'a E::Spec,
-    /// Whether it goes on without a display when the terminal goes away.
+    /// Whether training continues without a display if the terminal goes away.
     pub keep_going: bool,
 }
 
-/// How the epochs of a run are told while it is trained.
+/// The reporter of finished epochs while a run is trained.
 #[derive(Clone, Copy)]
 pub enum Telling<'a> {
-    /// By whoever trains.
+    /// The trainer reports them.
     ByTrainer,
-    /// A line an epoch, unless whoever trains says here that it has the terminal.
+    /// One line per epoch, formatted by the function. While the flag is set, the trainer has the terminal and no line
+    /// is printed.
     Lines(&'a (dyn Fn(&EpochMetrics) -> String + Sync), &'a AtomicBool),
 }
 
@@ -48,24 +49,24 @@ impl std::fmt::Debug for Telling<'_> {
     }
 }
 
-/// A run that was trained by hand.
+/// A run that was trained in this process.
 #[derive(Debug)]
 pub struct Trained<E: Experiment> {
     /// The run.
     pub run: Arc<ClaimedRun<E::Spec>>,
-    /// How it ended.
+    /// The run's status at the end.
     pub status: RunStatus,
-    /// How long another host's worker may show no sign of life.
+    /// Time without a sign of life after which a worker on another host loses its run.
     pub silence: Duration,
 }
 
 impl<E: Experiment> ByHand<'_, E> {
-    /// Trains it by `train`, which is stopped by signals.
+    /// Trains the run with `train`. Signals stop it through the [`Control`] that `train` gets.
     ///
     /// # Errors
     ///
-    /// When the folder holds another comparison or cannot be written, when another process works on the run,
-    /// and when `train` fails or panics.
+    /// Returns an error if the folder holds another comparison or cannot be written, another process works on the
+    /// run, or `train` fails or panics.
     pub fn train(
         self,
         telling: Telling<'_>,
@@ -99,11 +100,11 @@ impl<E: Experiment> ByHand<'_, E> {
 }
 
 impl<E: Experiment> Trained<E> {
-    /// Says how it ended: `said` in lines between the run's name and its folder.
+    /// Prints how the run ended: its name and status, the lines `said`, and its folder.
     ///
     /// # Errors
     ///
-    /// That it was interrupted, where it was.
+    /// Returns [`Error::Interrupted`] if the run was interrupted.
     pub fn conclude(&self, said: &str) -> Result<ExitCode> {
         let (folder, status) = (self.run.folder(), &self.status);
         let name = folder.snapshot(self.run.spec(), self.silence).name;
@@ -124,7 +125,7 @@ fn busy(run: &RunFolder, holder: Option<&Holder>) -> Error {
     }
 }
 
-/// Tells the epochs of a run while it is trained.
+/// Runs `train`, and meanwhile prints one line per finished epoch. Returns the status that `train` returns.
 fn told<S: Spec>(
     run: &ClaimedRun<S>,
     line: &(dyn Fn(&EpochMetrics) -> String + Sync),
@@ -136,7 +137,7 @@ fn told<S: Spec>(
         let telling = scope.spawn(|| {
             let mut told = before.len();
             loop {
-                // Looked at once more when it is over.
+                // Reads the folder once more after the training is over.
                 let last = over.load(Ordering::SeqCst);
                 let epochs = run.folder().metrics().unwrap_or_default();
                 for epoch in epochs.iter().skip(told) {

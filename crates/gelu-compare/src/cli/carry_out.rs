@@ -15,53 +15,52 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How often the folders are looked at while lines are printed.
+/// The time between two reads of the folders while the program prints lines.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is shown while a comparison is carried out, and what becomes of its results, as flags.
+/// Flags for the display while a comparison runs, and for exporting its results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Shown {
-    /// Export the results in the end: tensorboard, tensorboard=DIR, mlflow=URL; may be given several
-    /// times
+    /// Export the results at the end: tensorboard, tensorboard=DIR, mlflow=URL; may be given several times
     #[arg(long, value_name = "TARGET")]
     export: Vec<Target>,
-    /// Print a line per epoch instead of the dashboard
+    /// Print one line per epoch instead of the dashboard
     #[arg(long)]
     pub plain: bool,
     /// Print the results as one JSON document on standard output, and nothing else there
     #[arg(long)]
     pub json: bool,
-    /// Go on without a display when the terminal goes away, and start all runs even where the first of every
-    /// setting fail alike
+    /// Continue without a display if the terminal goes away, and start all runs even if the first run of every
+    /// setting fails in the same way
     #[arg(long)]
     keep_going: bool,
-    /// Try runs again that failed
+    /// Run failed runs again
     #[arg(long)]
     pub retry_failed: bool,
 }
 
-/// How a comparison was carried out.
+/// The outcome of running a comparison.
 #[derive(Debug)]
 pub struct CarriedOut {
-    /// What there is now.
+    /// The comparison's state at the end.
     pub snapshot: ComparisonSnapshot,
-    /// Whether nothing is wanted any more.
+    /// Whether no run is left to do.
     pub done: bool,
-    /// How many runs failed, or files could not be written.
+    /// Number of failed runs and workers, and of files that could not be written.
     pub troubles: usize,
-    /// Whether all that was to be exported was.
+    /// Whether all exports worked.
     exported: bool,
-    /// Whether it was asked to stop.
+    /// Whether the workers were asked to stop.
     stopped: bool,
     out: PathBuf,
 }
 
 impl CarriedOut {
-    /// 0 where all is done, 1 where something went wrong.
+    /// Returns 0 if everything is done, and 1 if something went wrong.
     ///
     /// # Errors
     ///
-    /// That it was interrupted, where it was.
+    /// Returns [`Error::Interrupted`] if the comparison was stopped before it was done.
     pub fn exit_code(&self) -> Result<ExitCode> {
         match (self.done, self.troubles) {
             (false, _) if self.stopped => Err(Error::Interrupted { out: self.out.clone() }),
@@ -72,12 +71,12 @@ impl CarriedOut {
 }
 
 impl Shown {
-    /// Carries out the comparison in a folder by workers of this machine, one in each of `places`, shows it, and writes the
-    /// report in the end.
+    /// Runs the comparison in `folder` with workers on this machine, one in each of `places`. Shows the progress, and
+    /// writes the report at the end.
     ///
     /// # Errors
     ///
-    /// When there is no comparison in the folder, or no worker can be started.
+    /// Returns an error if there is no comparison in the folder, or no worker can be started.
     pub fn carry_out<E: Experiment>(
         &self,
         folder: &Path,
@@ -121,7 +120,7 @@ impl Shown {
     }
 }
 
-/// Workers at work, and what is shown of it.
+/// The workers and the reader that shows their progress.
 struct Running<E: Experiment> {
     reader: ComparisonReader<E>,
     pool: WorkerPool,
@@ -175,7 +174,7 @@ impl<E: Experiment> Running<E> {
         }
     }
 
-    /// Waits until it is time to look again, or the workers have ended.
+    /// Waits for [`INTERVAL`], or until the workers have ended.
     fn wait(&mut self) {
         let mut left = INTERVAL;
         while left > Duration::ZERO && !self.pool.is_finished() {
@@ -185,7 +184,8 @@ impl<E: Experiment> Running<E> {
         }
     }
 
-    /// Waits for the workers where there is nobody to show anything to.
+    /// Waits for the workers after the display is gone. Asks them to stop after their epoch unless `keep_going` is
+    /// set.
     fn without_display(&mut self) {
         let mut stops = Stops::default();
         if !self.keep_going {
@@ -198,7 +198,7 @@ impl<E: Experiment> Running<E> {
         }
     }
 
-    /// Reports what there is.
+    /// Writes and prints the report, exports the results, and returns the outcome.
     fn conclude(mut self, shown: &Shown) -> Result<CarriedOut> {
         let (tool, snapshot) = (E::Spec::TOOL, self.reader.snapshot());
         let out = self.reader.folder().path().to_path_buf();
@@ -225,7 +225,7 @@ impl<E: Experiment> Running<E> {
         })
     }
 
-    /// Says what failed and what could not be read; how much failed.
+    /// Prints what failed and what could not be read. Returns the number of failures.
     fn complain(&self, snapshot: &ComparisonSnapshot) -> usize {
         let tool = E::Spec::TOOL;
         let mut failures = Vec::new();
@@ -259,7 +259,7 @@ impl<E: Experiment> Running<E> {
         failures.len()
     }
 
-    /// Where all is that the program of a run has printed.
+    /// Returns the command that shows the whole output of a run's program, or an empty string if there is no output.
     fn output_of(&self, run: &RunSnapshot) -> String {
         let folder = self.reader.folder().runs().join(&run.folder);
         match has_output(&folder) {
@@ -269,14 +269,14 @@ impl<E: Experiment> Running<E> {
     }
 }
 
-/// Requests to stop that were passed on to the workers.
+/// Counts the requests to stop that were passed on to the workers.
 #[derive(Default)]
 struct Stops {
     passed_on: usize,
 }
 
 impl Stops {
-    /// How often an end was asked for, where that is news.
+    /// Passes new requests to stop on to the workers. Returns the number of all requests, or 0 if none is new.
     fn pass_on(&mut self, signals: &Signals, pool: &mut WorkerPool, keep_going: bool) -> usize {
         let hang_up = usize::from(signals.hung_up() && !keep_going);
         let asked = signals.requests() + hang_up;

@@ -9,18 +9,18 @@ use std::process::ExitCode;
 /// Print completions for a shell
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// The shell; for bash, what is printed belongs into ~/.local/share/bash-completion/completions/, in a
-    /// file of the program's name
+    /// The shell; for bash, save the output in ~/.local/share/bash-completion/completions/, in a file with the
+    /// program's name
     #[arg(value_enum)]
     shell: Shell,
 }
 
 impl Completions {
-    /// Prints the completions of that command line.
+    /// Prints the completions of `command`.
     ///
     /// # Errors
     ///
-    /// When they cannot be printed.
+    /// Returns an error if standard output cannot be written.
     pub fn run(self, command: Command) -> Result<ExitCode> {
         print(&script(self.shell, command))?;
         Ok(ExitCode::SUCCESS)
@@ -37,17 +37,17 @@ fn script(shell: Shell, mut command: Command) -> String {
 /// Print the manual page
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Write a page for every command into this folder, instead of the main one to standard output
+    /// Write one page per command into this folder, instead of the main page to standard output
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 impl Man {
-    /// Prints or writes the manual of that command line.
+    /// Prints or writes the manual of `command`.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// Returns an error if the manual cannot be written.
     pub fn run(self, command: Command) -> Result<ExitCode> {
         match self.out {
             Some(folder) => {
@@ -70,8 +70,8 @@ impl Man {
     }
 }
 
-/// The command with the names of its subcommands' pages, `gelu_compare` for `gelu compare`: with a hyphen, it would be
-/// that of another program.
+/// Returns `command` with the names of its subcommands' pages, such as `gelu_compare` for `gelu compare`. With a
+/// hyphen, the name would be that of another program's page.
 fn named(command: Command, name: &str) -> Command {
     command.mut_subcommands(|subcommand| {
         let page = format!("{name}_{}", subcommand.get_name());
@@ -79,7 +79,7 @@ fn named(command: Command, name: &str) -> Command {
     })
 }
 
-/// The page of that name, and those of the subcommands.
+/// Adds the page `name` and the pages of its subcommands to `pages`.
 fn add_pages(command: &Command, name: &str, pages: &mut Vec<(String, String)>) -> Result<()> {
     pages.push((name.to_owned(), page(command, name)?));
     command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).try_for_each(
@@ -87,14 +87,14 @@ fn add_pages(command: &Command, name: &str, pages: &mut Vec<(String, String)>) -
     )
 }
 
-/// A page, which names those of the subcommands as they are called.
+/// Returns the page of `command`. It refers to the subcommands' pages by their names (see [`named`]).
 fn page(command: &Command, name: &str) -> Result<String> {
     let mut page = Vec::new();
     let man = clap_mangen::Man::new(command.clone());
     man.render(&mut page).map_err(Error::io("write", "the manual"))?;
     let mut page = String::from_utf8_lossy(&page).into_owned();
     for subcommand in command.get_subcommands() {
-        // As the format writes hyphens.
+        // The manual format escapes hyphens.
         let [name, of] = [name, subcommand.get_name()].map(|name| name.replace('-', "\\-"));
         page = page.replace(&format!("{name}\\-{of}(1)"), &format!("{name}_{of}(1)"));
     }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use clap::ValueEnum;
 
-    /// `gelu compare` and `gelu-compare` are two.
+    /// `gelu compare` and `gelu-compare` are different commands with a page each.
     #[test]
     fn no_command_has_the_page_of_another_program() {
         let folder = tempfile::tempdir().unwrap();

@@ -4,12 +4,12 @@ use crate::output::{complain, print};
 use crate::runs::ComparisonSnapshot;
 use std::path::Path;
 
-/// Exports to every target, says what became of each, and whether all of them worked. A target that
-/// is down takes nothing with it: the results are written before.
+/// Exports the results to every target and prints the outcome of each. Returns whether all exports worked. An export
+/// that fails loses nothing, because the results are already written.
 ///
 /// # Errors
 ///
-/// When standard output cannot be written to.
+/// Returns an error if standard output cannot be written.
 pub(super) fn all(
     tool: &str,
     targets: &[Target],
@@ -20,7 +20,7 @@ pub(super) fn all(
     let mut all_worked = true;
     for target in targets {
         match target.export(snapshot, comparison) {
-            // Standard output holds the JSON document and nothing else.
+            // Standard output holds only the JSON document.
             Ok(line) if json => complain(&format!("{line}\n")),
             Ok(line) => print(&format!("{line}\n"))?,
             Err(error) => {

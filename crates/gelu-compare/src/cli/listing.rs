@@ -1,7 +1,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 
-/// Aligned columns for a terminal, one line a row: text to the left, and the columns of these
-/// positions, which are numbers, to the right.
+/// Returns aligned columns for a terminal, one line per row. The columns at the positions `numbers` are
+/// right-aligned, the others left-aligned.
 pub fn listing(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);

@@ -1,5 +1,5 @@
-//! The command line: one file a command. Parses and prints, nothing else. Other programs take single
-//! commands into theirs.
+//! The command line, one file per command. These modules only parse arguments and print. Other programs include
+//! single commands in their own command lines.
 
 mod batch;
 mod by_hand;

@@ -1,23 +1,23 @@
-//! Numbers as arguments, refused with what is expected in their place.
+//! Parsers of numeric arguments. Their errors say what is expected.
 
 use crate::measure::NoWorse;
 use std::ops::RangeInclusive;
 
-/// Reads a number as an argument: `0.1`, `1e-3`. Not-a-number and infinities are read too; the code that uses the
-/// number refuses them where they make no sense.
+/// Parses a number: `0.1`, `1e-3`. Accepts not-a-number and infinities; the code that uses the number refuses them
+/// where they make no sense.
 ///
 /// # Errors
 ///
-/// What is expected, for text that is no number.
+/// Returns what is expected if `text` is not a number.
 pub fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it has to be a number, as in 0.1 or 1e-3".to_owned())
 }
 
-/// Reads a metric that must not get worse, with its margin: `loss=0.002`.
+/// Parses a metric that must not get worse, with its margin: `loss=0.002`.
 ///
 /// # Errors
 ///
-/// What is expected, for any other text.
+/// Returns what is expected if `text` has another form.
 pub fn no_worse(text: &str) -> Result<NoWorse, String> {
     let parts = text.rsplit_once('=').filter(|(metric, _)| !metric.trim().is_empty());
     let (metric, margin) =
@@ -25,16 +25,16 @@ pub fn no_worse(text: &str) -> Result<NoWorse, String> {
     Ok(NoWorse { metric: metric.trim().to_owned(), margin: number(margin.trim())? })
 }
 
-/// Reads a whole number as an argument, 0 among them.
+/// Parses a whole number; 0 is allowed.
 ///
 /// # Errors
 ///
-/// What is expected, for text that is no such number.
+/// Returns what is expected if `text` is not a whole number, or is too large for `T`.
 pub fn count<T: TryFrom<u64> + 'static>(text: &str) -> Result<T, String> {
     whole(0..=u64::MAX)(text)
 }
 
-/// Returns a reader of whole numbers in a range, for clap. It says what is expected in place of any other text.
+/// Returns a parser of whole numbers in `range`, for clap. Its error says what is expected.
 pub fn whole<T: TryFrom<u64> + 'static>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
@@ -50,8 +50,8 @@ pub fn whole<T: TryFrom<u64> + 'static>(
     }
 }
 
-/// Gives every argument of a command and its subcommands that takes a value one that is no value, and returns what is
-/// said of it where that is a parser's own error, which names neither what is expected nor an example.
+/// Returns the error messages of `command` and its subcommands that come directly from a number parser. Such a
+/// message names neither what is expected nor an example. Every flag that takes a value gets an invalid one.
 #[cfg(test)]
 pub(crate) fn raw_refusals(command: &clap::Command) -> Vec<String> {
     let mut found = Vec::new();

@@ -3,25 +3,25 @@ use crate::setting::{Axis, Role};
 use crate::{Error, Result};
 use clap::Args;
 
-/// The flags of a verdict over tasks.
+/// Flags for a verdict over tasks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OverFlags {
     /// Make one verdict over the values of this axis: data sets, tasks, languages
     #[arg(long, value_name = "AXIS")]
     over: Option<String>,
-    /// How differences of --over are brought to one scale: as they are, relative to the baseline's mean, or their ranks
+    /// How to bring the differences of --over to one scale: as they are, relative to the baseline's mean, or as ranks
     /// [default: raw]
     #[arg(long, value_name = "SCALE", requires = "over")]
     scale: Option<Scale>,
 }
 
 impl OverFlags {
-    /// Whether a verdict over tasks is asked for.
+    /// Returns whether the flags ask for a verdict over tasks.
     pub fn is_given(&self) -> bool {
         self.over.is_some()
     }
 
-    /// Declares what is asked for.
+    /// Sets `over` if the flags ask for a verdict over tasks.
     pub fn change(&self, over: &mut Option<Over>) {
         if let Some(axis) = self.over.clone() {
             *over = Some(Over { axis, scale: self.scale.unwrap_or_default() });
@@ -30,11 +30,12 @@ impl OverFlags {
 }
 
 impl Over {
-    /// Refuses an axis over which no verdict can be made.
+    /// Checks that a verdict can be made over this axis.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming what there is, and what does not go together.
+    /// Returns [`Error::Usage`] if the axis is not one with a verdict at each of two values or more, or if
+    /// `until_decided` or `no_worse` is set. The message lists the axes to choose from.
     pub fn check(&self, axes: &[Axis], until_decided: bool, no_worse: bool) -> Result<()> {
         let refuse = |problem: String| Err(Error::Usage(problem));
         let axis = &self.axis;

@@ -17,11 +17,11 @@ use tempfile::NamedTempFile;
 pub struct Pack {
     /// A comparison's folder
     folder: PathBuf,
-    /// The file to write [default: the folder's name with .zip, beside it]
+    /// The file to write [default: the folder's name with .zip, next to the folder]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Round to N significant digits, from 3 to 16, what no score is read from: metrics of the other epochs, and outcomes
-    /// of test examples
+    /// Round to N significant digits, from 3 to 16, the numbers that no score depends on: metrics of the other
+    /// epochs, and outcomes of test examples
     #[arg(long, value_name = "N", value_parser = digits)]
     digits: Option<Digits>,
 }
@@ -32,11 +32,12 @@ fn digits(text: &str) -> std::result::Result<Digits, String> {
 }
 
 impl Pack {
-    /// Writes the file, and prints how many runs it holds.
+    /// Writes the file and prints how many runs it holds.
     ///
     /// # Errors
     ///
-    /// As [`pack::pack`], when there is no comparison in the folder, and when the file would have other scores.
+    /// Returns the errors of [`pack::pack`], and an error if there is no comparison in the folder, or if rounding
+    /// would change a score.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let mut reader = AnyReader::<E>::open(&self.folder)?;
         let snapshot = reader.snapshot();
@@ -62,7 +63,7 @@ impl Pack {
     }
 }
 
-/// The table of the scores that a packed comparison has once it is read again.
+/// Returns the score table of a packed comparison, as a reader of `bytes` gets it.
 fn scores_in<E: Experiment>(bytes: &[u8]) -> Result<Vec<u8>> {
     let file =
         NamedTempFile::new().map_err(Error::io("create a file in", &std::env::temp_dir()))?;
@@ -70,7 +71,7 @@ fn scores_in<E: Experiment>(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(scores_of(&AnyReader::<E>::open(pack::open(file.path())?.path())?.snapshot()))
 }
 
-/// The table of the scores of all runs that are over.
+/// Returns the score table of all runs that are over.
 fn scores_of(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let runs = snapshot.runs.iter().filter(|run| run.status.is_over()).cloned().collect();
     runs_csv(&ComparisonSnapshot { runs, ..snapshot.clone() })
@@ -81,16 +82,16 @@ fn scores_of(snapshot: &ComparisonSnapshot) -> Vec<u8> {
 pub struct Unpack {
     /// The packed comparison
     file: PathBuf,
-    /// The folder to make [default: the file's name without its ending, beside it]
+    /// The folder to create [default: the file's name without its ending, next to the file]
     folder: Option<PathBuf>,
 }
 
 impl Unpack {
-    /// Makes the folder, and prints its path.
+    /// Creates the folder and prints its path.
     ///
     /// # Errors
     ///
-    /// As [`pack::unpack`].
+    /// Returns the errors of [`pack::unpack`].
     pub fn run(self) -> Result<ExitCode> {
         let folder = self.folder.unwrap_or_else(|| self.file.with_extension(""));
         pack::unpack(&self.file, &folder)?;
@@ -99,12 +100,13 @@ impl Unpack {
     }
 }
 
-/// The folder that a comparison at `path` goes on in: `path` itself, or for a packed comparison the folder of its name
-/// beside it, which is restored if it is not there.
+/// Returns the folder in which the comparison at `path` can be continued. That is `path` itself; if `path` is a packed
+/// comparison, it is the folder next to it, of the same name without the extension. Restores that folder if it does not
+/// exist.
 ///
 /// # Errors
 ///
-/// As [`pack::unpack`].
+/// Returns the errors of [`pack::unpack`].
 pub fn restored(path: PathBuf) -> Result<PathBuf> {
     if !pack::is_packed(&path) {
         return Ok(path);

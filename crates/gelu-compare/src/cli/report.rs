@@ -15,7 +15,8 @@ use std::process::ExitCode;
 pub struct Report {
     /// A comparison's folder, or a packed comparison
     folder: PathBuf,
-    /// Folder to write to [default: the comparison's; of a packed one, the folder of its name beside it]
+    /// Folder to write to [default: the comparison's folder; for a packed comparison, a folder with its name next to
+    /// the file]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Export the results: tensorboard, tensorboard=DIR, mlflow=URL; may be given several times
@@ -31,7 +32,7 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// When there is no comparison in the folder, or nothing can be written.
+    /// Returns an error if there is no comparison in the folder, or nothing can be written.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let opened = pack::open(&self.folder)?;
         let mut reader = AnyReader::<E>::open(opened.path())?;

@@ -11,7 +11,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// List the runs of a comparison: what there is, how it ended, how long it took
+/// List the runs of a comparison: settings, how each run ended, and how long it took
 #[derive(Debug, Args)]
 pub struct Runs {
     /// A comparison's folder, a packed comparison, or a folder that holds several
@@ -24,7 +24,7 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// When there is no comparison in the folder, or one that cannot be read.
+    /// Returns an error if there is no comparison in the folder, or it cannot be read.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let inner = comparisons_in(&self.folder);
         if inner.is_empty() || self.folder.join("comparison.toml").exists() {
@@ -82,7 +82,7 @@ fn one_line(run: &RunSnapshot) -> String {
     format!("{}{stage}", run.status)
 }
 
-/// `digits (SYNTHETIC DATA), 12 runs: 10 finished, 2 waiting; 1 min 20 s of training`.
+/// Returns a line such as `digits (SYNTHETIC DATA), 12 runs: 10 finished, 2 waiting; 1 min 20 s of training`.
 fn summary(snapshot: &ComparisonSnapshot) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for run in &snapshot.runs {
@@ -109,8 +109,8 @@ fn summary(snapshot: &ComparisonSnapshot) -> String {
     )
 }
 
-/// The seconds until all runs are over, if those that are left take as long as the finished ones did, as many at a time as
-/// there are now; `None` where none is under way, or none has finished.
+/// Returns the seconds until all runs are over, if the remaining runs take as long as the finished ones and the
+/// number of parallel runs stays as it is. Returns `None` if no run is running or none has finished.
 fn time_left(runs: &[RunSnapshot]) -> Option<f64> {
     let count = |of: &dyn Fn(&RunSnapshot) -> bool| runs.iter().filter(|run| of(run)).count();
     let finished = count(&|run| run.status == RunStatus::Finished);

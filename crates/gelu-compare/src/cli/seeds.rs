@@ -6,26 +6,26 @@ use crate::{Error, Result};
 use clap::Args;
 use std::path::Path;
 
-/// How many seeds a comparison has, and how long it waits for a worker, as flags.
+/// Flags for the number of seeds, and for how long a comparison waits for a silent worker.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Seeds {
-    /// Runs of each setting, with the seeds 1 to N [default: 8, or what the recipe says; more where these cannot decide]
+    /// Runs per setting, with the seeds 1 to N [default: 8, or the recipe's number; more if these cannot decide]
     #[arg(long, value_name = "N", value_parser = count::<u64>)]
     seeds: Option<u64>,
-    /// Add seeds until every comparison is decided; the test looks after every seed
+    /// Add seeds until every comparison is decided; the test checks after every seed
     #[arg(long, conflicts_with = "seeds")]
     until_decided: bool,
-    /// Give up deciding after N seeds [default: 20]
+    /// Stop adding seeds after N [default: 20]
     #[arg(long, value_name = "N", conflicts_with = "seeds", value_parser = count::<u64>)]
     max_seeds: Option<u64>,
-    /// Seconds after which another host's worker that shows no sign of life has lost its run
-    /// [default: 60, and 120 on a network file system]
+    /// Seconds without a sign of life after which a worker on another host loses its run [default: 60, and 120 on a
+    /// network file system]
     #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(1..=crate::runs::LONGEST_LEASE))]
     lease: Option<u64>,
 }
 
 impl Seeds {
-    /// Changes what the flags say.
+    /// Changes `seeds` and `until` to what the flags ask for.
     pub fn change(&self, seeds: &mut u64, until: &mut Option<UntilDecided>) {
         *seeds = self.seeds.unwrap_or(*seeds);
         *until = match (self.seeds, self.until_decided) {
@@ -38,8 +38,8 @@ impl Seeds {
         }
     }
 
-    /// Raises the number of seeds to one that can decide something, where none was asked for. A folder that has fewer
-    /// planned keeps them.
+    /// Raises `seeds` to the smallest number that can decide a comparison, unless `--seeds` is given. If the
+    /// comparison in the folder `out` was planned with fewer seeds, `seeds` stays unchanged.
     pub fn raise<E: Experiment>(&self, rule: &Rule, seeds: &mut u64, out: &Path) {
         let fewest = rule.fewest_seeds();
         if self.seeds.is_some() || rule.plan.until_decided || *seeds >= fewest {
@@ -51,17 +51,17 @@ impl Seeds {
         }
     }
 
-    /// The first flag that says how many seeds there are; `None` where none does.
+    /// Returns the first flag that sets the number of seeds, or `None` if there is none.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [("--seeds", self.seeds.is_some()), ("--max-seeds", self.max_seeds.is_some())];
         given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
     }
 
-    /// Refuses a number of seeds to give up after where nothing is to be decided.
+    /// Checks that `--max-seeds` is given only if the comparison adds seeds until it is decided.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`].
+    /// Returns [`Error::Usage`] if `--max-seeds` is given and `until` is `None`.
     pub fn check(&self, until: Option<UntilDecided>) -> Result<()> {
         match (self.max_seeds, until) {
             (Some(_), None) => Err(Error::Usage(
@@ -72,11 +72,12 @@ impl Seeds {
         }
     }
 
-    /// How long a lease in that folder lasts.
+    /// Returns how long a lease in the folder `out` lasts, in seconds.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where the comparison that is there has another: its workers go by that.
+    /// Returns [`Error::Usage`] if `--lease` differs from the lease of the comparison that is already there, because
+    /// its workers use that one.
     pub fn lease<E: Experiment>(&self, out: &Path) -> Result<u64> {
         let there = ComparisonFolder::<E>::open(out).and_then(|folder| folder.comparison());
         match (self.lease, there) {

@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What is asked of a cluster, as flags.
+/// Flags for submitting a comparison to a cluster.
 #[derive(Debug, Args)]
 pub struct Submission {
-    /// Submit an array of Slurm jobs; without it, only the folder is made, for another engine
+    /// Submit an array of Slurm jobs; without this flag, only create the folder, for another cluster engine
     #[arg(long)]
     slurm: bool,
-    /// Print the script, and submit nothing
+    /// Print the script and submit nothing
     #[arg(long, requires = "slurm")]
     dry_run: bool,
     #[command(flatten)]
@@ -21,18 +21,19 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// The same for runs that have so many seconds to end by themselves once they are given up.
+    /// Returns these flags for runs that need up to `seconds` to end by themselves after the worker gives them up.
     #[must_use]
     pub fn with_grace(self, seconds: u64) -> Self {
         Self { batch: self.batch.with_grace(seconds), ..self }
     }
 
-    /// Hands the comparison of that name, whose folder `make` makes, to workers of the program `tool`, each
-    /// of which is told `words`.
+    /// Creates the comparison's folder `out` with `make`, and submits workers on it or prints how to start them.
+    /// `name` is the comparison's name; the workers run the program `tool` with the additional arguments `words`.
     ///
     /// # Errors
     ///
-    /// What Slurm cannot be told, before anything is made; those of `make`; what `sbatch` says.
+    /// Returns an error if Slurm cannot take a value, which is checked before anything is created; if `make` fails;
+    /// or if `sbatch` refuses the job.
     pub fn run(
         self,
         tool: &str,
@@ -49,7 +50,7 @@ impl Submission {
         }
         make()?;
         let shown = out.display().to_string();
-        // As a flag nobody could name it.
+        // Without `./`, the folder would be taken for a flag.
         let shown = if shown.starts_with('-') { format!("./{shown}") } else { shown };
         let shown = cluster::quoted(&shown);
         print(&match job {

@@ -12,68 +12,68 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Characters in a line of a terminal.
+/// Characters per line of a terminal.
 const TERMINAL: usize = 80;
 
 /// Judge any table of scores: a CSV file with settings, seeds and a metric
 #[derive(Debug, Args)]
 pub struct Verdict {
-    /// A CSV file with one line per run: columns of settings, `seed`, and a metric; - reads standard input, a name in
-    /// .tsv has tabs, and of a packed comparison the scores are read
+    /// A CSV file with one line per run: columns of settings, `seed`, and a metric; or a .tsv file with tabs, a
+    /// packed comparison, or - for standard input
     file: PathBuf,
-    /// The column whose values are compared
+    /// Column whose values are compared
     #[arg(long, value_name = "COLUMN", required_unless_present = "wide")]
     compare: Option<String>,
-    /// Of a table with one column of scores per setting: these columns, the baseline first
+    /// In a table with one column of scores per setting: these columns, the baseline first
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with_all = ["compare", "no_worse"])]
     wide: Vec<String>,
-    /// Columns at each of whose values there is a verdict
+    /// Make one verdict for each value of these columns
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     each: Vec<String>,
-    /// The column of the metric that decides; what the scores of --wide are called [default: score]
+    /// Column of the metric that decides; with --wide, a name for the scores [default: score]
     #[arg(long, aliases = ["primary", "measure"], value_name = "COLUMN", required_unless_present = "wide")]
     metric: Option<String>,
-    /// The column of seeds, which pair runs
+    /// Column of seeds; runs with the same seed are a pair
     #[arg(long, value_name = "COLUMN", default_value = "seed")]
     seed: String,
-    /// Only lines with this value in this column, as in state=finished; may be given several times: of one column any
-    /// of the values counts
+    /// Use only lines with this value in this column, as in state=finished; may be given several times; several
+    /// values of one column are alternatives
     #[arg(long, value_name = "COLUMN=VALUE", value_parser = only)]
     only: Vec<(String, String)>,
-    /// Runs share no seeds, or not as many: compare them without pairs
+    /// Compare runs that share no seeds, or settings with different numbers of runs, without pairs
     #[arg(long)]
     unpaired: bool,
-    /// Compare each setting with this number in place of a baseline
+    /// Compare each setting with this number instead of a baseline
     #[arg(long, value_name = "NUMBER", value_parser = number, conflicts_with_all = ["baseline", "unpaired"])]
     target: Option<f64>,
     /// Make one verdict over the values of this column: data sets, tasks, languages
     #[arg(long, value_name = "COLUMN", requires = "scale", conflicts_with_all = ["each", "target", "no_worse", "planned"])]
     over: Option<String>,
-    /// How differences of --over are brought to one scale: as they are, relative to the baseline's mean, or their ranks
+    /// How to bring the differences of --over to one scale: as they are, relative to the baseline's mean, or as ranks
     #[arg(long, value_name = "SCALE", requires = "over")]
     scale: Option<Scale>,
     /// Lower values are better [the default]
     #[arg(long, conflicts_with = "higher")]
     lower: bool,
-    /// Higher values are better; with names, of these metrics alone
+    /// Higher values are better; with names, only for these metrics
     #[arg(long, value_name = "METRICS", value_delimiter = ',', num_args = 0.., require_equals = true)]
     higher: Option<Vec<String>>,
-    /// The value that the others are compared with [default: that of the first line]
+    /// Value that the others are compared with [default: that of the first line]
     #[arg(long, value_name = "VALUE")]
     baseline: Option<String>,
-    /// A difference too small to care about, in the metric's unit; without it nothing is called the same
+    /// A difference too small to care about, in the metric's unit; without it no verdict is "the same"
     #[arg(long, value_name = "DIFFERENCE", value_parser = number, conflicts_with = "unpaired")]
     negligible: Option<f64>,
-    /// Call nothing better that may be worse in another column by more than this, as in loss=0.002
+    /// Call a setting better only if it is not worse in another column by more than this, as in loss=0.002
     #[arg(long, value_name = "COLUMN=DIFFERENCE", value_parser = no_worse, conflicts_with = "unpaired")]
     no_worse: Option<NoWorse>,
-    /// How often a verdict of the table may be wrong
+    /// Maximum probability that any verdict of the table is wrong
     #[arg(long, value_name = "PROBABILITY", value_parser = number, default_value_t = ALPHA)]
     level: f64,
-    /// How many seeds were planned before the first run [default: those that are there]
+    /// Number of seeds planned before the first run [default: those in the table]
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX), conflicts_with = "unpaired")]
     planned: Option<u64>,
-    /// Draw the forest plot into FILE, which ends in .svg or .png
+    /// Save the forest plot as FILE, which ends in .svg or .png
     #[arg(long, value_name = "FILE")]
     forest: Option<PathBuf>,
     /// Print the verdicts as one JSON document on standard output, and nothing else there
@@ -81,7 +81,7 @@ pub struct Verdict {
     json: bool,
 }
 
-/// A column with a value: `state=finished`.
+/// Parses a column with a value: `state=finished`.
 fn only(text: &str) -> std::result::Result<(String, String), String> {
     match text.split_once('=') {
         Some((column, value)) if !column.trim().is_empty() => {
@@ -92,12 +92,13 @@ fn only(text: &str) -> std::result::Result<(String, String), String> {
 }
 
 impl Verdict {
-    /// Judges the table and prints the verdicts. `label` says how sentences and images call a value of the column that
-    /// is compared.
+    /// Judges the table and prints the verdicts. `label` returns the name of a compared value in sentences and
+    /// images.
     ///
     /// # Errors
     ///
-    /// A table that cannot be read or judged, a number that makes no sense, an image that cannot be written.
+    /// Returns an error if the table cannot be read or judged, a number makes no sense, or the image cannot be
+    /// written.
     pub fn run(self, label: fn(&str) -> String) -> Result<ExitCode> {
         self.check()?;
         let columns = self.columns();
@@ -134,7 +135,7 @@ impl Verdict {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The table's bytes: those of the file, or of the scores of a packed comparison.
+    /// Returns a reader of the table's bytes: those of the file, or the scores of a packed comparison.
     fn table(&self) -> Result<Box<dyn Read>> {
         Ok(match pack::scores(&self.file)? {
             Some(scores) => Box::new(Cursor::new(scores)),
@@ -177,7 +178,7 @@ impl Verdict {
         }
     }
 
-    /// Which values of a metric are better.
+    /// Returns which values of `metric` are better.
     fn direction(&self, metric: &str) -> Direction {
         let is_named =
             |names: &[String]| names.is_empty() || names.iter().any(|name| name == metric);
@@ -204,7 +205,7 @@ impl Verdict {
     }
 }
 
-/// Writes the image in the form that the file's name asks for.
+/// Writes the image to `path`, in the format of the file's ending.
 fn draw(svg: &str, path: &Path) -> Result<()> {
     let bytes = match path.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => svg.as_bytes().to_vec(),
@@ -219,7 +220,7 @@ fn draw(svg: &str, path: &Path) -> Result<()> {
     crate::files::write_atomically(path, bytes)
 }
 
-/// A sentence and its details for each comparison, and how often these verdicts err.
+/// Returns a sentence with details for each comparison, and the error rate of the verdicts.
 fn sentences(columns: &Columns, question: &Question, left_out: usize, judged: &[Judged]) -> String {
     let wrap = |text: &str| {
         let options = textwrap::Options::new(TERMINAL).subsequent_indent("  ");

@@ -1,14 +1,14 @@
 use crate::output::complain;
 use crate::runs::{ComparisonFolder, ComparisonSnapshot, Experiment, Spec};
 
-/// What could not be read of a comparison, a line each.
+/// Returns what could not be read of a comparison, one line per warning.
 pub fn warnings(tool: &str, snapshot: &ComparisonSnapshot) -> String {
     let of_runs = snapshot.runs.iter().flat_map(|run| &run.warnings);
     let all = snapshot.warnings.iter().chain(of_runs);
     all.map(|warning| format!("{tool}: warning: {warning}\n")).collect()
 }
 
-/// Says so where everybody on the machine may change what is in a folder.
+/// Prints a warning if every user of this machine can change what is in the folder.
 pub fn warn_of_open_folder<E: Experiment>(folder: &ComparisonFolder<E>) {
     if folder.is_open_to_all() {
         complain(&format!(
@@ -20,7 +20,7 @@ pub fn warn_of_open_folder<E: Experiment>(folder: &ComparisonFolder<E>) {
     }
 }
 
-/// Says that an end was asked for so often, and what becomes of it.
+/// Prints what happens after `asked` requests to stop.
 pub(super) fn say_stopping(tool: &str, asked: usize) {
     complain(&match asked {
         1 => format!(

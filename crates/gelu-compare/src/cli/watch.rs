@@ -13,25 +13,25 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Show the dashboard of a comparison that another process makes, or that is finished
+/// Show the dashboard of a comparison that another process is running, or of a finished one
 #[derive(Debug, Args)]
 pub struct Watch {
     /// A comparison's folder, or a packed comparison
     folder: PathBuf,
-    /// Print a line per epoch instead of the dashboard, until all runs are done
+    /// Print one line per epoch instead of the dashboard, until all runs are done
     #[arg(long)]
     plain: bool,
-    /// Save the dashboard as it is now as an SVG picture, and end
+    /// Save the dashboard as it is now as an SVG image, and exit
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
 }
 
 impl Watch {
-    /// Shows the comparison until it is done, or left.
+    /// Shows the comparison until all runs are done or the user leaves.
     ///
     /// # Errors
     ///
-    /// When there is no comparison in the folder, or nothing to show it on.
+    /// Returns an error if there is no comparison in the folder, or the terminal cannot be used.
     pub fn run<E: Experiment>(self) -> Result<ExitCode> {
         let opened = pack::open(&self.folder)?;
         let mut reader = AnyReader::<E>::open(opened.path())?;

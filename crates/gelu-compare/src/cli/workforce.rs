@@ -1,4 +1,4 @@
-//! What a worker's process does beside its runs.
+//! The worker's process: its flags, and how it stops.
 
 use super::numbers::count;
 use crate::comparison::ComparisonReader;
@@ -12,28 +12,29 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Which comparison a worker works on, beside whom, as arguments.
+/// Flags of a worker: its comparison, and how it shares the machine.
 #[derive(Clone, Debug, Args)]
 pub struct Workforce {
-    /// A comparison's folder, as `compare` or `submit` makes it
+    /// A comparison's folder, created by `compare` or `submit`
     pub folder: PathBuf,
-    /// Workers that share this processor's cores, this one among them
+    /// Number of workers that share this processor's cores, including this one
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<usize>)]
     pub slots: usize,
-    /// Start all runs, even where the first of every setting fail alike
+    /// Start all runs, even if the first run of every setting fails in the same way
     #[arg(long)]
     keep_going: bool,
-    /// Started by `compare`, which says on standard input when to stop, and whose end is one
+    /// Stop when `compare`, which started this worker, says so on standard input or ends
     #[arg(long, hide = true)]
     pub supervised: bool,
 }
 
 impl Workforce {
-    /// Works on the comparison until nothing is wanted, or until it is asked to stop.
+    /// Works on the comparison until no run is left to do, or until the worker is asked to stop.
     ///
     /// # Errors
     ///
-    /// When there is no comparison in the folder, or nothing is left but runs that could not be worked on.
+    /// Returns an error if there is no comparison in the folder, if this worker could work on none of the runs that
+    /// are left, or if it is interrupted.
     pub fn work<T: Trainer>(
         self,
         trainer: impl FnOnce(&ComparisonReader<T::Experiment>) -> Result<T>,
@@ -55,7 +56,8 @@ impl Workforce {
     }
 }
 
-/// Listens to the comparison. When it is gone, the epoch under way is the last.
+/// Starts a thread that obeys the comparison's requests on standard input. When the comparison's process is gone, the
+/// worker stops after the current epoch.
 fn obey(control: Control) {
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(std::result::Result::ok) {
@@ -69,8 +71,9 @@ fn obey(control: Control) {
     });
 }
 
-/// One signal ends the training after its epoch, a second one now. The terminal's end is one, too, unless
-/// training is to keep going. The program `tool` says that it has heard of it.
+/// Starts a thread that stops the training on signals: after the current epoch on the first one, at once on the
+/// second. A closed terminal counts as a signal unless `keep_going` is set. If `tool` is given, prints a message in
+/// that program's name at each signal.
 pub(super) fn stop_on_signals(
     control: Control,
     signals: Signals,
@@ -100,7 +103,7 @@ pub(super) fn stop_on_signals(
     thread.map(drop).map_err(Error::io("start a thread for", "signals"))
 }
 
-/// Makes a new process of this one, which forgets what a panic may have left behind.
+/// Replaces this process by a new one, because a panic may have left inconsistent state behind.
 #[cfg(unix)]
 fn begin_anew(tool: &str) -> Result<ExitCode> {
     use crate::output::complain;
@@ -111,7 +114,7 @@ fn begin_anew(tool: &str) -> Result<ExitCode> {
     Err(Error::io("start", program)(error))
 }
 
-/// Whoever started this process starts another.
+/// Ends this process; the process that started it starts another worker.
 #[cfg(not(unix))]
 fn begin_anew(_tool: &str) -> Result<ExitCode> {
     Ok(ExitCode::from(101))

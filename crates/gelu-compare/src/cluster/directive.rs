@@ -3,8 +3,8 @@ use crate::{Error, Result};
 use std::fmt;
 use std::path::Path;
 
-/// A line `#SBATCH --option=value`. Slurm reads it and no shell does, so nothing can be quoted as for a
-/// shell: what may stand there is checked here.
+/// A line `#SBATCH --option=value`. Slurm reads this line itself, without a shell, so shell quoting does not work.
+/// The constructors check the value instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directive {
     option: &'static str,
@@ -12,21 +12,21 @@ pub(super) struct Directive {
 }
 
 impl Directive {
-    /// An option without a value.
+    /// Creates an option without a value.
     pub(super) fn flag(option: &'static str) -> Self {
         Self { option, value: None }
     }
 
-    /// A value of our own making.
+    /// Creates an option whose value this program chose. The value is not checked.
     pub(super) fn plain(option: &'static str, value: impl fmt::Display) -> Self {
         Self { option, value: Some(value.to_string()) }
     }
 
-    /// A value that somebody has typed.
+    /// Creates an option whose value the user typed.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when it holds what Slurm might take for something else.
+    /// Returns [`Error::Usage`] if `value` contains a character that Slurm might interpret.
     pub(super) fn word(option: &'static str, value: &str) -> Result<Self> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:,+@".contains(c);
         match !value.is_empty() && value.chars().all(allowed) {
@@ -38,12 +38,13 @@ impl Directive {
         }
     }
 
-    /// A file in `folder`, whose name may be a pattern of Slurm's, as `%A_%a.log`.
+    /// Creates an option whose value is a file in `folder`. The file's name may be a pattern of Slurm's, such as
+    /// `%A_%a.log`.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when the folder's path holds what Slurm takes in no way: it is quoted, but a
-    /// quote ends that, and after a backslash no pattern counts.
+    /// Returns [`Error::Usage`] if the folder's path contains a character that cannot be written. The path is in
+    /// quotes, which a quote would end, and after a backslash Slurm replaces no pattern.
     pub(super) fn file(option: &'static str, folder: &Path, pattern: &str) -> Result<Self> {
         let folder = super::shell::utf8(folder)?;
         if folder.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
@@ -53,7 +54,7 @@ impl Directive {
                 printable(folder)
             )));
         }
-        // A percent sign of the folder's own is no pattern.
+        // Slurm must not read a percent sign in the folder's path as a pattern.
         Ok(Self::plain(option, format!("\"{}/{pattern}\"", folder.replace('%', "%%"))))
     }
 }

@@ -1,5 +1,5 @@
-//! Workers beyond one machine. There is no engine of our own: a cluster's engine starts workers,
-//! and they need nothing but the comparison's folder.
+//! Workers on a cluster. This crate has no scheduler: the cluster's own engine starts the workers, and they need only
+//! the comparison's folder.
 
 mod directive;
 mod shell;

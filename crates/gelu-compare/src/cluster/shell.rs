@@ -1,7 +1,7 @@
 use crate::{Error, Result};
 use std::path::Path;
 
-/// A text as one word of a POSIX shell, whatever is in it.
+/// Returns any text as one word of a POSIX shell.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     match !text.is_empty() && text.chars().all(plain) {
@@ -10,7 +10,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// A path as a script can hold it.
+/// Returns a path as text for a script; an error if the path is not UTF-8.
 pub(super) fn utf8(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
         Error::Usage(format!("the path {} is not UTF-8, as scripts have to be", path.display()))

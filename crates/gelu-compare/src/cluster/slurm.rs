@@ -11,59 +11,58 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a job does with the program in `worker`: see there.
+/// The part of the script that runs the program in `worker`. The file explains how.
 const BODY: &str = include_str!("workers.sh");
-/// So many seconds before the time limit an epoch that is not finished is given up.
+/// Seconds before the time limit at which an unfinished epoch is given up.
 const MARGIN: u16 = 10;
-/// Slurm may give its notice so many seconds early.
+/// Slurm may send its notice up to this many seconds early.
 const EARLY: u64 = 60;
 
 /// A Slurm array of workers on a comparison's folder.
 #[derive(Clone, Debug)]
 pub struct SlurmJob {
-    /// Name of the comparison.
+    /// The comparison's name.
     pub name: String,
-    /// What people call the program: jobs are named for it, and its `watch` shows the comparison.
+    /// The program's name for users. It begins the jobs' names, and `TOOL watch` shows the comparison.
     pub tool: String,
-    /// The comparison's folder, from the root.
+    /// The comparison's folder, as an absolute path.
     pub folder: PathBuf,
-    /// The program, from the root; the nodes have to find it there too.
+    /// The program, as an absolute path that also exists on the nodes.
     pub program: PathBuf,
-    /// How many workers.
+    /// The number of workers.
     pub workers: u16,
-    /// What the program is told besides `work FOLDER`; paths from the root.
+    /// The program's arguments after `work FOLDER`, with absolute paths.
     pub arguments: Vec<OsString>,
-    /// Processor cores of each, which are its threads.
+    /// CPU cores per worker, which are the worker's threads.
     pub cpus: u16,
-    /// How long a job may take.
+    /// The time limit of each job.
     pub time: Option<TimeLimit>,
-    /// `--mem` of each, as Slurm writes it.
+    /// `--mem` per worker, in Slurm's format.
     pub memory: Option<String>,
-    /// GPUs of each: a number, or a kind with a number.
+    /// GPUs per worker: a number, or a kind with a number.
     pub gpus: Option<String>,
-    /// Where to run.
+    /// The partition to run in.
     pub partition: Option<String>,
-    /// Who pays.
+    /// The account to charge.
     pub account: Option<String>,
-    /// Seconds before the time limit at which a worker is told to finish its epoch.
+    /// Seconds before the time limit at which Slurm asks a worker to finish its epoch.
     pub notice: u16,
-    /// Seconds that a run has to end by itself once it is given up.
+    /// Seconds that a run has to end by itself after the worker gives it up.
     pub grace: u16,
 }
 
 impl SlurmJob {
-    /// The batch script.
+    /// Returns the batch script.
     ///
-    /// Before the time limit Slurm sends it a notice of its own, SIGUSR1: the worker finishes its epoch,
-    /// and where runs are wanted still, the job goes back into the queue. SIGTERM, which a cancellation
-    /// sends, and so do a pre-emption and a requeue, ends the worker in the same way, but never makes
-    /// the script queue the job again: after the latter two Slurm does. A worker that was killed is
-    /// started again.
+    /// Before the time limit, Slurm sends the script a notice, SIGUSR1. The worker then finishes its epoch, and if
+    /// runs are left to do, the script puts the job back into the queue. SIGTERM ends the worker in the same way, but
+    /// the script does not queue the job again: Slurm sends SIGTERM for a cancellation, and also for a pre-emption or
+    /// a requeue, after which Slurm queues the job itself. The script restarts a worker that was killed.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when a value cannot be written into a `#SBATCH` line, or the time limit leaves
-    /// no time before the notice.
+    /// Returns [`Error::Usage`] if a value cannot be written into a `#SBATCH` line, or if the time limit leaves no
+    /// time before the notice.
     pub fn script(&self) -> Result<String> {
         let mut script = String::from("#!/bin/bash\n");
         for directive in self.directives()? {
@@ -92,7 +91,7 @@ impl SlurmJob {
             Directive::plain("cpus-per-task", self.cpus),
             Directive::flag("requeue"),
             Directive::plain("open-mode", "append"),
-            // To the script alone, which passes it on.
+            // `B:` sends the signal only to the script, which passes it on.
             Directive::plain("signal", format_args!("B:USR1@{}", self.notice)),
             Directive::file("output", &logs(&self.folder), "%A_%a.log")?,
         ];
@@ -108,14 +107,14 @@ impl SlurmJob {
             }
         }
         if self.gpus.is_some() {
-            // Slurm counts GPUs by tasks only where it is told how many tasks there are.
+            // Slurm applies a number of GPUs per task only if the number of tasks is given.
             directives.push(Directive::plain("ntasks", 1));
         }
         Ok(directives)
     }
 
-    /// A job that is given its notice when it begins would queue itself again and again, and train
-    /// nothing.
+    /// Checks that there is time before the notice. A job that gets its notice when it begins would queue itself
+    /// again and again without training anything.
     fn check_notice(&self) -> Result<()> {
         let notice = u64::from(self.notice);
         if self.grace >= self.notice {
@@ -135,7 +134,7 @@ impl SlurmJob {
         }
     }
 
-    /// The words of the command that is a worker, as the shell reads them.
+    /// Returns the words of the worker's command, quoted for the shell.
     fn worker(&self) -> Result<Vec<String>> {
         let mut words = vec![utf8(&self.program)?, "work", utf8(&self.folder)?];
         for argument in &self.arguments {
@@ -145,16 +144,16 @@ impl SlurmJob {
     }
 }
 
-/// Where the script is, and what its jobs say.
+/// Returns the folder of the script and of its jobs' output.
 fn logs(comparison: &Path) -> PathBuf {
     comparison.join("slurm")
 }
 
-/// Writes the script into the comparison's folder and hands it to Slurm; what Slurm says.
+/// Writes the script into the comparison's folder and submits it to Slurm. Returns Slurm's answer.
 ///
 /// # Errors
 ///
-/// When the script cannot be written, there is no Slurm here, or it refuses the job.
+/// Returns an error if the script cannot be written, Slurm is not installed here, or Slurm refuses the job.
 pub fn submit(job: &SlurmJob) -> Result<String> {
     let folder = logs(&job.folder);
     let text = job.script()?;

@@ -3,8 +3,8 @@ use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// How long a job may take, as Slurm writes it: `minutes`, `minutes:seconds`, `hours:minutes:seconds`,
-/// `days-hours`, `days-hours:minutes` or `days-hours:minutes:seconds`.
+/// The time limit of a job in Slurm's format: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`,
+/// `days-hours:minutes` or `days-hours:minutes:seconds`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeLimit {
     text: String,
@@ -12,7 +12,7 @@ pub struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// The same in seconds.
+    /// Returns the limit in seconds.
     pub fn seconds(&self) -> u64 {
         self.seconds
     }
@@ -56,7 +56,7 @@ fn seconds(text: &str) -> Option<u64> {
     Some(((days.unwrap_or(0) * 24 + hours) * 60 + minutes) * 60 + seconds)
 }
 
-/// Digits alone, and so few that no sum overflows.
+/// Parses digits only, at most nine of them, so that no sum overflows.
 fn number(digits: &str) -> Option<u64> {
     let plain = (1..=9).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| digits.parse().ok())?

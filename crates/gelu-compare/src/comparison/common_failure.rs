@@ -3,9 +3,9 @@ use crate::setting::Role;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The first of the failed runs where no other is worth its time: no run is complete, every arm has one that
-/// failed, and all that failed did so alike, with the same exit code and the same last line, numbers and paths
-/// aside. `None` otherwise.
+/// Returns the first failed run if all settings seem to fail for the same reason, so that training the other runs
+/// would be a waste. This is the case if no planned run is complete, every arm has a failed run, and all failed runs
+/// have the same exit code and the same last line, apart from numbers and paths. Returns `None` otherwise.
 pub fn common_failure(snapshot: &ComparisonSnapshot) -> Option<&RunSnapshot> {
     let planned = || snapshot.runs.iter().filter(|run| run.planned);
     if planned().any(|run| run.status.is_complete()) {
@@ -22,7 +22,7 @@ pub fn common_failure(snapshot: &ComparisonSnapshot) -> Option<&RunSnapshot> {
     alike.then_some(first)
 }
 
-/// How a run failed, and the last line that it printed.
+/// Returns how a run failed, and the last line that it printed; `None` if it did not fail.
 fn failure(run: &RunSnapshot) -> Option<[String; 2]> {
     let RunStatus::Failed { reason } = &run.status else { return None };
     let ended = reason.split("; ").next().unwrap_or_default();
@@ -46,13 +46,13 @@ mod tests {
     use super::*;
     use crate::testing::example;
 
-    /// The example with nothing begun but its first runs, which failed so.
+    /// Returns the example with no run begun except the first ones, which failed for `reasons`.
     fn failing(reasons: &[&str]) -> ComparisonSnapshot {
         let mut snapshot = example();
         for run in &mut snapshot.runs {
             run.status = RunStatus::Waiting;
         }
-        // The example lists the runs of an arm one after the other.
+        // The example lists the runs of one arm after those of another.
         let arm = |run: &RunSnapshot| run.key.setting.get("activation").cloned();
         let first = arm(&snapshot.runs[0]);
         let second = snapshot.runs.iter().position(|run| arm(run) != first).unwrap();

@@ -1,4 +1,4 @@
-//! What stands next to a verdict, for those who check it.
+//! The details next to a verdict, which help to check it.
 
 use super::finding::{Finding, Sample, ScoreSummary};
 use super::statistics::{is_skewed, rarest_failure, repeated};
@@ -6,7 +6,8 @@ use super::verdict::Verdict;
 use super::wording::Wording;
 use crate::names::excerpts;
 
-/// Scores, power, what the test assumes, and what makes one doubt it. `None` before two seeds are complete.
+/// Returns the details: scores, power, the assumptions of the test, and reasons for doubt. Returns `None` for fewer
+/// than two pairs.
 pub(super) fn details(finding: &Finding, wording: &Wording) -> Option<String> {
     let said = [
         means(finding, wording),
@@ -75,7 +76,8 @@ fn power(finding: &Finding, wording: &Wording) -> Option<String> {
     ))
 }
 
-/// Stopping at the first seed that decides takes the differences that happen to be large.
+/// Returns a warning about early stopping. The first seed that decides tends to be one at which the difference is
+/// large by chance.
 fn early(finding: &Finding) -> Option<String> {
     let after = finding.decided_after?;
     let is_early = finding.until_decided
@@ -120,7 +122,7 @@ fn pairing(finding: &Finding) -> Option<String> {
     })
 }
 
-/// Says where runs show a difference that is smaller than the negligible one.
+/// Returns a sentence if the verdict is *same* although the interval does not contain 0.
 fn below_margin(finding: &Finding, wording: &Wording) -> Option<String> {
     let [low, high] = finding.interval?.ends();
     let differs = finding.verdict == Verdict::Same && (low > 0.0 || high < 0.0);
@@ -143,7 +145,7 @@ fn coarse(finding: &Finding, wording: &Wording) -> Option<String> {
     ))
 }
 
-/// Runs that were pasted twice are no repetitions.
+/// Returns a warning about seeds with the same two scores. A run that was pasted twice is not a repetition.
 fn copies(finding: &Finding) -> Option<String> {
     let copies = repeated(finding.pairs.list());
     let said: Vec<String> =

@@ -9,32 +9,32 @@ use crate::setting::{Setting, Value};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// What a comparison of an arm with the baseline found.
+/// An arm compared with the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The arm.
     pub arm: Setting,
     /// The arm that it is compared with.
     pub baseline: Setting,
-    /// What this holds at.
+    /// The context: the values of the other axes at which the finding holds.
     pub context: Setting,
-    /// What was found.
+    /// The finding.
     pub finding: Finding,
 }
 
-/// Runs that verdicts wait for.
+/// Further runs that undecided comparisons need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FurtherSeeds {
-    /// The setting; where values are tuned, with the chosen ones.
+    /// The setting, with the chosen values of tuned axes.
     pub setting: Setting,
-    /// All seeds that it needs; those that are there already count.
+    /// All seeds that the setting needs, including those that exist already.
     pub seeds: RangeInclusive<u64>,
 }
 
-/// Every arm compared with the baseline, in every context: these ascending, arms in the order asked for. Only runs of the
-/// plan are judged.
+/// Compares every arm with the baseline in every context. Contexts are in ascending order, arms in the order in which
+/// they were requested. Only runs of the plan are judged.
 ///
-/// Where the verdict is over an axis, an arm is compared once over all its values.
+/// If the verdict is over an axis, an arm is compared once over all values of the axis.
 pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
     if let Some((over, _)) = &snapshot.criterion.over {
@@ -49,7 +49,8 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
     sides(snapshot, &best).iter().map(difference).collect()
 }
 
-/// Every arm compared with the baseline over the values of an axis, of which those count whose planned runs are all complete.
+/// Compares every arm with the baseline over the values of an axis. A value counts only if all its planned runs are
+/// complete.
 fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> Vec<Difference> {
     let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
     let context = |side: &Side<'_>| side.arm.context.without(&over.axis);
@@ -82,7 +83,8 @@ fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> 
     sides.iter().enumerate().filter(is_first).map(|(_, side)| judged(side)).collect()
 }
 
-/// Whether any pair of runs is complete: seeds that are added then have their price.
+/// Returns whether any pair of runs is complete. From then on, seeds that are added increase the chance of a wrong
+/// verdict.
 pub fn has_begun(snapshot: &ComparisonSnapshot) -> bool {
     let best = best_groups(snapshot);
     sides(snapshot, &best)
@@ -90,8 +92,9 @@ pub fn has_begun(snapshot: &ComparisonSnapshot) -> bool {
         .any(|side| !side.by_seed(snapshot, &snapshot.primary()).is_empty())
 }
 
-/// The seeds that open comparisons go on with: the next one of a comparison that goes on until it is decided, and all that
-/// were added to the planned ones. A pure function of what is on disk, so every process gets the same answer.
+/// Returns the seeds with which undecided comparisons continue: the next one if the comparison continues until it is
+/// decided, or all seeds that were added to the planned ones. This is a pure function of what is on disk, so every
+/// process gets the same answer.
 pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
     let best = best_groups(snapshot);
     let (plan, last) = (snapshot.criterion.plan, snapshot.last_seed());
@@ -107,7 +110,8 @@ pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
             false if n >= plan.seeds && n < last => last,
             _ => continue,
         };
-        // Where nothing varies with the seed, more seeds show no more; those that you add are trained all the same.
+        // If nothing varies with the seed, more seeds cannot show more. Seeds that the user adds are trained
+        // nevertheless.
         let is_hopeless = finding.is_constant && finding.judgement.is_none() && plan.until_decided;
         if !finding.is_open() || is_hopeless || n < snapshot.criterion.rule().first() {
             continue;
@@ -123,7 +127,6 @@ pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
     wanted
 }
 
-/// The two groups of a contrast.
 /// An arm and the baseline in one context.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
@@ -141,7 +144,8 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// An interval for more than new seeds, of the pairs of the first `seeds`.
+    /// Returns an extension's interval that holds for more than new seeds, at level `alpha`. It uses the pairs of the
+    /// first `seeds` seeds.
     fn wider(
         &self,
         snapshot: &ComparisonSnapshot,
@@ -173,7 +177,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// As [`by_seed`](Self::by_seed), without runs that only tune: they say nothing about the networks that are compared.
+    /// Returns the same as [`by_seed`](Self::by_seed), but nothing for runs that only tune, because they say nothing
+    /// about the networks that are compared.
     fn costs(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
         match [self.arm.stage, self.baseline.stage].contains(&Stage::Tuning) {
             true => BTreeMap::new(),
@@ -187,7 +192,7 @@ impl<'a> Side<'a> {
         runs.filter(|run| run.key.seed <= last && !run.status.is_over()).count()
     }
 
-    /// `[arm, baseline]` of each seed of which both runs are complete, as costs.
+    /// Returns `[arm, baseline]` as costs for each seed of which both runs are complete.
     fn by_seed(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
         self.paired(|run| Some(measure.cost(score(snapshot, measure, run)?)))
     }
@@ -202,7 +207,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Returns the planned groups of a snapshot's [`best_groups`], each with the baseline's in its context.
+/// Returns the planned groups among `best`, a snapshot's [`best_groups`], each with the baseline's group in the same
+/// context.
 pub fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) -> Vec<Side<'a>> {
     let against = &snapshot.criterion.baseline;
     let beside = |context: Setting| {
@@ -216,8 +222,8 @@ pub fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) -> Vec<Si
     snapshot.contexts().into_iter().flat_map(beside).collect()
 }
 
-/// Returns the value of a metric of a complete run at the epoch that is reported, the worst where it diverged; `None` for
-/// other runs, and where it was not measured.
+/// Returns the value of a metric at the reported epoch of a complete run, or the worst value if the run diverged.
+/// Returns `None` for other runs, and if the metric was not measured.
 pub fn score(snapshot: &ComparisonSnapshot, measure: &Measure, run: &RunSnapshot) -> Option<f64> {
     match run.status {
         RunStatus::Diverged { .. } => Some(measure.direction.worst()),
@@ -242,7 +248,7 @@ mod tests {
     use crate::runs::AddedSeeds;
     use crate::testing;
 
-    /// GELU and ReLU with `seeds` seeds at one setting: ReLU's errors lie `shift` above GELU's.
+    /// Returns GELU and ReLU with `seeds` seeds in one context. ReLU's errors are higher than GELU's by `shift`.
     fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
         let mut snapshot = testing::example();
         let pattern = snapshot.runs[0].clone();
@@ -396,7 +402,7 @@ mod tests {
             "{:?}",
             difference.finding
         );
-        // A task whose runs are not all complete is none yet.
+        // A task counts only if all its runs are complete.
         snapshot.runs[0].status = RunStatus::Running;
         assert_eq!(tasks(&differences(&snapshot)), 1);
         snapshot.runs.iter_mut().for_each(|run| run.key.stage = Stage::Tuning);
@@ -443,7 +449,7 @@ mod tests {
             let all = further_seeds(snapshot).into_iter();
             all.map(|further| (further.setting.text("activation"), *further.seeds.end())).collect()
         };
-        // The first seeds are the plan's own business.
+        // The first seeds are part of the plan, and are not further ones.
         let seven = until_decided(7, erratic);
         assert_eq!((wanted(&seven), has_begun(&seven)), (vec![], true));
         let next = |seed| [("gelu".to_owned(), seed), ("relu".to_owned(), seed)];

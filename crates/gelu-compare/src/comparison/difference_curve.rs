@@ -4,24 +4,24 @@ use super::summary::{best_groups, value_at};
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
 use crate::setting::Setting;
 
-/// How an arm differs from the baseline by what every epoch measures of the primary measure.
+/// The difference between an arm and the baseline in the primary measure, epoch by epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceCurve {
     /// The arm.
     pub arm: Setting,
     /// The arm that it is compared with.
     pub baseline: Setting,
-    /// What this holds at.
+    /// The context: the values of the other axes at which the curve holds.
     pub context: Setting,
-    /// Pairs of complete runs.
+    /// Number of pairs of complete runs.
     pub pairs: usize,
-    /// The mean of arm − baseline after every epoch that all pairs have: epochs from the first in which a run diverged
-    /// on are left out. No verdict goes by it.
+    /// `(epoch, mean)`: the mean of arm − baseline after every epoch that all pairs have, up to the epoch in which
+    /// the first run diverged, exclusive. No verdict depends on it.
     pub points: Vec<(usize, Mean)>,
 }
 
-/// The curves of a comparison: contexts ascending, arms in the order asked for. Only
-/// pairs of complete runs count, so that an epoch is not that of fewer than the one before.
+/// Returns the curves of a comparison, with contexts in ascending order and arms in the order in which they were
+/// requested. Uses only pairs of complete runs, so that every epoch is a mean of the same pairs.
 pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
     let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
     let measure = snapshot.primary_by_epoch();

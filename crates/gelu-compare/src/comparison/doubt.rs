@@ -1,12 +1,12 @@
-//! What makes one doubt that the runs are what they are taken for.
+//! Reasons to doubt that runs are repetitions.
 
 use super::finding::{Finding, Sample};
 
-/// From this number of pairs on, equal scores are seldom the coincidence of a coarse metric.
+/// With this number of pairs or more, equal scores are rarely a coincidence of a coarse metric.
 const TELLING: usize = 3;
 
-/// A sentence where all runs of one setting have the same score: a program that ignores its seed repeats one run, and
-/// p takes its runs for repetitions.
+/// Returns a warning if all runs of one setting have the same score. A program that ignores its seed repeats one run,
+/// but p counts its runs as repetitions.
 pub(super) fn doubt(finding: &Finding) -> Option<String> {
     let pairs = &finding.pairs;
     let count = pairs.len();

@@ -14,41 +14,41 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The scores of a setting and of the baseline, with what else is known of them.
+/// The scores of a setting and of the baseline, with facts about their runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// The setting, as sentences call it.
+    /// The setting's name in sentences.
     pub arm: String,
-    /// The baseline, as sentences call it.
+    /// The baseline's name in sentences.
     pub baseline: String,
-    /// `[arm, baseline]` of each seed whose two runs are complete, as costs, of which lower is better; +∞ where a run
+    /// `[arm, baseline]` of each seed whose two runs are complete, as costs, of which lower is better; +∞ if a run
     /// diverged.
     pub by_seed: BTreeMap<u64, [f64; 2]>,
-    /// The same of the metric that must not get worse.
+    /// The scores of the metric that must not get worse.
     pub guard: Option<Guard>,
-    /// Planned runs that are not complete.
+    /// Number of planned runs that are not complete.
     pub outstanding: usize,
-    /// Whether the networks of the two are built differently: seeds then pair batches and random numbers, and no initial
-    /// weights.
+    /// Whether the networks of the two settings are built differently. Seeds then pair batches and random numbers,
+    /// but not initial weights.
     pub built_differently: bool,
-    /// What the scores are of.
+    /// The unit that each score belongs to.
     pub sample: Sample,
 }
 
-/// What the scores of a comparison are of.
+/// The units that the scores of a comparison belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sample {
-    /// Of seeds, the same of both.
+    /// Seeds, the same for both settings.
     #[default]
     Seeds,
-    /// Of seeds, and the baseline is a number.
+    /// Seeds; the baseline is a number.
     Target,
-    /// Of tasks: differences, and the baseline is 0.
+    /// Tasks; scores are differences, and the baseline is 0.
     Tasks,
 }
 
 impl Sample {
-    /// What one score is of.
+    /// Returns the word for one unit: `seed` or `task`.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Seeds | Self::Target => "seed",
@@ -60,152 +60,155 @@ impl Sample {
 /// A metric that must not get worse by more than a margin for a setting to be called better.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guard {
-    /// How values of it are said.
+    /// The wording of the metric's values.
     pub wording: Wording,
-    /// The margin, in its own unit.
+    /// The margin, in the metric's unit.
     pub margin: f64,
-    /// Its scores, as [`Scores::by_seed`].
+    /// The metric's scores, in the form of [`Scores::by_seed`].
     pub by_seed: BTreeMap<u64, [f64; 2]>,
 }
 
-/// What a comparison of a setting with the baseline found: what is said, drawn and written of it. Numbers are in the
-/// metric's unit, errors as fractions; null where there is no such number.
+/// The result of comparing a setting with the baseline, for sentences, images and documents. Numbers are in the
+/// metric's unit, errors as fractions; null if there is no such number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// The setting, as sentences call it.
+    /// The setting's name in sentences.
     #[serde(skip)]
     pub arm: String,
-    /// The baseline, as sentences call it.
+    /// The baseline's name in sentences.
     #[serde(skip)]
     pub baseline: String,
     /// `better`, `worse`, `same` or `undecided`.
     pub verdict: Verdict,
-    /// Of runs without seeds that pair them, how many the setting and the baseline have.
+    /// Number of runs of the setting and of the baseline, if no seeds pair them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unpaired_runs: Option<[usize; 2]>,
-    /// How many seeds it is of: those of which both runs are complete, from seed 1 on without a gap once the test may
-    /// decide.
+    /// Number of seeds whose two runs are complete. Once the test may decide, only the seeds from 1 on without a gap
+    /// count.
     pub seeds: usize,
-    /// N: how many seeds were planned, or at most where the comparison goes on until it is decided.
+    /// N: the planned number of seeds, or the largest number if the comparison continues until it is decided.
     pub planned_seeds: u64,
-    /// Whether the test looks after every seed.
+    /// Whether the test checks after every seed.
     pub until_decided: bool,
-    /// After how many seeds a verdict was reached first; with `lapsed`, the one that later seeds contradict.
+    /// Number of seeds after which a verdict was first reached; with `lapsed`, the verdict that later seeds
+    /// contradict.
     pub decided_after: Option<usize>,
-    /// Whether a verdict was reached that later seeds contradict, so that it does not count any more.
+    /// Whether later seeds contradict a verdict that was reached, so that it no longer counts.
     pub lapsed: bool,
     /// The mean of setting − baseline; null with fewer than two seeds or a diverged run.
     pub mean: Option<f64>,
     /// The differences that the test does not rule out.
     pub interval: Option<FindingInterval>,
-    /// The two-sided p, times the number of comparisons, at most 1. p ≤ α decides. Null where nothing is tested.
+    /// The two-sided p, times the number of comparisons, at most 1. The difference is shown if p ≤ α. Null if nothing
+    /// is tested.
     pub p: Option<f64>,
-    /// α: with what probability a verdict of the whole table may be wrong.
+    /// α: the maximum probability that any verdict of the table is wrong.
     pub alpha: f64,
-    /// What α has become by seeds that were added to the planned ones; α where none were.
+    /// α after seeds were added to the planned ones; equal to `alpha` if none were.
     pub alpha_spent: f64,
     /// Mean and standard deviation of the setting's scores.
     pub scores: Option<ScoreSummary>,
-    /// The same of the baseline's.
+    /// Mean and standard deviation of the baseline's scores.
     pub baseline_scores: Option<ScoreSummary>,
-    /// An interval that holds for more than new seeds, where an extension has one: for new test examples.
+    /// An interval that holds for more than new seeds, such as new test examples, if an extension provides one.
     pub wider_interval: Option<WiderInterval>,
-    /// Why there is no such interval, where one is due.
+    /// The reason why an extension has no such interval although one is expected.
     pub no_wider_interval: Option<String>,
-    /// Share of seeds in which the setting is better, ties half.
+    /// Share of seeds in which the setting is better; ties count half.
     pub probability_better: Option<f64>,
     /// Wilson's 95% interval of that probability.
     pub probability_better_interval: Option<[f64; 2]>,
-    /// The difference that the planned seeds show with 80% power.
+    /// The difference that the planned seeds detect with 80% power.
     pub detectable: Option<f64>,
-    /// Var(d) / (Var A + Var B): below 1, pairing helped.
+    /// Var(d) / (Var A + Var B). Pairing helped if it is below 1.
     pub variance_ratio: Option<f64>,
-    /// Seeds in which the setting is better.
+    /// Number of seeds in which the setting is better.
     pub better: usize,
-    /// Seeds in which both are equal.
+    /// Number of seeds in which both are equal.
     pub ties: usize,
-    /// Runs of the setting that diverged.
+    /// Number of runs of the setting that diverged.
     pub diverged: usize,
-    /// Runs of the baseline that diverged.
+    /// Number of runs of the baseline that diverged.
     pub baseline_diverged: usize,
-    /// Planned runs of both that are not complete.
+    /// Number of planned runs of both that are not complete.
     pub outstanding: usize,
-    /// How many seeds in all would decide it with a probability of 70%, if the difference is as large as it looks; null
-    /// where it is decided, where nothing was declared negligible, beyond ten times the planned seeds, and over tasks, of
-    /// which none can be added.
+    /// Total number of seeds that would decide the comparison with a probability of 70%, if the difference is as
+    /// large as it looks. Null if the comparison is decided, if no difference was declared negligible, beyond ten
+    /// times the planned seeds, and over tasks, because no tasks can be added.
     pub forecast_seeds: Option<u64>,
-    /// Whether the metric that must not get worse was shown not to; null where none was named.
+    /// Whether the runs show that the metric that must not get worse does not; null if there is no such metric.
     pub no_worse: Option<bool>,
     /// The verdict as a sentence.
     pub sentence: String,
-    /// What else there is to know: power, assumptions, what makes one doubt it.
+    /// Further details: power, assumptions, reasons for doubt.
     pub details: Option<String>,
-    /// What was found at each task, where the verdict is over tasks.
+    /// The effect at each task, if the verdict is over tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<OverTasks>,
     /// The scores, as costs.
     #[serde(skip)]
     pub pairs: Pairs,
-    /// What a session makes of it; `None` outside sessions.
+    /// A session's judgement; `None` outside sessions.
     #[serde(skip)]
     pub judgement: Option<Judgement>,
-    /// What it was judged by.
+    /// The rule that the scores were judged by.
     #[serde(skip)]
     pub rule: Option<Rule>,
-    /// Why *same* is not asked for although δ was declared: the step of the scores, in the metric's unit.
+    /// The step of the scores, in the metric's unit, if it is wider than δ. *Same* is then not tested although δ was
+    /// declared.
     #[serde(skip)]
     pub coarse: Option<f64>,
-    /// Whether nothing varied with the seed.
+    /// Whether nothing varies with the seed.
     #[serde(skip)]
     pub is_constant: bool,
     /// Whether the networks are built differently.
     #[serde(skip)]
     pub built_differently: bool,
-    /// What the scores are of.
+    /// The unit that each score belongs to.
     #[serde(skip)]
     pub sample: Sample,
 }
 
-/// An interval.
+/// An interval of differences.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingInterval {
-    /// The probability with which it covers the difference: 0.95.
+    /// The probability that the interval covers the difference, such as 0.95.
     pub level: f64,
-    /// Its lower end; null where no low difference is ruled out.
+    /// The lower end; null if no low difference is ruled out.
     pub low: Option<f64>,
-    /// Its upper end; null where no high difference is ruled out.
+    /// The upper end; null if no high difference is ruled out.
     pub high: Option<f64>,
 }
 
 impl FindingInterval {
-    /// Both ends; ±∞ where nothing is ruled out.
+    /// Returns both ends; ±∞ where nothing is ruled out.
     pub fn ends(&self) -> [f64; 2] {
         [self.low.unwrap_or(f64::NEG_INFINITY), self.high.unwrap_or(f64::INFINITY)]
     }
 
-    /// Returns an interval of differences of costs in the unit of the metric.
+    /// Converts an interval of cost differences to the unit of the metric.
     fn in_unit(found: Interval, wording: &Wording) -> Self {
         Self::of(wording.ends_of_measure([found.low, found.high]), found.level)
     }
 
-    /// An interval of these ends, infinite ones among them.
+    /// Creates an interval from its ends, which may be infinite.
     pub fn of([low, high]: [f64; 2], level: f64) -> Self {
         let finite = |end: f64| end.is_finite().then_some(end);
         Self { level, low: finite(low), high: finite(high) }
     }
 }
 
-/// The scores of one setting.
+/// A summary of the scores of one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreSummary {
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// Their sample standard deviation.
+    /// The sample standard deviation.
     pub deviation: f64,
 }
 
 impl ScoreSummary {
-    /// Returns that of costs in the unit of the metric; `None` where they have no mean.
+    /// Returns the summary of `costs` in the unit of the metric; `None` if they have no mean.
     fn of(costs: &[f64], wording: &Wording) -> Option<Self> {
         let Mean { mean, deviation, .. } = Mean::of(costs)?;
         Some(Self { mean: wording.of_measure(mean), deviation })
@@ -213,13 +216,13 @@ impl ScoreSummary {
 }
 
 impl Finding {
-    /// Judges the scores by the rule, and says it in the words of the metric.
+    /// Judges the scores by `rule` and writes the sentences with `wording`.
     pub fn of(scores: Scores, rule: &Rule, wording: &Wording) -> Self {
         Self::widened(scores, rule, wording, |_, _| None)
     }
 
-    /// The same with an interval that holds for more than new seeds. `wider` gets the number of seeds and α of one
-    /// comparison, where the test has an interval, and gives costs.
+    /// Returns the same as [`of`](Self::of), with an interval that holds for more than new seeds. If the test has an
+    /// interval, `wider` gets the number of seeds and the α of one comparison, and returns an interval of costs.
     pub fn widened(
         scores: Scores,
         rule: &Rule,
@@ -327,7 +330,7 @@ impl Finding {
         finding
     }
 
-    /// Judges two groups of runs that share no seeds, once.
+    /// Judges two groups of runs that share no seeds. The test is done once.
     pub fn of_unpaired(
         [arm, baseline]: [String; 2],
         costs: [Vec<f64>; 2],
@@ -360,27 +363,27 @@ impl Finding {
         finding
     }
 
-    /// Whether it waits for further seeds: nothing is shown, and a plan has more.
+    /// Returns whether further seeds can still decide the comparison: it is undecided and not given up.
     pub fn is_open(&self) -> bool {
         self.verdict == Verdict::Undecided && !self.is_given_up()
     }
 
-    /// Whether a session has given it up.
+    /// Returns whether a session has given up the comparison.
     pub fn is_given_up(&self) -> bool {
         matches!(self.judgement, Some(Judgement::GivenUp(_)))
     }
 
-    /// Whether a run diverged, or scores are further apart than the largest number: then there is no mean.
+    /// Returns whether there is no mean, because a run diverged or scores are further apart than the largest number.
     pub fn has_no_mean(&self) -> bool {
         self.diverged + self.baseline_diverged > 0 || self.pairs.any_too_far_apart()
     }
 
-    /// How many runs each of the two has.
+    /// Returns the number of runs of the setting and of the baseline.
     pub fn runs(&self) -> [usize; 2] {
         self.unpaired_runs.unwrap_or([self.pairs.len(); 2])
     }
 
-    /// `8 seeds`; of runs without seeds, `10 and 12 runs`.
+    /// Returns `8 seeds`, or for runs without seeds `10 and 12 runs`.
     pub fn counted(&self) -> String {
         match self.unpaired_runs {
             Some([a, b]) => format!("{a} and {b} runs"),
@@ -388,16 +391,16 @@ impl Finding {
         }
     }
 
-    /// `8 seeds`, `1 seed`, `14 tasks`.
+    /// Returns `count` with its unit: `8 seeds`, `1 seed`, `14 tasks`.
     pub fn units(&self, count: u64) -> String {
         let unit = self.sample.unit();
         format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
     }
 
-    /// Half the width of the interval: how finely numbers are said. No number where there is none.
+    /// Returns half the width of the interval, which determines the decimals of numbers; NaN if unknown.
     pub fn resolution(&self) -> f64 {
         let Some(interval) = self.interval else {
-            // What the differences vary by, before there is an interval.
+            // Before there is an interval, the standard deviation of the differences takes its place.
             let mean = self.pairs.mean().filter(|mean| mean.deviation > 0.0);
             return mean.map_or(f64::NAN, |mean| mean.deviation);
         };
@@ -411,8 +414,9 @@ impl Finding {
     }
 }
 
-/// The pairs that are judged: those of the seeds from 1 on without a gap. Before a fixed plan may decide, all of its seeds
-/// that are there, so that a missing run hides no other, with whether there is no gap between them.
+/// Returns the pairs that are judged, and whether there is no gap between their seeds. These are the seeds from 1 on
+/// without a gap. Before a fixed plan may decide, they are all of its seeds that exist, so that a missing run hides
+/// no other.
 fn judged(by_seed: &BTreeMap<u64, [f64; 2]>, plan: Plan) -> (Pairs, bool) {
     let whole = by_seed.keys().zip(1..).take_while(|(seed, place)| **seed == *place).count();
     let of = |last: u64| Pairs::new(by_seed.range(1..=last).map(|(_, pair)| *pair).collect());
@@ -426,7 +430,8 @@ fn judged(by_seed: &BTreeMap<u64, [f64; 2]>, plan: Plan) -> (Pairs, bool) {
     }
 }
 
-/// The step of scores that come in steps wider than δ, of which nothing can be said to be the same within δ.
+/// Returns the step of the scores if it is wider than δ. With such scores, nothing can be shown to be the same within
+/// δ.
 fn coarse(pairs: &Pairs, negligible: f64) -> Option<f64> {
     if negligible <= 0.0 || pairs.any_diverged() {
         return None;
@@ -435,7 +440,7 @@ fn coarse(pairs: &Pairs, negligible: f64) -> Option<f64> {
 }
 
 impl Guard {
-    /// Whether the first `n` seeds show that the setting is worse by no more than the margin.
+    /// Returns whether the first `n` seeds show that the setting is worse by no more than the margin.
     fn is_kept(&self, rule: &Rule, n: usize) -> bool {
         let (pairs, is_whole) = judged(&self.by_seed, rule.plan);
         let list = pairs.list();
@@ -448,7 +453,7 @@ impl Guard {
 }
 
 impl Scores {
-    /// Scores alone: no run is outstanding.
+    /// Creates scores without outstanding runs.
     pub fn new(arm: &str, baseline: &str, by_seed: BTreeMap<u64, [f64; 2]>) -> Self {
         Self { arm: arm.to_owned(), baseline: baseline.to_owned(), by_seed, ..Self::default() }
     }

@@ -1,6 +1,6 @@
 use crate::setting::{Axis, Setting};
 
-/// Heads what is said of a comparison with what it holds at, where that is not the same of all.
+/// Puts the context in front of sentences, if a comparison has several contexts.
 #[derive(Clone, Copy, Debug)]
 pub struct Headings<'a> {
     axes: &'a [Axis],
@@ -8,15 +8,15 @@ pub struct Headings<'a> {
 }
 
 impl<'a> Headings<'a> {
-    /// For comparisons in these contexts.
+    /// Creates headings for comparisons in `contexts`.
     pub fn of<'b>(axes: &'a [Axis], contexts: impl IntoIterator<Item = &'b Setting>) -> Self {
         let mut contexts = contexts.into_iter();
         let first = contexts.next();
         Self { axes, several: contexts.any(|context| Some(context) != first) }
     }
 
-    /// What is said of the comparison there: `Dropout 0.5: …`, or as it is where there is no other
-    /// context.
+    /// Returns the sentence `said` with its context in front, as in `Dropout 0.5: …`, or `said` alone if there is
+    /// only one context.
     pub fn head(self, context: &Setting, said: &str) -> String {
         let context = context.context(self.axes);
         let mut letters = context.chars();

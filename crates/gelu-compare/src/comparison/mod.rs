@@ -1,5 +1,5 @@
-//! Which of two settings is better: from paired results to a verdict and its sentence; and many runs
-//! beside each other: what is wanted, what is there, and summing it up.
+//! Compares settings: from paired results to a verdict and its sentence. Also reads the runs of a comparison,
+//! determines which runs are left to do, and summarises the complete ones.
 
 #[cfg(feature = "program")]
 mod common_failure;

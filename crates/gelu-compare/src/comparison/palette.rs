@@ -1,8 +1,8 @@
 /// A colour: red, green, blue.
 pub type Rgb = [u8; 3];
 
-/// Colours that people with any colour vision tell apart (Okabe & Ito, 2008), the strongest first; black
-/// is left out, since it vanishes on dark terminals. Behind them, four more for large comparisons.
+/// Colours that people with any colour vision can tell apart (Okabe & Ito, 2008), the strongest first. Black is left
+/// out because it vanishes on dark terminals. Four more colours for large comparisons follow.
 const COLOURS: [Rgb; 11] = [
     [0, 114, 178],
     [213, 94, 0],
@@ -17,7 +17,7 @@ const COLOURS: [Rgb; 11] = [
     [120, 70, 30],
 ];
 
-/// The colour at this place of the palette. Behind the eleven come their darker and lighter shades.
+/// Returns the colour at `place`. After the eleven colours come their darker and lighter shades.
 pub fn colour(place: usize) -> Rgb {
     let base = COLOURS[place % COLOURS.len()];
     let darker = |share: f64| base.map(|c| (f64::from(c) * share).round() as u8);
@@ -30,7 +30,7 @@ pub fn colour(place: usize) -> Rgb {
     }
 }
 
-/// The same colour, nearer to white by `amount` (0 to 1).
+/// Returns `colour`, nearer to white by `amount` (0 to 1).
 pub fn lighter(colour: Rgb, amount: f64) -> Rgb {
     colour.map(|c| (f64::from(c) + (255.0 - f64::from(c)) * amount).round() as u8)
 }

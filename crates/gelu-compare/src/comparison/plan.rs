@@ -1,13 +1,13 @@
-//! What is to be trained: a pure function of the experiment and of what is on disk. Whoever computes it
-//! comes to the same runs, so nobody has to be the master.
+//! The runs to train, as a pure function of the experiment and of what is on disk. Every process computes the same
+//! runs, so no process has to lead the others.
 
 use super::{FurtherSeeds, best_groups, further_seeds};
 use crate::runs::{Comparison, ComparisonSnapshot, Design, Experiment, RunKey, RunStatus, Stage};
 use std::collections::{HashMap, HashSet};
 
-/// The runs still wanted, in the order they should be trained: the grid; the final runs once tuning
-/// is complete; further seeds while verdicts are open; runs that were begun beside the plan. Failed
-/// ones are not wanted until somebody takes them up again.
+/// Returns the runs that are left to train, in order: the grid; the final runs once tuning is complete; further seeds
+/// while verdicts are open; runs outside the plan that were begun. Failed runs are not included until the user
+/// retries them.
 pub fn next<E: Experiment>(
     comparison: &Comparison<E>,
     snapshot: &ComparisonSnapshot,
@@ -18,8 +18,8 @@ pub fn next<E: Experiment>(
     all(comparison, &comparison.recipe.design(), snapshot).into_iter().filter(wanted).collect()
 }
 
-/// Whether a run is one of the plan: one of its settings, with a seed up to the last. What
-/// else is on disk is shown and finished, and judged by nothing.
+/// Returns whether a run is part of the plan: it has one of the settings, and a seed up to the last. Other runs on
+/// disk are shown and finished, but no verdict uses them.
 pub fn includes<E: Experiment>(comparison: &Comparison<E>, design: &Design, key: &RunKey) -> bool {
     let seeds = match (key.stage, design.tuning_seeds) {
         (Stage::Tuning, Some(seeds)) => seeds,
@@ -29,8 +29,8 @@ pub fn includes<E: Experiment>(comparison: &Comparison<E>, design: &Design, key:
     comparison.planned && key.seed <= seeds && design.includes(&key.setting)
 }
 
-/// How many runs can be under way at the same time from now to the end: no more than are wanted now,
-/// unless more will be as these end: the final ones after tuning, or further seeds.
+/// Returns how many runs can be under way at the same time from now to the end. That is the number of runs left to
+/// train, or unlimited if more will follow: the final runs after tuning, or further seeds.
 pub fn most_at_once<E: Experiment>(
     comparison: &Comparison<E>,
     snapshot: &ComparisonSnapshot,
@@ -44,8 +44,8 @@ pub fn most_at_once<E: Experiment>(
     }
 }
 
-/// Every run that the comparison consists of, as far as that can be said now, each once: what is
-/// planned, then what is on disk beside the plan.
+/// Returns all runs of the comparison that are known by now, each once: the planned ones, then those on disk that are
+/// not in the plan.
 pub fn all<E: Experiment>(
     comparison: &Comparison<E>,
     design: &Design,
@@ -63,10 +63,11 @@ pub fn all<E: Experiment>(
     keys
 }
 
-/// Settings × seeds. Where what is reported is trained anew after tuning, these are the runs that tune.
+/// Returns the runs of all settings with all seeds. If the reported runs are trained anew after tuning, these are the
+/// tuning runs.
 ///
-/// Seeds come outermost, so that all arms have their first run before any has its second:
-/// whoever watches, or stops early, sees a comparison rather than one finished arm.
+/// Seeds are the outer loop, so that all arms have their first run before any has its second. If you watch or stop
+/// early, you see a comparison instead of one finished arm.
 pub fn grid(design: &Design) -> Vec<RunKey> {
     let (stage, seeds) = match design.tuning_seeds {
         Some(seeds) => (Stage::Tuning, seeds),
@@ -84,8 +85,8 @@ pub fn grid(design: &Design) -> Vec<RunKey> {
     keys
 }
 
-/// The runs that follow tuning: every arm in every context at its best tuned setting. None where nothing
-/// is trained anew, or a tuning run is not complete.
+/// Returns the runs that follow tuning: every arm in every context at its best tuned setting. Returns none if nothing
+/// is trained anew, or if a tuning run is not complete.
 fn finals(design: &Design, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     if design.tuning_seeds.is_none() {
         return Vec::new();
@@ -108,7 +109,7 @@ fn finals(design: &Design, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     keys
 }
 
-/// Further seeds of comparisons that are not decided; see [`further_seeds`].
+/// Returns the runs with further seeds of undecided comparisons; see [`further_seeds`].
 fn further(design: &Design, snapshot: &ComparisonSnapshot) -> Vec<RunKey> {
     let stage = match design.tuning_seeds {
         Some(_) => Stage::Final,

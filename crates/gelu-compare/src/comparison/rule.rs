@@ -3,35 +3,35 @@ use super::statistics::{Plan, detectable, fewest_seeds, session};
 use super::wording::two_digits;
 use crate::measure::Criterion;
 
-/// What every comparison of a table is judged by.
+/// The rule that every comparison of a table is judged by.
 ///
-/// Each of the m comparisons is tested at level α/m, so that all of them together err in at most a share α of tables,
-/// whatever depends on what (Bonferroni).
+/// Each of the m comparisons is tested at level α/m. Together they err in at most a share α of tables, however the
+/// comparisons depend on each other (Bonferroni).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// How many seeds are planned, and when the test may decide.
+    /// The number of planned seeds, and when the test may decide.
     pub plan: Plan,
-    /// m.
+    /// m: the number of comparisons.
     pub comparisons: usize,
-    /// α.
+    /// α: the maximum probability that any verdict of the table is wrong.
     pub alpha: f64,
-    /// δ; 0 where nothing is called the same.
+    /// δ: differences up to this size are negligible; 0 if nothing is called the same.
     pub negligible: f64,
-    /// Which judgement of a session's budget it is, from 1; `None` outside sessions.
+    /// The number of the judgement in a session's budget, from 1; `None` outside sessions.
     pub judgement: Option<u64>,
 }
 
 impl Criterion {
-    /// What the plan can show, in a sentence that is printed before the first run.
+    /// Returns a sentence on what the plan can show, for printing before the first run.
     pub(crate) fn prospect(&self) -> String {
         let sample = if self.over.is_some() { Sample::Tasks } else { Sample::Seeds };
         self.rule().prospect(sample)
     }
 
-    /// What every comparison is judged by.
+    /// Returns the rule that every comparison is judged by.
     pub fn rule(&self) -> Rule {
         Rule {
-            // Over tasks, tasks are the units, judged once.
+            // Over tasks, the units are tasks, and they are judged once.
             plan: self.over.as_ref().map_or(self.plan, |&(_, tasks)| Plan::fixed(tasks)),
             comparisons: self.comparisons,
             alpha: self.alpha,
@@ -42,22 +42,22 @@ impl Criterion {
 }
 
 impl Rule {
-    /// α′ = α/m: the level of one comparison.
+    /// Returns α′ = α/m: the level of one comparison.
     pub fn share(&self) -> f64 {
         self.alpha / self.comparisons.max(1) as f64
     }
 
-    /// The smallest number of seeds that can decide a comparison.
+    /// Returns the smallest number of seeds that can decide a comparison.
     pub fn fewest_seeds(&self) -> u64 {
         fewest_seeds(self.share())
     }
 
-    /// Whether the planned seeds can decide anything.
+    /// Returns whether the planned seeds can decide anything.
     pub fn can_decide(&self) -> bool {
         self.plan.can_decide(self.share())
     }
 
-    /// How many seeds every comparison has before anything can end it: all of a fixed plan.
+    /// Returns the number of seeds that every comparison has before it can end: all of a fixed plan.
     pub fn first(&self) -> u64 {
         match self.judgement {
             Some(_) => session::FIRST as u64,
@@ -65,7 +65,7 @@ impl Rule {
         }
     }
 
-    /// What the planned seeds, or tasks, can show, in a sentence that is printed before the first run.
+    /// Returns a sentence on what the planned seeds or tasks can show, for printing before the first run.
     pub fn prospect(&self, sample: Sample) -> String {
         let (count, unit) = (self.plan.seeds, sample.unit());
         if let Some(j) = self.judgement {
@@ -103,7 +103,8 @@ impl Rule {
     }
 }
 
-/// How often verdicts that stand together are wrong, at most: the beginning of a sentence that says under which condition.
+/// Returns the beginning of a sentence on the maximum chance that any of `verdicts` verdicts is wrong. The caller
+/// adds the condition under which this holds.
 pub(crate) fn error_rate(verdicts: usize, level: f64) -> String {
     // 100 · 0.07 is 7.000000000000001.
     let share = (1e12 * level).round() / 1e10;

@@ -5,8 +5,8 @@ use super::finding::{Finding, Guard, Sample};
 use super::verdict::Verdict;
 use super::wording::{Wording, p_value, percent};
 
-/// The verdict in one sentence, and in further ones what would decide it, what more seeds cost, and what makes one doubt
-/// it.
+/// Returns the verdict as a sentence, followed by sentences on what would decide it, what more seeds cost, and
+/// reasons for doubt.
 pub(super) fn sentence(finding: &Finding, wording: &Wording, guard: Option<&Guard>) -> String {
     let (a, b) = (&finding.arm, &finding.baseline);
     if finding.runs() == [0, 0] {
@@ -108,7 +108,7 @@ fn undecided(finding: &Finding, wording: &Wording, guard: Option<&Guard>) -> Str
     }
 }
 
-/// What a session gives up, and why.
+/// Returns the sentence on a comparison that a session gives up, with the reason.
 fn given_up(finding: &Finding, lead: &str, evidence: &str) -> String {
     let (a, b) = (&finding.arm, &finding.baseline);
     let why = match finding.pairs.len() as u64 >= finding.planned_seeds {
@@ -120,7 +120,7 @@ fn given_up(finding: &Finding, lead: &str, evidence: &str) -> String {
     )
 }
 
-/// `GELU is ahead by 0.12 points of test error`; with a diverged run, whose runs diverged.
+/// Returns `GELU is ahead by 0.12 points of test error`, or says which runs diverged.
 fn lead(finding: &Finding, wording: &Wording) -> String {
     if finding.has_no_mean() {
         return divergence(finding);
@@ -148,7 +148,7 @@ fn average(finding: &Finding) -> String {
     }
 }
 
-/// `95% interval 8.82 to 16.58; 12 seeds; p = 0.004`.
+/// Returns the evidence: `95% interval 8.82 to 16.58; 12 seeds; p = 0.004`.
 fn evidence(finding: &Finding, wording: &Wording, interval: Option<[f64; 2]>) -> String {
     let mut parts = Vec::new();
     if let (Some(ends), Some(found)) = (interval, finding.interval) {
@@ -166,7 +166,7 @@ fn evidence(finding: &Finding, wording: &Wording, interval: Option<[f64; 2]>) ->
     parts.join("; ")
 }
 
-/// What the difference is for more than new seeds: `on new pictures 8.1 to 17.3`.
+/// Returns the interval for more than new seeds: `on new test examples 8.1 to 17.3`.
 fn wider(finding: &Finding, wording: &Wording) -> Option<String> {
     let seeds = of_lead(finding)?;
     let wider = finding.wider_interval.as_ref()?;
@@ -186,7 +186,7 @@ fn turned(mean: f64, [low, high]: [f64; 2]) -> [f64; 2] {
     if mean < 0.0 { [-high, -low] } else { [low, high] }
 }
 
-/// What follows an undecided comparison.
+/// Returns a sentence on what would decide an open comparison.
 fn what_would_decide(finding: &Finding) -> Option<String> {
     let rule = finding.rule.as_ref().filter(|_| finding.is_open())?;
     if finding.unpaired_runs.is_none() && !rule.can_decide() {
@@ -211,13 +211,13 @@ fn what_would_decide(finding: &Finding) -> Option<String> {
     ))
 }
 
-/// To two significant digits: no more is known.
+/// Rounds up to two significant digits, because a forecast is not more precise.
 fn rounded_up(count: u64) -> u64 {
     let place = 10u64.pow(count.max(1).ilog10().saturating_sub(1));
     count.div_ceil(place) * place
 }
 
-/// What seeds cost that were added to the planned ones.
+/// Returns a sentence on the cost of seeds that were added to the planned ones.
 fn price(finding: &Finding) -> Option<String> {
     (finding.alpha_spent > finding.alpha).then(|| {
         format!(
@@ -230,7 +230,7 @@ fn price(finding: &Finding) -> Option<String> {
     })
 }
 
-/// Why there is no mean: `ELU diverged in 3 of 8 runs, and GELU in 1`.
+/// Returns why there is no mean: `ELU diverged in 3 of 8 runs, and GELU in 1`.
 fn divergence(finding: &Finding) -> String {
     let [of_a, of_b] = [finding.diverged, finding.baseline_diverged];
     if of_a + of_b == 0 {
@@ -245,7 +245,7 @@ fn divergence(finding: &Finding) -> String {
     }
 }
 
-/// A probability of nearly 1, with two digits of what it lacks: `95%`, `98.3%`, `99.75%`.
+/// Formats a probability of nearly 1, with two digits of its distance from 1: `95%`, `98.3%`, `99.75%`.
 fn level(probability: f64) -> String {
     let lacks = 100.0 * (1.0 - probability);
     let decimals = (1.0 - lacks.max(1e-9).log10().floor()).clamp(0.0, 9.0) as usize;

@@ -5,30 +5,31 @@ use crate::setting::{Role, Setting};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// The runs of a comparison that differ by seed alone.
+/// The runs of a comparison that differ only in the seed.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// What is compared.
+    /// The values of the compared axes.
     pub arm: Setting,
-    /// What was tuned.
+    /// The values of the tuned axes.
     pub tuned: Setting,
-    /// What the verdict holds at.
+    /// The context: the values of the axes at which the verdict holds.
     pub context: Setting,
-    /// What they are for.
+    /// The stage that the runs belong to.
     pub stage: Stage,
-    /// Whether the plan has them; what was trained beside it is shown, and judged by nothing.
+    /// Whether the runs are in the plan. Other runs are shown, but no verdict uses them.
     pub planned: bool,
-    /// One run a seed, in plan order.
+    /// One run per seed, in plan order.
     pub runs: Vec<&'a RunSnapshot>,
 }
 
 impl<'a> Group<'a> {
-    /// The same with its complete runs alone, finished and diverged: those that count.
+    /// Returns the group with only its complete runs, finished and diverged, which are the ones that count.
     pub fn complete(&self) -> Self {
         self.filtered(|run| run.status.is_complete())
     }
 
-    /// The complete runs; before there is any, those under way as they stand.
+    /// Returns the group with only its complete runs. Before there is any, returns it with all runs that have not
+    /// failed, as they are now.
     pub fn so_far(&self) -> Self {
         let complete = self.complete();
         match complete.runs.is_empty() {
@@ -42,10 +43,10 @@ impl<'a> Group<'a> {
         Self { runs, ..self.clone() }
     }
 
-    /// The median over seeds at every epoch that any of the runs has come to: `(epoch, value)`.
+    /// Returns the median over seeds as `(epoch, value)`, at every epoch that any of the runs has reached.
     ///
-    /// A diverged run counts as infinitely bad from the epoch it diverged in, so the median does
-    /// not improve by losing it; runs that have not come so far are left out.
+    /// A diverged run counts as infinitely bad from the epoch in which it diverged, so that losing a run does not
+    /// improve the median. Runs that have not reached the epoch are left out.
     pub fn median_curve(&self, measure: &Measure) -> Vec<(usize, f64)> {
         let last = self.runs.iter().map(|run| run.epochs.len()).max().unwrap_or(0);
         (1..=last)
@@ -56,8 +57,8 @@ impl<'a> Group<'a> {
             .collect()
     }
 
-    /// What the complete runs measured at `reported`, one value a run: an infinite one of a diverged
-    /// run, so that it counts as the worst. None where the comparison has no such measure.
+    /// Returns the values that the complete runs measured at `reported`, one value per run. The value of a diverged
+    /// run is infinite, so that it counts as the worst. Returns no values if the comparison has no such measure.
     pub fn values(
         &self,
         snapshot: &ComparisonSnapshot,
@@ -76,8 +77,8 @@ impl<'a> Group<'a> {
         self.runs.iter().filter_map(value).collect()
     }
 
-    /// How it stands by a measure: the median over the complete runs, or before there is any over
-    /// those under way, at the epoch that would be reported of each.
+    /// Returns the group's value of a measure: the median over the complete runs, each at its reported epoch. Before
+    /// there is any, it is the median over the runs under way, at the epochs that would be reported now.
     pub fn standing(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> Option<f64> {
         let so_far = self.so_far();
         median(so_far.runs.iter().filter_map(|run| match run.status {
@@ -88,9 +89,9 @@ impl<'a> Group<'a> {
         }))
     }
 
-    /// What is tuned is chosen by it, as a cost: the median over its complete runs of the selection
-    /// measure at the epoch that is reported; `None` before any is complete. The first seeds choose, once (see
-    /// [`ComparisonSnapshot::choosing_seeds`]); where runs only tune, all of them.
+    /// Returns the cost by which tuned values are chosen: the median of the selection measure over the complete runs,
+    /// at the reported epoch. Returns `None` before any run is complete. Only the first seeds choose, and only once
+    /// (see [`ComparisonSnapshot::choosing_seeds`]); if the runs only tune, all seeds choose.
     pub fn score(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
         let measure = snapshot.selection();
         let first = snapshot.choosing_seeds;
@@ -100,7 +101,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The epoch of a run that its results are those of.
+/// Returns the epoch of a run that its results are taken from.
 pub fn reported_epoch<'a>(
     snapshot: &ComparisonSnapshot,
     run: &'a RunSnapshot,
@@ -117,8 +118,8 @@ pub(super) fn value_at(run: &RunSnapshot, epoch: usize, measure: &Measure) -> Op
     }
 }
 
-/// The runs grouped by everything but the seed, in plan order; those beside the plan apart from
-/// those of it.
+/// Returns the runs grouped by everything but the seed, in plan order. Runs outside the plan have groups of their
+/// own.
 pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places: HashMap<(&Setting, Stage, bool), usize> = HashMap::new();
@@ -144,9 +145,9 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
     groups
 }
 
-/// For every arm and context, the group whose tuned setting scores best, in plan order. Groups without a complete run are chosen only where no other is left, and groups beside
-/// the plan only where there is none of it. Where there are final runs, they are the best: what
-/// they were tuned to was chosen by the tuning ones.
+/// Returns, for every arm and context, the group whose tuned setting scores best, in plan order. A group without a
+/// complete run is chosen only if there is no other, and a group outside the plan only if there is none in the plan.
+/// If there are final runs, their group is the best, because the tuning runs have chosen its tuned values.
 pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
     let score = |group: &Group<'_>| group.score(snapshot).unwrap_or(f64::INFINITY);
     let rank = |group: &Group<'_>| (group.planned, group.stage == Stage::Final);
@@ -234,7 +235,7 @@ mod tests {
         let sound = |epoch: usize| -> Vec<f64> {
             group.runs[..2].iter().map(|r| r.epochs[epoch - 1].get("valid_loss").unwrap()).collect()
         };
-        // Of two sound runs and an infinitely bad one, the worse sound one is the median.
+        // The median of two sound runs and an infinitely bad one is the worse sound run.
         let worse = sound(6).into_iter().fold(0.0, f64::max);
         assert_eq!(curve[5], (6, worse));
         assert_eq!(curve.len(), 12);
@@ -254,7 +255,7 @@ mod tests {
     #[test]
     fn a_learning_rate_is_scored_at_the_epoch_that_is_reported() {
         let mut snapshot = example();
-        // In passing, the slower rate was once the best of all.
+        // At an earlier epoch, the slower rate was the best of all.
         for run in snapshot.runs.iter_mut().filter(|run| run.key.setting.number("lr") == 1e-4) {
             run.epochs[2].set("valid_loss", 0.0);
         }

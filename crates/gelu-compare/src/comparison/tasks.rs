@@ -1,4 +1,4 @@
-//! Verdicts over tasks: the units are tasks, each with the mean of its seeds.
+//! Verdicts over tasks. The unit is a task, with the mean over its seeds.
 
 use super::finding::{Finding, FindingInterval, Sample, Scores};
 use super::rule::Rule;
@@ -9,47 +9,48 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a setting and the baseline scored at one task, as costs.
+/// The scores of a setting and of the baseline at one task, as costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Its name.
+    /// The task's name.
     pub name: String,
     /// `[arm, baseline]` by seed.
     pub by_seed: BTreeMap<u64, [f64; 2]>,
 }
 
-/// What a setting has over the baseline at one task; no verdict.
+/// The difference between a setting and the baseline at one task. It is not a verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskEffect {
     /// The task.
     pub task: String,
-    /// Seeds of which both runs are complete.
+    /// Number of seeds of which both runs are complete.
     pub seeds: usize,
-    /// The mean of setting − baseline, in the metric's unit; null where a run diverged.
+    /// The mean of setting − baseline, in the metric's unit; null if a run diverged.
     pub mean: Option<f64>,
-    /// The same on the scale that all tasks share, which the verdict is made of.
+    /// The mean on the scale that all tasks share, which the verdict is made from.
     pub on_scale: Option<f64>,
-    /// Its 95% interval, as if this task were the only one.
+    /// The 95% interval of the mean, as if this task were the only one.
     pub interval: Option<FindingInterval>,
-    /// Whether the setting is ahead; null where neither is.
+    /// Whether the setting is ahead; null if neither is.
     pub ahead: Option<bool>,
 }
 
-/// What a setting has over the baseline on tasks like these.
+/// A setting compared with the baseline over several tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OverTasks {
-    /// How differences were brought to one scale.
+    /// The scale that the differences were brought to.
     pub scale: Scale,
-    /// In how many tasks the setting is ahead.
+    /// Number of tasks in which the setting is ahead.
     pub ahead: usize,
     /// The p of the signed ranks of the differences, times the number of comparisons, at most 1.
     pub signed_rank_p: Option<f64>,
-    /// Each task.
+    /// The effect at each task.
     pub tasks: Vec<TaskEffect>,
 }
 
-/// The verdict over `planned` tasks, with the effect at each that is there: D_t is the mean over seeds at task t, and the exact test is that of all
-/// D_t, once, after all tasks of the rule's plan. `scores` names the setting and the baseline.
+/// Returns the verdict over `tasks`, with the effect at each of them. D_t is the mean difference over the seeds of
+/// task t. The exact test of all D_t is done once, after all tasks of the rule's plan. `scores` names the setting and
+/// the baseline.
 pub fn over_tasks(
     scores: Scores,
     tasks: &[Task],
@@ -80,7 +81,7 @@ pub fn over_tasks(
 }
 
 impl Task {
-    /// D_t as a cost; ±∞ where a run diverged.
+    /// Returns D_t as a cost; ±∞ if a run diverged.
     fn difference(&self, scale: Scale) -> f64 {
         let count = self.by_seed.len().max(1) as f64;
         let mean = |side: usize| self.by_seed.values().map(|pair| pair[side]).sum::<f64>() / count;
@@ -122,7 +123,7 @@ impl Task {
 }
 
 impl OverTasks {
-    /// In how many tasks the setting called `arm` is ahead, and the effect at each, a line each.
+    /// Returns lines of text: the number of tasks in which the setting `arm` is ahead, then the effect at each task.
     pub fn words(&self, arm: &str, wording: &Wording) -> Vec<String> {
         let p = self.signed_rank_p;
         let p = p.map_or_else(String::new, |p| format!("; by signed ranks p = {p:.2}"));
@@ -132,7 +133,7 @@ impl OverTasks {
 }
 
 impl TaskEffect {
-    /// `iris: 0.4 (0.1 to 0.7; 14 seeds)`.
+    /// Returns `iris: 0.4 (0.1 to 0.7; 14 seeds)`.
     pub fn words(&self, wording: &Wording) -> String {
         let ends = self.interval.map(|interval| interval.ends());
         let resolution = ends.map_or(f64::NAN, |[low, high]| (high - low) / 2.0);
@@ -194,7 +195,7 @@ mod tests {
     fn scales_make_tasks_alike() {
         let all = tasks(&[-0.3, -0.5, -0.2, -0.6, -0.4, 0.01]);
         let ratio = of(&all, Scale::Ratio).0;
-        // Means of seeds: 1 + i + d + 0.0035 against 1 + i − 0.007.
+        // The means over seeds are 1 + i + d + 0.0035 and 1 + i − 0.007.
         let share = |(i, d): (f64, f64)| (d + 0.0105) / (1.0 + i - 0.007);
         let expected = [(0., -0.3), (1., -0.5), (2., -0.2), (3., -0.6), (4., -0.4), (5., 0.01)]
             .map(share)

@@ -2,20 +2,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// α where no other is asked for: the probability of a wrong verdict that a whole table may have.
+/// The default α: the maximum probability that any verdict of a table is wrong.
 pub const ALPHA: f64 = 0.05;
 
-/// What a comparison of a setting with the baseline says.
+/// The outcome of comparing a setting with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The setting is better by the primary metric.
     Better,
-    /// It is worse.
+    /// The setting is worse by the primary metric.
     Worse,
     /// The difference is smaller than what was declared negligible.
     Same,
-    /// None of these is shown.
+    /// The runs show none of these.
     Undecided,
 }
 

@@ -1,25 +1,25 @@
-//! How values of a measure are said.
+//! Writes values of a measure for sentences.
 
 use crate::measure::{Direction, Measure, Scale, Unit};
 use crate::runs::ComparisonSnapshot;
 
-/// How values of a measure are said.
+/// Formats values of a measure for sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wording {
     measure: Measure,
-    /// The unit as it stands behind a number.
+    /// The unit as it follows a number.
     unit: String,
 }
 
 impl ComparisonSnapshot {
-    /// How values of the primary measure are said.
+    /// Returns the wording of the primary measure.
     pub fn wording(&self) -> Wording {
         Wording::of(&self.primary())
     }
 }
 
 impl Wording {
-    /// That of a measure.
+    /// Creates the wording of a measure.
     pub fn of(measure: &Measure) -> Self {
         let unit = match measure.unit.name.as_str() {
             "" => String::new(),
@@ -28,7 +28,7 @@ impl Wording {
         Self { measure: measure.clone(), unit }
     }
 
-    /// That of differences brought to a scale.
+    /// Returns the wording of differences on `scale`.
     #[must_use]
     pub fn on_scale(&self, scale: Scale) -> Self {
         let measure = &self.measure;
@@ -45,11 +45,11 @@ impl Wording {
         }
     }
 
-    /// A value of the measure in the unit it is said in, with enough decimals to tell it from values
-    /// `resolution` away.
+    /// Formats a value in the measure's displayed unit, with enough decimals to tell it from values `resolution`
+    /// away.
     pub fn number(&self, value: f64, resolution: f64) -> String {
         let unit = &self.measure.unit;
-        // Where all pairs agree, what is left between them is rounding.
+        // If all pairs agree, the resolution is only rounding.
         let resolution = match resolution.is_finite() && resolution != 0.0 {
             true => resolution.abs().max(1e-5 * value.abs()),
             false => resolution,
@@ -70,13 +70,14 @@ impl Wording {
             zero if value != 0.0 && !wanted.is_finite() && is_zero(&zero) => {
                 in_powers_of_ten(value, 2)
             }
-            // No digit of it says more.
+            // All eight decimals are 0.
             zero if wanted.is_finite() && wanted > 8.0 && is_zero(&zero) => "0".to_owned(),
             said => said,
         }
     }
 
-    /// Two ends: `0.14 to 1.00`; `0.14 or more` and `1.00 or less` where the other one is infinite.
+    /// Formats both ends of an interval: `0.14 to 1.00`, or `0.14 or more` and `1.00 or less` if the other end is
+    /// infinite.
     pub fn interval(&self, [low, high]: [f64; 2]) -> String {
         match (low.is_finite(), high.is_finite()) {
             (true, true) => {
@@ -89,47 +90,47 @@ impl Wording {
         }
     }
 
-    /// A difference of costs as one of the measure: turned round where higher is better.
+    /// Converts a difference of costs to one of the measure, with the sign reversed if higher is better.
     pub fn of_measure(&self, cost: f64) -> f64 {
         cost * self.measure.direction.sign()
     }
 
-    /// The same of both ends of an interval, the lower first.
+    /// Converts both ends of an interval of costs to the measure. The lower end comes first.
     pub fn ends_of_measure(&self, ends: [f64; 2]) -> [f64; 2] {
         let [a, b] = ends.map(|end| self.of_measure(end));
         [a.min(b), a.max(b)]
     }
 
-    /// A value of the measure in the unit it is said in.
+    /// Returns a value in the measure's displayed unit.
     pub fn scaled(&self, value: f64) -> f64 {
         value * self.measure.unit.factor
     }
 
-    /// Whether higher values are better.
+    /// Returns whether higher values are better.
     pub fn higher_is_better(&self) -> bool {
         self.measure.direction == Direction::Higher
     }
 
-    /// The unit behind a number: ` points` for errors, nothing for losses.
+    /// Returns the unit that follows a number: ` points` for errors, nothing for losses.
     pub fn unit(&self) -> &str {
         &self.unit
     }
 
-    /// `test error`, `test loss`, `test MSE`.
+    /// Returns the metric's name in sentences: `test error`, `test loss`, `test MSE`.
     pub fn metric(&self) -> &str {
         &self.measure.words
     }
 
-    /// A value as short as it was written, with its unit: `0.1 points`.
+    /// Formats a value as short as it was written, with its unit: `0.1 points`.
     pub(crate) fn short(&self, value: f64) -> String {
-        // Twelve digits, so that 0.001 · 100 is 0.1 again.
+        // Rounds to twelve digits, so that 0.001 · 100 is 0.1 again.
         let value = self.scaled(value);
         let short: f64 = format!("{value:.11e}").parse().unwrap_or(value);
         format!("{}{}", crate::names::number(short), self.unit)
     }
 }
 
-/// With a real minus sign, and never `−0`.
+/// Formats a number with a real minus sign, and never as `−0`.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     if value < 0.0 && !is_zero(&text) { format!("−{text}") } else { text }
@@ -139,30 +140,30 @@ fn is_zero(text: &str) -> bool {
     text.chars().all(|c| c == '0' || c == '.')
 }
 
-/// `1.25e-9`.
+/// Formats a number as `1.25e-9`.
 fn in_powers_of_ten(value: f64, decimals: usize) -> String {
     let minus = if value < 0.0 { "−" } else { "" };
     format!("{minus}{:.decimals$e}", value.abs())
 }
 
-/// `0.0003`, `0.0625`, `0.35`, `< 0.0001`.
+/// Formats a p: `0.0003`, `0.0625`, `0.35`, `< 0.0001`.
 pub(super) fn p_value(p: f64) -> String {
     if p < 1e-4 {
         return "< 0.0001".to_owned();
     }
     let text = format!("{p:.4}");
     let short = text.trim_end_matches('0');
-    // At least two decimals.
+    // Keep at least two decimals.
     text[..short.len().max(4)].to_owned()
 }
 
-/// A small probability to two digits: `0.0083`.
+/// Formats a small probability with two digits: `0.0083`.
 pub(crate) fn two_digits(probability: f64) -> String {
     let decimals = (1.0 - probability.log10().floor()).clamp(0.0, 20.0) as usize;
     format!("{probability:.decimals$}").trim_end_matches('0').to_owned()
 }
 
-/// `5%`, `7.5%`, `5.83%`.
+/// Formats a share as a percentage: `5%`, `7.5%`, `5.83%`.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.2}", 100.0 * share);
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))

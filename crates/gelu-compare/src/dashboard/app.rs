@@ -3,25 +3,25 @@ use crate::runs::{ComparisonSnapshot, Quantity};
 use crate::setting::Setting;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// Whose runs are shown.
+/// The relation between the dashboard and the runs that it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// This program's: leaving ends them, and the end of all ends the dashboard.
+    /// The runs of this program. Leaving the dashboard ends them, and the dashboard ends when all work is done.
     Owning,
-    /// Somebody else's, or finished ones: leaving changes nothing.
+    /// Runs of another process, or finished ones. Leaving the dashboard changes nothing.
     Watching,
 }
 
-/// What is asked of whoever carries the comparison out.
+/// A request to the code that runs the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// End after the epochs under way, which are saved.
+    /// End after the current epochs, which are saved.
     StopAfterEpoch,
-    /// End now; the epochs under way are lost.
+    /// End now; the current epochs are lost.
     Quit,
 }
 
-/// A box over everything else.
+/// A box on top of everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Popup {
     Help,
@@ -29,7 +29,7 @@ pub(super) enum Popup {
     ConfirmQuit,
 }
 
-/// What a key press, or another size of the window, leads to.
+/// The result of a key press or of a change of the window's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     None,
@@ -38,22 +38,22 @@ pub(super) enum Action {
     Leave,
 }
 
-/// What the user has chosen to see.
+/// The dashboard's state: what the user has chosen to see.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct App {
     pub(super) mode: Mode,
     pub(super) popup: Option<Popup>,
     pub(super) logarithmic: bool,
-    /// Only this many last epochs; `None` for all.
+    /// The number of last epochs to show; `None` for all.
     pub(super) window: Option<usize>,
     pub(super) stopping: bool,
-    /// Whether verdicts take the place of the curves.
+    /// Whether verdicts are shown instead of the curves.
     pub(super) verdicts: bool,
-    /// Which table of bars takes that place.
+    /// The index of the table of bars that is shown instead of the curves.
     pub(super) bars: Option<usize>,
     tab: usize,
     context: usize,
-    /// Index of a tuned setting; `None` for each arm's best.
+    /// The index of a tuned setting; `None` for each arm's best.
     tuned: Option<usize>,
 }
 
@@ -73,7 +73,7 @@ impl App {
         }
     }
 
-    /// What has a tab: what was measured, that of the figure first.
+    /// Returns the quantities that have a tab: all that were measured, the figure's quantity first.
     pub(super) fn tabs(snapshot: &ComparisonSnapshot) -> Vec<Quantity> {
         let first = snapshot.figure.quantity.as_str();
         let mut all = snapshot.quantities();
@@ -86,24 +86,24 @@ impl App {
         all
     }
 
-    /// What is shown.
+    /// Returns the quantity that is shown.
     pub(super) fn quantity(&self, snapshot: &ComparisonSnapshot) -> Quantity {
         let mut tabs = Self::tabs(snapshot);
         tabs.swap_remove(self.tab % tabs.len())
     }
 
-    /// The context shown; `None` in a comparison without runs.
+    /// Returns the context that is shown; `None` in a comparison without runs.
     pub(super) fn context(&self, snapshot: &ComparisonSnapshot) -> Option<Setting> {
         pick(&snapshot.contexts(), self.context)
     }
 
-    /// The tuned setting shown; `None` for each arm's best.
+    /// Returns the tuned setting that is shown; `None` for each arm's best.
     pub(super) fn tuned(&self, snapshot: &ComparisonSnapshot) -> Option<Setting> {
         self.tuned.and_then(|index| pick(&snapshot.tuned(), index))
     }
 
     pub(super) fn press(&mut self, key: KeyEvent, snapshot: &ComparisonSnapshot) -> Action {
-        // Not Ctrl-D: some terminals type it when their window is closed.
+        // Ctrl-D does not count, because some terminals type it when their window is closed.
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let interrupt = control && key.code == KeyCode::Char('c');
         match (self.popup, interrupt) {
@@ -113,7 +113,7 @@ impl App {
         }
     }
 
-    /// Ctrl-C, or a request from outside: once to finish the epochs under way, again to end now.
+    /// Handles Ctrl-C or a signal: the first one asks to finish the current epochs, the second one to end now.
     pub(super) fn interrupt(&mut self) -> Action {
         self.popup = None;
         match (self.leaves_at_once(), self.stopping) {
@@ -179,13 +179,13 @@ impl App {
         Action::None
     }
 
-    /// The tables of bars of the runs that are shown.
+    /// Returns the tables of bars for the runs that are shown.
     pub(super) fn bars_of(&self, snapshot: &ComparisonSnapshot) -> Option<DashboardBars> {
         let context = self.context(snapshot);
         extensions().iter().find_map(|by| by.bars(snapshot, context.as_ref()))
     }
 
-    /// The table of bars that is shown next; none after the last.
+    /// Returns the index of the table of bars to show next; `None` after the last.
     fn next_bars(&self, snapshot: &ComparisonSnapshot) -> Option<usize> {
         let next = self.bars.map_or(0, |shown| shown + 1);
         let count = self.bars_of(snapshot).map_or(0, |bars| bars.tables.len());

@@ -1,4 +1,4 @@
-//! Tables of bars, which extensions have.
+//! Draws the tables of bars that extensions provide.
 
 use super::colours::colour_of;
 use crate::extension::{BarCell, BarTable, DashboardBars};
@@ -8,20 +8,20 @@ use ratatui::style::{Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Table, Widget};
 
-/// Cells of a bar.
+/// Number of cells of a bar.
 const BAR: usize = 10;
 
 /// One table of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BarsView {
     table: BarTable,
-    /// What a row is.
+    /// The heading of the rows.
     row: &'static str,
     nothing: &'static str,
 }
 
 impl BarsView {
-    /// That at `place`; `None` where there is no such table.
+    /// Returns the table at `place`; `None` if there is no such table.
     pub(super) fn of(bars: &DashboardBars, place: usize) -> Option<Self> {
         let table = bars.tables.get(place)?.clone();
         Some(Self { table, row: bars.row, nothing: bars.nothing })
@@ -55,7 +55,7 @@ impl BarsView {
     }
 }
 
-/// `██████▌    61.2 %`
+/// Returns a bar with its value: `██████▌    61.2 %`.
 fn bar(cell: &BarCell, position: usize) -> Line<'_> {
     let halves = (cell.share.clamp(0.0, 1.0) * 2.0 * BAR as f64).round() as usize;
     let mut drawn = "█".repeat(halves / 2);

@@ -23,8 +23,8 @@ impl Widget for &ChartView {
             return text.render(area, buffer);
         }
         let (x, y) = self.bounds();
-        // Lines below symbols: a symbol says more than the piece of line it covers. The first
-        // activation on top.
+        // Symbols are drawn over lines, because a symbol says more than the piece of line that it covers. The first
+        // arm is drawn last, on top.
         let series = || self.series.iter().rev();
         let datasets = series().map(line).chain(series().map(symbols_of));
         Chart::new(datasets.collect())
@@ -37,7 +37,7 @@ impl Widget for &ChartView {
 }
 
 impl ChartView {
-    /// What the axes span.
+    /// Returns the ranges of both axes.
     fn bounds(&self) -> ([f64; 2], [f64; 2]) {
         let all = || self.series.iter().flat_map(|s| s.line.iter().chain(&s.symbols));
         let span = |values: &mut dyn Iterator<Item = f64>| {
@@ -48,7 +48,7 @@ impl ChartView {
         let [first, last] = span(&mut all().map(|point| point.0));
         let [low, high] = span(&mut all().map(|point| point.1));
         let room = ((high - low) * 0.05).max(high.abs() * 1e-3).max(1e-9);
-        // What is never negative needs no axis below 0, and a share none above 100 %.
+        // If no value is negative, the axis needs nothing below 0; for a share, it needs nothing above 100 %.
         let floor = if self.logarithmic || low < 0.0 { f64::NEG_INFINITY } else { 0.0 };
         let whole = if self.logarithmic { 0.0 } else { 1.0 };
         let is_share = self.unit.as_ref().is_some_and(|unit| *unit == Unit::points());
@@ -56,7 +56,7 @@ impl ChartView {
         ([first, last.max(first + 1.0)], [(low - room).max(floor), (high + room).min(ceiling)])
     }
 
-    /// The labels of the vertical axis, with as many decimals as it takes to tell them apart.
+    /// Returns the labels of the vertical axis, with enough decimals to tell them apart.
     fn values(&self, [low, high]: [f64; 2]) -> Vec<String> {
         let ends = [low, f64::midpoint(low, high), high];
         let values = ends.map(|value| if self.logarithmic { 10f64.powf(value) } else { value });
@@ -77,7 +77,8 @@ impl ChartView {
     }
 }
 
-/// The first epoch, the last, and the one between them, where there is one: the chart widget misplaces more.
+/// Returns the labels of the first epoch, the last one, and the one in the middle if there is one. The chart widget
+/// misplaces more than three labels.
 fn epochs([first, last]: [f64; 2]) -> Vec<String> {
     let middle = f64::midpoint(first, last);
     let between = (middle.fract() == 0.0 || last - first > 20.0).then_some(middle);
@@ -132,7 +133,7 @@ mod tests {
             };
             assert_eq!(labels(&[0.9, 0.01]).len(), 3);
             assert_eq!(labels(&[1.0, 0.01])[2], "100.00 %");
-            // What is beyond it all the same is shown where it is.
+            // A share above 100 % is shown nevertheless.
             assert_ne!(labels(&[1.2, 0.01])[2], "100.00 %");
         }
     }

@@ -1,8 +1,8 @@
 use crate::runs::{ComparisonSnapshot, Phase, Progress, RunSnapshot};
 use std::time::{Duration, Instant};
 
-/// How far a comparison has come, and how long it may still take, judged by what was done since
-/// the clock was started: earlier sessions and parallel runs do not mislead it.
+/// Measures how far a comparison has come, and estimates how long it will still take from what was done since the
+/// clock was started. Earlier sessions and parallel runs do not distort the estimate.
 #[derive(Debug)]
 pub(super) struct Clock {
     started: Instant,
@@ -12,13 +12,13 @@ pub(super) struct Clock {
 /// A reading of the [`Clock`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reading {
-    /// Epochs done, parts of epochs counted.
+    /// Number of epochs done, including parts of epochs.
     pub(super) done: f64,
-    /// Epochs planned.
+    /// Number of epochs planned.
     pub(super) total: f64,
     /// Time since the clock was started.
     pub(super) elapsed: Duration,
-    /// Time left; `None` while there is nothing to judge by.
+    /// Time left; `None` while too little is done for an estimate.
     pub(super) left: Option<Duration>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Clock {
 }
 
 impl Reading {
-    /// Part done, 0 to 1.
+    /// Returns the part that is done, 0 to 1.
     pub(super) fn fraction(&self) -> f64 {
         if self.total > 0.0 { (self.done / self.total).clamp(0.0, 1.0) } else { 1.0 }
     }
@@ -49,7 +49,7 @@ impl Clock {
     }
 }
 
-/// Epochs of a run that need no more time.
+/// Returns the number of epochs of a run that need no more time.
 fn epochs_done(run: &RunSnapshot) -> f64 {
     match run.status.is_over() {
         true => run.epochs_planned as f64,
@@ -57,7 +57,7 @@ fn epochs_done(run: &RunSnapshot) -> f64 {
     }
 }
 
-/// Part of the epoch under way: measuring counts for its last quarter.
+/// Returns the part of the current epoch that is done. Measuring counts as its last quarter.
 fn part_done(progress: &Progress) -> f64 {
     match progress.phase {
         Phase::Train => 0.75 * progress.share(),
@@ -69,7 +69,7 @@ fn time_left(done: f64, remaining: f64, elapsed: Duration) -> Option<Duration> {
     if remaining <= 0.0 {
         return Some(Duration::ZERO);
     }
-    // Less than half an epoch says too little.
+    // Less than half an epoch is too little for an estimate.
     let seconds = (done >= 0.5).then(|| elapsed.as_secs_f64() / done * remaining)?;
     Duration::try_from_secs_f64(seconds).ok()
 }

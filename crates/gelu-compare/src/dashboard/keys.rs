@@ -3,13 +3,13 @@ use crate::{Error, Result};
 use crossterm::event::{self, Event, KeyEvent, KeyEventKind};
 use std::time::Duration;
 
-/// How long keys are waited for before anything else is looked at.
+/// The time to wait for a key before checking anything else.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How long Crossterm is asked for what it has. With no time at all it does not look.
+/// The time to poll Crossterm for events that it already has. With a timeout of 0, Crossterm does not look.
 const GLANCE: Duration = Duration::from_millis(1);
 
-/// The keyboard, as long as there is one. Crossterm does not say that a terminal is gone, so the
-/// terminal itself is asked first.
+/// The keyboard of a terminal that may go away. Crossterm does not report that a terminal is gone, so this type polls
+/// the terminal itself first.
 #[derive(Debug)]
 pub(super) struct Keys {
     #[cfg(unix)]
@@ -26,7 +26,7 @@ impl Keys {
             use std::io::IsTerminal;
             use std::os::fd::AsFd;
             let failed = || Error::io("read keys from", "the terminal");
-            // As crossterm chooses.
+            // Crossterm chooses the terminal in the same way.
             let terminal = match std::io::stdin().is_terminal() {
                 true => std::io::stdin().as_fd().try_clone_to_owned().map(Into::into),
                 false => std::fs::File::open("/dev/tty"),
@@ -37,12 +37,12 @@ impl Keys {
         Ok(Self { hung_up: false, pending: false })
     }
 
-    /// Whether the terminal was found to be gone.
+    /// Returns whether the terminal is gone.
     pub(super) fn hung_up(&self) -> bool {
         self.hung_up
     }
 
-    /// Waits a moment for a key, and passes on all that were pressed until something has to be done.
+    /// Waits a moment for a key, and handles keys with `press` until one leads to an action. Returns that action.
     pub(super) fn wait(&mut self, mut press: impl FnMut(KeyEvent) -> Action) -> Result<Action> {
         let failed = || Error::io("read keys from", "the terminal");
         let patience = if self.pending { Duration::ZERO } else { PATIENCE };
@@ -65,7 +65,7 @@ impl Keys {
         Ok(Action::None)
     }
 
-    /// Waits until something can be read, but no longer than that.
+    /// Waits until a key can be read, but no longer than `patience`.
     #[cfg(unix)]
     fn await_key(&mut self, patience: Duration) -> Result<()> {
         use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -73,7 +73,7 @@ impl Keys {
         let mut asked = [PollFd::new(self.terminal.as_fd(), PollFlags::POLLIN)];
         let timeout = PollTimeout::try_from(patience).expect("a moment is short");
         match poll(&mut asked, timeout) {
-            // A signal, a change of the window's size for example.
+            // A signal, such as a change of the window's size.
             Err(nix::Error::EINTR) => return Ok(()),
             Err(errno) => {
                 return Err(Error::io("read keys from", "the terminal")(errno.into()));

@@ -1,8 +1,8 @@
-//! The live comparison: in a terminal as a dashboard, elsewhere as lines.
+//! Shows a running comparison: as a dashboard in a terminal, as lines elsewhere.
 //!
-//! It trains nothing and knows no process. It is given snapshots of a comparison's folder and
-//! hands back what was asked for with the keys. State (`app`) is kept apart from what is shown
-//! (`view`), and that from how it is drawn (`chart`, `panels`).
+//! This module trains nothing and knows no process. It gets snapshots of a comparison's folder and returns the user's
+//! requests. The state (`app`) is separate from what is shown (`view`), and that from how it is drawn (`chart`,
+//! `panels`).
 
 mod app;
 mod bars;

@@ -14,7 +14,7 @@ impl View {
         self.render_to(frame.area(), frame.buffer_mut());
     }
 
-    /// Draws everything. What does not fit is left out, the chart first, the progress last.
+    /// Draws everything. Leaves out what does not fit, the chart first and the progress last.
     pub(super) fn render_to(&self, area: Rect, buffer: &mut Buffer) {
         let running = self.running.len().min(3) as u16;
         let (table, chart) = (self.rows.len() as u16 + 1, area.height >= 18);
@@ -133,7 +133,7 @@ impl View {
     }
 }
 
-/// What the keys do.
+/// Returns the text that explains the keys.
 fn help(bars: Option<&str>) -> String {
     let bars = bars.map_or_else(String::new, |bars| format!("p        {bars}\n"));
     format!(

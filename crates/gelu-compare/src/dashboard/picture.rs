@@ -1,4 +1,4 @@
-//! The dashboard as an SVG picture, drawn from the same cells as on a terminal.
+//! The dashboard as an SVG image, drawn from the same cells as on a terminal.
 
 use super::app::{App, Mode};
 use super::clock::Clock;
@@ -11,12 +11,12 @@ use std::fmt::Write;
 
 const COLUMNS: u16 = 100;
 const ROWS: u16 = 30;
-/// Size of a cell in the picture's units.
+/// Size of a cell in the image's units.
 const CELL: (f64, f64) = (8.4, 18.0);
 const PAPER: &str = "#16181d";
 const INK: &str = "#d6d8dc";
 
-/// The dashboard of a comparison as an SVG document, 100×30 cells.
+/// Returns the dashboard of a comparison as an SVG document of 100×30 cells.
 pub fn picture(snapshot: &ComparisonSnapshot) -> String {
     let area = Rect::new(0, 0, COLUMNS, ROWS);
     let mut buffer = Buffer::empty(area);
@@ -95,7 +95,7 @@ fn draw(cell: &Cell, x: f64, y: f64, text: &mut String) {
     }
 }
 
-/// Dots where the character has them, so that no font is needed for curves.
+/// Draws a Braille character as dots, so that curves need no font.
 fn braille(symbol: char, x: f64, y: f64, ink: &str, text: &mut String) {
     const DOTS: [(u32, f64, f64); 8] = [
         (0x01, 0.25, 0.125),
@@ -117,7 +117,7 @@ fn braille(symbol: char, x: f64, y: f64, ink: &str, text: &mut String) {
     }
 }
 
-/// Lines from the middle of the cell to the sides that the character reaches.
+/// Draws a box-drawing character as lines from the middle of the cell to the sides that the character reaches.
 fn frame(symbol: char, x: f64, y: f64, ink: &str, text: &mut String) {
     let (left, right, up, down) = match symbol {
         '─' => (true, true, false, false),
@@ -148,12 +148,12 @@ fn put(text: &mut String, element: std::fmt::Arguments<'_>) {
     text.write_fmt(element).expect("writing to memory cannot fail");
 }
 
-/// A terminal's colour; `None` for the terminal's own.
+/// Returns a terminal's colour as hexadecimal text; `None` for the terminal's default colour.
 fn hex(colour: Color) -> Option<String> {
     let [red, green, blue] = match colour {
         Color::White => [255, 255, 255],
         Color::Rgb(red, green, blue) => [red, green, blue],
-        // The cube and the greys of the 256 colours.
+        // The colour cube and the greys of the 256 colours.
         Color::Indexed(index @ 16..=231) => {
             let level = |step: u8| if step == 0 { 0 } else { 55 + 40 * step };
             let index = index - 16;

@@ -7,19 +7,19 @@ use crate::setting::Setting;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-/// Tells a comparison in lines: one when a run begins or goes on, one per finished epoch, one when
-/// it ends. Given successive snapshots, it says everything once.
+/// Reports a comparison as lines: one when a run begins or continues, one per finished epoch, one when the run ends.
+/// From successive snapshots, it reports everything once.
 #[derive(Debug, Default)]
 pub struct PlainReporter {
     told: HashMap<RunKey, Told>,
-    /// Arms and contexts whose verdict was told.
+    /// The arms and contexts whose verdict was reported.
     decided: HashSet<(Setting, Setting)>,
-    /// Complete runs when verdicts were made last.
+    /// The number of complete runs when verdicts were last made.
     complete: usize,
     clock: Clock,
 }
 
-/// What was told of a run.
+/// The parts of a run that were reported.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     begun: bool,
@@ -28,12 +28,12 @@ struct Told {
 }
 
 impl PlainReporter {
-    /// A reporter that will tell everything from the beginning.
+    /// Creates a reporter that reports everything from the beginning.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A reporter that takes what is there already as told.
+    /// Creates a reporter that does not report what `snapshot` already has.
     pub fn after(snapshot: &ComparisonSnapshot) -> Self {
         let told = |run: &RunSnapshot| {
             let ended = run.status.is_over();
@@ -46,7 +46,7 @@ impl PlainReporter {
         reporter
     }
 
-    /// What is new since the last call, as whole lines.
+    /// Returns what is new since the last call, as whole lines.
     pub fn lines(&mut self, snapshot: &ComparisonSnapshot) -> String {
         let (mut lines, count) = (String::new(), snapshot.runs.len());
         let left = self.clock.read(snapshot).left.filter(|left| left.as_secs() > 0);
@@ -56,7 +56,7 @@ impl PlainReporter {
             let head =
                 format!("[{:>width$}/{count}] {}", index + 1, run.name, width = digits(count));
             if run.status == RunStatus::Running && !told.begun {
-                // Short runs have finished epochs before they are first seen.
+                // Short runs may have finished epochs before they are first seen.
                 let epochs = match told.epochs.min(run.epochs.len()) {
                     0 => match snapshot.epochs_of(run).filter(|&planned| planned > 1) {
                         Some(planned) => format!("begins, {planned} epochs"),
@@ -86,7 +86,7 @@ impl PlainReporter {
                 status if status.is_over() => Some(status.to_string()),
                 _ => None,
             };
-            // A run that failed before is taken up again.
+            // A run that failed earlier may run again.
             told.ended &= run.status.is_over();
             if let Some(ended) = ended.filter(|_| !told.ended) {
                 writeln!(lines, "{head}  {ended}{left}").expect("writing to memory cannot fail");
@@ -96,7 +96,7 @@ impl PlainReporter {
         lines + &self.verdicts(snapshot)
     }
 
-    /// What has been decided since the last call, where it is looked at more than once.
+    /// Returns lines with the verdicts reached since the last call, if the test checks after every seed.
     fn verdicts(&mut self, snapshot: &ComparisonSnapshot) -> String {
         let complete = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
         if !snapshot.criterion.plan.until_decided || complete == self.complete {
@@ -117,12 +117,13 @@ impl PlainReporter {
     }
 }
 
-/// Columns of a line.
+/// Number of columns of a line.
 const WIDTH: usize = 100;
 
-/// One finished epoch in words: `epoch  3/10  test error 4.10 %  train loss 0.1234  …`, or `epoch 3  …` where
-/// the number of epochs is unknown. The measure that decides, by its name, comes first; the learning rate and
-/// [details](crate::extension::Extension::is_detail) come last. What goes beyond 100 columns is left out: `metrics.csv` has it.
+/// Formats a finished epoch: `epoch  3/10  test error 4.10 %  train loss 0.1234  …`, or `epoch 3  …` if the number of
+/// epochs is unknown. The measure named `primary`, which decides, comes first; the learning rate and
+/// [details](crate::extension::Extension::is_detail) come last. Measures beyond 100 columns are left out; they are in
+/// `metrics.csv`.
 pub fn epoch_line(
     measures: &[Measure],
     primary: &str,
@@ -151,7 +152,7 @@ fn epoch_line_within(
         _ if extensions().iter().any(|by| by.is_detail(&measure.column)) => Some(4),
         _ if measure.name == "learning_rate" => Some(3),
         false => Some(1),
-        // How well training examples are classified says little that their loss does not.
+        // The error on training examples says little more than their loss.
         true => (!trained(measure)).then_some(2),
     };
     let mut ranked: Vec<(u8, &Measure)> =
@@ -208,11 +209,11 @@ mod tests {
             epoch_line(&measures, "test_loss", &epoch, None),
             "epoch 1  test loss 0.5000  valid loss 0.5000  test error 50.00 %  learning rate 0.5000"
         );
-        // A detail goes beyond 100 columns here, and has room behind less.
+        // A detail goes beyond 100 columns here, and fits after less.
         let last = format!("  {} 0.5000", detail.replace('_', " "));
         epoch.set("valid_loss", None);
         assert!(epoch_line(&measures, "test_loss", &epoch, None).ends_with(&last));
-        // It is shown even where it is one of those that are left out.
+        // The primary measure is shown even if it would be left out otherwise.
         let line = epoch_line(&measures, "train_error", &epoch, None);
         assert!(line.starts_with("epoch 1  train error 50.00 %  test loss"), "{line}");
     }

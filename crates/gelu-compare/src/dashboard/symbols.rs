@@ -2,15 +2,15 @@ use super::colours::colour_of;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-/// One symbol an activation, so that curves are told apart without colours too.
+/// One symbol per arm, so that curves differ even without colours.
 const SYMBOLS: [char; 7] = ['●', '▲', '■', '◆', '✚', '○', '△'];
 
-/// The symbol of the activation at this position of a comparison.
+/// Returns the symbol of the arm at this position of a comparison.
 pub(super) fn symbol(position: usize) -> char {
     SYMBOLS[position % SYMBOLS.len()]
 }
 
-/// The symbol of an activation in its colour, for the table.
+/// Returns the symbol of an arm in its colour, for the table.
 pub(super) fn key(position: usize) -> Span<'static> {
     Span::styled(symbol(position).to_string(), Style::new().fg(colour_of(position)))
 }

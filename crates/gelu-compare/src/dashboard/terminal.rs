@@ -8,29 +8,29 @@ use crate::{Error, Result};
 use ratatui::DefaultTerminal;
 use std::time::{Duration, Instant};
 
-/// How often the comparison is looked at.
+/// The time between two readings of the comparison.
 const REFRESH: Duration = Duration::from_millis(250);
 
-/// How the dashboard ended.
+/// The reason why the dashboard ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All work is done.
     Finished,
-    /// The user left, or a signal asked to.
+    /// The user left, or a signal asked the dashboard to end.
     Quit,
     /// The terminal is gone.
     HungUp,
 }
 
-/// Shows a comparison in the terminal until it is finished (when its workers are this program's) or
-/// the user leaves. `source` gives the newest snapshot and whether all work is done; `request`
-/// hears what the user asks for, by a key or by a signal.
+/// Shows a comparison in the terminal until the user leaves or, if this program owns the workers, until all work is
+/// done. `source` returns the newest snapshot and whether all work is done. `request` is called with each request
+/// that the user makes by a key or by a signal.
 ///
-/// The terminal is restored however this ends, by a panic too.
+/// Restores the terminal however this function ends, even by a panic.
 ///
 /// # Errors
 ///
-/// When the terminal cannot be used, or `source` fails.
+/// Returns an error if the terminal cannot be used, or if `source` fails.
 pub fn run(
     mut source: impl FnMut() -> Result<(ComparisonSnapshot, bool)>,
     mut request: impl FnMut(Request),
@@ -42,8 +42,8 @@ pub fn run(
     let mut keys = Keys::new()?;
     let mut app = App::new(mode);
     let outcome = show(&mut terminal, &mut keys, &mut app, &mut source, &mut request, signals);
-    // A terminal that is gone cannot be restored, and need not be; what Ratatui would do when it is
-    // dropped is to complain on it, and to panic over that.
+    // A terminal that is gone cannot be restored, and need not be. When Ratatui's terminal is dropped, it would
+    // complain on that terminal and panic.
     match outcome {
         Ok(Outcome::HungUp) => std::mem::forget(terminal),
         _ => drop(ratatui::try_restore()),
@@ -77,12 +77,12 @@ fn show(
                 heard = signals.requests();
                 action = app.interrupt();
             }
-            // Of many runs a view is much work: it is made anew where there is something new.
+            // With many runs, a view is expensive. It is computed only when something is new.
             if shown != *app {
                 view = View::of(app, &snapshot, clock.read(&snapshot));
                 (shown, drawn) = (app.clone(), false);
             }
-            // A terminal that can no longer be used is as good as none, however it says so.
+            // An error means that the terminal can no longer be used, so it counts as gone.
             if !drawn && terminal.draw(|frame| view.render(frame)).is_err() {
                 return Ok(Outcome::HungUp);
             }

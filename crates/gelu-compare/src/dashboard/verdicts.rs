@@ -10,17 +10,17 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Table, Widget, Wrap};
 
-/// Every comparison with the baseline: one line each, and as sentences where there is room.
+/// Every comparison with the baseline: one line each, and sentences if there is room.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct VerdictsView {
     heading: String,
-    /// Names of what verdicts are made at each of.
+    /// The names of the axes at whose values verdicts are made.
     contexts: Vec<String>,
     rows: Vec<VerdictRow>,
-    /// What pairs are of.
+    /// The unit of pairs: seeds or tasks.
     unit: &'static str,
     panels: Vec<ForestPanel>,
-    /// What was cut, then what is said of each comparison.
+    /// The parts that were cut down, then the sentences of each comparison.
     sentences: Vec<String>,
 }
 
@@ -101,14 +101,14 @@ impl VerdictsView {
 /// A column of the table.
 struct Column<'a> {
     heading: &'a str,
-    /// The widest of its texts.
+    /// The width of the column's widest text.
     width: u16,
     cell: Box<dyn Fn(&'a VerdictRow) -> Cell<'a> + 'a>,
 }
 
 impl VerdictsView {
-    /// The columns that fit into so many characters as a whole: what is least needed goes first, and the interval
-    /// and the verdict stay.
+    /// Returns the columns that fit into `width` characters. Drops the least needed columns first; the interval and
+    /// the verdict always stay.
     fn columns(&self, width: u16) -> Vec<Column<'_>> {
         fn column<'a>(
             rows: &'a [VerdictRow],
@@ -121,7 +121,7 @@ impl VerdictsView {
         }
         let rows = self.rows.as_slice();
         let symbol = Column { heading: "", width: 1, cell: Box::new(|r| key(r.position).into()) };
-        // The longest is `undecided`.
+        // The longest verdict is `undecided`.
         let verdict = Column { heading: "verdict", width: 9, cell: Box::new(verdict_cell) };
         let mut columns = vec![(0, symbol), (0, column(rows, "", |row| &row.name))];
         for (place, name) in self.contexts.iter().enumerate() {
@@ -143,14 +143,14 @@ impl VerdictsView {
         columns.into_iter().map(|(_, column)| column).collect()
     }
 
-    /// A blank line, and a line a row and panel.
+    /// Returns the height of the forest plot: a blank line, one line per row, and one per title.
     fn forest_height(&self) -> u16 {
         let lines: usize = self.panels.iter().map(|panel| panel.rows.len()).sum();
         let titles = self.panels.iter().filter(|panel| !panel.title.is_empty()).count();
         if lines == 0 { 0 } else { (1 + lines + titles) as u16 }
     }
 
-    /// The rows as a forest plot in characters, each panel on an axis of its own.
+    /// Draws the rows as a forest plot in characters, each panel on its own axis.
     fn render_forest(&self, area: Rect, buffer: &mut Buffer) {
         const LABEL: u16 = 16;
         let places = usize::from(area.width.saturating_sub(LABEL));
@@ -179,7 +179,7 @@ impl VerdictsView {
     }
 }
 
-/// The axes at each of whose values there is a verdict.
+/// Returns the axes at each of whose values there is a verdict.
 fn contexts(snapshot: &ComparisonSnapshot) -> impl Iterator<Item = &Axis> {
     let over = snapshot.criterion.over.as_ref().map(|(over, _)| over.axis.as_str());
     Role::Each.of(&snapshot.axes).filter(move |axis| Some(axis.name.as_str()) != over)
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_shows_every_interval_to_its_end() {
         let mut snapshot = example();
-        // Three seeds have an interval at this level.
+        // At this level, three seeds have an interval.
         (snapshot.criterion.alpha, snapshot.criterion.comparisons) = (0.5, 1);
         for run in &mut snapshot.runs {
             let uneven = run.key.setting.text("activation") == "relu" && run.key.seed % 2 == 1;

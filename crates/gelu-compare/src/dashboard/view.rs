@@ -8,30 +8,30 @@ use crate::measure::{Measure, Reported, Unit};
 use crate::runs::{ComparisonSnapshot, Quantity, RunStatus};
 use crate::setting::{Role, Setting};
 
-/// Everything the screen shows at one moment, made from the state and a snapshot.
+/// Everything that the screen shows at one moment, made from the state and a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
     pub(super) title: String,
     pub(super) synthetic: bool,
     pub(super) tabs: Vec<String>,
     pub(super) tab: usize,
-    /// What of the comparison is shown: the context and what was tuned.
+    /// The part of the comparison that is shown: the context and the tuned setting.
     pub(super) choice: String,
     pub(super) chart: ChartView,
-    /// In place of the chart, where they were asked for.
+    /// The verdicts to show instead of the chart.
     pub(super) verdicts: Option<VerdictsView>,
-    /// A table of bars in that place.
+    /// The table of bars to show instead of the chart.
     pub(super) bars: Option<BarsView>,
-    /// What shows tables of bars, in the help; `None` without an extension that has some.
+    /// The help text for the key that shows tables of bars; `None` if no extension has any.
     pub(super) bars_help: Option<&'static str>,
-    /// At which epoch the rows' values were measured.
+    /// The epoch at which the rows' values were measured.
     pub(super) epoch: &'static str,
     /// The headings of the rows' values.
     pub(super) measured: Vec<String>,
-    /// Names of what is tuned.
+    /// The names of the tuned axes.
     pub(super) tuned: String,
     pub(super) rows: Vec<Row>,
-    /// One line per run under way.
+    /// One line per run that is under way.
     pub(super) running: Vec<String>,
     pub(super) reading: Reading,
     pub(super) keys: String,
@@ -39,20 +39,20 @@ pub(super) struct View {
     pub(super) stopping: bool,
 }
 
-/// The curves of what is measured.
+/// The curves of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ChartView {
     /// The unit of the vertical axis.
     pub(super) unit: Option<Unit>,
     pub(super) logarithmic: bool,
-    /// What the lines are, and what the symbols.
+    /// The names of the lines and of the symbols.
     pub(super) drawn: [Option<String>; 2],
     pub(super) series: Vec<Series>,
-    /// Shown instead of curves before there are any.
+    /// The text to show before there are curves.
     pub(super) message: Option<String>,
 }
 
-/// One arm's curves.
+/// The curves of one arm.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Series {
     pub(super) position: usize,
@@ -61,16 +61,15 @@ pub(super) struct Series {
     pub(super) symbols: Vec<(f64, f64)>,
 }
 
-/// One arm in the table.
+/// One arm's row in the table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) position: usize,
     pub(super) running: bool,
     pub(super) name: String,
-    /// Medians of what is shown at the epoch that is reported: of training, validation and test; empty
-    /// without a value.
+    /// Medians of the shown quantity at the reported epoch, for training, validation and test; empty without a value.
     pub(super) values: Vec<String>,
-    /// What it was tuned to.
+    /// The values that the arm was tuned to.
     pub(super) tuned: String,
     pub(super) runs: String,
 }
@@ -110,7 +109,7 @@ impl View {
     }
 }
 
-/// The keys that do something here.
+/// Returns the keys that do something here.
 fn keys(app: &App, snapshot: &ComparisonSnapshot, bars: Option<&DashboardBars>) -> String {
     let mut keys = vec!["←→ metric".to_owned(), "v verdicts".to_owned()];
     let bars = bars.filter(|bars| bars.tables.iter().any(|table| !table.rows.is_empty()));
@@ -135,8 +134,8 @@ fn names_of(snapshot: &ComparisonSnapshot, role: Role) -> String {
     role.of(&snapshot.axes).map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// What the table shows, with headings: of training, validation and test, or what is on no part of the
-/// data.
+/// Returns what the table shows, with headings: training, validation and test, or a single measure that belongs to no
+/// part of the data.
 fn columns(quantity: &Quantity) -> Vec<(&'static str, Option<&Measure>)> {
     let [train, valid, test] = &quantity.on;
     match (train, valid, test) {
@@ -145,7 +144,7 @@ fn columns(quantity: &Quantity) -> Vec<(&'static str, Option<&Measure>)> {
     }
 }
 
-/// One group an arm: those of the chosen context and tuned setting.
+/// Returns one group per arm: those of the chosen context and tuned setting.
 fn chosen_groups<'a>(app: &App, snapshot: &'a ComparisonSnapshot) -> Vec<Group<'a>> {
     let of_tuned = match app.tuned(snapshot) {
         Some(tuned) => groups(snapshot).into_iter().filter(|g| g.tuned == tuned).collect(),
@@ -226,7 +225,7 @@ fn chart(
     }
 }
 
-/// What there is to say before a curve has a point.
+/// Returns the text to show before a curve has a point.
 fn waiting(snapshot: &ComparisonSnapshot) -> String {
     let losses: Vec<String> = snapshot
         .runs
@@ -320,7 +319,7 @@ mod tests {
     #[test]
     fn values_are_those_of_the_epoch_that_is_reported_the_test_sets_too() {
         let mut snapshot = example();
-        // In passing, test was better than it is at the end or where validation was best.
+        // At an earlier epoch, the test loss was lower than at the end and than where validation was best.
         for run in &mut snapshot.runs {
             run.epochs[1].set("test_loss", 0.001);
             run.epochs[3].set("valid_loss", 0.01);

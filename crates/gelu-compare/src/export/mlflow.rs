@@ -1,8 +1,8 @@
-//! Runs as MLflow knows them, through its REST interface (mlflow.org/docs/latest/rest-api.html).
+//! Exports runs to MLflow through its REST interface (mlflow.org/docs/latest/rest-api.html).
 //!
-//! An experiment of MLflow's is a recipe; a run is a run, with the tags `gelu.comparison` (the folder)
-//! and `gelu.run` (the run's folder in it). A finished run that is there already is left alone, another
-//! one is replaced.
+//! A recipe becomes an MLflow experiment, and a run becomes an MLflow run with the tags `gelu.comparison` (the
+//! folder) and `gelu.run` (the run's folder in it). A finished run that is already on the server is left unchanged;
+//! an unfinished one is replaced.
 
 use super::names::clean;
 use super::reported::reported;
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What the server takes in one request.
+/// The maximum number of metrics that the server takes in one request.
 const METRICS_A_REQUEST: usize = 1_000;
 
-/// So many runs after one another are refused before the rest is given up.
+/// The number of consecutive refused runs after which the export gives up.
 const GIVEN_UP: usize = 3;
 
-/// What became of the runs.
+/// The number of runs that were sent, and of those that the server already had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sent {
     pub(super) new: usize,
     pub(super) known: usize,
 }
 
-/// Sends every run that has finished an epoch. One that is refused keeps no other back.
+/// Sends every run that has finished an epoch. A refused run does not prevent the next ones from being sent.
 pub(super) fn send(snapshot: &ComparisonSnapshot, comparison: &Path, url: &str) -> Result<Sent> {
     let server = Server::new(url);
     let experiment = server.experiment(&snapshot.experiment)?;
@@ -77,7 +77,7 @@ impl Server {
             .http_status_as_error(false)
             .build()
             .into();
-        // As MLflow's own clients read it.
+        // MLflow's own clients read the same variable.
         let token = std::env::var("MLFLOW_TRACKING_TOKEN").ok();
         Self { agent, url: url.to_owned(), token }
     }
@@ -86,7 +86,7 @@ impl Server {
         Error::Failed(format!("MLflow at {} did not {what}: {reason}", self.url))
     }
 
-    /// Asks, and gives the status and what was answered.
+    /// Sends a request. Returns the status and the answer.
     fn ask(&self, what: &str, path: &str, body: &Value) -> Result<(u16, Value)> {
         let url = format!("{}/api/2.0/mlflow/{path}", self.url);
         let mut request = self.agent.post(url).header("Content-Type", "application/json");
@@ -100,7 +100,7 @@ impl Server {
         Ok((answer.status().as_u16(), value))
     }
 
-    /// Asks for what has to work.
+    /// Sends a request that has to succeed. Returns the answer.
     fn demand(&self, what: &str, path: &str, body: &Value) -> Result<Value> {
         match self.ask(what, path, body)? {
             (200, value) => Ok(value),
@@ -116,10 +116,10 @@ impl Server {
         text.ok_or_else(|| self.failed(what, "its answer is not that of an MLflow server"))
     }
 
-    /// The identity of the experiment of that name, made if it is new.
+    /// Returns the id of the experiment `name`, which is created if it is new.
     fn experiment(&self, name: &str) -> Result<String> {
         let what = "find the experiment";
-        // A search is asked for by POST, unlike a look-up by name.
+        // A search is a POST request, unlike a look-up by name.
         let filter = format!("name = '{}'", name.replace('\'', ""));
         let found = self.demand(
             what,
@@ -136,8 +136,8 @@ impl Server {
         }
     }
 
-    /// Whether the run is there, finished. Remains of an earlier export of it, before it was finished
-    /// or broken off, are deleted.
+    /// Returns whether the finished run is already on the server. Deletes what earlier exports left of the run,
+    /// either from before it was finished or because the export broke off.
     fn forget_unfinished(
         &self,
         experiment: &str,
@@ -256,7 +256,7 @@ fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Value> {
     known.iter().map(|(key, value)| json!({ "key": names[key.as_str()], "value": value })).collect()
 }
 
-/// Measures of an epoch as the server takes them.
+/// Returns the measures of an epoch in the form that the server takes.
 fn entries(
     epoch: &EpochMetrics,
     measures: impl Iterator<Item = (String, f64)>,

@@ -1,6 +1,5 @@
-//! Results in the tools that people already have: TensorBoard event files, and MLflow through its
-//! REST interface. The folder of a comparison stays the source; an export can be made again at any
-//! time.
+//! Exports results to other tools: TensorBoard event files, and MLflow through its REST interface. The comparison's
+//! folder remains the source, and an export can be repeated at any time.
 
 mod mlflow;
 mod names;

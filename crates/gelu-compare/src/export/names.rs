@@ -1,12 +1,13 @@
-//! Names as MLflow takes them.
+//! Converts names to names that MLflow accepts.
 
 use std::collections::{HashMap, HashSet};
 
-/// The server's limit.
+/// The longest name that the server accepts.
 const LONGEST: usize = 250;
 
-/// Names with those that MLflow takes for them, no two alike: letters, digits, `_`, `-`, `.`, `/` and blanks, and
-/// none that would be another path (mlflow/utils/validation.py): `hits@10` is `hits_10`, `/lead` is `lead`.
+/// Returns, for each name, a unique name that MLflow accepts. Such names consist of letters, digits, `_`, `-`, `.`,
+/// `/` and blanks, and would not be another path (mlflow/utils/validation.py): `hits@10` becomes `hits_10`, `/lead`
+/// becomes `lead`.
 pub(super) fn clean<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, String> {
     let names: Vec<&str> = names.collect();
     let as_they_are = names.iter().filter(|name| cleaned(name) == **name);
@@ -32,7 +33,7 @@ fn cleaned(name: &str) -> String {
         true => c,
         false => '_',
     };
-    // `reported/` may stand before it, and a number behind.
+    // This leaves room for `reported/` before the name and a number after it.
     let name: String = name.chars().map(plain).take(LONGEST - 20).collect();
     let parts = name.split('/').filter(|part| !matches!(*part, "" | "." | ".."));
     let joined = parts.collect::<Vec<_>>().join("/");

@@ -2,8 +2,9 @@ use crate::comparison::reported_epoch;
 use crate::measure::EpochMetrics;
 use crate::runs::{ComparisonSnapshot, RunSnapshot};
 
-/// What a run's results are, by column, with the epoch that they are those of: tools that know a run by its measures'
-/// last values would else show the last epoch, whichever counts. `None` before an epoch is finished.
+/// Returns the reported epoch of a run, and the run's results by column; `None` before an epoch is finished. Tools
+/// that describe a run by the last values of its measures would otherwise show the last epoch, even if another one is
+/// reported.
 pub(super) fn reported<'a>(
     snapshot: &ComparisonSnapshot,
     run: &'a RunSnapshot,

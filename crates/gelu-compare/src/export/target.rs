@@ -6,25 +6,26 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// How they are written.
+/// The forms of all targets.
 const EXPORTS: &str = "There are: tensorboard, tensorboard=DIR, mlflow=URL";
 
-/// Where results go beside the comparison's folder.
+/// A place to export results to, in addition to the comparison's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Event files in this folder, by default `tensorboard` in the comparison's. They hold measures as 32-bit numbers.
+    /// Event files in this folder, by default `tensorboard` in the comparison's folder. They store measures as 32-bit
+    /// numbers.
     TensorBoard(Option<PathBuf>),
     /// The MLflow server at this address.
     MlFlow(String),
 }
 
 impl Target {
-    /// Exports every run that has finished an epoch, and says in a line what was done. What an earlier
-    /// export of the same runs left is replaced.
+    /// Exports every run that has finished an epoch, and returns a line that says what was done. Replaces what an
+    /// earlier export of the same runs left.
     ///
     /// # Errors
     ///
-    /// When a file cannot be written, or the server is down or refuses something.
+    /// Returns an error if a file cannot be written, or if the server is down or refuses something.
     pub fn export(&self, snapshot: &ComparisonSnapshot, comparison: &Path) -> Result<String> {
         match self {
             Self::TensorBoard(folder) => {

@@ -3,28 +3,29 @@ use crate::setting::Setting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a comparison is decided by, declared before its first run.
+/// The criterion that decides a comparison, declared before its first run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criterion {
-    /// Name of the metric.
+    /// The name of the metric.
     pub primary: String,
-    /// δ: a difference of the metric too small to care about, in its own unit (errors as fractions); 0 where nothing is
-    /// called the same.
+    /// δ: a difference of the metric too small to care about, in the metric's unit (errors as fractions); 0 if
+    /// nothing is called the same.
     pub negligible: f64,
     /// The metric that must not get worse for a setting to be called better.
     pub no_worse: Option<NoWorse>,
-    /// The axis that verdicts are made over, with the number of its values; `None` where they are made at each.
+    /// The axis over whose values the verdict is made, with the number of values; `None` if there is a verdict at
+    /// each value.
     pub over: Option<(Over, u64)>,
-    /// The arm that every other one is compared with.
+    /// The arm that all others are compared with.
     pub baseline: Setting,
-    /// m: how many comparisons are planned, which share α. Every arm next to the baseline, at each combination of the
-    /// values that a verdict is made at each of.
+    /// m: the number of planned comparisons, which share α. Every arm is compared with the baseline at each
+    /// combination of the values that have a verdict of their own.
     pub comparisons: usize,
-    /// α: with what probability a verdict of the whole table may be wrong.
+    /// α: the maximum probability that any verdict of the table is wrong.
     pub alpha: f64,
-    /// How many seeds are planned, and when the test may decide.
+    /// The number of planned seeds, and when the test may decide.
     pub plan: Plan,
-    /// Which judgement of a session's budget it is, from 1; `None` outside sessions.
+    /// The number of the judgement in a session's budget, from 1; `None` outside sessions.
     pub judgement: Option<u64>,
 }
 
@@ -32,9 +33,9 @@ pub struct Criterion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoWorse {
-    /// Its name.
+    /// The metric's name.
     pub metric: String,
-    /// By how much it may get worse, in its own unit.
+    /// By how much the metric may get worse, in its unit.
     pub margin: f64,
 }
 
@@ -42,47 +43,47 @@ pub struct NoWorse {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Over {
-    /// Its name.
+    /// The axis's name.
     pub axis: String,
-    /// How the differences at its values are brought to one scale.
+    /// The scale that the differences at its values are brought to.
     #[serde(default)]
     pub scale: Scale,
 }
 
-/// How differences of tasks are brought to one scale.
+/// A scale that differences of tasks are brought to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// As they are: all tasks have one unit.
+    /// The differences as they are, because all tasks have one unit.
     #[default]
     Raw,
-    /// Relative to the baseline's mean.
+    /// Differences relative to the baseline's mean.
     Ratio,
     /// Signed ranks of the differences.
     Ranks,
 }
 
-/// How long a comparison that goes on until it is decided may go on.
+/// The limit of a comparison that continues until it is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UntilDecided {
-    /// Seeds at most.
+    /// The maximum number of seeds.
     pub max_seeds: u64,
 }
 
 impl UntilDecided {
-    /// The largest number of seeds that can be asked for.
+    /// The largest value that `max_seeds` may have.
     pub const MOST: u64 = 1000;
 
-    /// When the test may decide.
+    /// Returns the plan of the test.
     pub fn plan(self) -> Plan {
         Plan::until_decided(self.max_seeds)
     }
 }
 
 impl Default for UntilDecided {
-    /// 20 seeds.
+    /// Returns a limit of 20 seeds.
     fn default() -> Self {
         Self { max_seeds: 20 }
     }

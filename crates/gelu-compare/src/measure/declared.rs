@@ -2,44 +2,45 @@ use super::Split;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is measured of a run, as whoever measures it declares it.
+/// A measure of runs, as a program declares it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measure {
-    /// What criteria call it: `test-error`.
+    /// The name in criteria: `test-error`.
     pub name: String,
-    /// Its column in files: `test_error`.
+    /// The column in files: `test_error`.
     pub column: String,
-    /// In sentences: `test error`, `accuracy`.
+    /// The name in sentences: `test error`, `accuracy`.
     pub words: String,
-    /// In tables: `test MSE`.
+    /// The heading in tables: `test MSE`.
     pub heading: String,
-    /// What is measured, wherever: `error`.
+    /// The quantity, independent of the data it is measured on: `error`.
     pub quantity: String,
-    /// The part of the data that it is measured on, where it is one.
+    /// The part of the data that the measure is taken on, if it is one part.
     pub split: Option<Split>,
-    /// Which values are better.
+    /// The direction of better values.
     pub direction: Direction,
-    /// How its values are said.
+    /// The unit in which values are shown.
     pub unit: Unit,
-    /// Whether it is one value of a whole run, which an [extension](crate::extension::Extension::value) knows, and no
-    /// epoch's.
+    /// Whether the measure has one value per run, provided by an [extension](crate::extension::Extension::value),
+    /// instead of one per epoch.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_run: bool,
 }
 
-/// Which values of a measure are better.
+/// The direction in which a measure gets better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "program", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Lower ones: errors, losses.
+    /// Lower values, as for errors and losses.
     Lower,
-    /// Higher ones: accuracies.
+    /// Higher values, as for accuracies.
     Higher,
 }
 
 impl Direction {
-    /// From a value to a cost, of which lower is better, and back: 1, or −1 where higher is better.
+    /// Returns the factor that converts a value to a cost, of which lower is better, and back: 1, or −1 if higher is
+    /// better.
     pub fn sign(self) -> f64 {
         match self {
             Self::Lower => 1.0,
@@ -47,29 +48,30 @@ impl Direction {
         }
     }
 
-    /// The value of a run that diverged: the worst.
+    /// Returns the value of a diverged run: the worst one.
     pub fn worst(self) -> f64 {
         self.sign() * f64::INFINITY
     }
 }
 
-/// The unit that values are said in.
+/// The unit in which values are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unit {
-    /// Behind numbers: `points`; may be empty.
+    /// The text after numbers: `points`; may be empty.
     pub name: String,
-    /// Behind a value that stands alone: ` %`; may be empty.
+    /// The text after a value without context: ` %`; may be empty.
     pub sign: String,
-    /// How many of it make one of the measure's own: 100 for a fraction that is said in points.
+    /// The number of these units in one of the measure's own: 100 for a fraction that is shown in points.
     pub factor: f64,
-    /// Decimals at least; 0 for as many as a number needs.
+    /// The smallest number of decimals; 0 for as many as a number needs.
     pub decimals: usize,
-    /// Decimals of a number without an interval, which says how many tell something.
+    /// The number of decimals for a number without an interval, because only an interval shows how many decimals are
+    /// meaningful.
     pub decimals_alone: usize,
 }
 
 impl Unit {
-    /// Hundredths, for fractions: `12.70 points`.
+    /// Returns the unit of hundredths, for fractions: `12.70 points`.
     pub fn points() -> Self {
         Self {
             name: "points".to_owned(),
@@ -80,8 +82,8 @@ impl Unit {
         }
     }
 
-    /// One by its name, behind numbers as it is: `0.0412 s`. Percent or points, `%`, `points`, are those of a
-    /// fraction.
+    /// Returns a unit by its name, which follows numbers unchanged: `0.0412 s`. The names `%` and `points` give the
+    /// [`points`](Self::points) of a fraction.
     pub fn named(name: &str) -> Self {
         match name {
             "%" | "points" => Self::points(),
@@ -89,7 +91,7 @@ impl Unit {
         }
     }
 
-    /// The measure's own, without a name and with so many decimals at least.
+    /// Returns the measure's own unit, without a name and with at least this number of decimals.
     pub fn own(decimals: usize) -> Self {
         Self {
             name: String::new(),
@@ -100,15 +102,15 @@ impl Unit {
         }
     }
 
-    /// A number in it, without its sign: `1.53` of 0.0153 in points.
+    /// Formats a value in this unit, without its sign: `1.53` for 0.0153 in points.
     pub fn number(&self, value: f64) -> String {
         let value = value * self.factor;
         match self.decimals {
             _ if !value.is_finite() => "∞".to_owned(),
-            // What has run away, but not as far as infinity.
+            // The value has run away, but not as far as infinity.
             _ if self.sign.is_empty() && value.abs() >= 1e4 => format!("{value:.2e}"),
             0 => significant(value),
-            // One without a sign may be of any size.
+            // Values without a sign may be of any size.
             decimals
                 if self.sign.is_empty()
                     && value != 0.0
@@ -120,7 +122,7 @@ impl Unit {
         }
     }
 
-    /// A value by itself: `1.53 %`, `0.0412`.
+    /// Formats a value with its sign: `1.53 %`, `0.0412`.
     pub fn shown(&self, value: f64) -> String {
         match value.is_finite() {
             true => format!("{}{}", self.number(value), self.sign),
@@ -129,7 +131,7 @@ impl Unit {
     }
 }
 
-/// With four digits that say something.
+/// Formats a number with four significant digits.
 fn significant(value: f64) -> String {
     let places = 3.0 - value.abs().log10().floor();
     match places {
@@ -140,8 +142,8 @@ fn significant(value: f64) -> String {
 }
 
 impl Measure {
-    /// A measure of which its name alone is known, lower values of it better. A name that begins with a
-    /// part of the data, as `test_error` does, is measured on that.
+    /// Creates a measure from its name alone. Lower values are better. A name that begins with a part of the data,
+    /// such as `test_error`, is measured on that part.
     pub fn named(name: &str) -> Self {
         let (split, quantity) = Split::of_name(name);
         Self {
@@ -157,31 +159,31 @@ impl Measure {
         }
     }
 
-    /// The same where higher values are better.
+    /// Returns the measure with `direction` as the better one.
     #[must_use]
     pub fn towards(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }
 
-    /// The same where higher values are better.
+    /// Returns the measure with higher values as the better ones.
     #[must_use]
     pub fn higher(self) -> Self {
         self.towards(Direction::Higher)
     }
 
-    /// The same said in another unit.
+    /// Returns the measure with the unit `unit`.
     #[must_use]
     pub fn in_unit(self, unit: Unit) -> Self {
         Self { unit, ..self }
     }
 
-    /// The same said in points: for fractions.
+    /// Returns the measure in points, for fractions.
     #[must_use]
     pub fn points(self) -> Self {
         self.in_unit(Unit::points())
     }
 
-    /// The same on a part of the data: `test_error` of `error`.
+    /// Returns the measure on a part of the data: `test_error` from `error`.
     #[must_use]
     pub fn on(&self, split: Split) -> Self {
         let column = format!("{split}_{}", self.quantity);
@@ -196,7 +198,7 @@ impl Measure {
         }
     }
 
-    /// A value of it as a cost, of which lower is better.
+    /// Returns a value as a cost, of which lower is better.
     pub fn cost(&self, value: f64) -> f64 {
         value * self.direction.sign()
     }

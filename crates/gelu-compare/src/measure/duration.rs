@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// A duration for people: `1:05:09`, `5:09`, `9 s`.
+/// Formats a duration for people: `1:05:09`, `5:09`, `9 s`.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -11,7 +11,7 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-/// The same of seconds; a dash where they are no duration, as negative ones are.
+/// Formats seconds in the same way. Returns a dash if they are not a duration, such as negative ones.
 pub fn seconds(seconds: f64) -> String {
     Duration::try_from_secs_f64(seconds).map_or_else(|_| "–".to_owned(), duration)
 }

@@ -5,37 +5,37 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What one finished epoch measured, by column; `None` where there is a column and no value.
+/// The values that one finished epoch measured, by column; `None` for a column without a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EpochMetrics {
-    /// From 1.
+    /// The number of the epoch, from 1.
     pub epoch: usize,
-    /// In the order in which they were reported.
+    /// The columns with their values, in the order in which they were reported.
     pub values: Vec<(Cow<'static, str>, Option<f64>)>,
 }
 
 impl EpochMetrics {
-    /// The column with the number of the epoch that a run restores if it ends here: early stopping.
+    /// The column with the number of the epoch that a run with early stopping restores if it ends here.
     pub const RESTORED: &str = "restored_epoch";
 
-    /// The epoch that the run restores, where it would restore one.
+    /// Returns the epoch that the run would restore, if any.
     pub fn restored(&self) -> Option<usize> {
         self.get(Self::RESTORED).filter(|epoch| *epoch >= 1.0).map(|epoch| epoch as usize)
     }
 
-    /// An epoch that has measured nothing yet.
+    /// Creates an epoch without measured values.
     pub fn new(epoch: usize) -> Self {
         Self { epoch, values: Vec::new() }
     }
 
-    /// The same with a value.
+    /// Returns the epoch with a value added or replaced.
     #[must_use]
     pub fn with(mut self, column: &'static str, value: impl Into<Option<f64>>) -> Self {
         self.put(Cow::Borrowed(column), value.into());
         self
     }
 
-    /// Sets a value, whether there was one or not.
+    /// Sets a value, and replaces an existing one.
     pub fn set(&mut self, column: &str, value: impl Into<Option<f64>>) {
         self.put(Cow::Owned(column.to_owned()), value.into());
     }
@@ -47,12 +47,12 @@ impl EpochMetrics {
         }
     }
 
-    /// The value of a column, where it was measured.
+    /// Returns the value of a column; `None` if it was not measured.
     pub fn get(&self, column: &str) -> Option<f64> {
         self.values.iter().find(|(name, _)| name == column)?.1
     }
 
-    /// Columns with their values, where there is one.
+    /// Returns the columns that have a value, with their values.
     pub fn measured(&self) -> impl Iterator<Item = (&str, f64)> {
         self.values.iter().filter_map(|(name, value)| Some((name.as_ref(), (*value)?)))
     }

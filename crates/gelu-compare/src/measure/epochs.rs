@@ -2,8 +2,8 @@ use super::EpochMetrics;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The finished epochs of a run. Copies share them until one is changed: a comparison is looked at several times
-/// a second, and its epochs may be a million.
+/// The finished epochs of a run. Copies share them until one copy is changed, because a comparison is read several
+/// times per second and may have a million epochs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Epochs(Arc<Vec<EpochMetrics>>);
 

@@ -1,4 +1,4 @@
-//! What is measured of a run, and what decides a comparison.
+//! The measures of runs, and the criterion that decides a comparison.
 
 mod criterion;
 mod declared;

@@ -2,19 +2,19 @@ use super::{EpochMetrics, Measure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which epoch of a run its results are those of.
+/// The epoch that a run's results are taken from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reported {
-    /// The last.
+    /// The last epoch.
     #[default]
     LastEpoch,
-    /// The best by the selection: early stopping.
+    /// The epoch that is best by the selection measure: early stopping.
     BestEpoch,
 }
 
 impl Reported {
-    /// Which epoch that is, behind `the`: `last epoch`, `epoch that was best by valid-error`.
+    /// Returns the words that follow `the`: `last epoch`, `epoch that was best by valid-error`.
     pub fn words(self, selection: &str) -> String {
         match self {
             Self::LastEpoch => "last epoch".to_owned(),
@@ -22,8 +22,8 @@ impl Reported {
         }
     }
 
-    /// Of a run's finished epochs, that which its results are those of: the last, or the one that it
-    /// restores, or the first that was best by `selection`. `None` before there is any.
+    /// Returns the epoch that a run's results are taken from: the last one or the one that it restores, or the first
+    /// that is best by `selection`. Returns `None` if there is no finished epoch.
     pub fn epoch_of<'a>(
         self,
         selection: &Measure,
@@ -60,7 +60,7 @@ mod tests {
         };
         assert_eq!(reported(&[1.0, 2.0, 2.0]), Some(2));
         assert_eq!(reported(&[1.0]), Some(1));
-        // What no run writes changes nothing.
+        // Values that no run writes change nothing.
         assert_eq!(reported(&[f64::NAN, 9.0]), Some(2));
         assert_eq!(reported(&[1.0, -3.0]), Some(2));
         assert_eq!(reported(&[]), None);

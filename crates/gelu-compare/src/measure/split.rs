@@ -6,16 +6,16 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Split {
-    /// What the network is trained on.
+    /// The data that the network is trained on.
     Train,
-    /// What settings are chosen on.
+    /// The data that settings are chosen on.
     Valid,
-    /// What is reported and never chosen on.
+    /// The data that results are reported for, and that no choice uses.
     Test,
 }
 
 impl Split {
-    /// All of them, in the order they are shown.
+    /// All parts, in the order in which they are shown.
     pub const ALL: [Self; 3] = [Self::Train, Self::Valid, Self::Test];
 }
 
@@ -30,8 +30,8 @@ impl fmt::Display for Split {
 }
 
 impl Split {
-    /// The part of the data that a measure's name begins with, and what is measured: `test_error` is the
-    /// error on the test set.
+    /// Returns the part of the data that a measure's name begins with, and the rest of the name, which is the
+    /// quantity: `test_error` is the error on the test set.
     pub fn of_name(name: &str) -> (Option<Self>, &str) {
         let begins = |split: Self| {
             let rest = name.strip_prefix(&split.to_string())?.strip_prefix('_')?;

@@ -2,12 +2,12 @@ use csv::StringRecord;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// How many significant digits numbers keep that no score is read from.
+/// A number of significant digits, for rounding numbers that scores do not depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits(u8);
 
 impl Digits {
-    /// From 3 to 16 digits.
+    /// Returns `None` unless `digits` is from 3 to 16.
     pub fn new(digits: u8) -> Option<Self> {
         (3..=16).contains(&digits).then_some(Self(digits))
     }
@@ -17,8 +17,8 @@ impl Digits {
         self.0
     }
 
-    /// Rounds the lines of a run's table of epochs, but for the first epoch, the last one, and those at which a column
-    /// is lowest or highest: from these alone scores are read.
+    /// Rounds the lines of a run's table of epochs. The first and the last epoch, and those at which a column is
+    /// lowest or highest, stay as they are, because scores are read from these epochs.
     pub(super) fn of_epochs(self, lines: &mut [StringRecord]) {
         let columns = lines.first().map_or(0, StringRecord::len);
         let mut whole = BTreeSet::from([0, lines.len().saturating_sub(1)]);
@@ -37,7 +37,7 @@ impl Digits {
         }
     }
 
-    /// The shorter text of a number, where there is one.
+    /// Returns the number rounded if that is shorter, and the cell unchanged otherwise.
     fn of_cell(self, cell: &str) -> String {
         let rounded = cell.parse::<f64>().ok().filter(|number| number.is_finite());
         let rounded =
@@ -71,7 +71,7 @@ mod tests {
         ];
         let mut lines = before.clone();
         Digits::new(3).unwrap().of_epochs(&mut lines);
-        // The first is the highest of its column, the second the lowest of two, the fourth the highest of the third.
+        // Line 1 has the highest value of column 2, line 2 the lowest of two columns, line 4 the highest of column 3.
         assert_eq!([&lines[..2], &lines[3..]].concat(), [&before[..2], &before[3..]].concat());
         assert_eq!(lines[2], line(["3", "0.235", "0.333"]));
         assert!(Digits::new(2).is_none() && Digits::new(17).is_none());

@@ -1,4 +1,4 @@
-//! A finished comparison in one file, to attach to a paper or to keep in a repository: a zip of tables, which any
+//! A finished comparison in one file, to attach to a paper or to store in a repository: a zip of tables, which any
 //! program opens.
 //!
 //! ```text
@@ -10,7 +10,8 @@
 //! …                  further tables and files of runs, where the program has them
 //! ```
 //!
-//! Trained networks, checkpoints and logs stay behind. Unpacked, the folder has the same settings, scores and verdicts.
+//! The zip contains no trained networks, checkpoints or logs. After unpacking, the folder has the same settings,
+//! scores and verdicts.
 
 mod digits;
 mod read;
@@ -26,16 +27,16 @@ use crate::extension::{ExtraFile, extra_files};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What `runs.json` says of a run.
+/// An element of `runs.json`: one run.
 #[derive(Debug, Serialize, Deserialize)]
 struct RunRecord {
-    /// The name of its folder.
+    /// The name of the run's folder.
     run: String,
-    /// What `run.toml` holds.
+    /// The content of `run.toml`.
     settings: Value,
-    /// What `status.json` holds.
+    /// The content of `status.json`.
     status: Value,
-    /// What `provenance-<session>.json` holds, by the session's number.
+    /// The session numbers, each with the content of `provenance-<session>.json`.
     sessions: Vec<(u32, Value)>,
 }
 
@@ -43,13 +44,13 @@ const METRICS: &str = "metrics.csv";
 /// The table of scores, one line per run.
 const SCORES: &str = "runs.csv";
 
-/// Files of which every run has its lines in one table.
+/// Returns the names of the tables that join the lines of all runs.
 fn tables() -> impl Iterator<Item = &'static str> {
     let further = extra_files().filter(|file| file.is_table).map(|file| file.name);
     std::iter::once(METRICS).chain(further)
 }
 
-/// The further files that a run has for itself.
+/// Returns the further files that the zip holds for each run separately.
 fn files() -> impl Iterator<Item = &'static ExtraFile> {
     extra_files().filter(|file| !file.is_table)
 }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zip::ZipArchive;
 
-/// No entry of a packed comparison is larger, in bytes.
+/// The size limit of an entry of a packed comparison, in bytes.
 const LARGEST_ENTRY: u64 = 1 << 30;
 
-/// A comparison's folder, which the program may have unpacked for as long as this value lives.
+/// A comparison's folder. For a packed comparison it is a temporary folder, which is removed when this value is
+/// dropped.
 #[derive(Debug)]
 pub struct Opened {
     path: PathBuf,
@@ -22,22 +23,22 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The folder.
+    /// Returns the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the comparison is a packed one, so that nothing that is written to [`path`](Self::path) lasts.
+    /// Returns whether the comparison is packed. If so, what you write to [`path`](Self::path) is lost.
     pub fn is_packed(&self) -> bool {
         self.unpacked.is_some()
     }
 }
 
-/// The folder at `path`; of a packed comparison at `path`, a temporary folder with its content.
+/// Returns the comparison's folder at `path`. If `path` is a packed comparison, unpacks it into a temporary folder.
 ///
 /// # Errors
 ///
-/// As [`unpack`].
+/// Returns the errors of [`unpack`].
 pub fn open(path: &Path) -> Result<Opened> {
     if !path.is_file() {
         return Ok(Opened { path: path.to_path_buf(), unpacked: None });
@@ -56,11 +57,12 @@ pub(crate) fn is_packed(path: &Path) -> bool {
             .is_ok_and(|runs| runs.is_some())
 }
 
-/// The table of scores in the packed comparison at `path`, one line per run; `None` if there is no packed comparison.
+/// Returns the table of scores from the packed comparison at `path`, with one line per run, or `None` if `path` is
+/// not a packed comparison.
 ///
 /// # Errors
 ///
-/// When the file is damaged.
+/// Returns an error if the file is damaged.
 pub fn scores(path: &Path) -> Result<Option<Vec<u8>>> {
     if !is_packed(path) {
         return Ok(None);
@@ -72,7 +74,7 @@ pub fn scores(path: &Path) -> Result<Option<Vec<u8>>> {
 ///
 /// # Errors
 ///
-/// When `folder` exists, `file` is no packed comparison or is damaged, or the disk refuses something.
+/// Returns an error if `folder` exists, if `file` is not a packed comparison or is damaged, or if writing fails.
 pub fn unpack(file: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         let problem = "exists already; a packed comparison is unpacked into a new folder";
@@ -136,7 +138,7 @@ fn fill(file: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a name from somebody's file can be that of a file or folder here, and of nothing else.
+/// Returns whether a name from an untrusted file is safe as the name of a file or folder.
 fn is_file_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.len() <= 255 && !name.starts_with('.') && name.chars().all(allowed)
@@ -166,14 +168,14 @@ impl<'a> Archive<'a> {
         Ok(Self { path, entries })
     }
 
-    /// The file names that `part` makes of the names of entries.
+    /// Applies `part` to the names of all entries and returns the results that are safe file names.
     fn names(&self, part: impl Fn(&str) -> Option<&str>) -> Vec<String> {
         let names = self.entries.file_names().filter_map(Result::ok);
         let names = names.filter_map(|name| part(&name).map(str::to_owned));
         names.filter(|name| is_file_name(name)).collect()
     }
 
-    /// The content of an entry; `None` if there is none of that name.
+    /// Returns the content of an entry, or `None` if there is no entry of that name.
     fn entry(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
         let place = self.path.join(name);
         let refuse =

@@ -1,4 +1,4 @@
-//! Tables of many runs: each run's own table with the run's folder in front of every line.
+//! Joins the tables of several runs: each line gets the run's folder as its first column.
 
 use super::Digits;
 use crate::error::Place;
@@ -11,8 +11,8 @@ use std::path::Path;
 /// The first column of a joined table.
 const RUN: &str = "run";
 
-/// One table of the tables of several runs: a column for everything that any of them has, in the order of appearance.
-/// Cells stay as they are written.
+/// One table joined from the tables of several runs. It has every column that any of them has, in the order of
+/// appearance. Cells stay as they are written.
 #[derive(Default)]
 pub(super) struct Joined {
     columns: Vec<String>,
@@ -20,11 +20,11 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Adds the lines of a run's table; with `digits`, rounded where nothing is read from them.
+    /// Adds the lines of the table of `run`. With `digits`, rounds the numbers that scores do not depend on.
     ///
     /// # Errors
     ///
-    /// When `bytes`, those of the file `path`, are no CSV.
+    /// Returns an error if `bytes`, the content of the file `path`, is not CSV.
     pub(super) fn add(
         &mut self,
         run: &str,
@@ -57,7 +57,7 @@ impl Joined {
         })
     }
 
-    /// The table as CSV; `None` if it has no line.
+    /// Returns the table as CSV, or `None` if it has no line.
     pub(super) fn to_csv(&self) -> Option<Vec<u8>> {
         let mut writer = WriterBuilder::new().from_writer(Vec::new());
         let header = std::iter::once(RUN).chain(self.columns.iter().map(String::as_str));
@@ -72,11 +72,12 @@ impl Joined {
     }
 }
 
-/// The tables that were joined, by run, each with the columns that it has a cell in, and those that no run has one in.
+/// Splits a joined table into the tables of the runs, by run. Each has the columns in which it has a cell, and those
+/// in which no run has one.
 ///
 /// # Errors
 ///
-/// When `bytes`, those of the entry `path`, are not such a table.
+/// Returns an error if `bytes`, the content of the entry `path`, is not a joined table.
 pub(super) fn apart(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>> {
     let refuse = |line, problem: String| Error::data(path, Place::Line(line), problem, "");
     let mut reader = ReaderBuilder::new().from_reader(bytes);

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// A finished run of two epochs and one that diverged in the first; what they measure differs.
+/// Creates a comparison with a finished run of two epochs and a run that diverged in its first epoch; they have
+/// different metrics.
 fn folder(parent: &Path) {
     let (made, _) = ComparisonFolder::create(parent, &comparison(), |_, _| false).unwrap();
     let files = [
@@ -37,7 +38,7 @@ fn folder(parent: &Path) {
 
 fn snapshot(folder: &Path) -> ComparisonSnapshot {
     let mut snapshot = ComparisonReader::<Study>::open(folder).unwrap().snapshot();
-    // A checkpoint of a complete run is pointed out, and does not come along.
+    // A leftover checkpoint of a complete run causes a warning, and the packed file does not contain it.
     snapshot.runs.iter_mut().for_each(|run| run.warnings.clear());
     snapshot.warnings.clear();
     snapshot
@@ -65,12 +66,12 @@ fn a_packed_comparison_says_what_its_folder_said() {
     let opened = open(&file).unwrap();
     assert!(opened.is_packed() && is_packed(&file) && !is_packed(&restored));
     assert_eq!(snapshot(opened.path()), before);
-    // Its folder is gone with it, and a comparison that is not packed is opened as it is.
+    // The temporary folder goes with the value, and `open` returns a folder that is not packed unchanged.
     let place = opened.path().to_path_buf();
     drop(opened);
     assert!(!place.exists());
     assert_eq!(open(&restored).unwrap().path(), restored);
-    // Packed again, it is the same file.
+    // Packing the restored folder gives the same file.
     let again = pack(&restored, &before, None).unwrap();
     assert_eq!(fs::read(file).unwrap(), again.bytes);
 }
@@ -98,7 +99,7 @@ fn a_run_that_is_not_over_is_left_out() {
     assert_eq!((packed.runs, packed.left_out), (1, 1));
 }
 
-/// A zip of these entries.
+/// Writes a zip with the given entries.
 fn archive(path: &Path, entries: &[(&str, &str)]) {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in entries {
@@ -134,7 +135,7 @@ fn files_of_anybody_are_refused_with_their_place_and_leave_nothing_behind() {
         &[("comparison.toml", ""), ("runs.json", &run("a")), ("metrics.csv", "epoch\n1\n")],
     );
     assert!(refusal().contains("the first column is not `run`"), "{}", refusal());
-    // Cut off anywhere, a file is damaged, and what was read of it is thrown away.
+    // A file that is cut short anywhere is an error, and `unpack` removes what it has written.
     let (whole, _) = packed();
     let bytes = fs::read(whole.path().join("it.zip")).unwrap();
     for length in (0..bytes.len()).step_by(37) {

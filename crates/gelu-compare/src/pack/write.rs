@@ -11,23 +11,23 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// A packed comparison, to be written to a file.
+/// A packed comparison, ready to be written to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// How many runs it holds.
+    /// The number of packed runs.
     pub runs: usize,
-    /// How many runs of the folder it does not hold, since they are not over.
+    /// The number of runs that were left out because they are not over.
     pub left_out: usize,
-    /// The zip.
+    /// The content of the zip file.
     pub bytes: Vec<u8>,
 }
 
-/// Packs the comparison in `folder`, of which `snapshot` was read. The same folder gives the same bytes at any time. With
-/// `digits`, numbers that no score is read from are rounded.
+/// Packs the comparison in `folder`, from which `snapshot` was read. The same folder always gives the same bytes.
+/// With `digits`, rounds the numbers that scores do not depend on.
 ///
 /// # Errors
 ///
-/// When a file of a run cannot be read or is damaged.
+/// Returns an error if a file of a run cannot be read or is damaged.
 pub fn pack(
     folder: &Path,
     snapshot: &ComparisonSnapshot,
@@ -89,7 +89,7 @@ fn readme(snapshot: &ComparisonSnapshot, digits: Option<Digits>) -> String {
     )
 }
 
-/// What the small files of a run's folder hold.
+/// Reads the small files of a run's folder.
 fn record(folder: &Path) -> Result<RunRecord> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let path = folder.join("run.toml");
@@ -121,7 +121,7 @@ struct Archive<'a> {
 
 impl Archive<'_> {
     fn add(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        // Without a date, so that the same content gives the same file.
+        // A constant date, so that the same content gives the same file.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
             .compression_level(Some(9))

@@ -8,69 +8,69 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What trains the runs of a program of one's own. gelu-compare has that of loops ([`Loop`](super::Loop)),
-/// and whoever trains in another way implements it and calls the rest [`ProgramOf`](super::ProgramOf) it.
+/// Trains the runs of your own program. [`Loop`](super::Loop) does this for training loops. To train in another way,
+/// implement this trait and use [`ProgramOf`](super::ProgramOf) with it.
 pub trait Body: 'static {
-    /// Flags of `compare`, `submit`, `train` and `work` beside those that all programs have.
+    /// The flags of `compare`, `submit`, `train` and `work`, in addition to those that all programs have.
     type Flags: Args + Clone + Debug;
 
-    /// What trains.
+    /// The trainer of the runs.
     type Trainer<'a>: Trainer<Experiment = Study>;
 
-    /// Says of a study what the body knows of it: measures, and which of them decide where nobody has said.
+    /// Declares in a study what the body knows: measures, and which of them decide by default.
     fn declare(&self, _study: &mut Study) {}
 
-    /// What runs are trained on.
+    /// Returns the device and backend for training.
     ///
     /// # Errors
     ///
-    /// When flags name what is not there.
+    /// Returns an error if flags name a device that does not exist.
     fn on(&self, _flags: &Self::Flags) -> Result<On> {
         Ok(On::default())
     }
 
-    /// What a worker is told, so that it has the same flags.
+    /// Returns the arguments that give a worker the same flags.
     fn words(&self, flags: &Self::Flags) -> Vec<OsString>;
 
-    /// Returns the arguments of each worker on this machine, where flags name several devices.
+    /// Returns the arguments of each worker on this machine. There are several workers if flags name several devices.
     fn places(&self, flags: &Self::Flags) -> Vec<Vec<OsString>> {
         vec![self.words(flags)]
     }
 
-    /// What trains the runs of a comparison.
+    /// Creates the trainer for the runs of a comparison.
     ///
     /// # Errors
     ///
-    /// When they cannot be trained here.
+    /// Returns an error if the runs cannot be trained here.
     fn trainer<'a>(&'a self, work: Work<'_, Self::Flags>) -> Result<Self::Trainer<'a>>;
 }
 
-/// What runs are trained on, by name; empty where there is nothing to say.
+/// The device and backend for training; empty if there is nothing to record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct On {
-    /// The device.
+    /// The device's name.
     pub device: String,
-    /// Its backend: results of two differ in their last digits.
+    /// The backend's name. Results of two backends differ in their last digits.
     pub backend: String,
 }
 
-/// What a trainer is made for.
+/// The input for creating a trainer.
 #[derive(Debug)]
 pub struct Work<'a, F> {
     /// The program's name.
     pub program: &'a str,
-    /// Whose runs it trains.
+    /// The comparison whose runs are to be trained.
     pub comparison: &'a Comparison<Study>,
-    /// What was asked for.
+    /// The values of the body's flags.
     pub flags: &'a F,
-    /// The processor's cores, and how many share them.
+    /// The processor's cores, and the number of runs that share them.
     pub cores: Cores,
-    /// Where given, a display of the trainer's own may fill the terminal, and says so here.
+    /// If given, the trainer's own display may fill the terminal; the trainer sets the flag while it does.
     pub display: Option<Arc<AtomicBool>>,
 }
 
-/// A body that something can be put into: a function of a program's.
+/// A body that wraps a function of the program.
 pub trait Holds<F, Marker>: Body {
-    /// The body that does so.
+    /// Creates the body that wraps `function`.
     fn holding(function: F) -> Self;
 }

@@ -5,8 +5,8 @@ use crate::setting::{Axis, Setting};
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 
-/// A command with placeholders, `python train.py --lr {lr} --seed {seed}`. It is split into words as a
-/// shell would, before values are put in, and no shell sees it.
+/// A command with placeholders: `python train.py --lr {lr} --seed {seed}`. It is split into words by a shell's rules
+/// before values are inserted, but no shell runs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     words: Vec<String>,
@@ -17,7 +17,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// A quote that is not closed, or no word.
+    /// Returns an error for a quote that is not closed, and for a command without words.
     pub fn parse(command: &str) -> Result<Self> {
         let refuse =
             |problem: &str| Error::Usage(format!("the command `{}` {problem}", printable(command)));
@@ -29,11 +29,11 @@ impl Template {
         }
     }
 
-    /// The command of a run: its own, or else the one that is compared.
+    /// Parses the command of a run: `command` if there is one, or else the compared command in `setting`.
     ///
     /// # Errors
     ///
-    /// As [`parse`](Self::parse).
+    /// Returns the errors of [`parse`](Self::parse).
     pub(super) fn of(command: Option<&str>, setting: &Setting) -> Result<Self> {
         match command {
             Some(command) => Self::parse(command),
@@ -41,7 +41,7 @@ impl Template {
         }
     }
 
-    /// Names in braces.
+    /// Returns the names in braces.
     fn placeholders(&self) -> Vec<&str> {
         let mut all = Vec::new();
         for word in &self.words {
@@ -53,12 +53,13 @@ impl Template {
         all
     }
 
-    /// Checks that placeholders and axes are the same.
+    /// Checks that placeholders and axes match. `environment` says that the program reads its setting from the
+    /// environment.
     ///
     /// # Errors
     ///
-    /// A placeholder that no axis gives a value, and an axis that no placeholder uses, unless the program
-    /// reads its setting from the environment.
+    /// Returns an error for a placeholder that is not an axis. Without `environment`, also returns an error for an
+    /// axis without a placeholder.
     pub fn check(&self, axes: &[Axis], environment: bool) -> Result<()> {
         let names = self.placeholders();
         let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
@@ -80,7 +81,7 @@ impl Template {
         }
     }
 
-    /// The words of a run.
+    /// Returns the words of a run's command.
     pub fn words(&self, setting: &Setting, seed: u64) -> Vec<String> {
         let filled = |word: &String| -> String {
             let value = |piece: Piece<'_>| match piece {
@@ -96,7 +97,7 @@ impl Template {
         self.words.iter().map(filled).collect()
     }
 
-    /// A word that a shell would obey, and that a program is given as it is; what is behind `-c` is for a shell.
+    /// Returns a word that a shell would interpret but the program gets unchanged. Words after `-c` are for a shell.
     fn of_shell(&self) -> Option<&str> {
         let operator = |word: &str| {
             let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -117,7 +118,7 @@ impl Template {
         words.find(|(at, word)| obeyed(word) && !is_script(*at)).map(|(_, word)| word.as_str())
     }
 
-    /// Says so where a word looks as if it were for a shell.
+    /// Prints a warning if a word seems to be for a shell.
     pub(super) fn warn_of_shell(&self) {
         if let Some(word) = self.of_shell() {
             complain(&format!(
@@ -127,7 +128,7 @@ impl Template {
         }
     }
 
-    /// A short name for what it starts: `train` of `python train.py --lr {lr}`.
+    /// Returns a short name for the program: `train` for `python train.py --lr {lr}`.
     pub fn name(&self) -> String {
         let plain = |word: &&String| !word.starts_with('-') && !word.contains(['{', '=']);
         let script = |word: &&String| word.contains('.') && plain(word);
@@ -149,7 +150,7 @@ enum Piece<'a> {
     Name(&'a str),
 }
 
-/// The pieces of a word: `{name}` is a name, and other braces are what they are.
+/// Splits a word into pieces: `{name}` is a name, other braces are text.
 fn pieces(word: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = word;
     std::iter::from_fn(move || {

@@ -5,7 +5,7 @@ use crate::output::print;
 use crate::runs::{Comparison, Experiment, RunKey};
 use std::path::Path;
 
-/// Says what a comparison would run, and runs nothing.
+/// Prints what a comparison would run, without running anything.
 pub(super) fn dry_run(comparison: &Comparison<Study>, out: &Path) -> Result<()> {
     let study = &comparison.recipe;
     let (design, grid) = (study.design(), plan::grid(&study.design()));
@@ -33,7 +33,7 @@ pub(super) fn dry_run(comparison: &Comparison<Study>, out: &Path) -> Result<()> 
     print(&said)
 }
 
-/// The command of a run; `None` where the program has the loop itself.
+/// Returns the command of a run, or `None` if the program contains the loop itself.
 fn command(study: &Study, run: &RunKey) -> Option<String> {
     study
         .command
@@ -41,7 +41,7 @@ fn command(study: &Study, run: &RunKey) -> Option<String> {
         .or_else(|| run.setting.get(Study::COMMAND).map(|command| command.content().into_owned()))
 }
 
-/// `2 values of activation × 3 of lr × 8 seeds`.
+/// Returns the size of the plan: `2 values of activation × 3 of lr × 8 seeds`.
 fn factors(study: &Study) -> String {
     let counted =
         study.axes.iter().enumerate().map(|(index, axis)| match (index, axis.values.len()) {

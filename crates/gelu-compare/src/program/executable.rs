@@ -1,4 +1,5 @@
-//! The file of this very program: where its loop is what is compared, a rebuilt one may compute something else.
+//! This program's own executable. If the comparison is about the program's loop, a new build may compute something
+//! else.
 
 use super::Study;
 use super::contents::digest_of;
@@ -8,20 +9,20 @@ use crate::runs::Environment;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Where a session says which executable it was.
+/// The name of the executable's digest in a session's environment.
 const NAME: &str = "executable";
 
-/// Notes in what a run is trained with which executable this is, by the SHA-256 of its file.
+/// Adds the SHA-256 of this executable to a run's environment.
 pub fn note_executable(environment: &mut Environment) {
     if let Some(digest) = digest() {
         environment.0.insert(NAME.to_owned(), digest.into());
     }
 }
 
-/// The SHA-256 of this program's file, computed once.
+/// Returns the SHA-256 of this program's executable. Computes it once.
 fn digest() -> Option<&'static str> {
     static DIGEST: OnceLock<Option<String>> = OnceLock::new();
-    // On Linux the file that runs, even where it has been replaced since.
+    // On Linux this is the running executable, even if its file was replaced.
     let path = match cfg!(target_os = "linux") {
         true => Ok(PathBuf::from("/proc/self/exe")),
         false => std::env::current_exe(),
@@ -29,7 +30,7 @@ fn digest() -> Option<&'static str> {
     DIGEST.get_or_init(|| path.and_then(|path| digest_of(&path)).ok()).as_deref()
 }
 
-/// Says of a comparison whose runs are those of this program's own loop how many runs another build of it has trained.
+/// Prints how many runs another build has trained, for a comparison of this program's own loop.
 pub(super) fn announce_change(folder: &Path) {
     let Ok(mut reader) = ComparisonReader::<Study>::open(folder) else { return };
     if reader.comparison().recipe.has_commands() {

@@ -9,7 +9,7 @@ use clap::Args;
 use std::ffi::OsString;
 use std::num::NonZero;
 
-/// What the libraries that share work among threads read their number from.
+/// The variables from which libraries read their number of threads.
 const THREADS: [&str; 10] = [
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -23,45 +23,45 @@ const THREADS: [&str; 10] = [
     "GOMAXPROCS",
 ];
 
-/// How a comparison is carried out, as flags.
+/// Flags for carrying out a comparison.
 #[derive(Debug, Args)]
 pub(super) struct Execution {
     #[command(flatten)]
     pub(super) shown: Shown,
-    /// Runs at the same time [default: one for each device that is listed; else 1 of a command, and of a loop of the
-    /// program's own one a processor core]
+    /// Number of parallel runs [default: one per listed device; otherwise 1 for commands, and one per processor core
+    /// for a program's own loop]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
     jobs: Option<u16>,
-    /// Give each run one of these GPUs, as nvidia-smi or rocm-smi numbers them, by CUDA_VISIBLE_DEVICES,
+    /// Give each run one of these GPUs, by their numbers in nvidia-smi or rocm-smi, through CUDA_VISIBLE_DEVICES,
     /// HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = gpu)]
     gpus: Vec<String>,
-    /// Threads of each run, by OMP_NUM_THREADS, MKL_NUM_THREADS, RAYON_NUM_THREADS and their like [default: of several
-    /// commands at a time, the processor's cores / --jobs, where these variables are not set]
+    /// Threads of each run, through OMP_NUM_THREADS, MKL_NUM_THREADS, RAYON_NUM_THREADS and similar variables [default:
+    /// for parallel commands, the processor's cores / --jobs, unless these variables are set]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
     threads_per_run: Option<u16>,
-    /// Say what would be run, and run nothing
+    /// Print what would run, without running anything
     #[arg(long)]
     pub(super) dry_run: bool,
 }
 
-/// How the workers of a comparison are started where its flags say nothing else.
+/// The default workers of a comparison, for flags that are not given.
 pub(super) struct Workers {
-    /// The arguments of the first worker, of the second, and so on, and again from the first.
+    /// The arguments of the first worker, the second, and so on; then they repeat.
     pub(super) words: Vec<Vec<OsString>>,
-    /// How many there are, unless there are several of these, or several GPUs.
+    /// The number of workers, unless there are several entries in `words` or several GPUs.
     pub(super) jobs: usize,
 }
 
 impl Workers {
-    /// One of a command at a time.
+    /// Returns one worker for commands.
     pub(super) fn of_commands() -> Self {
         Self { words: vec![Vec::new()], jobs: 1 }
     }
 }
 
 impl Execution {
-    /// Runs what is wanted; `None` where it is only said what that would be.
+    /// Runs the comparison. Returns `None` for a dry run.
     pub(super) fn carry_out(
         mut self,
         study: &Study,
@@ -75,7 +75,7 @@ impl Execution {
             return Ok(None);
         }
         let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison());
-        // Runs may have failed because they never reported a mistyped measure.
+        // Runs may have failed because they never reported a mistyped measure, so they are tried again.
         let is_measured_otherwise =
             |before: Comparison<Study>| !before.recipe.required().eq(study.required());
         self.shown.retry_failed |= before.is_ok_and(is_measured_otherwise);
@@ -85,7 +85,7 @@ impl Execution {
         self.shown.carry_out::<Study>(folder.path(), places.into_iter()).map(Some)
     }
 
-    /// Where workers are: each has its slot, its GPU and its threads.
+    /// Returns the workers' places, each with its slot, GPU and threads.
     fn places(&self, workers: Workers, of_commands: bool) -> Vec<Place> {
         let devices = self.gpus.len().max(workers.words.len());
         let jobs = match (self.jobs, devices) {
@@ -114,14 +114,14 @@ impl Execution {
     }
 }
 
-/// The variables that let a program see one GPU. AMD's runtime counts by `HIP_VISIBLE_DEVICES` what
-/// `ROCR_VISIBLE_DEVICES` has left.
+/// Returns the variables that restrict a program to one GPU. `HIP_VISIBLE_DEVICES` is 0, because AMD's runtime
+/// numbers the GPUs that `ROCR_VISIBLE_DEVICES` leaves.
 fn only_gpu(gpu: &str) -> [(String, String); 3] {
     [("CUDA_VISIBLE_DEVICES", gpu), ("ROCR_VISIBLE_DEVICES", gpu), ("HIP_VISIBLE_DEVICES", "0")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
-/// A GPU's number or name.
+/// Parses a GPU's number or name.
 fn gpu(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_/:.".contains(c);
     match text.trim() {

@@ -53,7 +53,7 @@ impl FromStr for UnitOf {
     }
 }
 
-/// A list's values; commas in round brackets belong to a value, as in mine=max(x,0).
+/// Splits a list into values. Commas in round brackets belong to a value: `mine=max(x,0)`.
 fn apart(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     list.split(move |c| {
@@ -66,55 +66,54 @@ fn apart(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What is varied, and how it is decided, as flags.
+/// Flags for the axes, and for how the comparison is decided.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Varied {
-    /// Compare these values of an axis, as in lr=1e-3,1e-4; of several axes, all combinations; the first is
-    /// the baseline
+    /// Compare these values of an axis, as in lr=1e-3,1e-4; for several axes, all combinations; the first is the
+    /// baseline
     #[arg(long, value_name = "AXIS=LIST")]
     compare: Vec<Values>,
-    /// Choose the best of these values for everything that is compared
+    /// Choose the best of these values for each compared setting
     #[arg(long, value_name = "AXIS=LIST")]
     tune: Vec<Values>,
-    /// Make a verdict at each of these values; of one value, it is what all runs have
+    /// Make a separate verdict at each of these values; a single value applies to all runs
     #[arg(long, visible_alias = "set", value_name = "AXIS=LIST")]
     each: Vec<Values>,
-    /// What the others are compared with [default: the first]
+    /// The value to compare the others with [default: the first]
     #[arg(long, value_name = "VALUE")]
     baseline: Option<String>,
     #[command(flatten)]
     pub(super) decided: Decided,
 }
 
-/// How it is decided, as flags.
+/// Flags for how the comparison is decided.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Decided {
     /// The metric that decides
     #[arg(long = "metric", aliases = ["primary", "measure"], value_name = "METRIC")]
     primary: Option<String>,
-    /// Measures of which higher values are better; of others, lower ones are
+    /// Metrics for which higher values are better; for others, lower values are better
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     higher: Vec<String>,
-    /// Say a metric in a unit, as in loss=nats; % and points are those of a fraction; may be given several
-    /// times
+    /// Show a metric in a unit, as in loss=nats; % and points are for fractions; may be given several times
     #[arg(long, value_name = "METRIC=UNIT")]
     unit: Vec<UnitOf>,
     /// Report each run's best epoch by --select instead of the last
     #[arg(long)]
     best_epoch: bool,
-    /// Choose what is tuned, and the best epoch, by this metric
+    /// Choose tuned values, and the best epoch, by this metric
     #[arg(long, value_name = "METRIC")]
     select: Option<String>,
-    /// A difference too small to care about, as the program prints the metric (0.001 of a fraction is 0.1 points); without
-    /// it nothing is called the same
+    /// The largest difference that is too small to care about, in the metric's printed unit (for a fraction, 0.001 is
+    /// 0.1 points); without it, no settings are called the same
     #[arg(long, value_name = "DIFFERENCE", value_parser = number)]
     negligible: Option<f64>,
-    /// Call nothing better that may be worse in another metric by more than this, as in loss=0.002
+    /// Call no setting better that may be worse in another metric by more than this, as in loss=0.002
     #[arg(long, value_name = "METRIC=DIFFERENCE", value_parser = no_worse)]
     no_worse: Option<NoWorse>,
     #[command(flatten)]
     over: OverFlags,
-    /// How often a verdict of the table may be wrong [default: 0.05]
+    /// The maximum probability of a wrong verdict in the table [default: 0.05]
     #[arg(long, value_name = "PROBABILITY", value_parser = number)]
     level: Option<f64>,
     #[command(flatten)]
@@ -124,10 +123,10 @@ pub(super) struct Decided {
     out: Option<PathBuf>,
 }
 
-/// The most that `--grace` can be: an hour.
+/// The maximum for `--grace`: one hour.
 const LONGEST_GRACE: u64 = 3600;
 
-/// A number of bytes, as typed: `64MB`, `1GB`, `500000`.
+/// Parses a number of bytes: `64MB`, `1GB`, `500000`.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -144,28 +143,28 @@ fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "a size is written as in 200MB or 1GB".to_owned())
 }
 
-/// What is told of a command, as flags.
+/// Flags for a command: how to read its output, and how long it may run.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Told {
-    /// Read measures from what is printed: 'val {valid_loss}' reads the number behind `val`, {epoch} is the epoch;
-    /// may be given several times
+    /// Read metrics from the output: 'val {valid_loss}' reads the number after `val`, {epoch} is the epoch; may be
+    /// given several times
     #[arg(long, value_name = "PATTERN")]
     read: Vec<Pattern>,
-    /// Read measures from standard error, too
+    /// Also read metrics from standard error
     #[arg(long)]
     stderr: bool,
-    /// Seconds after which a run has failed that is not done
+    /// Seconds after which an unfinished run has failed
     #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(1..=u64::MAX))]
     timeout: Option<u64>,
-    /// Seconds that a run gets to end by itself, from SIGTERM to SIGKILL, when it is stopped, out of time (--timeout), or
-    /// before Slurm's time limit [default: 2]
+    /// Seconds between SIGTERM and SIGKILL, for a run that is stopped, exceeds --timeout, or reaches Slurm's time
+    /// limit [default: 2]
     #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(0..=LONGEST_GRACE))]
     grace: Option<u64>,
-    /// Keep so much of each run's output, as in 200MB; beyond it, the middle is cut [default: 64MB]
+    /// Maximum size of each run's saved output, as in 200MB; if it is larger, the middle is cut out [default: 64MB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     keep_output: Option<u64>,
-    /// Files that runs depend on beside those that the command names, as in 'conf/*.toml': where one changes, they are
-    /// other runs; may be given several times
+    /// Further files that runs depend on, as in 'conf/*.toml', in addition to those in the command; if a file changes,
+    /// its runs are new runs; may be given several times
     #[arg(long, value_name = "GLOB")]
     depends: Vec<String>,
 }
@@ -179,11 +178,11 @@ impl Told {
         study.keep_output = self.keep_output;
     }
 
-    /// Records what the files hold that the commands name, once it is known which commands these are.
+    /// Records the contents of the files that the commands name. Call it when the commands are known.
     ///
     /// # Errors
     ///
-    /// As [`Contents::read`]; a time to end where the system has no way to ask for it.
+    /// Returns the errors of [`Contents::read`], and an error if `--grace` is given on Windows.
     pub(super) fn read_contents(&self, study: &mut Study) -> Result<()> {
         if cfg!(windows) && self.grace.is_some() {
             return Err(Error::Usage(
@@ -197,8 +196,9 @@ impl Told {
 }
 
 impl Varied {
-    /// The same as values of a program's own study. Axes are refused that this does not have: its runs would not
-    /// differ by them.
+    /// Returns the flags with values typed as in the program's own study.
+    ///
+    /// Returns an error for an axis that the study does not have, because its runs would not differ by it.
     pub(super) fn of(mut self, study: &Study) -> Result<Self> {
         for all in [&mut self.compare, &mut self.tune, &mut self.each] {
             for Values { name, values } in all {
@@ -248,7 +248,7 @@ impl Decided {
         self.over.change(&mut study.over);
         study.level = self.level.or(study.level);
         self.seeds.change(&mut study.seeds, &mut study.until_decided);
-        // Over tasks, seeds decide nothing.
+        // Over tasks, the number of tasks decides, so the seeds need not be raised.
         if study.over.is_none() {
             let (rule, out) = (study.design().rule(), self.out(study)?);
             self.seeds.raise::<Study>(&rule, &mut study.seeds, &out);
@@ -256,14 +256,14 @@ impl Decided {
         Ok(())
     }
 
-    /// Gives measures their units, once it is known what else is declared of them.
+    /// Sets the units of measures. Call it after all other declarations of measures.
     pub(super) fn say_units(&self, study: &mut Study) {
         for UnitOf { measure, unit } in &self.unit {
             study.declare(study.measure(measure).in_unit(Unit::named(unit)));
         }
     }
 
-    /// Refuses a study for which no measure was named, or what else cannot be.
+    /// Checks the study: it must have a primary measure, and everything must be possible.
     pub(super) fn check(&self, study: &Study) -> Result<()> {
         if study.primary.is_empty() {
             return Err(Error::Usage(
@@ -292,7 +292,7 @@ impl Decided {
         study.validate()
     }
 
-    /// Makes the comparison's folder, or joins the one that is there.
+    /// Creates the comparison's folder, or joins the existing one.
     pub(super) fn make_folder(&self, study: &Study, on: &On) -> Result<ComparisonFolder<Study>> {
         let out = self.out(study)?;
         let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison()).ok();
@@ -305,11 +305,11 @@ impl Decided {
         Ok(folder)
     }
 
-    /// Refuses what a session decides by itself: how many seeds there are, at which level, and where results go.
+    /// Rejects flags for what a session decides itself: the number of seeds, the level, and the folder of results.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming the first such flag.
+    /// Returns [`Error::Usage`], which names the first such flag.
     pub(super) fn leave_to_session(&self) -> Result<()> {
         let given = [
             ("--out", self.out.is_some()),
@@ -333,7 +333,7 @@ impl Decided {
         self.out = Some(out.to_path_buf());
     }
 
-    /// The folder of the results, restored where a packed comparison is named.
+    /// Returns the folder of the results. Restores it if a packed comparison is named.
     pub(super) fn out(&self, study: &Study) -> Result<PathBuf> {
         let out = self.out.clone();
         restored(out.unwrap_or_else(|| PathBuf::from("results").join(&study.name)))

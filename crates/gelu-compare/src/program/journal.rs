@@ -1,5 +1,5 @@
-//! What a program has told, line by line as it was heard: the record of a run, from which its table of epochs can be
-//! written anew. A worker that is killed loses none of it.
+//! The journal: a record of a program's reports, line by line as they arrive. The run's table of epochs can be
+//! rebuilt from it. A worker that is killed loses none of it.
 
 use super::output::{LineReader, Reading, for_each_line};
 use super::told::{Measures, Told};
@@ -12,23 +12,23 @@ use std::io::{self, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What the record of a holder is called.
+/// The file name of a holder's journal.
 const NAME: &str = "told.jsonl";
-/// Begins what is told after a further start.
+/// The line before reports after another start of the program.
 const START: &str = "start";
-/// Stands behind what a program told that has ended well.
+/// The line after the reports of a program that ended successfully.
 const END: &str = "end";
-/// So much waits for a disk that takes nothing; a program that tells more is ended.
+/// The limit, in bytes, for lines that wait for a disk that accepts nothing. If it is exceeded, the program is ended.
 const WAITING: usize = 16 << 20;
-/// How soon a disk that took nothing is asked again.
+/// The wait before another attempt to write after an error.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The record of one holder of a run, which begins with all that was told before. The latest counts. It is gone once the
-/// run is complete.
+/// The journal of one holder of a run. It begins with the reports of earlier holders, so only the latest counts. It
+/// is deleted when the run is complete.
 pub(super) struct Journal {
     path: PathBuf,
     file: File,
-    /// What the disk has not taken yet, why not, and when it is asked again.
+    /// Lines that are not on the disk yet, the last error, and the time of the next attempt.
     waiting: Vec<u8>,
     refused: Option<io::Error>,
     again: Instant,
@@ -36,7 +36,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Tells `told` what was heard in earlier sessions, and notes a further start, unless the program has ended well.
+    /// Opens this holder's journal. Adds the reports of earlier sessions to `told`, and records another start, unless
+    /// the program has ended successfully.
     pub(super) fn open(run: &ClaimedRun<StudyRun>, study: &Study, told: &mut Told) -> Result<Self> {
         let before = run.generations(NAME)?;
         let ended = match before.last() {
@@ -54,7 +55,7 @@ impl Journal {
         text.push('\n');
         let path = run.place_own(NAME, text)?;
         for older in before.iter().filter(|older| **older != path) {
-            // The latest counts; where an older one cannot be deleted, it is in nobody's way.
+            // Only the latest counts, so an older one that cannot be deleted does no harm.
             let _ = fs::remove_file(older);
         }
         let file = File::options().append(true).open(&path).map_err(Error::io("open", &path))?;
@@ -62,16 +63,16 @@ impl Journal {
         Ok(Self { path, file, waiting: Vec::new(), refused: None, again, ended })
     }
 
-    /// Whether the program has ended well, and only what it came to has still to be written.
+    /// Returns whether the program has ended successfully, so that only its results remain to be written.
     pub(super) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Notes what a line tells.
+    /// Records the measures of a line.
     ///
     /// # Errors
     ///
-    /// When the disk has taken nothing for so long that too much waits for it.
+    /// Returns an error if the disk has accepted nothing for so long that more than [`WAITING`] bytes are waiting.
     pub(super) fn note(&mut self, told: &Measures) -> Result<()> {
         self.waiting.extend_from_slice(line(told).as_bytes());
         self.write();
@@ -81,7 +82,7 @@ impl Journal {
         }
     }
 
-    /// Writes what waits, as far as the disk takes it.
+    /// Writes the waiting lines, as far as the disk accepts them.
     pub(super) fn write(&mut self) {
         if self.refused.is_some() && Instant::now() < self.again {
             return;
@@ -101,32 +102,32 @@ impl Journal {
         }
     }
 
-    /// The program has ended well.
+    /// Records that the program has ended successfully.
     pub(super) fn end(&mut self) {
         self.waiting.extend_from_slice(END.as_bytes());
         self.waiting.push(b'\n');
         self.write();
     }
 
-    /// Nobody needs it any more.
+    /// Deletes the journals of a run, which are no longer needed.
     pub(super) fn forget(run: &ClaimedRun<StudyRun>) {
         for path in run.generations(NAME).unwrap_or_default() {
-            // Where it cannot be deleted, it is in nobody's way.
+            // A journal that cannot be deleted does no harm.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Tells `told` what a record holds; whether the program has ended well.
+/// Adds the reports in a journal to `told`. Returns whether the program has ended successfully.
 fn read(path: &Path, study: &Study, told: &mut Told) -> io::Result<bool> {
-    // A record is JSON whatever the program prints.
+    // A journal is JSON, whatever the program prints.
     let reader = LineReader::of(&Study { read: Vec::new(), ..study.clone() });
     let mut ended = false;
     for_each_line(BufReader::new(File::open(path)?), |line| match line {
         START => told.start_again(),
         END => ended = true,
         _ => {
-            // One that was cut off tells nothing.
+            // A line that was cut off contains no report.
             if let Ok(Some(measures)) = reader.read(line) {
                 told.hear(measures);
             }
@@ -135,7 +136,7 @@ fn read(path: &Path, study: &Study, told: &mut Told) -> io::Result<bool> {
     Ok(ended)
 }
 
-/// The line of a record.
+/// Returns the journal's line for some measures.
 fn line(told: &Measures) -> String {
     let value = |reading: &Reading| match reading {
         Reading::Number(value) => match serde_json::Number::from_f64(*value) {
@@ -155,7 +156,7 @@ mod tests {
     use crate::runs::RunFolder;
     use crate::runs::examples::{claim, die, folder};
 
-    /// A run that is killed each time that it is opened anew.
+    /// A run that is killed before each new opening of the journal.
     struct Killed {
         parent: tempfile::TempDir,
         folder: RunFolder,
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn what_a_holder_writes_that_was_taken_over_is_not_in_its_successors_record() {
         let mut killed = Killed::new();
-        // As an earlier version left it.
+        // The file name and content are those of an earlier version.
         fs::write(killed.folder.file("told.jsonl"), "\nstart\n{\"loss\": 3}\n").unwrap();
         let (mut told, mut journal) = killed.open();
         tell(&mut journal, &mut told, r#"{"epoch": 2, "loss": 1}"#);
@@ -243,7 +244,7 @@ mod tests {
         tell(&mut journal, &mut told, r#"{"epoch": 1, "loss": 3}"#);
         drop(journal);
         let (_, mut journal) = killed.open();
-        // It began anew, without epochs.
+        // The program began anew, without epochs.
         tell(&mut journal, &mut told, r#"{"loss": 2}"#);
         assert!(!journal.has_ended());
         journal.end();
@@ -255,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Every write to that file is refused, as on a full disk.
+    /// Writes to `/dev/full` fail as on a full disk.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_a_full_disk_does_not_take_is_written_once_it_has_room() {

@@ -1,20 +1,20 @@
-//! JSON as programs write it: also with `NaN`, `inf` and whatever else of numbers JSON does not have.
+//! Reads JSON as programs write it, including `NaN`, `inf` and other numbers that JSON does not have.
 
 use crate::scores::number::number;
 
-/// An object in an object in an object.
+/// The limit for nested objects and lists.
 const DEEPEST: usize = 64;
 
-/// What stands under a name.
+/// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Leaf {
-    /// A number; yes and no are 1 and 0.
+    /// A number; true and false are 1 and 0.
     Number(f64),
-    /// Anything else, as it is written.
+    /// Any other value, as written.
     Other(String),
 }
 
-/// The names of an object with what stands under them; that of an object in it is `val.loss`.
+/// Returns the fields of an object with their values. The fields of nested objects have names such as `val.loss`.
 pub(super) fn leaves(text: &str) -> Result<Vec<(String, Leaf)>, String> {
     let mut reader = Reader { text, at: 0, leaves: Vec::new() };
     reader.blanks();
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    /// What is next, for an explanation.
+    /// Returns the next text, for an error message.
     fn here(&self) -> String {
         match self.rest() {
             "" => "nothing more: the line ends".to_owned(),
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Takes a character where it is next.
+    /// Consumes the character if it is next, and returns whether it was.
     fn takes(&mut self, c: char) -> bool {
         self.blanks();
         let there = self.rest().starts_with(c);
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value; `None` of an object, whose leaves have names of their own.
+    /// Reads a value. Returns `None` for an object, whose fields become separate leaves.
     fn value(&mut self, name: &str, depth: usize) -> Result<Option<Leaf>, String> {
         self.blanks();
         let start = self.at;
@@ -96,13 +96,13 @@ impl<'a> Reader<'a> {
             Some('[') => {
                 let before = self.leaves.len();
                 self.list(depth + 1)?;
-                // What is in a list has no name.
+                // Objects in a list have no names, so their leaves are removed.
                 self.leaves.truncate(before);
                 Ok(whole(self))
             }
             Some('"') => {
                 let text = self.string()?;
-                // Also what is no number in quotes, as many write it: there it is one.
+                // Many programs write a value that is not finite in quotes; it counts as a number.
                 let value = number(text.trim()).filter(|value| !value.is_finite());
                 Ok(value.map(Leaf::Number).or_else(|| whole(self)))
             }
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         };
         self.at += end + 1;
         let quoted = &rest[..=end];
-        // One with a tab in it, which JSON does not allow, is what it is.
+        // A string with a tab, which JSON does not allow, is taken unchanged.
         Ok(serde_json::from_str(quoted).unwrap_or_else(|_| quoted[1..end].to_owned()))
     }
 }
@@ -229,7 +229,7 @@ mod tests {
         );
     }
 
-    /// What JSON itself has is read as serde_json reads it.
+    /// Plain JSON must be read as serde_json reads it.
     #[test]
     fn plain_json_is_read_as_another_reader_reads_it() {
         fn flat(place: &str, object: &Map<String, Value>, all: &mut Vec<(String, Option<f64>)>) {

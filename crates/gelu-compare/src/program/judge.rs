@@ -12,23 +12,23 @@ use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Says which of two commands is better
+/// Say which of two commands is better
 ///
-/// Exit codes: 0 B is better, 10 it is worse, 11 they are the same, 12 undecided, 13 a session has given B up as futile,
-/// 1 a run failed, 2 wrong usage, 130 interrupted (the same command goes on).
+/// Exit codes: 0 B is better, 10 B is worse, 11 they are the same, 12 undecided, 13 a session has given B up as
+/// futile, 1 a run failed, 2 wrong usage, 130 interrupted (the same command continues).
 #[derive(Debug, Args)]
 pub struct Judge {
-    /// What is compared with: a command, in which {seed} is the seed
+    /// The command to compare with, in which {seed} is the seed
     #[arg(value_name = "A")]
     a: String,
-    /// What may be better
+    /// The command that may be better
     #[arg(value_name = "B")]
     b: String,
-    /// Judge as one of many judgements that share a budget of errors, and write down what came out in this file; see
+    /// Judge as one of many judgements that share a budget of errors, and record the outcome in this file; see
     /// `session`
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
-    /// What the change is, for the session's ledger
+    /// Description of the change, for the session's ledger
     #[arg(long, value_name = "TEXT", requires = "session")]
     note: Option<String>,
     #[command(flatten)]
@@ -40,11 +40,11 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Runs both with as many seeds as it takes, and says which is better.
+    /// Runs both commands with as many seeds as necessary, and prints which one is better.
     ///
     /// # Errors
     ///
-    /// What cannot be run, and what cannot be written.
+    /// Returns an error if something cannot be run or written.
     pub fn run(self) -> Result<ExitCode> {
         let Self { a, b, session, note, told, decided, execution } = self;
         if a == b {
@@ -71,7 +71,7 @@ impl Judge {
         let json = execution.shown.json;
         let done = execution.carry_out(&study, &decided, &On::default(), Workers::of_commands())?;
         let Some(done) = done else { return Ok(ExitCode::SUCCESS) };
-        // Failed runs and interruptions come before verdicts, and what was not exported does not.
+        // Failed runs and interruptions take precedence over verdicts; failed exports do not.
         let code = done.exit_code()?;
         if !done.done || done.troubles > 0 {
             return Ok(code);
@@ -80,14 +80,14 @@ impl Judge {
     }
 }
 
-/// A name for the comparison of two commands: the same for the same.
+/// Returns a name for the comparison, which is the same for the same two commands.
 fn name(a: &str, b: &str) -> String {
     let digest = Sha256::digest(format!("{a}\n{b}"));
     let tag: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("judge-{tag}")
 }
 
-/// The sentence, and the exit code that a script acts on.
+/// Prints the sentence, and returns the exit code for scripts.
 fn conclude(snapshot: &ComparisonSnapshot, json: bool) -> Result<ExitCode> {
     if snapshot.runs.iter().any(|run| matches!(run.status, RunStatus::Failed { .. })) {
         return Ok(ExitCode::FAILURE);

@@ -1,4 +1,4 @@
-//! The command that shows what a run's program has printed.
+//! The command that shows the output of a run's program.
 
 use super::StudyRun;
 use super::transcript::Sessions;
@@ -14,26 +14,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How often a run is looked at that is followed.
+/// The time between two checks of a run with `--follow`.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Print all that the program of a run has printed
+/// Print the whole output of a run's program
 #[derive(Debug, Args)]
 pub(super) struct Log {
-    /// A run's folder, as `runs` lists them: results/NAME/runs/RUN
+    /// A run's folder, as `runs` lists it: results/NAME/runs/RUN
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Go on until the run has ended
+    /// Continue until the run has ended
     #[arg(long)]
     follow: bool,
 }
 
 impl Log {
-    /// Prints it.
+    /// Prints the output.
     ///
     /// # Errors
     ///
-    /// When there is no run in that folder, or its output cannot be read.
+    /// Returns an error if the folder holds no run, or if the output cannot be read.
     pub(super) fn run(self) -> Result<ExitCode> {
         let run = RunFolder::at(&self.run);
         if !run.file("run.toml").is_file() {
@@ -45,7 +45,7 @@ impl Log {
             ));
         }
         let silence = silence(&self.run);
-        // Looked at before it is read, so that nothing is printed in between.
+        // The status is checked before the output is read, so that no output between the two is missed.
         let goes_on = || match run.status() {
             Ok(file) if file.status.is_over() => false,
             Ok(file) if file.status == RunStatus::Waiting => true,
@@ -81,7 +81,7 @@ impl Log {
     }
 }
 
-/// How long a worker on another host may be silent, as the run's comparison says.
+/// Returns how long a worker on another host may be without a heartbeat, according to the run's comparison.
 fn silence(run: &Path) -> Duration {
     let file = run.join("../../comparison.toml");
     let text = read_text(&file).ok().flatten().unwrap_or_default();
@@ -89,7 +89,7 @@ fn silence(run: &Path) -> Duration {
     comparison.map_or(Duration::from_secs(60), |comparison| comparison.silence())
 }
 
-/// Standard output, as the terminal's only door lets it be written to.
+/// Standard output, written through [`print_bytes`], which escapes it for terminals.
 struct Terminal;
 
 impl Write for Terminal {

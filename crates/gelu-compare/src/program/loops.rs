@@ -7,7 +7,7 @@ use clap::Args;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// A loop as a program gives it.
+/// A training loop of a program.
 pub struct Loop(Box<Function>);
 
 type Function = dyn Fn(&mut Run) -> Result<(), BoxError>;
@@ -18,7 +18,7 @@ impl std::fmt::Debug for Loop {
     }
 }
 
-/// No flags of its own.
+/// No additional flags.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct NoFlags {}
 

@@ -7,10 +7,10 @@ use crate::cli::{Submission, Workforce};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Says which setting of a program is better, from its results over seeds.
+/// Say which setting of a program is better, from its results over several seeds.
 ///
-/// Exit codes: 0 done, 1 a run failed or was refused, 2 wrong usage, 130 interrupted (everything
-/// finished so far is on disk, and the same command goes on from there).
+/// Exit codes: 0 done, 1 a run failed or was refused, 2 wrong usage, 130 interrupted (finished work is saved, and the
+/// same command continues).
 #[derive(Debug, Parser)]
 #[command(name = "gelu-compare", version, propagate_version = true)]
 struct Arguments {
@@ -22,16 +22,16 @@ struct Arguments {
 enum Command {
     Compare(Compare),
     Submit(Submit),
-    /// Work on a comparison's folder, beside any number of other workers
+    /// Work on a comparison's folder, together with any number of other workers
     Work(Workforce),
     #[command(flatten)]
     Shared(Shared),
 }
 
-/// A command and what is varied of it.
+/// A command and its axes.
 #[derive(Debug, Args)]
 struct Varying {
-    /// The command, with {AXIS} and {seed} where values belong: 'python train.py --lr {lr} --seed {seed}'
+    /// The command, with {AXIS} and {seed} in place of values: 'python train.py --lr {lr} --seed {seed}'
     #[arg(value_name = "COMMAND")]
     command: String,
     #[command(flatten)]
@@ -41,7 +41,7 @@ struct Varying {
     /// The program reads its values from $GELU_SETTING, which holds them as JSON
     #[arg(long)]
     environment: bool,
-    /// What the comparison is called [default: as the program]
+    /// Name of the comparison [default: the program's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }
@@ -66,7 +66,7 @@ impl Varying {
     }
 }
 
-/// Run a command at all settings and seeds, and say which is better
+/// Run a command at all settings and seeds, and say which setting is better
 #[derive(Debug, Args)]
 struct Compare {
     #[command(flatten)]
@@ -75,7 +75,7 @@ struct Compare {
     execution: Execution,
 }
 
-/// Hand a comparison to a cluster, whose engine starts workers on its folder
+/// Submit a comparison to a cluster, whose engine starts workers on its folder
 #[derive(Debug, Args)]
 struct Submit {
     #[command(flatten)]
@@ -115,13 +115,13 @@ impl Command {
     }
 }
 
-/// The command line of `gelu-compare` as clap knows it.
+/// Returns the command line of `gelu-compare`, as clap's type.
 #[cfg(test)]
 pub(crate) fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// The program `gelu-compare`: parses the command line, carries it out, and says how it went.
+/// Runs the program `gelu-compare`: parses the command line, carries it out, and returns the exit code.
 pub fn compare_processes() -> ExitCode {
     said("gelu-compare", Arguments::parse().command.run())
 }

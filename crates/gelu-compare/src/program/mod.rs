@@ -1,5 +1,4 @@
-//! What is compared where no recipe of gelu-experiments is: programs in any language, and loops of one's
-//! own.
+//! Comparisons without a recipe of gelu-experiments: programs in any language, and your own loops.
 
 mod body;
 mod command;
@@ -43,7 +42,7 @@ pub use run::{BoxError, Epochs, Run};
 pub use study::Study;
 pub use study_run::StudyRun;
 
-/// A program around a loop of one's own; see [`Run`] for what that has.
+/// A program around your own training loop; see [`Run`].
 pub type Program = ProgramOf<Loop>;
 
 pub(crate) use transcript::has_output;

@@ -1,4 +1,4 @@
-//! What a program prints: measures, and lines for the log.
+//! Reads a program's output: measures, and lines for the log.
 
 use super::json::{self, Leaf};
 use crate::scores::number::number;
@@ -9,22 +9,22 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};
 
-/// What is kept of a line; nobody prints a measure behind so much.
+/// The limit for a line in bytes. No program prints a measure further to the right.
 const LONGEST_LINE: usize = 64 << 10;
-/// Lines that a failed run is explained by.
+/// The number of last lines that explain a failed run.
 const LAST_LINES: usize = 20;
-/// What of a line stands in an explanation.
+/// The limit for a line in an explanation, in characters.
 const SHORT: usize = 400;
-/// Of what a program prints, so much goes into the run's log.
+/// The limit for the output in a run's log, in bytes.
 const LARGEST_LOG: usize = 1 << 20;
 
-/// Splits what is printed into lines, however long: of one that is longer than anybody means, the beginning. What ends
-/// a line is a line feed or a carriage return, by which progress bars go on.
+/// Splits output into lines. Of a line beyond [`LONGEST_LINE`], only the beginning counts. A line ends with a line
+/// feed or with a carriage return, which progress bars use.
 #[derive(Debug, Default)]
 pub(super) struct Lines(Vec<u8>);
 
 impl Lines {
-    /// Hands over the lines that these bytes complete.
+    /// Passes each line that these bytes complete to `hear`.
     pub(super) fn feed(&mut self, bytes: &[u8], mut hear: impl FnMut(&str)) {
         for &byte in bytes {
             match byte {
@@ -35,7 +35,7 @@ impl Lines {
         }
     }
 
-    /// Hands over what comes behind the last line.
+    /// Passes the text after the last line end to `hear`.
     pub(super) fn rest(&mut self, mut hear: impl FnMut(&str)) {
         if !self.0.is_empty() {
             hear(&String::from_utf8_lossy(&self.0));
@@ -44,11 +44,11 @@ impl Lines {
     }
 }
 
-/// Reads all lines.
+/// Passes every line of `output` to `hear`.
 ///
 /// # Errors
 ///
-/// When they cannot be read.
+/// Returns an error if the output cannot be read.
 pub(super) fn for_each_line(
     mut output: impl BufRead,
     mut hear: impl FnMut(&str),
@@ -70,7 +70,7 @@ pub(super) fn for_each_line(
     Ok(())
 }
 
-/// What was printed last, and a log of what was printed first.
+/// Stores the last lines of a program, and writes the first ones to a log.
 pub(super) struct Heard<W> {
     log: W,
     logged: usize,
@@ -89,7 +89,7 @@ impl<W: Write> Heard<W> {
             self.last.pop_front();
         }
         if self.logged < LARGEST_LOG {
-            // A full disk ends the run elsewhere.
+            // Errors are ignored here; a full disk ends the run elsewhere.
             let _ = writeln!(self.log, "{line}");
             self.logged += line.len() + 1;
             if self.logged >= LARGEST_LOG {
@@ -98,25 +98,25 @@ impl<W: Write> Heard<W> {
         }
     }
 
-    /// The last lines.
+    /// Returns the last lines.
     pub(super) fn last(&self) -> String {
         self.last.iter().cloned().collect::<Vec<_>>().join("\n")
     }
 }
 
-/// What a line says of a measure.
+/// The value of a measure in a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reading {
     Number(f64),
-    /// Anything else, as it is written: `null`.
+    /// Any other text, as written: `null`.
     Other(String),
 }
 
-/// How measures are read from lines.
+/// Reads measures from lines.
 #[derive(Clone, Debug)]
 pub(super) struct LineReader {
     patterns: Vec<Pattern>,
-    /// Measures that a run has to report.
+    /// The measures that a run must report.
     required: Vec<String>,
     stderr: bool,
 }
@@ -127,17 +127,17 @@ impl LineReader {
         Self { patterns: study.read.clone(), required, stderr: study.stderr }
     }
 
-    /// Whether standard error is read, too.
+    /// Returns whether standard error is read too.
     pub(super) fn reads_stderr(&self) -> bool {
         self.stderr
     }
 
-    /// The measures of a line: those of its patterns, or of a JSON object where there are none. Nothing where it
-    /// reports none; of those that are no numbers, it has the ones that a run has to report.
+    /// Returns the measures in a line: those of the patterns or, without patterns, those of a JSON object. Returns
+    /// `None` if the line has none. Values that are not numbers are only included for required measures.
     ///
     /// # Errors
     ///
-    /// Why a line that reports a measure cannot be read.
+    /// Returns an error that explains why a line with a measure cannot be read.
     pub(super) fn read(&self, line: &str) -> Result<Option<Measures>, String> {
         let plain = plain(line);
         let mut told: Measures = match self.patterns.as_slice() {
@@ -178,7 +178,7 @@ impl LineReader {
         }
         let leaves = match json::leaves(line) {
             Ok(leaves) => leaves,
-            // Anybody may print a brace.
+            // Any program may print a brace.
             Err(_) if !self.required.iter().any(|name| line.contains(&format!("\"{name}\""))) => {
                 return Ok(Vec::new());
             }
@@ -194,7 +194,8 @@ impl LineReader {
         Ok(leaves.into_iter().map(|(name, leaf)| (name, reading(leaf))).collect())
     }
 
-    /// Why a line that names a measure did not report it; `None` where it does not name it.
+    /// Returns the reason why a line that names a measure does not report it, or `None` if it does not name the
+    /// measure.
     pub(super) fn why_not(&self, line: &str, of_stderr: bool, name: &str) -> Option<String> {
         let plain = plain(line);
         let line = plain.trim();
@@ -219,7 +220,7 @@ impl LineReader {
     }
 }
 
-/// A line without colours and whatever else a terminal obeys, and without the mark that some programs begin with.
+/// Returns a line without escape sequences of terminals, and without a byte order mark.
 fn plain(line: &str) -> Cow<'_, str> {
     let line = line.trim_start_matches('\u{feff}');
     if !line.contains('\u{1b}') {
@@ -230,7 +231,8 @@ fn plain(line: &str) -> Cow<'_, str> {
     while let Some(c) = rest.next() {
         match c {
             '\u{1b}' => match rest.next() {
-                // A control sequence ends with a letter or so, a title with a bell or a further escape.
+                // A control sequence ends with a character from `@` to `~`, a title with a bell or a backslash after
+                // an escape.
                 Some('[') => drop(rest.by_ref().find(|c| ('@'..='~').contains(c))),
                 Some(']') => drop(rest.by_ref().find(|c| "\u{7}\\".contains(*c))),
                 _ => {}
@@ -265,7 +267,7 @@ mod tests {
         LineReader { patterns, required: vec!["loss".to_owned()], stderr: false }
     }
 
-    /// What a line reports: `loss 0.5`, `loss "n/a"`.
+    /// Returns the measures in a line as texts: `loss 0.5`, `loss "n/a"`.
     fn read(patterns: &[&str], line: &str) -> Result<Vec<String>, String> {
         let shown = |(name, reading): (String, Reading)| match reading {
             Reading::Number(number) => format!("{name} {number}"),
@@ -345,7 +347,7 @@ mod tests {
         assert_eq!(why(&["val {loss}"], "loss 0.5", false), "no pattern of --read matches it");
     }
 
-    /// The same as the standard library's, to the last bit, wherever a number is read.
+    /// All readers must return the same bits as the standard library.
     #[test]
     fn twenty_thousand_numbers_keep_every_bit() {
         use rand::{Rng, SeedableRng};
@@ -357,7 +359,7 @@ mod tests {
                 continue;
             }
             tried += 1;
-            // As it is written shortest, with the 17 digits of C's %.17g, and with more than there are.
+            // The shortest text, the 17 digits of C's %.17g, and more digits than the number has.
             for text in [format!("{exact:e}"), format!("{exact:.16e}"), format!("{exact:.30e}")] {
                 let expected: f64 = text.parse().unwrap();
                 let same = |read: f64, by: &str| {

@@ -12,8 +12,8 @@ use crate::worker::Cores;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// A program that compares what its runs measure at some settings, with the whole command line, and is its
-/// own worker. [`Program`](crate::Program) is one around a loop of one's own:
+/// A program that compares settings by the measures of its runs. It has the whole command line, and starts itself as
+/// a worker. [`Program`](crate::Program) wraps your own training loop:
 ///
 /// ```no_run
 /// # use gelu_compare::{Program, Result, Run};
@@ -30,7 +30,8 @@ pub struct ProgramOf<B> {
 }
 
 impl<B: Body> ProgramOf<B> {
-    /// A program of that name around a function, to which the body gives a [`Run`](crate::Run) or its like.
+    /// Creates a program of the given name around a function. The body passes a [`Run`](crate::Run) or similar to the
+    /// function.
     pub fn new<F, Marker>(name: &str, function: F) -> Self
     where
         B: Holds<F, Marker>,
@@ -48,17 +49,17 @@ impl<B: Body> ProgramOf<B> {
         self
     }
 
-    /// Compares these values of an axis; of several axes, all combinations. The first is the baseline.
+    /// Compares these values of an axis; for several axes, all combinations. The first value is the baseline.
     pub fn compare(self, axis: &str, values: impl IntoIterator<Item = impl Into<Value>>) -> Self {
         self.axis(axis, Role::Compared, values)
     }
 
-    /// Chooses the best of these values for everything that is compared.
+    /// Chooses the best of these values for each compared setting.
     pub fn tune(self, axis: &str, values: impl IntoIterator<Item = impl Into<Value>>) -> Self {
         self.axis(axis, Role::Tuned, values)
     }
 
-    /// Makes a verdict at each of these values.
+    /// Makes a separate verdict at each of these values.
     pub fn each(self, axis: &str, values: impl IntoIterator<Item = impl Into<Value>>) -> Self {
         self.axis(axis, Role::Each, values)
     }
@@ -68,25 +69,25 @@ impl<B: Body> ProgramOf<B> {
         self.axis(axis, Role::Each, [value])
     }
 
-    /// Names the measure that decides.
+    /// Sets the measure that decides.
     pub fn primary(mut self, measure: &str) -> Self {
         self.study.primary = measure.to_owned();
         self
     }
 
-    /// Names the measure that what is tuned is chosen by.
+    /// Sets the measure that selects the tuned values.
     pub fn select(mut self, measure: &str) -> Self {
         self.study.selection = Some(measure.to_owned());
         self
     }
 
-    /// Says of a measure that higher values are better.
+    /// Declares that higher values of a measure are better.
     pub fn higher(mut self, measure: &str) -> Self {
         self.study.higher.push(measure.to_owned());
         self
     }
 
-    /// Declares a measure: which values of it are better, and the unit they are said in.
+    /// Declares a measure: whether higher or lower values are better, and its unit.
     ///
     /// ```
     /// # use gelu_compare::measure::{Measure, Unit};
@@ -98,19 +99,19 @@ impl<B: Body> ProgramOf<B> {
         self
     }
 
-    /// So many runs of each setting.
+    /// Sets the number of runs of each setting.
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.study.seeds = seeds;
         self
     }
 
-    /// A difference of the primary measure that nobody would care about.
+    /// Sets the largest difference of the primary measure that is too small to care about.
     pub fn negligible(mut self, difference: f64) -> Self {
         self.study.negligible = difference;
         self
     }
 
-    /// Parses the command line, carries it out, and says how it went. Without arguments it is `compare`.
+    /// Parses the command line, carries it out, and returns the exit code. Without arguments it runs `compare`.
     pub fn main(self) -> ExitCode {
         let Self { study, body } = self;
         let name: &'static str = study.name.clone().leak();
@@ -132,17 +133,17 @@ impl<B: Body> ProgramOf<B> {
     }
 }
 
-/// Whether the runs of a comparison are those of commands; not where there is none.
+/// Returns whether the runs of a comparison are those of commands; `false` if there is no comparison.
 fn has_commands(workforce: &Workforce) -> bool {
     let comparison =
         ComparisonFolder::<Study>::open(&workforce.folder).and_then(|f| f.comparison());
     comparison.is_ok_and(|comparison| comparison.recipe.has_commands())
 }
 
-/// Compares settings of this program by the results of its runs over seeds.
+/// Compare settings of this program by the results of its runs over several seeds.
 ///
-/// Exit codes: 0 done, 1 a run failed or was refused, 2 wrong usage, 130 interrupted (everything
-/// finished so far is on disk, and the same command goes on from there).
+/// Exit codes: 0 done, 1 a run failed or was refused, 2 wrong usage, 130 interrupted (finished work is saved, and the
+/// same command continues).
 #[derive(Debug, Parser)]
 #[command(propagate_version = false)]
 struct OwnArguments<F: Args> {
@@ -161,7 +162,7 @@ enum OwnCommand<F: Args> {
     Shared(Shared),
 }
 
-/// The study that flags make of a program's own.
+/// Applies the flags to the program's own study.
 fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, Decided)> {
     let varied = varied.of(&study)?;
     let decided = varied.decided.clone();
@@ -173,7 +174,7 @@ fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, 
     Ok((study, decided))
 }
 
-/// Run the program at all settings and seeds, and say which is better
+/// Run the program at all settings and seeds, and say which setting is better
 #[derive(Debug, Args)]
 struct OwnCompare<F: Args> {
     #[command(flatten)]
@@ -196,7 +197,7 @@ impl<F: Args> OwnCompare<F> {
     }
 }
 
-/// Hand a comparison to a cluster, whose engine starts workers on its folder
+/// Submit a comparison to a cluster, whose engine starts workers on its folder
 #[derive(Debug, Args)]
 struct OwnSubmit<F: Args> {
     #[command(flatten)]
@@ -218,7 +219,7 @@ impl<F: Args> OwnSubmit<F> {
     }
 }
 
-/// Work on a comparison's folder, beside any number of other workers
+/// Work on a comparison's folder, together with any number of other workers
 #[derive(Debug, Args)]
 struct OwnWork<F: Args> {
     #[command(flatten)]
@@ -230,7 +231,7 @@ struct OwnWork<F: Args> {
 impl<F: Args> OwnWork<F> {
     fn run<B: Body<Flags = F>>(self, body: &B, name: &str) -> Result<ExitCode> {
         let Self { workforce, flags } = self;
-        // What `judge` compares are commands, here as well.
+        // A comparison by `judge` has commands, in this program too.
         if has_commands(&workforce) {
             return workforce.work::<Processes>(|_| Ok(Processes));
         }

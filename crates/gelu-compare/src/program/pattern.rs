@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How measures stand in a line: `val {valid_loss}`, in which text is what it is, blanks are any blanks, and a name
-/// in braces is a number, however a program spells it; `{epoch}` is the epoch.
+/// A pattern for measures in a line: `val {valid_loss}`. Text matches itself, and white space matches any white
+/// space. A name in braces matches a number in any program's spelling; `{epoch}` is the epoch.
 ///
-/// Or a regular expression whose named groups are measures: `val=(?<valid_loss>\S+)`.
+/// A pattern can also be a regular expression whose named groups are measures: `val=(?<valid_loss>\S+)`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern {
@@ -24,26 +24,26 @@ pub struct Pattern {
 struct Group {
     index: usize,
     measure: String,
-    /// What the pattern itself has behind the number.
+    /// The character of the pattern after the number.
     behind: Option<char>,
 }
 
-/// What every measure may be.
+/// Numbers that every measure's group must match.
 const ANY: [&str; 3] = ["1e-05", "-1", "nan"];
-/// The number of the epoch, which is counted.
+/// The name of the epoch's number.
 const EPOCH: &str = "epoch";
 
 impl Pattern {
-    /// The measures that it names.
+    /// Returns the measures that the pattern names.
     pub fn measures(&self) -> impl Iterator<Item = &str> {
         self.groups.iter().map(|group| group.measure.as_str()).filter(|name| *name != EPOCH)
     }
 
-    /// What a line tells by this pattern: measures with their texts.
+    /// Returns the measures in a line, with their texts.
     ///
     /// # Errors
     ///
-    /// That a number is longer than what was taken for it.
+    /// Returns an error if a number in the line is longer than the match.
     pub fn read<'a>(&'a self, line: &'a str) -> Result<Vec<(&'a str, &'a str)>, String> {
         let Some(found) = self.regex.captures(line) else { return Ok(Vec::new()) };
         let start = found.get(0).map_or(0, |whole| whole.start());
@@ -65,7 +65,8 @@ impl Pattern {
         Ok(all)
     }
 
-    /// Of a text; one that an earlier version took may have groups that do not match every number.
+    /// Compiles a text. Does not check the groups, because an earlier version may have accepted groups that do not
+    /// match every number.
     fn compile(text: &str) -> Result<Self, String> {
         let names = placeholders(text);
         let is_regex = text.match_indices("(?").any(|(at, _)| {
@@ -74,7 +75,7 @@ impl Pattern {
         });
         match (is_regex, names.is_empty()) {
             (true, true) => Self::of_regex(text),
-            // Braces at the beginning, say, are no regular expression.
+            // Braces at the beginning, for example, are an error in a regular expression.
             (true, false) => Self::of_regex(text).map_err(|problem| {
                 let group = text.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
                 group.map_or(problem, |(group, _)| both(names[0].1, group))
@@ -118,7 +119,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), regex, groups })
     }
 
-    /// Refuses what an earlier version took.
+    /// Rejects patterns that only earlier versions accepted.
     fn check(&self) -> Result<(), String> {
         let names = placeholders(&self.text);
         let Some((_, placeholder)) = names.first() else { return self.check_groups() };
@@ -126,7 +127,7 @@ impl Pattern {
         named.map_or(Ok(()), |group| Err(both(placeholder, group)))
     }
 
-    /// Refuses a group that would take a part for a number, or pass over one.
+    /// Rejects a group that would match only a part of a number, or miss one.
     fn check_groups(&self) -> Result<(), String> {
         let hir = parsed(&self.text)?;
         for Group { index, measure, .. } in &self.groups {
@@ -145,7 +146,7 @@ impl Pattern {
     }
 }
 
-/// That a text is of two kinds.
+/// Returns the error for a text that mixes both kinds of patterns.
 fn both(placeholder: &str, group: &str) -> String {
     format!(
         "has {{{placeholder}}}, which is a number in a plain text, and (?<{group}>…), a group of a regular expression; \
@@ -153,14 +154,14 @@ fn both(placeholder: &str, group: &str) -> String {
     )
 }
 
-/// The names in braces of a text, and where these begin; not what braces are to a regular expression.
+/// Returns the names in braces and their positions. Leaves out braces of regular expressions.
 fn placeholders(text: &str) -> Vec<(usize, &str)> {
     let name = |(start, _): (usize, &str)| {
         let inside = &text[start + 1..];
         let name = &inside[..inside.find('}')?];
         let first = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
         let plain = |c: char| c.is_alphanumeric() || "_-./@%+".contains(c);
-        // \p{Greek}, \x{41}, \b{start}
+        // These are braces of regular expressions: \p{Greek}, \x{41}, \b{start}
         let mut before = text[..start].chars().rev();
         let of_class =
             before.next().is_some_and(|c| c.is_ascii_alphabetic()) && before.next() == Some('\\');
@@ -169,7 +170,7 @@ fn placeholders(text: &str) -> Vec<(usize, &str)> {
     text.match_indices('{').filter_map(name).collect()
 }
 
-/// A text as a regular expression: blanks are any blanks.
+/// Returns a text as a regular expression, in which white space matches any white space.
 fn literal(text: &str) -> String {
     let mut expression = String::new();
     let mut rest = text;
@@ -185,7 +186,7 @@ fn parsed(text: &str) -> Result<Hir, String> {
     regex_syntax::parse(text).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// What is in a group.
+/// Returns the content of a group.
 fn capture(hir: &Hir, index: usize) -> Option<&Hir> {
     match hir.kind() {
         HirKind::Capture(group) if group.index as usize == index => Some(&group.sub),
@@ -198,7 +199,7 @@ fn capture(hir: &Hir, index: usize) -> Option<&Hir> {
     }
 }
 
-/// The character that stands behind a group.
+/// Returns the character after a group.
 fn behind(hir: &Hir, index: usize) -> Option<char> {
     match hir.kind() {
         HirKind::Capture(group) => behind(&group.sub, index),
@@ -237,7 +238,7 @@ impl FromStr for Pattern {
 impl TryFrom<String> for Pattern {
     type Error = Error;
 
-    /// Of a file: an earlier version may have taken it.
+    /// Parses a pattern from a file. An earlier version may have accepted it, so its groups are not checked.
     fn try_from(text: String) -> Result<Self> {
         Self::compile(&text)
             .map_err(|problem| Error::Usage(format!("the pattern `{text}` {problem}")))
@@ -308,7 +309,7 @@ mod tests {
         }
         assert_eq!(read("val {loss}", "val 0.5, 0.4"), is("loss", "0.5"));
         assert_eq!(read("val {loss}", "val 0.5."), is("loss", "0.5"));
-        // What the pattern has behind it ends it.
+        // The character after a placeholder ends the number.
         let table = read("{epoch},{loss}", "1,0.5").unwrap();
         assert_eq!(table, [is("epoch", "1").unwrap(), is("loss", "0.5").unwrap()].concat());
         assert!(read("{loss} of loss", "1,234.5 of loss").unwrap_err().contains("began before it"));

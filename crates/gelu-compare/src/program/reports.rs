@@ -1,4 +1,4 @@
-//! What a program reports, and why it did not where it did not.
+//! A program's reports, and explanations for missing ones.
 
 use super::Study;
 use super::output::LineReader;
@@ -7,14 +7,14 @@ use crate::measure::EpochMetrics;
 use crate::names::printable;
 use crate::suggestion::did_you_mean;
 
-/// Reads the lines of a program, and remembers those that explain why a measure is missing.
+/// Reads the lines of a program, and stores those that explain why a measure is missing.
 pub(super) struct Reports {
     reader: LineReader,
     required: Vec<String>,
     has_patterns: bool,
-    /// A line that reports a measure and cannot be read, and why.
+    /// The first line that reports a measure but cannot be read, with the reason.
     unreadable: Option<String>,
-    /// The first line that names what decides and did not report it, and why.
+    /// The first line that names a required measure but does not report it, with the reason.
     passed_over: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl Reports {
         }
     }
 
-    /// What a line of standard output, or of standard error, reports.
+    /// Returns the measures in a line of standard output or standard error.
     pub(super) fn read(&mut self, line: &str, of_stderr: bool) -> Option<Measures> {
         let read = match of_stderr && !self.reader.reads_stderr() {
             true => Ok(None),
@@ -52,12 +52,12 @@ impl Reports {
         None
     }
 
-    /// That a line reports a measure and cannot be read: the run has failed.
+    /// Returns the problem if a line that reports a measure cannot be read. The run has then failed.
     pub(super) fn unreadable(&self) -> Option<String> {
         self.unreadable.clone()
     }
 
-    /// That the last report of what decides was no number: the run has failed.
+    /// Returns the problem if the last report of a required measure was not a number. The run has then failed.
     pub(super) fn no_number(&self, told: &Told) -> Option<String> {
         let (name, text) = told.missing()?;
         Some(format!(
@@ -67,7 +67,7 @@ impl Reports {
         ))
     }
 
-    /// That a measure is missing, what was told in its place, and what to do about it.
+    /// Returns the message for a missing measure: what the program reported instead, and what to do.
     pub(super) fn never_told(&self, name: &str, epochs: &[EpochMetrics]) -> String {
         let columns = crate::runs::columns(epochs.iter());
         let there = match columns.is_empty() {
@@ -90,7 +90,7 @@ impl Reports {
     }
 }
 
-/// A line for an explanation, or as much of it as says which one it is.
+/// Returns a line for an explanation, cut if it is long.
 fn quoted(line: &str) -> String {
     const MOST: usize = 200;
     let shown: String = line.trim().chars().take(MOST).collect();

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What anything may go wrong with in a user's own code.
+/// Any error of a user's own code.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A run of a loop of one's own: its setting and seed, and where its results go.
+/// A run of your own training loop: it provides the setting and the seed, and takes the results.
 ///
 /// ```
 /// use gelu_compare::{Result, Run};
@@ -34,7 +34,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub struct Run {
     claimed: Arc<ClaimedRun<StudyRun>>,
     control: Control,
-    /// What has to be a finite number.
+    /// The measures that must be finite numbers.
     required: Vec<String>,
     metrics: Vec<EpochMetrics>,
     restored: bool,
@@ -66,26 +66,26 @@ impl Run {
         }
     }
 
-    /// The seed: whatever is drawn at random should follow from it and from the epoch alone.
+    /// Returns the seed. All random numbers should depend only on the seed and the epoch.
     pub fn seed(&self) -> u64 {
         self.claimed.spec().seed
     }
 
-    /// The value of an axis, as whatever it can be read as.
+    /// Returns the value of an axis, parsed as `T`.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where there is no such axis, or its value is no such thing.
+    /// Returns [`Error::Usage`] if there is no such axis or its value cannot be parsed.
     pub fn get<T: FromStr<Err: std::fmt::Display>>(&self, axis: &str) -> Result<T> {
         self.claimed.spec().setting.read(axis)
     }
 
-    /// What an earlier session saved after its last epoch, read by `read` from its folder; `None` where
-    /// there is nothing to go on from. Without it a run begins anew.
+    /// Returns the state that an earlier session saved after its last epoch, or `None` if there is none. `read` reads
+    /// it from the given folder. If you do not call this function, a run begins anew.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// Returns an error if the state cannot be read.
     pub fn restore<T>(
         &mut self,
         read: impl FnOnce(&Path) -> Result<T, BoxError>,
@@ -105,7 +105,8 @@ impl Run {
         Ok(Some(value))
     }
 
-    /// The epochs that are left of so many, from 1; they end early when somebody asks for it.
+    /// Returns the remaining epochs of a run of `all` epochs, numbered from 1. The iterator ends early when the run
+    /// is asked to stop.
     pub fn epochs(&mut self, all: usize) -> Epochs {
         self.planned = all;
         self.epoch_began = Instant::now();
@@ -118,13 +119,14 @@ impl Run {
         }
     }
 
-    /// Reports what an epoch measured, once `save` has put into a folder what is needed to go on after it:
-    /// both count, or neither. Files have plain names, and there are no folders among them.
+    /// Reports the measures of an epoch, and saves the state needed to continue after it. `save` writes the state
+    /// into the given folder, in files with plain names and without subfolders. Either both are stored, or neither.
     ///
     /// # Errors
     ///
-    /// When it cannot be saved, when another worker has taken the run over, and when a measure that decides
-    /// is no finite number: the run ends there, as one that diverged, and the error should be passed on.
+    /// Returns an error if saving fails, or if another worker has taken the run over. Also returns an error if a
+    /// measure that decides is not a finite number: the run then ends as diverged, and your loop should return the
+    /// error.
     pub fn report<N: Into<String>>(
         &mut self,
         epoch: usize,
@@ -166,7 +168,8 @@ impl Run {
         self.claimed.set_progress(&Progress { epoch, phase, done: 0, total: 0, batch_loss: None });
     }
 
-    /// How the loop has ended that returned this: the status, the epochs, and the seconds they took.
+    /// Returns the outcome of the loop that has returned `returned`: the status, the epochs, and the seconds they
+    /// took.
     pub(super) fn ended(
         self,
         returned: Result<(), BoxError>,
@@ -201,7 +204,7 @@ fn never_reported(name: &str, metrics: &[EpochMetrics]) -> String {
     format!("it never reported {name}; it reported {reported}{}", question.unwrap_or_default())
 }
 
-/// The epochs that are left of a run.
+/// The remaining epochs of a run.
 #[derive(Debug)]
 pub struct Epochs {
     next: usize,

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use clap::Subcommand;
 use std::process::ExitCode;
 
-/// Says what went wrong, if anything did.
+/// Returns the exit code, and prints the error if there is one.
 pub(super) fn said(tool: &str, outcome: Result<ExitCode>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         complain(&format!("{tool}: {error}\n"));
@@ -20,7 +20,7 @@ pub(super) fn said(tool: &str, outcome: Result<ExitCode>) -> ExitCode {
     })
 }
 
-/// Refuses to work on a comparison whose runs are those of another program's loop.
+/// Returns an error if the runs of a comparison are those of another program's loop.
 pub(super) fn goes_on_with(reader: &ComparisonReader<Study>, program: &str) -> Result<()> {
     let made_by = reader.comparison().recipe.program();
     match made_by == program {

@@ -6,23 +6,23 @@ use crate::runs::{RunKey, Spec, Stage};
 use crate::setting::{Setting, Value};
 use serde::{Deserialize, Serialize};
 
-/// What a run of a [`Study`](super::Study) is made from.
+/// The specification of a run of a [`Study`](super::Study).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyRun {
     pub(super) version: u32,
-    /// Name of the study.
+    /// The name of the study.
     pub experiment: String,
-    /// The command, where it is not what is compared, nor a loop of the program itself.
+    /// The command. Absent if commands are compared with each other, and if the program contains the loop itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Patterns that measures are read by.
+    /// Patterns for reading measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<Pattern>,
-    /// Whether measures are read from standard error, too.
+    /// Whether measures are also read from standard error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stderr: bool,
-    /// Its seed.
+    /// The seed.
     pub seed: u64,
     #[serde(default, skip_serializing_if = "Stage::is_only")]
     pub(super) stage: Stage,
@@ -30,25 +30,25 @@ pub struct StudyRun {
     pub(super) best_by: Option<BestBy>,
     /// A value for each axis.
     pub setting: Setting,
-    /// The files that its command names, and those that these import, each with the SHA-256 of its content; nothing where
-    /// the program has the loop itself, and in folders that earlier versions made.
+    /// The files that the command names, and those that these import, each with its digest. Empty if the program
+    /// contains the loop itself, and in folders that earlier versions made.
     #[serde(default, skip_serializing_if = "Files::is_empty")]
     pub files: Files,
 }
 
 impl StudyRun {
-    /// The words of its command.
+    /// Returns the words of the run's command.
     ///
     /// # Errors
     ///
-    /// A command that cannot be split into words.
+    /// Returns an error if the command cannot be split into words.
     pub(super) fn words(&self) -> Result<Vec<String>> {
         let template = Template::of(self.command.as_deref(), &self.setting)?;
         Ok(template.words(&self.setting, self.seed))
     }
 }
 
-/// What the best epoch is chosen by, where that is the one that is reported.
+/// The measure that selects the best epoch, if results come from the best epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BestBy {

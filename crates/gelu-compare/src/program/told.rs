@@ -1,41 +1,40 @@
-//! The epochs that a program tells of.
+//! The epochs that a program reports.
 
 use super::output::Reading;
 use crate::measure::EpochMetrics;
 
-/// The epochs that a program tells of, in order and without gaps: one for every `epoch` that is larger than
-/// the one before. A program that goes on where it was killed tells the epochs behind that, and those before
-/// are kept.
+/// The reported epochs, in order and without gaps. Each `epoch` that is larger than the one before begins a new
+/// epoch. A program that continues after a kill reports the following epochs, and the earlier ones remain.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     epochs: Vec<EpochMetrics>,
-    /// What the program calls each of them; −∞ where it has not said.
+    /// The program's number of each epoch; −∞ if the program has not reported one.
     numbers: Vec<f64>,
     last: Option<f64>,
-    /// What was told since the program was started again, until it says in which epoch it is.
+    /// The reports since the program was started again, until it reports an epoch.
     again: Option<Measures>,
-    /// Measures that have to be finite numbers.
+    /// The measures that must be finite numbers.
     required: Vec<String>,
     lost: Option<usize>,
-    /// Of these measures, those whose last report was no number at all, and what it was.
+    /// The required measures whose last report was not a number, with the reported text.
     missing: Vec<(String, String)>,
 }
 
-/// What a line tells.
+/// The measures in a line.
 pub(super) type Measures = Vec<(String, Reading)>;
 
 impl Told {
-    /// Nothing yet, of measures that have to be finite numbers.
+    /// Creates an empty value. `required` are the measures that must be finite numbers.
     pub(super) fn of<'a>(required: impl Iterator<Item = &'a str>) -> Self {
         Self { required: required.map(str::to_owned).collect(), ..Self::default() }
     }
 
-    /// The program is started again: it goes on from some epoch, or begins anew.
+    /// Records that the program is started again. It then continues from some epoch, or begins anew.
     pub(super) fn start_again(&mut self) {
         self.again = (!self.epochs.is_empty()).then(Vec::new);
     }
 
-    /// Takes what a line tells; whether an epoch has ended by it.
+    /// Adds the measures of a line. Returns whether they end an epoch.
     pub(super) fn hear(&mut self, told: Measures) -> bool {
         let number = told.iter().find_map(|(name, reading)| match reading {
             Reading::Number(number) if name == "epoch" => Some(*number),
@@ -59,7 +58,8 @@ impl Told {
         self.take(told, number)
     }
 
-    /// The program has ended. One that was started again and has told measures of no epoch has begun anew.
+    /// Records that the program has ended. If it was started again and reported measures without an epoch, it began
+    /// anew.
     pub(super) fn settle(&mut self) {
         if let Some(again) = self.again.take().filter(|again| !again.is_empty()) {
             self.keep(0);
@@ -90,7 +90,7 @@ impl Told {
             (Some(_), None) => true,
             (None, _) => self.epochs.is_empty(),
         };
-        // What was told before the first epoch belongs to it.
+        // Measures reported before the first epoch belong to that epoch.
         let begun =
             self.last.is_none() && self.epochs.len() == 1 && number.is_some_and(|n| n <= 1.0);
         let ended = new && !self.epochs.is_empty() && !begun;
@@ -113,7 +113,7 @@ impl Told {
         ended
     }
 
-    /// Lines that tell the same: one an epoch.
+    /// Returns lines with the same content, one per epoch.
     pub(super) fn lines(&self) -> Vec<Measures> {
         let line = |(epoch, number): (&EpochMetrics, &f64)| {
             let number = Some(*number).filter(|number| number.is_finite());
@@ -124,27 +124,27 @@ impl Told {
         self.epochs.iter().zip(&self.numbers).map(line).collect()
     }
 
-    /// All there are.
+    /// Returns all epochs.
     pub(super) fn epochs(&self) -> &[EpochMetrics] {
         &self.epochs
     }
 
-    /// The first epoch in which a measure was no finite number that has to be one.
+    /// Returns the first epoch in which a required measure was not a finite number.
     pub(super) fn lost(&self) -> Option<usize> {
         self.lost
     }
 
-    /// A measure that has to be a number whose last report was none, and what it was.
+    /// Returns a required measure whose last report was not a number, with the reported text.
     pub(super) fn missing(&self) -> Option<(&str, &str)> {
         self.missing.first().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
-    /// Those that can be kept: up to the first that is lost, with finite values alone.
+    /// Returns the epochs to store: up to the first invalid one, and only finite values.
     pub(super) fn kept(&self) -> Vec<EpochMetrics> {
         self.finite(self.lost.map_or(self.epochs.len(), |lost| lost - 1))
     }
 
-    /// Those of them that have ended: all but the one that is told of.
+    /// Returns the finished epochs: all but the current one.
     pub(super) fn ended(&self) -> Vec<EpochMetrics> {
         self.finite(self.epochs.len().saturating_sub(1))
     }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(shown(&first), [r#"{"epoch":1,"parameters":7.0,"loss":1.0}"#]);
     }
 
-    /// Losses after three epochs of those numbers, and a second start that tells these lines.
+    /// Returns the losses after three epochs with these `numbers`, and a second start that reports `lines`.
     fn again(numbers: [f64; 3], lines: &[&str]) -> Vec<f64> {
         let mut all = Told::of(["loss"].into_iter());
         for (number, loss) in numbers.into_iter().zip([1.0, 0.5, 0.4]) {
@@ -232,10 +232,10 @@ mod tests {
         let third = r#"{"epoch": 3, "loss": 0.25}"#;
         assert_eq!(again([1.0, 2.0, 3.0], &[third]), [1.0, 0.5, 0.25]);
         assert_eq!(again([1.0, 2.0, 3.0], &[r#"{"parameters": 7}"#, third]), [1.0, 0.5, 0.25]);
-        // One that was heard of by nobody is missing, and nothing else.
+        // An epoch without a report is missing, and nothing else changes.
         assert_eq!(again([1.0, 2.0, 3.0], &[r#"{"epoch": 5, "loss": 0.1}"#]), [1.0, 0.5, 0.4, 0.1]);
         assert_eq!(again([10.0, 20.0, 30.0], &[r#"{"epoch": 30, "loss": 0.2}"#]), [1.0, 0.5, 0.2]);
-        // It was killed behind its last epoch.
+        // The program was killed after its last epoch.
         assert_eq!(again([1.0, 2.0, 3.0], &[]), [1.0, 0.5, 0.4]);
     }
 
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(missing(&[value, r#"{"loss": "n/a"}"#]), "loss \"n/a\"");
         assert_eq!(missing(&[value, r#"{"epoch": 2, "loss": null}"#, r#"{"loss": 2}"#]), "");
         assert_eq!(missing(&[value, r#"{"epoch": 2, "other": null}"#]), "");
-        // It makes no epoch, and takes no value away.
+        // `null` makes no epoch and removes no value.
         let all = told(&[value, r#"{"loss": null}"#]);
         assert_eq!(shown(&all), [r#"{"epoch":1,"loss":1.0}"#]);
         assert!(told(&[r#"{"loss": "mse"}"#]).epochs().is_empty());
@@ -272,7 +272,7 @@ mod tests {
         let other = told(&[r#"{"epoch": 1, "loss": 1, "x": NaN}"#, r#"{"epoch": 2, "loss": 2}"#]);
         assert_eq!((other.lost(), other.kept().len()), (None, 2));
         assert_eq!((other.kept()[0].get("x"), other.kept()[0].get("loss")), (None, Some(1.0)));
-        // From the first line on.
+        // The first line counts too.
         let first = told(&[r#"{"loss": NaN}"#, r#"{"loss": 1}"#]);
         assert_eq!((first.lost(), first.kept().len(), first.ended().len()), (Some(1), 0, 0));
     }

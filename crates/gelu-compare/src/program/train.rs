@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Train one run, and tell its epochs; what it saved is gone on from
+/// Train one run and report its epochs, continuing from saved state
 #[derive(Debug, Args)]
 pub(super) struct Train<F: Args> {
     /// Give an axis a value, as in lr=1e-3 [default: the first of its values]
@@ -27,10 +27,10 @@ pub(super) struct Train<F: Args> {
     /// Folder for results [default: results/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print a line per epoch instead of the program's display, where it has one
+    /// Print one line per epoch instead of the program's display, if it has one
     #[arg(long)]
     plain: bool,
-    /// Go on without a display when the terminal goes away
+    /// Continue without a display if the terminal goes away
     #[arg(long)]
     keep_going: bool,
     #[command(flatten)]
@@ -78,7 +78,7 @@ impl<F: Args> Train<F> {
     }
 }
 
-/// The setting that is asked for: where nothing is said, an axis has the first of its values.
+/// Returns the requested setting. Axes without a flag have the first of their values.
 fn setting(study: &Study, set: Vec<Values>) -> Result<Setting> {
     let first =
         |axis: &crate::setting::Axis| Some((axis.name.clone(), axis.values.first()?.clone()));

@@ -1,9 +1,9 @@
-//! The words that captions and headings share.
+//! Texts that captions and headings share.
 
 use crate::comparison::{Finding, best_groups};
 use crate::runs::ComparisonSnapshot;
 
-/// How many runs a curve stands for, and what they were trained on.
+/// Returns the number of runs per curve, and the data that the runs were trained on.
 pub fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
     let complete = best_groups(snapshot).into_iter().map(|group| group.complete().runs.len());
     let complete: Vec<usize> = complete.filter(|&runs| runs > 0).collect();
@@ -16,13 +16,13 @@ pub fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
     joined(&[&of, &data_of(snapshot)])
 }
 
-/// Parts of a caption, but for empty ones.
+/// Joins the parts of a caption that are not empty.
 pub(super) fn joined(parts: &[&str]) -> String {
     let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
     parts.join("; ")
 }
 
-/// What the runs were trained on; empty where nobody said.
+/// Returns the name of the data that the runs were trained on; empty if unknown.
 pub(super) fn data_of(snapshot: &ComparisonSnapshot) -> String {
     match snapshot.synthetic {
         true => format!("SYNTHETIC DATA ({})", snapshot.data),
@@ -30,12 +30,12 @@ pub(super) fn data_of(snapshot: &ComparisonSnapshot) -> String {
     }
 }
 
-/// What was cut, as a sentence; `None` where nothing was.
+/// Returns a sentence about what was cut, or `None` if nothing was.
 pub fn cuts(cut_down: &[String]) -> Option<String> {
     (!cut_down.is_empty()).then(|| format!("Cut down: {}.", cut_down.join("; ")))
 }
 
-/// Why there is no [wider interval](crate::extension::WiderInterval) where one is due, each sentence once.
+/// Returns the reasons for missing [wider intervals](crate::extension::WiderInterval), each sentence once.
 pub(crate) fn untold<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for reason in findings.filter_map(|finding| finding.no_wider_interval.as_ref()) {

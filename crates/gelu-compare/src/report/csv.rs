@@ -3,7 +3,7 @@ use crate::runs::{ComparisonSnapshot, RunSnapshot, Stage};
 use crate::setting::{Axis, Value};
 use serde::Serialize;
 
-/// What stands behind the measures of an epoch.
+/// The columns after the measures of an epoch.
 #[derive(Serialize)]
 struct Rest<'a> {
     experiment: &'a str,
@@ -13,14 +13,14 @@ struct Rest<'a> {
     folder: &'a str,
 }
 
-/// Every epoch of every run as tidy CSV, one line each; a cell is empty where there is no such measure.
+/// Returns every epoch of every run as tidy CSV, one line each. A cell is empty if the epoch lacks the measure.
 pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     let measures = snapshot.columns();
     let settings: Vec<&str> = snapshot.axes.iter().map(|axis| axis.column()).collect();
     let before = ["seed", "stage", "status", "epoch", "reported"];
     let behind = ["experiment", "data", "synthetic", "device", "folder"];
-    // What an epoch says of something that runs differ by, a learning rate for example.
+    // An epoch may have a value for an axis along which runs differ, such as a learning rate.
     let current = measures.iter().map(|name| match settings.contains(name) {
         true => format!("current_{name}"),
         false => (*name).to_owned(),
@@ -53,8 +53,8 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     writer.into_inner().expect("writing to memory cannot fail")
 }
 
-/// Measures as they are called among other columns: one that has the name of another column, `seed` or
-/// `status`, is `metric_seed`.
+/// Returns names of measures that are unique among other columns: a measure with the name of another column, such as
+/// `seed` or `status`, becomes `metric_seed`.
 pub(super) fn measure_columns(
     measures: impl Iterator<Item = String>,
     others: &[&str],
@@ -74,7 +74,7 @@ pub(super) fn measure_columns(
     named
 }
 
-/// A run's value for every axis as it was typed, each on one line.
+/// Returns a run's value for every axis as typed, each on one line.
 pub(super) fn setting(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Option<String>> {
     let value = |axis: &Axis| run.key.setting.get(&axis.name).map(Value::to_string);
     snapshot.axes.iter().map(value).collect()
@@ -101,7 +101,7 @@ mod tests {
         for run in &mut snapshot.runs {
             run.epochs[2].set("valid_loss", 0.001);
         }
-        // The epochs that are marked, one a run.
+        // The marked epochs, one per run.
         let marked = |snapshot: &ComparisonSnapshot| -> Vec<usize> {
             let bytes = csv(snapshot);
             let mut reader = csv::Reader::from_reader(bytes.as_slice());

@@ -1,4 +1,4 @@
-//! The measures by epoch, as the recipe wants them drawn.
+//! The figure of measures by epoch, as the recipe lays it out.
 
 use super::captions::runs_and_data;
 use super::{Curve, Figure, Panel};
@@ -7,12 +7,12 @@ use crate::measure::{Measure, Split};
 use crate::runs::{ComparisonSnapshot, Panels, Stage};
 use crate::setting::{Axis, Role, Setting};
 
-/// The figure of a comparison, as its experiment lays it out. `None` before any epoch is finished.
+/// Returns the figure of a comparison, as its experiment lays it out, or `None` before any epoch is finished.
 pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let spec = &snapshot.figure;
     let shown = measures(snapshot);
     let chosen = match spec.panels {
-        // Where there are final runs, those alone; they have a tuned setting each.
+        // If there are final runs, only those are drawn; each has its own tuned setting.
         Panels::Tuned => {
             let all = groups(snapshot);
             let finals = all.iter().any(|group| group.stage == Stage::Final);
@@ -45,12 +45,12 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     })
 }
 
-/// Name of its file, without extension.
+/// Returns the name of the figure's file, without extension.
 pub(super) fn name(snapshot: &ComparisonSnapshot) -> String {
     snapshot.figure.name.clone()
 }
 
-/// What is drawn, the strongest first.
+/// Returns the measures to draw, the strongest line first.
 fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
     let spec = &snapshot.figure;
     let quantities = snapshot.quantities();
@@ -75,7 +75,7 @@ fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
     }
 }
 
-/// `learning rate 0.001`.
+/// Returns a panel's title: `learning rate 0.001`.
 fn tuned_title(axes: &[Axis], tuned: &Setting) -> String {
     let said = |axis: &Axis| Some(format!("{} {}", axis.title(), tuned.get(&axis.name)?));
     Role::Tuned.of(axes).filter_map(said).collect::<Vec<_>>().join(", ")

@@ -5,17 +5,16 @@ use crate::measure::{Direction, Reported};
 use crate::runs::ComparisonSnapshot;
 use crate::setting::Setting;
 
-/// Name of the figure's file.
+/// The name of the figure's file.
 pub(super) const NAME: &str = "difference";
 
-/// The band covers the mean of one epoch with 1 − this.
+/// The band covers the mean of one epoch with probability 1 − this value.
 const POINTWISE: f64 = 0.05;
 
 const GREY: [u8; 3] = [110, 110, 110];
 
-/// How every arm differs from the baseline by what every epoch measures of the primary
-/// measure: the mean over pairs with its interval, and 0 as a line. One panel a context.
-/// `None` before two pairs are complete.
+/// Returns the figure of each arm's difference from the baseline in the primary measure by epoch: the mean over pairs
+/// with its interval, and a line at 0. It has one panel per context. Returns `None` before two pairs are complete.
 pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let mut curves = difference_curves(snapshot);
     curves.retain(|curve| !curve.points.is_empty());
@@ -100,8 +99,7 @@ fn panel<'a>(
     drawn
 }
 
-/// A curve as far as it lies within ±limit: it ends on the edge where it leaves, and is no number
-/// beyond.
+/// Cuts a curve at ±limit. The curve ends on the edge where it leaves, and is NaN beyond.
 fn within(limit: f64, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let inside = |y: f64| y.abs() <= limit;
     let mut clipped = Vec::new();
@@ -117,9 +115,8 @@ fn within(limit: f64, points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64
     clipped
 }
 
-/// How far from 0 the figure reaches: a half more than what the second half of the epochs needs.
-/// In the first epochs networks differ by many times what is left in the end, which would be too
-/// small to see.
+/// Returns the figure's limit: 1.5 times the maximum of the second half of the epochs. In the first epochs, networks
+/// differ by many times the final difference, which would be too small to see.
 fn limit(curves: &[&DifferenceCurve]) -> f64 {
     let late = |curve: &&DifferenceCurve| -> Vec<f64> {
         let half = curve.points.len() / 2;

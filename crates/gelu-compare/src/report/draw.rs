@@ -1,4 +1,4 @@
-//! A [`Figure`] as SVG, through plotters.
+//! Draws a [`Figure`] as SVG, with plotters.
 
 use super::Figure;
 use super::figure::{Curve, Panel};
@@ -10,22 +10,22 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// In pixels.
+/// Sizes in pixels.
 const PANEL_WIDTH: u32 = 460;
 const HEIGHT: u32 = 400;
-/// What every further row of panels adds.
+/// The height of every further row of panels.
 const ROW_HEIGHT: u32 = 360;
-/// More panels beside each other are too small to read on a page.
+/// The number of panels per row. More would be too small to read on a page.
 const MOST_BESIDE: usize = 4;
-/// What plotters draws on for a pixel: it rounds every place to whole units, and with units of a
-/// pixel, curves would be stairs.
+/// The number of drawing units per pixel. Plotters rounds every position to whole units; with one unit per pixel,
+/// curves would look like stairs.
 const UNITS: u32 = 10;
-/// The family that the PNG's embedded font is registered as.
+/// The name under which the embedded font for PNG is registered.
 pub(super) const FONT: &str = "sans-serif";
 pub(super) const INK: RGBColor = RGBColor(40, 40, 40);
 pub(super) const FAINT: RGBColor = RGBColor(225, 225, 225);
 
-/// The figure as an SVG document.
+/// Returns the figure as an SVG document.
 pub fn svg(figure: &Figure) -> String {
     let (rows, columns) = grid(figure);
     let width = PANEL_WIDTH * columns as u32 + legend::beside(figure).width;
@@ -39,27 +39,26 @@ pub fn svg(figure: &Figure) -> String {
     finished(&text, (width, height))
 }
 
-/// Rows and columns of panels, as few rows as there can be and as even.
+/// Returns the numbers of rows and columns of panels: as few rows as possible, filled evenly.
 fn grid(figure: &Figure) -> (usize, usize) {
     let panels = figure.panels.len().max(1);
     let rows = panels.div_ceil(MOST_BESIDE);
     (rows, panels.div_ceil(rows))
 }
 
-/// A document drawn in units, as one of so many pixels.
+/// Turns a document drawn in units into one of `width` × `height` pixels.
 pub(super) fn finished(text: &str, (width, height): (u32, u32)) -> String {
     let size = |width: u32, height: u32| format!(r#"width="{width}" height="{height}""#);
     let text = text.replacen(&size(units(width), units(height)), &size(width, height), 1);
     text.replace(|c| !is_xml(c) || c != '\n' && is_obeyed(c), "\u{fffd}")
 }
 
-/// Whether XML 1.0 has a place for a character: it has none for most control characters, which a title
-/// may hold.
+/// Returns whether XML 1.0 allows a character. It forbids most control characters, which a title may contain.
 fn is_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// Pixels in what is drawn on.
+/// Converts pixels to drawing units.
 pub(super) fn units<T: std::ops::Mul<Output = T> + From<u16>>(pixels: T) -> T {
     pixels * T::from(UNITS as u16)
 }
@@ -87,7 +86,7 @@ fn draw<B: DrawingBackend>(
     let (room, _) = body.dim_in_pixel();
     let (panels, right) = body.split_horizontally(room - units(beside.width));
     for (area, panel) in panels.split_evenly(grid(figure)).iter().zip(&figure.panels) {
-        // A title stands apart from the axis above it.
+        // A gap between a panel's title and the axis above.
         let gap = if grid(figure).0 > 1 { units(10) } else { 0 };
         draw_panel(figure, panel, &area.margin(gap, 0, 0, 0))?;
     }
@@ -101,7 +100,8 @@ fn draw<B: DrawingBackend>(
     Ok(())
 }
 
-/// A text in lines that fit the width, with letters of so many pixels on average. One line at least.
+/// Breaks a text into lines of at most `width` units. `letter` is the average width of a letter in pixels. Returns at
+/// least one line.
 pub(super) fn lines(text: &str, width: u32, letter: f64) -> Vec<String> {
     let letters = f64::from(width / UNITS) / letter;
     textwrap::wrap(text, letters as usize).into_iter().map(|line| line.into_owned()).collect()
@@ -118,7 +118,7 @@ fn draw_panel<B: DrawingBackend>(
     if !panel.title.is_empty() {
         builder.caption(&panel.title, font(14));
     }
-    // Two coordinate types, one picture.
+    // The two axis types need separate code.
     if figure.logarithmic {
         let mut chart = builder.build_cartesian_2d(x.0..x.1, (y.0..y.1).log_scale())?;
         let digits = |value: &f64| format!("{value:.0e}");
@@ -140,7 +140,7 @@ fn mesh<B: DrawingBackend, Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
     chart: &mut Chart<'_, B, Y>,
     format: &dyn Fn(&f64) -> String,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-    // Epochs, from 1 on, are whole numbers; other arguments are not.
+    // Epochs are whole numbers from 1; other arguments are not.
     let x = chart.x_range();
     let span = x.end - x.start;
     let (x_labels, x_decimals) = match x.start < 1.0 {
@@ -170,7 +170,7 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
     panel: &Panel,
     chart: &mut Chart<'a, B, Y>,
 ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-    // The second split below the first: the stronger line is the one to read.
+    // The second split comes below the first, because the stronger line is the one to read.
     let (first, second): (Vec<_>, Vec<_>) = panel.curves.iter().partition(|c| c.label.is_some());
     for curve in &panel.curves {
         for stretch in curve
@@ -223,7 +223,7 @@ fn curves<'a, B: DrawingBackend + 'a, Y: Ranged<ValueType = f64>>(
         .draw()
 }
 
-/// Where the legend covers least of the curves.
+/// Returns the position where the legend covers the least of the curves.
 fn legend_position<B: DrawingBackend, Y: Ranged<ValueType = f64>>(
     figure: &Figure,
     panel: &Panel,
@@ -253,15 +253,15 @@ fn line(curve: &Curve) -> ShapeStyle {
     RGBColor(colour[0], colour[1], colour[2]).stroke_width(units(2))
 }
 
-/// Values beyond this say nothing in a figure, and axes that span them cannot be divided.
+/// The limit for values in a figure. Larger values say nothing, and axes that span them cannot be divided.
 const LARGEST: f64 = 1e9;
 
-/// Whether a value can stand in a figure.
+/// Returns whether a figure can show a value.
 fn is_drawable(figure: &Figure, y: f64) -> bool {
     y.abs() <= LARGEST && (!figure.logarithmic || y >= 1.0 / LARGEST)
 }
 
-/// The stretches of a curve between values that cannot be drawn.
+/// Returns the stretches of a curve between values that cannot be drawn.
 fn unbroken<'a>(
     figure: &'a Figure,
     points: &'a [(f64, f64)],
@@ -269,7 +269,7 @@ fn unbroken<'a>(
     points.split(|&(_, y)| !is_drawable(figure, y)).filter(|run| !run.is_empty())
 }
 
-/// What the axes span: all epochs, and all finite values with a little room.
+/// Returns the ranges of the axes: all epochs, and all drawable values with a margin.
 fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
     let all = panel.curves.iter().flat_map(|curve| {
         let band = curve.band.iter().flat_map(|&(x, low, high)| [(x, low), (x, high)]);
@@ -287,14 +287,14 @@ fn ranges(figure: &Figure, panel: &Panel) -> ((f64, f64), (f64, f64)) {
         (true, true) => (low / 1.15, high * 1.15),
         (true, false) => {
             let room = ((high - low) * 0.05).max(high.abs() * 1e-3).max(1e-9);
-            // Losses and errors are not negative: no axis needs to show below 0.
+            // Losses and errors are not negative, so no axis needs to show values below 0.
             ((low - room).max(if low >= 0.0 { 0.0 } else { f64::MIN }), high + room)
         }
     };
     ((x_start, x_end), y)
 }
 
-/// Digits behind the point that tell seven labels of this span apart.
+/// Returns the number of decimals that distinguish seven labels over this span.
 pub(super) fn decimals(span: f64) -> usize {
     (1.0 - span.log10().floor()).clamp(0.0, 6.0) as usize
 }

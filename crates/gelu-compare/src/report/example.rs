@@ -1,4 +1,4 @@
-//! A forest plot for tests: one arm, three seeds, at two values of something.
+//! A forest plot for tests: one arm with three seeds, in two contexts.
 
 use super::{Compared, Forest};
 use crate::comparison::statistics::Plan;

@@ -1,29 +1,29 @@
-//! What a figure consists of.
+//! The parts of a figure.
 
 use super::{curves, difference};
 use crate::comparison::Rgb;
 use crate::extension::extensions;
 use crate::runs::ComparisonSnapshot;
 
-/// Curves in panels beside each other: what is drawn, not how.
+/// Curves in panels next to each other: the content, not the drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Above everything.
+    /// The title, above everything.
     pub title: String,
-    /// One line below everything: what the curves are.
+    /// The caption, one line below everything, which explains the curves.
     pub caption: String,
-    /// Text of the horizontal axes.
+    /// The label of the horizontal axes.
     pub x_axis: String,
     /// Whether the vertical axes are logarithmic.
     pub logarithmic: bool,
-    /// From left to right.
+    /// The panels, from left to right.
     pub panels: Vec<Panel>,
 }
 
 /// A figure with the name of its file.
 pub type Named = (String, Figure);
 
-/// Every figure of a comparison, with the name of its file: those of the program's extensions, the metrics by epoch, and the
+/// Returns every figure of a comparison with the name of its file: the extensions' figures, the metrics by epoch, and the
 /// difference from the baseline.
 pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<Named> {
     let all = [
@@ -34,28 +34,28 @@ pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<Named> {
     extensions().iter().flat_map(|by| by.figures(snapshot)).chain(all).collect()
 }
 
-/// One pair of axes.
+/// A pair of axes with its curves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// Above it; may be empty.
+    /// The title above the panel; may be empty.
     pub title: String,
-    /// Text of its vertical axis.
+    /// The label of the vertical axis.
     pub y_axis: String,
-    /// In the order of the legend.
+    /// The curves, in the order of the legend.
     pub curves: Vec<Curve>,
 }
 
-/// One line.
+/// A curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// In the legend; `None` for a line that shares another's entry.
+    /// The label in the legend; `None` for a curve that shares another's entry.
     pub label: Option<String>,
-    /// Its colour.
+    /// The colour.
     pub colour: Rgb,
-    /// Whether it is dashed.
+    /// Whether the curve is dashed.
     pub dashed: bool,
-    /// Its points, by ascending x; values that are not finite are gaps.
+    /// The points, by ascending x. Values that are not finite are gaps.
     pub points: Vec<(f64, f64)>,
-    /// What surrounds it, `(x, low, high)` by ascending x; empty for a line alone.
+    /// The band around the curve as `(x, low, high)`, by ascending x; empty for a curve without a band.
     pub band: Vec<(f64, f64, f64)>,
 }

@@ -1,61 +1,61 @@
-//! The verdicts as a picture: the first that a reader of a comparison looks at.
+//! The forest plot: an overview of a comparison's verdicts.
 
 use crate::comparison::{Finding, OverTasks, TaskEffect, Verdict, Wording};
 use crate::measure::Scale;
 
-/// A forest plot: a row a comparison, with the paired differences as dots, the interval of their mean as
-/// a bar, and ±δ around zero. What is drawn, not how.
+/// A forest plot: the content, not the drawing. Each comparison has a row with the paired differences as dots, the
+/// interval of their mean as a bar, and ±δ around zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forest {
-    /// Above everything.
+    /// The title, above everything.
     pub title: String,
-    /// Below everything.
+    /// The caption, below everything.
     pub caption: String,
-    /// Text of the axes.
+    /// The label of the axes.
     pub axis: String,
-    /// From top to bottom, each with an axis of its own.
+    /// The panels, from top to bottom, each with its own axis.
     pub panels: Vec<ForestPanel>,
 }
 
 /// Comparisons that share an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForestPanel {
-    /// Above its rows; may be empty.
+    /// The title above the rows; may be empty.
     pub title: String,
     /// δ, in the unit of the axis.
     pub margin: f64,
-    /// From top to bottom.
+    /// The rows, from top to bottom.
     pub rows: Vec<ForestRow>,
 }
 
 /// One comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForestRow {
-    /// What is compared with the baseline.
+    /// The name of the setting that is compared with the baseline.
     pub label: String,
     /// The verdict in words: `worse by 12.70 (8.82 to 16.58)`.
     pub words: String,
-    /// Whether the verdict is more than *undecided*.
+    /// Whether there is a verdict other than *undecided*.
     pub decided: bool,
-    /// Its place among the colours.
+    /// The index of its colour.
     pub position: usize,
-    /// The paired differences; those that are not finite have no place.
+    /// The paired differences. Those that are not finite are not drawn.
     pub dots: Vec<f64>,
-    /// Their mean.
+    /// The mean of the differences.
     pub mean: Option<f64>,
-    /// The differences that the test does not rule out; ±∞ where it rules out none on that side.
+    /// The differences that the test does not rule out; ±∞ on a side where the test rules out none.
     pub interval: Option<[f64; 2]>,
-    /// The interval for more than new seeds, for new test examples for example.
+    /// The interval for more than new seeds, such as for new test examples.
     pub wider: Option<[f64; 2]>,
 }
 
-/// A row that reaches so many times as far from zero as the middle one does not widen the axis: nothing
-/// could be told of the others.
+/// A row that reaches this many times as far from zero as the median row does not widen the axis. Otherwise the other
+/// rows would be too small to read.
 const FAR: f64 = 8.0;
 
 impl ForestPanel {
-    /// What its axis has to span: zero, all intervals and differences of rows that are not far beyond the
-    /// others, and ±δ unless that would hide them.
+    /// Returns the range of the axis. It contains zero, the intervals and differences of all rows that are not far
+    /// beyond the others, and ±δ unless that would make them too small.
     pub fn range(&self) -> [f64; 2] {
         let mut reaches: Vec<f64> = self.rows.iter().map(ForestRow::reach).collect();
         reaches.sort_by(f64::total_cmp);
@@ -73,38 +73,38 @@ impl ForestPanel {
 }
 
 impl ForestRow {
-    /// All that is drawn of it.
+    /// Returns all finite values to draw.
     fn values(&self) -> impl Iterator<Item = f64> + use<'_> {
         let intervals = self.interval.into_iter().chain(self.wider).flatten();
         let ends = intervals.chain(self.mean);
         ends.chain(self.dots.iter().copied()).filter(|value| value.is_finite())
     }
 
-    /// How far from zero.
+    /// Returns the largest distance from zero.
     fn reach(&self) -> f64 {
         self.values().fold(0.0, |reach, value| reach.max(value.abs()))
     }
 
-    /// Whether something of it lies left and right of an axis.
+    /// Returns whether the row has values to the left and to the right of an axis.
     pub fn beyond(&self, [low, high]: [f64; 2]) -> [bool; 2] {
         [self.values().any(|value| value < low), self.values().any(|value| value > high)]
     }
 }
 
-/// What a row is made of.
+/// The input for a row.
 #[derive(Clone, Debug)]
 pub struct Compared<'a> {
-    /// The title of its panel; may be empty.
+    /// The title of the row's panel; may be empty.
     pub panel: String,
-    /// Its place among the colours.
+    /// The index of the row's colour.
     pub position: usize,
-    /// What it shows.
+    /// The finding to show.
     pub finding: &'a Finding,
 }
 
 impl Forest {
-    /// The forest plot of comparisons with one baseline, those of a panel one after the other; `None`
-    /// before a pair is complete.
+    /// Creates the forest plot of comparisons with one baseline. `compared` must list the rows of each panel one
+    /// after the other. Returns `None` before a pair is complete.
     pub fn of(
         title: String,
         data: &str,
@@ -152,7 +152,7 @@ impl Forest {
     }
 }
 
-/// A row for each task, from the best effect to the worst, and the verdict below.
+/// Returns a panel with a row for each task, from the best effect to the worst, and the verdict below.
 fn over_tasks(
     panel: &str,
     position: usize,
@@ -172,7 +172,7 @@ fn over_tasks(
     let mut tasks: Vec<&TaskEffect> = over.tasks.iter().collect();
     tasks.sort_by(|a, b| better(a).total_cmp(&better(b)));
     let task = |effect: &&TaskEffect| {
-        // What brings this task to the scale of all; ranks have no intervals.
+        // The factor that brings this task to the common scale; ranks have no intervals.
         let factor = match (over.scale, effect.on_scale, effect.mean) {
             (Scale::Ranks, _, _) => None,
             (_, Some(on_scale), Some(mean)) if mean != 0.0 => Some(on_scale / mean),
@@ -214,7 +214,7 @@ fn row(finding: &Finding, wording: &Wording, position: usize) -> ForestRow {
     }
 }
 
-/// `worse by 12.70 (8.82 to 16.58), 12 seeds`.
+/// Returns the verdict in words: `worse by 12.70 (8.82 to 16.58), 12 seeds`.
 fn words(finding: &Finding, wording: &Wording) -> String {
     let (count, planned) = (finding.seeds, finding.planned_seeds);
     let waits = finding.is_open() && (1..planned).contains(&(count as u64));

@@ -1,5 +1,4 @@
-//! A [`Forest`] as SVG, narrow enough to be read on a phone: what is said of a row stands above its bar,
-//! not beside it.
+//! Draws a [`Forest`] as SVG, narrow enough for a phone: a row's words are above its bar, not next to it.
 
 use super::draw::{FAINT, FONT, INK, decimals, finished, font, lines, units};
 use super::forest::{Forest, ForestPanel, ForestRow};
@@ -8,22 +7,22 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// In pixels.
+/// Sizes in pixels.
 const WIDTH: u32 = 440;
 const ROW: i32 = 46;
-/// What a row is higher by where its words need a line of their own.
+/// The additional height of a row whose words need their own line.
 const LINE: i32 = 17;
-/// Of an axis, with its numbers.
+/// The height of an axis with its numbers.
 const AXIS: i32 = 30;
 const PANEL_TITLE: i32 = 22;
-/// Left and right of the rows.
+/// The space to the left and right of the rows.
 const MARGIN: i32 = 14;
 const GREY: RGBColor = RGBColor(90, 90, 90);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// The forest plot as an SVG document.
+/// Returns the forest plot as an SVG document.
 pub fn svg(forest: &Forest) -> String {
     let (title, caption) =
         (lines(&forest.title, units(WIDTH), 8.5), lines(&forest.caption, units(WIDTH), 5.8));
@@ -73,7 +72,7 @@ fn row_height(row: &ForestRow) -> i32 {
     if is_crowded(row) { ROW + LINE } else { ROW }
 }
 
-/// Whether label and words do not fit beside each other, at the width of their fonts' average letters.
+/// Returns whether label and words do not fit into one line, by the average letter widths of their fonts.
 fn is_crowded(row: &ForestRow) -> bool {
     let width = |text: &str, letter: f64| text.chars().count() as f64 * letter;
     let gap = 10.0;
@@ -115,7 +114,7 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
         draw_row(row, y, [low, high], &place, root)?;
         y += row_height(row);
     }
-    // Above the paper of the rows below.
+    // Drawn after the rows, so that their white backgrounds do not cover it.
     let mut y = first;
     for row in &panel.rows {
         y += row_height(row);
@@ -132,7 +131,7 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
         let x = place(tick * step);
         let mark = [(x, units(bottom)), (x, units(bottom + 4))];
         root.draw(&PathElement::new(mark, INK.stroke_width(units(1))))?;
-        // Not −0.
+        // Adding 0.0 avoids −0.
         let number = format!("{:.digits$}", tick * step + 0.0).replace('-', "−");
         root.draw(&Text::new(number, (x, units(bottom + 7)), font(12).pos(below)))?;
         tick += 1.0;
@@ -140,10 +139,10 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
     Ok(())
 }
 
-/// The distance of some six numbers on an axis: 1, 2 or 5 times a power of ten.
+/// Returns a distance for about six numbers on an axis: 1, 2 or 5 times a power of ten.
 fn step(span: f64) -> f64 {
     let least = span / 6.0;
-    // Read, not computed: a power has other last digits on other systems.
+    // The number is parsed rather than computed, because computed powers differ in their last digits between systems.
     let power: f64 = format!("1e{}", least.log10().floor()).parse().unwrap_or(1.0);
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -169,7 +168,7 @@ fn draw_row(
     let below = row_height(row) - ROW;
     let (text, middle) = (units(y + 12), units(y + 32 + below));
     let (left, right) = (Pos::new(HPos::Left, VPos::Center), Pos::new(HPos::Right, VPos::Center));
-    // The zero line and the margins stop at the words.
+    // The background hides the zero line and the margins behind the words.
     let background =
         [(units(MARGIN), units(y)), (units(WIDTH as i32 - MARGIN), units(y + 21 + below))];
     root.draw(&Rectangle::new(background, WHITE.filled()))?;
@@ -238,7 +237,7 @@ mod tests {
         let lines = |forest: &Forest| svg(forest).matches("<polyline").count();
         let without = lines(&forest);
         let row = &mut forest.panels[0].rows[0];
-        // As long as the bar, so that the axis has as many lines as before.
+        // The wider interval equals the bar, so that the axis keeps its number of ticks.
         row.wider = row.interval;
         assert_eq!(lines(&forest), without + 1);
         let [low, high] = forest.panels[0].rows[0].interval.unwrap();
@@ -278,7 +277,7 @@ mod tests {
         let whole = forest();
         let text = svg(&Forest { panels: vec![panel.clone()], ..whole });
         assert_eq!((text.matches("<circle").count(), text.matches("<polygon").count()), (4, 1));
-        // Of two neither is the odd one out.
+        // With two rows, neither is an outlier.
         panel.rows = vec![row, far];
         assert!(panel.range()[1] > 84.0);
     }
@@ -295,7 +294,7 @@ mod tests {
         forest.panels[0].rows[0].label = "smooth squared ReLU".into();
         assert_eq!(heights(&forest), before + LINE);
         let text = svg(&forest);
-        // The places of its label and of its words, which end at the margin.
+        // The vertical positions of the label and of the words, which end at the margin.
         let at = |what: &str| -> i32 {
             let before = text.split(what).next().unwrap();
             let start = before.rfind(" y=\"").unwrap() + 4;

@@ -1,29 +1,29 @@
-//! Heat maps: a row per quantity, a column per setting, in each a field of colours. What is drawn, not how.
+//! Heat maps: a row per quantity, a column per setting, and in each cell a field of colours.
 
 use crate::measure::Unit;
 
-/// What heat maps show, not how they are drawn.
+/// Heat maps: the content, not the drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// Above everything.
+    /// The title, above everything.
     pub title: String,
-    /// Below everything.
+    /// The caption, below everything.
     pub caption: String,
-    /// Above each column.
+    /// The headings of the columns.
     pub columns: Vec<String>,
-    /// From top to bottom.
+    /// The rows, from top to bottom.
     pub rows: Vec<HeatRow>,
 }
 
 /// A quantity in all columns, on one scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatRow {
-    /// Above it: `Dead units`.
+    /// The title above the row: `Dead units`.
     pub title: String,
-    /// How the ends of its scale are said.
+    /// The unit for the ends of the scale.
     pub unit: Unit,
-    /// Whether colours go by the logarithm; values that are not positive then count as the lowest.
+    /// Whether colours follow the logarithm. Values that are not positive then count as the lowest.
     pub logarithmic: bool,
-    /// The values in each column, from top to bottom and in each line from left to right; without a value there is no colour.
+    /// The values in each column: lines from top to bottom, each from left to right. `None` has no colour.
     pub fields: Vec<Vec<Vec<Option<f64>>>>,
 }

@@ -5,22 +5,22 @@ use super::heat::{HeatMap, HeatRow};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// In pixels.
+/// Sizes in pixels.
 const MAP: [i32; 2] = [190, 96];
 const LEFT: i32 = 34;
 const GAP: i32 = 14;
-/// Of the scale of colours, with its numbers.
+/// The width of the colour scale with its numbers.
 const SCALE: i32 = 92;
 const ROW_TITLE: i32 = 22;
-/// Columns of a map at most: more cannot be told apart.
+/// The maximum number of columns in a map. The eye cannot distinguish more.
 const COLUMNS: usize = 60;
-/// Colours that are told apart; equal ones next to each other are one rectangle.
+/// The number of different colours. Equal colours next to each other become one rectangle.
 const SHADES: f64 = 40.0;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// Draws heat maps as an SVG document. A row whose values are all equal is left out.
+/// Draws heat maps as an SVG document. Leaves out rows whose values are all equal.
 pub fn svg(map: &HeatMap) -> String {
     let width = LEFT + (MAP[0] + GAP) * map.columns.len() as i32 + SCALE;
     let pixels = units(width as u32);

@@ -1,19 +1,19 @@
-//! Where the legend stands: in the corner of a panel where it covers least of the curves, or beside the
+//! The position of the legend: in the corner of a panel where it covers the least of the curves, or next to the
 //! panels.
 
 use super::figure::{Curve, Figure, Panel};
 use std::ops::Range;
 
-/// The legend of a figure that has too many entries for one on its panels: those of the first, to stand
-/// beside the last.
+/// A legend with too many entries for the panels. It has the first panel's entries and is drawn next to the last
+/// panel.
 pub(super) struct Beside<'a> {
     pub(super) curves: Vec<&'a Curve>,
-    /// In pixels; 0 where there is none.
+    /// The width in pixels; 0 if there is no such legend.
     pub(super) width: u32,
 }
 
 pub(super) fn beside(figure: &Figure) -> Beside<'_> {
-    /// More would cover a third of a panel.
+    /// The limit for entries within a panel. More would cover a third of it.
     const MOST_WITHIN: usize = 6;
     let curves = figure.panels.first().map(labelled).unwrap_or_default();
     match curves.len() > MOST_WITHIN {
@@ -22,7 +22,7 @@ pub(super) fn beside(figure: &Figure) -> Beside<'_> {
     }
 }
 
-/// Width and height of a legend within a panel, in pixels.
+/// Returns the width and height of a legend within a panel, in pixels.
 pub(super) fn size(panel: &Panel) -> [u32; 2] {
     let curves = labelled(panel);
     [50 + widest_label(&curves), 16 + 17 * curves.len() as u32]
@@ -32,7 +32,7 @@ fn labelled(panel: &Panel) -> Vec<&Curve> {
     panel.curves.iter().filter(|curve| curve.label.is_some()).collect()
 }
 
-/// In pixels, by a letter's width on average.
+/// Returns the width of the widest label in pixels, by the average width of a letter.
 fn widest_label(curves: &[&Curve]) -> u32 {
     const LETTER: u32 = 7;
     let lengths = curves.iter().filter_map(|curve| Some(curve.label.as_ref()?.chars().count()));
@@ -48,7 +48,7 @@ pub(super) enum Corner {
     LowerRight,
 }
 
-/// What the axes span.
+/// The ranges of a panel's axes.
 #[derive(Clone, Debug)]
 pub(super) struct Axes {
     pub(super) x: Range<f64>,
@@ -56,12 +56,12 @@ pub(super) struct Axes {
     pub(super) logarithmic: bool,
 }
 
-/// Into how many places the width of a panel is divided to look at a curve.
+/// The number of steps along the width of a panel at which curves are evaluated.
 const PLACES: usize = 200;
 
 impl Axes {
-    /// The corner in which a legend of a size, in shares of the panel's width and height, covers the
-    /// least of the curves; the first in the order of [`Corner`] where it does not matter.
+    /// Returns the corner where a legend covers the least of the curves. `width` and `height` are shares of the
+    /// panel's. If several are equal, returns the first in the order of [`Corner`].
     pub(super) fn emptiest_corner<'a>(
         &self,
         curves: impl IntoIterator<Item = &'a [(f64, f64)]>,
@@ -83,7 +83,7 @@ impl Axes {
         place.map_or(Corner::UpperRight, |place| corners[place])
     }
 
-    /// A curve at equal distances along the panel's width, in shares of its width and height.
+    /// Returns points of a curve at equal distances along the panel's width, as shares of its width and height.
     fn places(&self, curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
         let share = |at: f64, range: &Range<f64>| (at - range.start) / (range.end - range.start);
         let y = |y: f64| match self.logarithmic {
@@ -146,14 +146,14 @@ mod tests {
         let rising: &[_] = &[(1.0, 0.01), (11.0, 1.0)];
         assert_eq!(corner(false, &[falling]), Corner::UpperRight);
         assert_eq!(corner(false, &[rising]), Corner::UpperLeft);
-        // Only the lines between the points lie in the corners.
+        // The points are outside the corners; only the lines between them are inside.
         assert_eq!(corner(false, &[&[(1.0, 0.95), (11.0, 0.95)]]), Corner::LowerLeft);
         assert_eq!(corner(false, &[&[(1.0, 0.95), (11.0, 0.95)], rising]), Corner::LowerRight);
     }
 
     #[test]
     fn heights_are_those_of_the_axis() {
-        // 0.1 is the middle of a logarithmic axis, and low on the other.
+        // 0.1 is in the middle of the logarithmic axis, and low on the linear one.
         let level: &[_] = &[(1.0, 0.1), (11.0, 0.1)];
         let top: &[_] = &[(1.0, 0.99), (11.0, 0.99)];
         assert_eq!(corner(true, &[level, top]), Corner::LowerLeft);

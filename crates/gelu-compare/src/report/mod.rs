@@ -1,4 +1,4 @@
-//! What was found, for people and programs: figures, tables, JSON, CSV. Snapshots in, bytes out.
+//! Results for people and programs: figures, tables, JSON, CSV. The functions turn snapshots into bytes.
 
 mod captions;
 mod csv;

@@ -1,18 +1,18 @@
-//! SVG to PNG, with a font of our own: a fresh machine may have none.
+//! Converts SVG to PNG. It embeds a font, because the machine may have none.
 
 use crate::{Error, Result};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 use std::sync::Arc;
 
-/// Pixels for each unit of the SVG.
+/// The number of pixels per unit of the SVG.
 const SCALE: f32 = 2.0;
 
-/// Renders an SVG document.
+/// Renders an SVG document as PNG.
 ///
 /// # Errors
 ///
-/// When it is no SVG, or too large for memory.
+/// Returns an error if `svg` is not SVG or too large for memory.
 pub fn png(svg: &str) -> Result<Vec<u8>> {
     let mut options = Options::default();
     let fonts = Arc::make_mut(&mut options.fontdb);

@@ -4,7 +4,7 @@ use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use crate::setting::Role;
 use serde::Serialize;
 
-/// One line per run. The measures are those of the epoch that is reported.
+/// A line of the table. The measures are those of the reported epoch.
 #[derive(Serialize)]
 struct Line<'a> {
     experiment: &'a str,
@@ -25,8 +25,8 @@ struct Line<'a> {
     folder: &'a str,
 }
 
-/// Every planned run as tidy CSV, one line each, with everything that tells it from the runs of other
-/// comparisons; a cell is empty where there is no such value.
+/// Returns every run as tidy CSV, one line each, with everything that distinguishes it from the runs of other
+/// comparisons. A cell is empty if there is no value.
 pub fn runs_csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     let axes: Vec<&str> = snapshot.axes.iter().map(|axis| axis.column()).collect();

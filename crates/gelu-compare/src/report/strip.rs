@@ -1,8 +1,8 @@
-//! A row of a [`Forest`](super::Forest) in characters, for terminals.
+//! Draws a row of a [`Forest`](super::Forest) in characters, for terminals.
 
 use super::forest::{Forest, ForestPanel, ForestRow};
 
-/// What stands in a place of a strip.
+/// One position of a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Nothing.
@@ -13,20 +13,20 @@ pub enum Mark {
     Zero,
     /// A seed's difference.
     Dot,
-    /// The interval for more than new seeds, for new test examples for example.
+    /// The interval for more than new seeds, such as for new test examples.
     Thin,
-    /// What the test does not rule out.
+    /// The interval of the test.
     Bar,
     /// The mean.
     Mean,
-    /// It goes on to the left of the axis.
+    /// A value to the left of the axis.
     Left,
-    /// And to the right.
+    /// A value to the right of the axis.
     Right,
 }
 
 impl Mark {
-    /// The character for it.
+    /// Returns the mark's character.
     pub fn symbol(self) -> char {
         match self {
             Self::Blank => ' ',
@@ -42,8 +42,8 @@ impl Mark {
     }
 }
 
-/// The row in so many places, on the axis of its panel: the seeds, the interval over them, the mean over
-/// all.
+/// Returns the row as `places` marks, on the axis of its panel. The interval covers the seeds' marks, and the mean
+/// covers both.
 pub fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
     let mut marks = vec![Mark::Blank; places];
     let [low, high] = panel.range();
@@ -82,7 +82,7 @@ pub fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
     marks
 }
 
-/// The forest plot in lines of so many characters: a label, a strip and the verdict in words each.
+/// Returns the forest plot in lines of `width` characters. Each line has a label, a strip and the verdict in words.
 pub fn strips(forest: &Forest, width: usize) -> String {
     let rows = || forest.panels.iter().flat_map(|panel| &panel.rows);
     let widest =
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn seeds_interval_and_mean_stand_in_their_order() {
         assert_eq!(drawn(&row(), 0.0, 23), " │ ·    ━━━━●━━━━━   · ");
-        // What holds for new examples reaches further, on both sides.
+        // The interval for new examples is wider on both sides.
         let new = ForestRow { wider: Some([2.0, 8.0]), ..row() };
         assert_eq!(drawn(&new, 0.0, 23), " │ · ───━━━━●━━━━━── · ");
         let margin = drawn(&row(), 2.0, 40);

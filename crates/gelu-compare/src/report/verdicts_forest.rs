@@ -5,10 +5,10 @@ use super::{Compared, Forest};
 use crate::comparison::differences;
 use crate::runs::ComparisonSnapshot;
 
-/// Name of the figure's file.
+/// The name of the figure's file.
 pub(super) const NAME: &str = "forest";
 
-/// The forest plot of a comparison; `None` before a pair is complete.
+/// Returns the forest plot of a comparison, or `None` before a pair is complete.
 pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
     let wording = snapshot.wording();
     let differences = differences(snapshot);

@@ -8,12 +8,12 @@ use crate::files::write_atomically;
 use crate::runs::{ComparisonSnapshot, Experiment};
 use std::path::{Path, PathBuf};
 
-/// What became of a report.
+/// The result of writing a report.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// The files that are there now.
+    /// The files that were written.
     pub files: Vec<PathBuf>,
-    /// What could not be made, and why.
+    /// The errors of files that could not be made.
     pub failures: Vec<Error>,
 }
 

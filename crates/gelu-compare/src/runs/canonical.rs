@@ -1,19 +1,18 @@
-//! A form of values that depends on no library's formatting, for digests.
+//! A canonical text form of values, for digests. It does not depend on the formatting of any library.
 //!
-//! Every value has one text, whatever version of whatever library would print it: objects with
-//! their keys in byte order, strings with their length, whole numbers in decimal, other numbers as
-//! the sixteen hexadecimal digits of their IEEE 754 double.
+//! Every value has exactly one text: objects have their keys in byte order, strings have their length, whole numbers
+//! are in decimal, and other numbers are the sixteen hexadecimal digits of their IEEE 754 double.
 
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// SHA-256 of the canonical form of a value, in hexadecimal.
+/// Returns the SHA-256 of a value's canonical form, in hexadecimal.
 ///
 /// # Panics
 ///
-/// If the value cannot be serialised as plain data.
+/// Panics if the value cannot be serialised as plain data.
 pub(super) fn digest(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).expect("the value holds plain data alone");
     let mut text = String::new();
@@ -21,7 +20,7 @@ pub(super) fn digest(value: &impl Serialize) -> String {
     hex(&Sha256::digest(text))
 }
 
-/// Bytes in hexadecimal.
+/// Returns the bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The same rules in eleven lines of Python, run once:
+    /// The result of the same rules in eleven lines of Python:
     ///
     /// ```python
     /// import hashlib, struct

@@ -1,4 +1,4 @@
-//! Checkpoints as folders that check themselves.
+//! Checkpoints: folders with the digests of their files.
 
 use super::canonical::hex;
 use super::tables::read_metrics;
@@ -10,15 +10,15 @@ use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Digests of the other files, as the tool `sha256sum` writes and checks them.
+/// The file with the digests of the other files, in the format of the tool `sha256sum`.
 const SUMS: &str = "SHA256SUMS";
 
-/// A complete checkpoint found on disk.
+/// A complete checkpoint on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Its folder.
+    /// The checkpoint's folder.
     pub path: PathBuf,
-    /// The epoch after which it was taken.
+    /// The epoch after which the checkpoint was written.
     pub epoch: usize,
     /// The metrics up to and including that epoch.
     pub metrics: Vec<EpochMetrics>,
@@ -29,7 +29,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// When a file is missing, unreadable or not what was written.
+    /// Returns an error if a file is missing, unreadable or changed.
     pub(super) fn read(run: &Path, epoch: usize) -> Result<Self> {
         let path = run.join(name(epoch));
         check_sums(&path)?;
@@ -45,12 +45,12 @@ impl Checkpoint {
     }
 }
 
-/// Name of the folder of an epoch's checkpoint.
+/// Returns the name of the folder for an epoch's checkpoint.
 pub(super) fn name(epoch: usize) -> String {
     format!("checkpoint-{epoch:04}")
 }
 
-/// The epochs that have one, the newest first.
+/// Returns the epochs that have a checkpoint, the newest first.
 pub(super) fn epochs(run: &Path) -> Result<Vec<usize>> {
     let mut epochs = Vec::new();
     for entry in fs::read_dir(run).map_err(Error::io("list", run))? {
@@ -62,7 +62,7 @@ pub(super) fn epochs(run: &Path) -> Result<Vec<usize>> {
     Ok(epochs)
 }
 
-/// Writes the digests of a folder's files, and waits until all of them are on the disk.
+/// Writes the digests of a folder's files, and waits until all files are on the disk.
 pub(super) fn seal(folder: &Path) -> Result<()> {
     let mut sums = String::new();
     let mut names = Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn seal(folder: &Path) -> Result<()> {
     let path = folder.join(SUMS);
     fs::write(&path, sums).map_err(Error::io("write", &path))?;
     for path in names.iter().map(|name| folder.join(name)).chain([path]) {
-        // Windows writes out what is open for writing alone.
+        // Windows can only sync a file that is open for writing.
         let file = File::options().write(true).open(&path).map_err(Error::io("open", &path))?;
         sync(&file, &path)?;
     }

@@ -7,42 +7,43 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
 
-/// What `comparison.toml` holds.
+/// The content of `comparison.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison<E> {
-    /// Version of this file's layout.
+    /// The version of this file's layout.
     pub version: u32,
-    /// Whether every combination of the recipe is wanted. A folder that `gelu train` has made holds
-    /// the runs that were trained, and nothing else is planned.
+    /// Whether every combination of the recipe is planned. In a folder that `gelu train` has made, only the trained
+    /// runs exist, and no others are planned.
     pub planned: bool,
-    /// The device it was made for, as `--device` names it; empty where none was named.
+    /// The device for which the comparison was made, as `--device` names it; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub device: String,
-    /// Name of the backend: results of two backends differ in their last digits.
+    /// The name of the backend. Results of two backends differ in their last digits.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub backend: String,
-    /// Seconds without a heartbeat after which a worker on another host has lost its run.
+    /// The seconds without a heartbeat after which a worker on another host loses its run.
     pub lease_seconds: u64,
-    /// What it is trained on.
+    /// The data for training.
     #[serde(default, skip_serializing_if = "is_default")]
     pub data: DataSource,
-    /// How many examples the test set has, as far as the recipe uses it.
+    /// The number of test examples that the recipe uses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub test_examples: usize,
-    /// How many first seeds choose what is tuned, or all where fewer are planned. Folders of earlier versions do not say:
-    /// there ten chose where seeds were added until it was decided, and all planned ones elsewhere.
+    /// The number of first seeds that choose the tuned values; all seeds if fewer are planned. Folders of earlier
+    /// versions lack it. There, ten seeds chose if seeds were added until the comparison was decided, and all planned
+    /// ones otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen_on: Option<u64>,
-    /// Numbers of seeds in all that were asked for once runs were complete, in order.
+    /// Extensions of the number of seeds after runs were complete, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "added_looks")]
     pub added_seeds: Vec<AddedSeeds>,
-    /// The measures that were chosen once runs were complete, in order.
+    /// The measures that were chosen after runs were complete, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later_measures: Vec<LaterMeasure>,
-    /// What is trained, and what is varied.
+    /// The experiment: what to train and what to vary.
     pub recipe: E,
-    /// What the file says of itself, for programs that cannot read the recipe; it is written anew from that.
+    /// A description for programs that cannot read the recipe. It is derived from the recipe at every write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Description>,
 }
@@ -51,13 +52,13 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Seeds beyond those that were planned.
+/// An extension of the seeds beyond the planned ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddedSeeds {
-    /// How many there are in all from then on.
+    /// The total number of seeds from then on.
     pub seeds: u64,
-    /// When it was asked for, as RFC 3339.
+    /// When the seeds were added, as RFC 3339.
     pub at: String,
 }
 
@@ -65,30 +66,29 @@ pub struct AddedSeeds {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LaterMeasure {
-    /// Name of the measure that decides from then on.
+    /// The name of the measure that decides from then on.
     pub measure: String,
-    /// Name of the one that decided before.
+    /// The name of the measure that decided before.
     pub instead_of: String,
-    /// When it was chosen, as RFC 3339.
+    /// When the measure was chosen, as RFC 3339.
     pub at: String,
 }
 
-/// The most that the seconds of a lease can be: a day.
+/// The maximum for the seconds of a lease: one day.
 pub const LONGEST_LEASE: u64 = 86_400;
 
 impl<E> Comparison<E> {
     /// The current version of the layout.
     pub const VERSION: u32 = 3;
 
-    /// The seconds of a lease where nothing else is asked for: 60, and 120 where the folder is on a
-    /// network file system.
+    /// Returns the default for the seconds of a lease: 60, or 120 if the folder is on a network file system.
     pub fn default_lease(folder: &Path) -> u64 {
         lease::default_seconds(folder)
     }
 }
 
 impl<E: Experiment> Comparison<E> {
-    /// All combinations of `recipe` on this data and device, in a folder of this machine.
+    /// Creates a comparison with all combinations of `recipe`, for this data and device, in a folder of this machine.
     pub fn new(recipe: E, data: DataSource, device: &str, backend: &str) -> Self {
         Self {
             version: Self::VERSION,
@@ -106,20 +106,20 @@ impl<E: Experiment> Comparison<E> {
         }
     }
 
-    /// The last seed that runs have, those that were added among them.
+    /// Returns the last seed of the runs, added seeds included.
     pub(crate) fn last_seed(&self, design: &Design) -> u64 {
         let added = self.added_seeds.last().map_or(0, |added| added.seeds);
         design.plan().seeds.max(added)
     }
 
-    /// How many first seeds choose what is tuned.
+    /// Returns the number of first seeds that choose the tuned values.
     pub(crate) fn choosing_seeds(&self, design: &Design) -> u64 {
         let plan = design.plan();
         let earlier = if plan.until_decided { 10 } else { plan.seeds };
         self.chosen_on.unwrap_or(earlier).min(plan.seeds)
     }
 
-    /// What makes it smaller than it is meant to be, seeds among it.
+    /// Returns the ways in which the comparison is smaller than intended, including the number of seeds.
     pub fn cut_down(&self, design: &Design) -> Vec<String> {
         let seeds = self.last_seed(design);
         let whole = design.whole_seeds.filter(|whole| seeds < *whole);
@@ -130,7 +130,7 @@ impl<E: Experiment> Comparison<E> {
         design.cut_down.iter().cloned().chain(fewer).collect()
     }
 
-    /// What it is decided by.
+    /// Returns the criterion that decides the comparison.
     pub fn criterion(&self) -> Criterion {
         self.recipe.design().criterion()
     }
@@ -140,11 +140,11 @@ impl<E: Experiment> Comparison<E> {
         self.added_seeds.push(AddedSeeds { seeds, at: at.to_owned() });
     }
 
-    /// Checks every value that a type cannot.
+    /// Checks every value that its type does not restrict enough.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming the value, and what it has to be.
+    /// Returns [`Error::Usage`], which names the value and its requirements.
     pub(super) fn validate(&self) -> Result<()> {
         self.recipe.validate()?;
         match self.lease_seconds > LONGEST_LEASE {
@@ -156,24 +156,24 @@ impl<E: Experiment> Comparison<E> {
         }
     }
 
-    /// How long a worker on another host may be without a heartbeat.
+    /// Returns how long a worker on another host may be without a heartbeat.
     pub fn silence(&self) -> Duration {
         Duration::from_secs(self.lease_seconds.max(1))
     }
 
-    /// The specification of a run; `None` where this program can have no such run.
+    /// Returns the specification of a run, or `None` if this program cannot have such a run.
     pub fn spec(&self, key: &RunKey) -> Option<E::Spec> {
         self.recipe.spec(&self.with(), key)
     }
 
-    /// The same run as this comparison writes it, after which its folder is called: a file gives a setting
-    /// back in an order of its own, and so do flags.
+    /// Returns the same run as this comparison writes it; the run's folder is named by that form. Files and flags may
+    /// list a setting in another order.
     pub(crate) fn in_order(&self, spec: E::Spec) -> E::Spec {
         let own = self.spec(&spec.key()).map(|own| own.at_version(spec.version()));
         own.filter(|own| *own == spec).unwrap_or(spec)
     }
 
-    /// Whether a run is one of this comparison: trained by its recipe, on its data and backend.
+    /// Returns whether a run belongs to this comparison: it has the comparison's recipe, data and backend.
     pub fn includes(&self, spec: &E::Spec) -> bool {
         self.recipe.includes(&self.with(), spec)
     }

@@ -15,31 +15,31 @@ use std::path::{Path, PathBuf};
 /// The folder of a comparison:
 ///
 /// ```text
-/// comparison.toml     the recipe, the data and the backend: what its runs are made from; and, for other
-///                     programs, how to show it
-/// plan/               once that was widened: whether a process is about to do so; see Lease
-/// runs/<run>/         one folder a run; see RunFolder
+/// comparison.toml     the recipe, the data and the backend, from which the runs are made; for other
+///                     programs, how to show the comparison
+/// plan/               once the comparison was extended: whether a process is doing so; see Lease
+/// runs/<run>/         one folder per run; see RunFolder
 /// results.json …      the report, once there is something to report
 /// ```
 ///
-/// What is still to be trained follows from the recipe and the runs alone, so any number of
-/// processes can work on it; see [`plan`](crate::comparison::plan).
+/// The recipe and the runs alone determine the remaining work, so any number of processes can work on it; see
+/// [`plan`](crate::comparison::plan).
 #[derive(Clone, Debug)]
 pub struct ComparisonFolder<E> {
     path: PathBuf,
     of: PhantomData<E>,
 }
 
-/// Whether a pair of runs is complete: seeds that are added then have their price.
+/// Returns whether a pair of runs is complete. Seeds added after that are an extension of the plan.
 pub type HasBegun<E> = fn(&ComparisonFolder<E>, &Comparison<E>) -> bool;
 
 impl<E: Experiment> ComparisonFolder<E> {
-    /// The folder of a comparison to work on: made if it is new, joined if it holds the same
-    /// comparison, widened if it holds a part of it.
+    /// Creates the folder of a comparison, or joins an existing one. If the folder holds a part of the comparison,
+    /// extends it.
     ///
     /// # Errors
     ///
-    /// When it holds another comparison, or cannot be made or written to.
+    /// Returns an error if the folder holds another comparison, or cannot be created or written to.
     pub fn create(
         path: &Path,
         asked: &Comparison<E>,
@@ -62,12 +62,12 @@ impl<E: Experiment> ComparisonFolder<E> {
         Ok((folder, widened))
     }
 
-    /// What [`create`](Self::create) would make of the comparison in that folder, which stays as it
-    /// is; `None` where there is none.
+    /// Returns what [`create`](Self::create) would make of the comparison in the folder, without changing it, or
+    /// `None` if the folder holds no comparison.
     ///
     /// # Errors
     ///
-    /// When it holds another comparison, or cannot be read.
+    /// Returns an error if the folder holds another comparison or cannot be read.
     pub fn foresee(
         path: &Path,
         asked: &Comparison<E>,
@@ -101,15 +101,15 @@ impl<E: Experiment> ComparisonFolder<E> {
         })
     }
 
-    /// How many runs are complete, and which of these measures one of them has not reported in its last epoch, with
-    /// those that it has reported.
+    /// Returns the number of complete runs. Also returns the first of `measures` that the last epoch of a finished
+    /// run lacks, with a list of the columns that the run has.
     fn unreported(&self, measures: &[&str]) -> (usize, Option<String>) {
         let (mut complete, mut missing) = (0, None);
         for entry in fs::read_dir(self.runs()).into_iter().flatten().flatten() {
             let run = RunFolder::at(&entry.path());
             let Ok(StatusFile { status, .. }) = run.status() else { continue };
             complete += usize::from(status.is_complete());
-            // What diverged counts as the worst, whatever the measure.
+            // A diverged run counts as the worst in every measure.
             if status == RunStatus::Finished {
                 let epochs = run.metrics().unwrap_or_default();
                 let has = |name: &str| epochs.last().is_some_and(|last| last.get(name).is_some());
@@ -122,46 +122,46 @@ impl<E: Experiment> ComparisonFolder<E> {
         (complete, missing)
     }
 
-    /// An existing comparison.
+    /// Opens an existing comparison.
     ///
     /// # Errors
     ///
-    /// When there is none in that folder.
+    /// Returns an error if the folder holds no comparison.
     pub fn open(path: &Path) -> Result<Self> {
         let folder = Self { path: path.to_path_buf(), of: PhantomData };
         folder.comparison()?;
         Ok(folder)
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where its runs are.
+    /// Returns the path of the folder with the runs.
     pub fn runs(&self) -> PathBuf {
         self.path.join("runs")
     }
 
-    /// Where `comparison.toml` is.
+    /// Returns the path of `comparison.toml`.
     pub fn file(&self) -> PathBuf {
         self.path.join("comparison.toml")
     }
 
-    /// The folder of a run, created if it is new.
+    /// Returns the folder of a run. Creates the folder if it does not exist.
     ///
     /// # Errors
     ///
-    /// As [`RunFolder::create`].
+    /// Returns the errors of [`RunFolder::create`].
     pub fn run(&self, spec: &E::Spec) -> Result<RunFolder> {
         RunFolder::create(&self.runs(), spec)
     }
 
-    /// What is compared.
+    /// Reads `comparison.toml`.
     ///
     /// # Errors
     ///
-    /// When `comparison.toml` is missing, damaged, or of another version.
+    /// Returns an error if the file is missing, damaged or of another version.
     pub fn comparison(&self) -> Result<Comparison<E>> {
         let path = self.file();
         let Some(text) = read_text(&path)? else {
@@ -209,15 +209,15 @@ impl<E: Experiment> ComparisonFolder<E> {
         }
     }
 
-    /// Whether another kind of program made the comparison in that folder, so that this one can show it, and
-    /// cannot go on with it.
+    /// Returns whether another kind of program made the comparison in the folder. This program can then show the
+    /// comparison, but not continue it.
     pub fn is_foreign(path: &Path) -> bool {
         let text = read_text(&path.join("comparison.toml")).ok().flatten();
         let head: Option<Head> = text.and_then(|text| toml::from_str(&text).ok());
         head.and_then(|head| head.description).is_some_and(|maker| maker.is_foreign::<E>())
     }
 
-    /// Whether everybody on this machine may write into the folder.
+    /// Returns whether every user of this machine may write into the folder.
     pub fn is_open_to_all(&self) -> bool {
         #[cfg(unix)]
         {
@@ -231,7 +231,8 @@ impl<E: Experiment> ComparisonFolder<E> {
         false
     }
 
-    /// Writes `comparison.toml` if there is none; of two processes one does.
+    /// Writes `comparison.toml` if there is none, and returns whether it did. If two processes try, one of them
+    /// succeeds.
     fn write_first(&self, comparison: &Comparison<E>) -> Result<bool> {
         let path = self.file();
         if path.exists() {
@@ -256,14 +257,14 @@ impl<E: Experiment> ComparisonFolder<E> {
     }
 }
 
-/// What is read of a comparison before anything that its version or its program may change.
+/// The parts of `comparison.toml` to read first, because the rest may depend on the version or the program.
 #[derive(Default, Deserialize)]
 struct Head {
     version: Option<u32>,
     description: Option<Maker>,
 }
 
-/// What made a comparison; see [`Description`].
+/// The program that made a comparison; see [`Description`].
 #[derive(Deserialize)]
 struct Maker {
     tool: String,
@@ -277,7 +278,7 @@ impl Maker {
     }
 }
 
-/// The comparisons in a folder, by name: its folders and packed files.
+/// Returns the comparisons in a folder, by name: folders and packed files.
 pub(crate) fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
@@ -288,7 +289,7 @@ pub(crate) fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// That a folder holds no comparison, and which ones are in it or next to it.
+/// Returns an error for a folder without a comparison. It suggests the comparisons inside and next to the folder.
 fn no_comparison(path: &Path, tool: &str) -> Error {
     let problem = match path.exists() {
         true => "holds no comparison (no comparison.toml)",
@@ -322,7 +323,7 @@ fn no_comparison(path: &Path, tool: &str) -> Error {
     Error::data(path, Place::File, problem, advice)
 }
 
-/// Folders as an error lists them, a few of many.
+/// Returns folders as a list for an error, cut after a few.
 fn listed(folders: &[PathBuf]) -> String {
     let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
     excerpts(names.iter().map(String::as_str))

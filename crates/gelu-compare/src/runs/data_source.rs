@@ -3,21 +3,21 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
-/// Where a data set is from; nothing where an experiment names none.
+/// The origin of a data set. Empty if an experiment names no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataSource {
-    /// Its name: `mnist`, `digits`.
+    /// The data set's name: `mnist`, `digits`.
     pub name: String,
-    /// The folder it was read from; `None` for built-in data.
+    /// The folder from which the data was read; `None` for built-in data.
     pub location: Option<PathBuf>,
-    /// Whether it was generated rather than collected.
+    /// Whether the data was generated rather than collected.
     pub synthetic: bool,
-    /// SHA-256 of its content: tells data sets apart, whatever they are called.
+    /// The SHA-256 of the content. It distinguishes data sets regardless of their names.
     pub fingerprint: String,
 }
 
 impl DataSource {
-    /// Describes data by name, place and the fingerprint of its content, given piece by piece.
+    /// Creates the description of a data set. `content` gives the content piece by piece, for the fingerprint.
     pub fn new(
         name: &str,
         location: Option<PathBuf>,

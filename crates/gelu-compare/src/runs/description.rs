@@ -1,22 +1,22 @@
 use super::{Design, Experiment, Spec};
 use serde::{Deserialize, Serialize};
 
-/// What a comparison's folder says of itself, so that programs can show it that cannot go on with it.
+/// A comparison's description of itself. Programs that cannot continue the comparison use it to show the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// What made its runs, as messages begin; see [`Spec::TOOL`].
+    /// The name of the program that made the runs, as in its messages; see [`Spec::TOOL`].
     pub tool: String,
-    /// The program that goes on with it.
+    /// The program that can continue the comparison.
     pub program: String,
-    /// The command that carries it out, where there is one.
+    /// The command that carries out the comparison, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What it compares, and how it is decided.
+    /// The comparison's design.
     pub design: Design,
 }
 
 impl Description {
-    /// That of an experiment.
+    /// Creates the description of an experiment.
     pub fn of<E: Experiment>(experiment: &E) -> Self {
         let mut design = experiment.design();
         design.axes.iter_mut().for_each(|axis| *axis = axis.listed());

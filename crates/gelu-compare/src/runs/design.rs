@@ -5,70 +5,71 @@ use crate::setting::{Axis, Role, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// What an experiment compares, and how it is decided.
+/// The design of an experiment: what it compares, and how it is decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Design {
-    /// The name it is called by.
+    /// The experiment's name.
     pub name: String,
-    /// One line for headings.
+    /// A heading of one line.
     pub title: String,
-    /// What runs differ by beside their seeds.
+    /// The axes along which runs differ, in addition to their seeds.
     pub axes: Vec<Axis>,
-    /// Runs of each setting, with the seeds 1, 2, ….
+    /// The number of runs of each setting, with the seeds 1, 2, ….
     pub seeds: u64,
-    /// Where given, seeds are added until every comparison is decided.
+    /// If given, seeds are added until every comparison is decided.
     pub until_decided: Option<UntilDecided>,
-    /// Where given, what is tuned is chosen by so many runs of each setting that do nothing else, and what
-    /// is reported is trained anew.
+    /// If given, this number of runs of each setting only choose the tuned values. The reported runs are then trained
+    /// anew.
     pub tuning_seeds: Option<u64>,
-    /// The arm that every other one is compared with.
+    /// The arm with which every other arm is compared.
     pub baseline: Setting,
-    /// What is measured.
+    /// The measures of the experiment.
     pub measures: Vec<Measure>,
-    /// Whether what is reported beside these measures is shown as measures, too; it is kept in any case.
+    /// Whether columns that are not declared as measures are shown as measures too. They are stored in any case.
     pub open: bool,
-    /// Name of the measure that decides.
+    /// The name of the measure that decides.
     pub primary: String,
-    /// Name of the measure that settings, and best epochs, are chosen by.
+    /// The name of the measure that selects settings and best epochs.
     pub selection: String,
-    /// Which epoch of a run its results are those of.
+    /// The epoch that provides a run's results.
     pub reported: Reported,
-    /// A difference of the primary measure too small to care about; 0 where none was declared.
+    /// The largest difference of the primary measure that is too small to care about; 0 if none was declared.
     pub negligible: f64,
-    /// The measure that must not get worse for an arm to be called better.
+    /// A measure that must not get worse if an arm is to be called better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
-    /// The axis that verdicts are made over, rather than at each of its values.
+    /// The axis whose values are combined into one verdict, instead of a verdict at each value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<Over>,
-    /// α: with what probability a verdict of the whole table may be wrong.
+    /// α: the maximum probability that the whole table contains a wrong verdict.
     #[serde(default = "alpha", skip_serializing_if = "is_alpha")]
     pub alpha: f64,
-    /// Which judgement of a session's budget it is, from 1; absent outside sessions.
+    /// The number of this judgement in a session's budget, from 1; absent outside sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<u64>,
-    /// How many epochs a run has, where that is known beforehand.
+    /// The number of epochs of a run, if known in advance.
     pub epochs: Option<usize>,
-    /// Arms whose networks are built differently from the others', and like each other: between the two
-    /// kinds seeds pair batches and draws alone, and whatever shows pairs says so.
+    /// Arms whose networks are built differently from the others', and like each other. Between the two kinds, the
+    /// same seed only means the same batches and random draws; all views of pairs mention this.
     pub built_differently: Vec<Setting>,
-    /// Arms with the place of their colour, where that is to be the same in every comparison.
+    /// Fixed colours of arms, as indexes into the palette, for arms with the same colour in every comparison.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<(Setting, usize)>,
-    /// What makes it smaller than it is meant to be, in words.
+    /// The ways in which the experiment is smaller than intended, in words.
     pub cut_down: Vec<String>,
-    /// How many seeds it is meant to have, where fewer are a cut, too.
+    /// The intended number of seeds, if a smaller number counts as a cut.
     pub whole_seeds: Option<u64>,
-    /// How its figure is laid out.
+    /// The layout of the experiment's figure.
     pub figure: FigureSpec,
-    /// What test examples are called: `pictures`.
+    /// The word for test examples: `pictures`.
     pub examples: String,
-    /// What else its documents say.
+    /// Further fields for JSON documents.
     pub extra: Map<String, Json>,
 }
 
 impl Design {
-    /// What is decided by one measure at one setting of each axis, once after 8 seeds.
+    /// Creates a design with one primary measure, decided once after 8 seeds. The baseline has the first value of
+    /// each compared axis.
     pub fn new(name: &str, axes: Vec<Axis>, primary: Measure) -> Self {
         let first = |axis: &Axis| Some((axis.name.clone(), axis.values.first()?.clone()));
         Self {
@@ -100,18 +101,18 @@ impl Design {
         }
     }
 
-    /// How many seeds are planned, and when the test may decide.
+    /// Returns the number of planned seeds, and when the test may decide.
     pub fn plan(&self) -> Plan {
         self.until_decided.map_or_else(|| Plan::fixed(self.seeds), UntilDecided::plan)
     }
 
-    /// What its comparisons are judged by.
+    /// Returns the rule for judging the comparisons.
     pub fn rule(&self) -> Rule {
         self.criterion().rule()
     }
 
-    /// What the plan can show and which differences are too small to count, in a sentence that is printed before the first
-    /// run.
+    /// Returns a sentence to print before the first run: what the plan can show, and which differences are too small
+    /// to count.
     pub fn prospect(&self) -> String {
         let said = self.criterion().prospect();
         let measure = self.measures.iter().find(|measure| measure.name == self.primary);
@@ -125,7 +126,7 @@ impl Design {
         }
     }
 
-    /// How many seeds every setting has before any further one depends on what was found.
+    /// Returns the number of seeds that every setting gets before results influence how many more it gets.
     pub fn first_seeds(&self) -> u64 {
         match self.over {
             Some(_) => self.plan().seeds,
@@ -133,7 +134,7 @@ impl Design {
         }
     }
 
-    /// What it is decided by.
+    /// Returns the criterion that decides the comparison.
     pub fn criterion(&self) -> Criterion {
         let count = |role| combinations(&self.axes, role).len();
         let axis = |over: &Over| self.axes.iter().find(|axis| axis.name == over.axis);
@@ -153,7 +154,7 @@ impl Design {
         }
     }
 
-    /// Every setting: seed by seed, arms follow each other.
+    /// Returns every setting; the arms are next to each other.
     pub fn settings(&self) -> Vec<Setting> {
         let [each, tuned, arms] =
             [Role::Each, Role::Tuned, Role::Compared].map(|role| combinations(&self.axes, role));
@@ -173,7 +174,7 @@ impl Design {
         settings
     }
 
-    /// Whether a setting gives every axis one of its values.
+    /// Returns whether `setting` has exactly the design's axes, each with one of its values.
     pub fn includes(&self, setting: &Setting) -> bool {
         setting.iter().count() == self.axes.len()
             && self.axes.iter().all(|axis| {
@@ -186,14 +187,14 @@ fn alpha() -> f64 {
     ALPHA
 }
 
-/// What older folders do not name.
+/// Older folders do not contain α, so the default is not written.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_alpha(alpha: &f64) -> bool {
     *alpha == ALPHA
 }
 
-/// The combinations of the values of the axes of a role, the first axis the slowest; the empty one alone
-/// where there are none.
+/// Returns the combinations of the values of a role's axes; the first axis changes slowest. Without such axes,
+/// returns one empty setting.
 fn combinations(axes: &[Axis], role: Role) -> Vec<Setting> {
     let mut all = vec![Setting::default()];
     for axis in role.of(axes) {
@@ -210,21 +211,21 @@ fn combinations(axes: &[Axis], role: Role) -> Vec<Setting> {
     all
 }
 
-/// How the figure of an experiment is laid out.
+/// The layout of an experiment's figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureSpec {
-    /// File name without extension: `figure-2`.
+    /// The file name without extension: `figure-2`.
     pub name: String,
-    /// The quantity that the vertical axis shows; that of the primary measure where empty.
+    /// The quantity on the vertical axis; if empty, that of the primary measure.
     pub quantity: String,
-    /// Text of the vertical axis; the quantity where empty.
+    /// The label of the vertical axis; if empty, the quantity.
     pub axis: String,
-    /// Which splits are drawn: the first as full dark lines, the second as `second` says. Where none are
-    /// named, training and validation, or test where nothing is validated.
+    /// The splits to draw: the first as full dark lines, the second as `dashed` says. If empty, training and
+    /// validation, or training and test if there is no validation.
     pub splits: Vec<crate::measure::Split>,
-    /// Whether the second split is a dashed line rather than a lighter one.
+    /// Whether the second split has dashed lines rather than lighter ones.
     pub dashed: bool,
-    /// What tells its panels apart.
+    /// The property that distinguishes the panels.
     pub panels: Panels,
     /// Whether the vertical axis is logarithmic.
     pub logarithmic: bool,
@@ -244,13 +245,13 @@ impl Default for FigureSpec {
     }
 }
 
-/// What tells the panels of a figure apart.
+/// The property that distinguishes the panels of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Panels {
-    /// One panel; each arm at its best setting.
+    /// One panel, with each arm at its best setting.
     Single,
-    /// One panel at each combination that has a verdict of its own; each arm at its best setting.
+    /// One panel per combination with its own verdict, with each arm at its best setting.
     Each,
     /// One panel per tuned setting.
     Tuned,

@@ -5,92 +5,94 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// What a comparison's folder keeps of what is compared: enough to repeat it.
+/// The description of what is compared, as a comparison's folder stores it: enough to repeat the comparison.
 pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
-    /// What one of its runs is made from.
+    /// The specification of one of the runs.
     type Spec: Spec;
 
-    /// Checks every value that a type cannot: whoever wrote it may be anybody.
+    /// Checks every value that its type does not restrict enough. The file may come from an untrusted source.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
+    /// Returns [`Error::Usage`](crate::Error::Usage), which names the value and its requirements.
     fn validate(&self) -> Result<()>;
 
-    /// What it compares, and how it is decided.
+    /// Returns what the experiment compares, and how it is decided.
     fn design(&self) -> Design;
 
-    /// The specification of a run; `None` where this program cannot have such a run.
+    /// Returns the specification of a run, or `None` if this program cannot have such a run.
     fn spec(&self, with: &With<'_>, key: &RunKey) -> Option<Self::Spec>;
 
-    /// Whether a run on disk is one of this experiment, were it of this version.
+    /// Returns whether a run on disk belongs to this experiment, assuming that the run is of this version.
     fn includes(&self, with: &With<'_>, spec: &Self::Spec) -> bool {
         self.spec(with, &spec.key()).as_ref() == Some(spec)
     }
 
-    /// The same with what may be widened taken from another: the values of axes, seeds, and the
-    /// baseline.
+    /// Returns this experiment with the parts that may be extended taken from `other`: the values of axes, the seeds,
+    /// and the baseline.
     #[must_use]
     fn with_grid_of(&self, other: &Self) -> Self;
 
-    /// The same as another writes it: what it lists, axes above all, in the other's order, since the order of flags makes
-    /// no other comparison; numbers in the other's spelling, since `lr=1e-3` was kept as 0.001 by earlier versions.
+    /// Returns this experiment as `other` writes it. Lists, above all of axes, get the order of `other`, because the
+    /// order of flags makes no other comparison. Numbers get the spelling of `other`, because earlier versions stored
+    /// `lr=1e-3` as 0.001.
     #[must_use]
     fn written_as(&self, _other: &Self) -> Self {
         self.clone()
     }
 
-    /// The same with the planned seeds of another.
+    /// Returns this experiment with the planned seeds of `other`.
     #[must_use]
     fn with_seeds_of(&self, other: &Self) -> Self;
 
-    /// The same decided by another's measures, where those differ; what else is different stays so.
+    /// Returns this experiment with the deciding measures of another. Other differences remain.
     #[must_use]
     fn with_measures_of(&self, _: &Self) -> Self {
         self.clone()
     }
 
-    /// How long a run may take to end that is to end at once.
+    /// Returns how long a run may take to end when it has to end at once.
     fn grace(&self) -> Duration {
         Duration::from_secs(2)
     }
 
-    /// Whether no comparison in it is one of those there, since programs have changed that both have: what was planned, and
-    /// what was looked at, says nothing of it.
+    /// Returns whether the experiment shares no comparison with `_there`, because programs have changed that both
+    /// contain. Then neither the earlier plan nor earlier checks of results count for it.
     fn begins_anew(&self, _there: &Self) -> bool {
         false
     }
 
-    /// The command that carries it out; `None` where one line cannot say it.
+    /// Returns the command that carries out the experiment, or `None` if no single line can.
     fn command(&self) -> Option<String>;
 
-    /// Whether its program carries it out from a file.
+    /// Returns whether the experiment's program can carry it out from a file.
     fn takes_file(&self) -> bool {
         true
     }
 
-    /// The program that goes on with its comparison.
+    /// Returns the program that can continue the comparison.
     fn program(&self) -> String {
         Self::Spec::TOOL.to_owned()
     }
 
-    /// The same with what the comparison's folder says of itself, where that is all that is known of it.
+    /// Returns this experiment with the description from the comparison's folder, for experiments that are only known
+    /// by it.
     #[must_use]
     fn described(self, _: Option<Description>) -> Self {
         self
     }
 
-    /// A run that was read from disk, with what only its comparison knows of it.
+    /// Returns a run that was read from disk, with the values that only its comparison knows.
     fn complete(&self, spec: Self::Spec) -> Self::Spec {
         spec
     }
 }
 
-/// What runs depend on beside their experiment.
+/// The backend and the data on which the runs of an experiment depend.
 #[derive(Clone, Copy, Debug)]
 pub struct With<'a> {
-    /// Name of the backend: results of two backends differ in their last digits.
+    /// The name of the backend. Results of two backends differ in their last digits.
     pub backend: &'a str,
-    /// SHA-256 of the data set's content.
+    /// The SHA-256 of the data set's content.
     pub data_fingerprint: &'a str,
 }

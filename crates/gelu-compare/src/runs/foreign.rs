@@ -1,4 +1,4 @@
-//! Comparisons that a program cannot go on with, as their folders describe them.
+//! Comparisons that a program can only show, because another program made them.
 
 use super::{Description, Design, Experiment, RunKey, Spec, Stage, With};
 use crate::measure::{EpochMetrics, Measure, Reported};
@@ -7,8 +7,8 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// A comparison of another kind of program: its recipe is kept as it is, and its [`Description`] says how to
-/// show it. It has no runs of its own.
+/// A comparison of another kind of program. It stores the recipe unchanged and shows the comparison by its
+/// [`Description`]. It has no runs of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Foreign {
@@ -17,7 +17,7 @@ pub struct Foreign {
     description: Option<Description>,
 }
 
-/// A run of such a comparison, as far as showing it needs.
+/// A run of such a comparison, with what is needed to show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForeignRun {
     version: u32,
@@ -31,7 +31,7 @@ pub struct ForeignRun {
     setting: Setting,
     #[serde(skip)]
     epochs: Option<usize>,
-    /// What the best epoch is chosen by, where that is the one that is reported.
+    /// The measure that selects the best epoch, if results come from the best epoch.
     #[serde(skip)]
     best_by: Option<Measure>,
 }
@@ -39,7 +39,7 @@ pub struct ForeignRun {
 impl Experiment for Foreign {
     type Spec = ForeignRun;
 
-    /// What was never described cannot be shown.
+    /// Without a description, the comparison cannot be shown.
     fn validate(&self) -> Result<()> {
         let problem = "it does not say how to show it; show it with the program that made it";
         match &self.description {
@@ -104,8 +104,8 @@ impl Experiment for Foreign {
 }
 
 impl ForeignRun {
-    /// The value of an axis: in the `setting` of a program's own, or a field of the name that files have for
-    /// the axis.
+    /// Returns the value of an axis. A program's own runs have it in `setting`; other runs have a field with the
+    /// axis's column name.
     fn value(&self, axis: &Axis) -> Option<Value> {
         let of_setting = self.rest.get("setting").and_then(|setting| setting.get(&axis.name));
         let value = of_setting.or_else(|| self.rest.get(axis.column()))?;
@@ -114,7 +114,7 @@ impl ForeignRun {
 }
 
 impl Spec for ForeignRun {
-    /// Any.
+    /// All versions are accepted.
     const VERSION: u32 = u32::MAX;
     const TOOL: &'static str = "another program";
 
@@ -122,7 +122,7 @@ impl Spec for ForeignRun {
         self.version
     }
 
-    /// Which one its program has now, nobody knows here.
+    /// The current version of the run's program is unknown here.
     fn current_version(&self) -> u32 {
         self.version
     }

@@ -3,33 +3,33 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What tells one run of a comparison from another.
+/// The identity of a run within a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RunKey {
-    /// A value for each axis. Results read back from disk may have values that this build does not know.
+    /// A value for each axis. Results on disk may contain values that this build does not know.
     pub setting: Setting,
-    /// Its seed.
+    /// The seed.
     pub seed: u64,
-    /// What the run is for.
+    /// The purpose of the run.
     #[serde(default)]
     pub stage: Stage,
 }
 
-/// What a run is for, in a comparison that tunes first and then trains anew.
+/// The purpose of a run, in a comparison that tunes first and then trains anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// Both: it is reported, and what is tuned is chosen by it.
+    /// Both: the run is reported, and it helps to choose the tuned values.
     #[default]
     Only,
-    /// What is tuned is chosen by it.
+    /// The run only helps to choose the tuned values.
     Tuning,
-    /// It is reported: trained on all training examples with what was chosen.
+    /// The run is reported. It is trained on all training examples with the chosen values.
     Final,
 }
 
 impl Stage {
-    /// What it is called beside the other; `None` where there is one stage alone.
+    /// Returns the stage's name, or `None` if the comparison has only one stage.
     pub fn word(&self) -> Option<&'static str> {
         match self {
             Self::Only => None,
@@ -38,14 +38,14 @@ impl Stage {
         }
     }
 
-    /// Whether there is nothing to say about it.
+    /// Returns whether the comparison has only one stage.
     pub fn is_only(&self) -> bool {
         *self == Self::Only
     }
 }
 
 impl fmt::Display for RunKey {
-    /// `gelu lr 0.001 dropout 0.5 seed 1`, and `(tuning)` or `(final)` where there are both.
+    /// Writes `gelu lr 0.001 dropout 0.5 seed 1`, with `(tuning)` or `(final)` if there are both stages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let space = if self.setting.is_empty() { "" } else { " " };
         write!(f, "{}{space}seed {}", self.setting, self.seed)?;

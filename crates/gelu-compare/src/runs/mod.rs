@@ -1,8 +1,8 @@
-//! What a run leaves on disk, and finding it again.
+//! The files and folders of runs and comparisons.
 //!
 //! A *run* is one training: one [setting](crate::setting::Setting) and seed. A *comparison* is an
-//! [experiment](Experiment) and its runs, in one folder. This module knows the folders and files, and who
-//! may write to them; it trains nothing.
+//! [experiment](Experiment) and its runs, in one folder. This module reads and writes the folders and files, and
+//! decides which process may write to them; it trains nothing.
 
 mod canonical;
 mod checkpoint;

@@ -1,28 +1,28 @@
 use serde::{Deserialize, Serialize};
 
-/// How far the epoch under way has come; a hint for whoever watches, never a result.
+/// The progress of the current epoch; a hint for observers, never a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The epoch under way, from 1.
+    /// The current epoch, from 1.
     pub epoch: usize,
-    /// What it is doing.
+    /// The current phase of the epoch.
     pub phase: Phase,
-    /// Examples done in this phase.
+    /// The number of examples done in this phase.
     pub done: usize,
-    /// Examples in this phase.
+    /// The number of examples in this phase.
     pub total: usize,
-    /// Mean loss of the training batches of this epoch so far.
+    /// The mean loss of the training batches of this epoch so far.
     pub batch_loss: Option<f64>,
 }
 
 impl Progress {
-    /// The share of the phase that is done, 0 to 1.
+    /// Returns the share of the phase that is done, from 0 to 1.
     pub fn share(&self) -> f64 {
         (self.done as f64 / self.total.max(1) as f64).min(1.0)
     }
 }
 
-/// The parts of an epoch.
+/// The phases of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {

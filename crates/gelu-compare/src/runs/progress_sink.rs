@@ -2,10 +2,10 @@ use super::{ClaimedRun, Phase, Progress, Spec};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the hint on disk is renewed: as often as a dashboard looks.
+/// The interval between writes: that between refreshes of a dashboard.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// The epoch under way, written to the run's folder now and then.
+/// Writes the progress of the current epoch to the run's folder from time to time.
 #[derive(Debug)]
 pub struct ProgressSink<S> {
     run: Arc<ClaimedRun<S>>,
@@ -13,19 +13,19 @@ pub struct ProgressSink<S> {
 }
 
 impl<S: Spec> ProgressSink<S> {
-    /// That of a run.
+    /// Creates the sink for a run.
     pub fn new(run: Arc<ClaimedRun<S>>) -> Self {
         let start = Progress { epoch: 1, phase: Phase::Train, done: 0, total: 0, batch_loss: None };
         Self { run, state: Mutex::new((start, None)) }
     }
 
-    /// Whether the next change will be written: the time to find out what costs something to know.
+    /// Returns whether the next update will be written. Use it to skip costly computations otherwise.
     pub fn is_due(&self) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         is_due(state.1)
     }
 
-    /// Changes what is known, and writes it if the last time is long enough ago.
+    /// Changes the progress, and writes it if the last write is long enough ago.
     pub fn update(&self, change: impl FnOnce(&mut Progress)) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (progress, written) = &mut *state;

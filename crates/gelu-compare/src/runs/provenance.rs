@@ -4,33 +4,33 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 
-/// Where the epochs of one session of a run come from: what a process did between taking the run
-/// and giving it back. Kept as `provenance-<lease>.json` in the run's folder.
+/// The record of one session of a run: the work of one process between taking the run and giving it back. Stored as
+/// `provenance-<lease>.json` in the run's folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// What it was trained with, and on.
+    /// The environment of the training.
     #[serde(flatten)]
     pub environment: Environment,
-    /// When it began, in UTC.
+    /// When the session began, in UTC.
     pub started: String,
-    /// When it ended; absent while it goes on, and where it died.
+    /// When the session ended; absent while it runs, and if its process died.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// Epochs that were finished before.
+    /// The number of epochs that were finished before the session.
     pub epochs_before: usize,
-    /// Epochs that were finished when it ended.
+    /// The number of epochs that were finished when the session ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs_after: Option<usize>,
-    /// How it ended: a status, or `died`; absent while it goes on.
+    /// The outcome of the session: a status, or `died`; absent while the session runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// What it said last, where it died or failed.
+    /// The last lines of the log, if the process died or failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<String>,
 }
 
 impl Provenance {
-    /// A session that begins now.
+    /// Creates the record of a session that begins now.
     pub(super) fn begin(environment: &Environment, epochs_before: usize) -> Self {
         Self {
             environment: environment.clone(),
@@ -43,7 +43,7 @@ impl Provenance {
         }
     }
 
-    /// The end of a session that was given back.
+    /// Records the end of a session.
     pub(super) fn end(&mut self, outcome: &str, epochs_after: usize, log: Vec<String>) {
         self.ended = Some(now());
         self.epochs_after = Some(epochs_after);
@@ -51,7 +51,7 @@ impl Provenance {
         self.log = log;
     }
 
-    /// The record that a run which was given up is taken up again, after its last session.
+    /// Creates a record after `last` that says that a failed run is being retried.
     pub(super) fn resumed(last: Option<&Self>) -> Option<Self> {
         let last = last?;
         Some(Self {
@@ -64,12 +64,12 @@ impl Provenance {
         })
     }
 
-    /// Whether it ended without anybody saying so.
+    /// Returns whether the process died.
     pub fn has_died(&self) -> bool {
         self.outcome.as_deref() == Some(Self::DIED)
     }
 
-    /// [`outcome`](Self::outcome) of a session whose process died.
+    /// The [`outcome`](Self::outcome) of a session whose process died.
     pub const DIED: &'static str = "died";
 }
 
@@ -78,12 +78,12 @@ pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
 
-/// The name of the record of a session, by the number of its lease.
+/// Returns the name of a session's record, by the number of its lease.
 pub(crate) fn record_name(generation: u32) -> String {
     format!("provenance-{generation:04}.json")
 }
 
-/// The numbers of the sessions that a folder has records of, in order.
+/// Returns the numbers of a folder's session records, in order.
 pub(crate) fn records(folder: &Path) -> Result<Vec<u32>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
@@ -100,7 +100,7 @@ pub(crate) fn records(folder: &Path) -> Result<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// Every field that a session can have.
+    /// The names are all fields that a session can have.
     #[test]
     fn the_book_explains_every_field() {
         let names = [

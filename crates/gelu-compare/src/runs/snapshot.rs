@@ -5,92 +5,91 @@ use crate::measure::{Criterion, Epochs, Measure, Reported, Split};
 use crate::setting::{Axis, Role, Setting, Value};
 use serde_json::{Map, Value as Json};
 
-/// Everything a comparison's folder says at one moment: what the dashboard, the tables, the
-/// figures and the JSON document are made from.
+/// The content of a comparison's folder at one moment. The dashboard, the tables, the figures and the JSON document
+/// are made from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonSnapshot {
-    /// Name of the experiment: `mnist-classifier`.
+    /// The experiment's name: `mnist-classifier`.
     pub experiment: String,
-    /// One line for headings.
+    /// A heading of one line.
     pub title: String,
-    /// Name of the data set: `mnist`, `digits`; empty where the experiment names none.
+    /// The name of the data set: `mnist`, `digits`; may be empty.
     pub data: String,
-    /// Where it was read from; `None` for built-in data.
+    /// The folder from which the data was read; `None` for built-in data.
     pub data_location: Option<String>,
-    /// Whether the data was generated rather than collected. Whatever shows results says so.
+    /// Whether the data was generated rather than collected. All views of results mention this.
     pub synthetic: bool,
-    /// Name of the device the runs were planned for; empty where none was named.
+    /// The name of the device for which the runs were planned; may be empty.
     pub device: String,
-    /// What runs differ by beside their seeds.
+    /// The axes along which runs differ, in addition to their seeds.
     pub axes: Vec<Axis>,
-    /// What is measured.
+    /// The measures of the experiment.
     pub measures: Vec<Measure>,
-    /// Name of the measure that what is tuned is chosen by.
+    /// The name of the measure that selects the tuned values.
     pub selection: String,
-    /// Which epoch of a run its results are those of.
+    /// The epoch that provides a run's results.
     pub reported: Reported,
-    /// What the comparison is decided by.
+    /// The criterion that decides the comparison.
     pub criterion: Criterion,
-    /// How many first seeds choose what is tuned.
+    /// The number of first seeds that choose the tuned values.
     pub choosing_seeds: u64,
     /// Seeds that were added to the planned ones, in order.
     pub added_seeds: Vec<AddedSeeds>,
-    /// The measures that were chosen once runs were complete, in order.
+    /// The measures that were chosen after runs were complete, in order.
     pub later_measures: Vec<LaterMeasure>,
-    /// How many examples the test set has; 0 where nobody said.
+    /// The number of test examples; 0 if unknown.
     pub test_examples: usize,
-    /// What they are called: `pictures`.
+    /// The word for test examples: `pictures`.
     pub examples: String,
-    /// How many epochs every run has, where the experiment says so.
+    /// The number of epochs of every run, if the experiment sets it.
     pub epochs: Option<usize>,
     /// Arms whose networks are built differently from the others', and like each other.
     pub built_differently: Vec<Setting>,
-    /// Arms with the place of their colour, where that is the same in every comparison.
+    /// Fixed colours of arms, as indexes into the palette, for arms with the same colour in every comparison.
     pub colours: Vec<(Setting, usize)>,
-    /// What makes it smaller than it is meant to be, or leaves out a part of the data set, in words.
-    /// Whatever shows results says so.
+    /// The ways in which the comparison is smaller than intended, or leaves out a part of the data set, in words. All
+    /// views of results mention them.
     pub cut_down: Vec<String>,
-    /// How its figure is laid out.
+    /// The layout of the experiment's figure.
     pub figure: FigureSpec,
-    /// What else its documents say.
+    /// Further fields for JSON documents.
     pub extra: Map<String, Json>,
-    /// Every planned run, in plan order (arms in the order asked for), then those that are
-    /// there beside the plan.
+    /// Every planned run, in plan order (arms in the requested order), then the runs outside the plan.
     pub runs: Vec<RunSnapshot>,
-    /// What could not be read and belongs to no run.
+    /// Problems with reading that belong to no run.
     pub warnings: Vec<String>,
 }
 
-/// What is measured of one thing on every part of the data: `loss`.
+/// A quantity, such as `loss`, with its measures on the splits of the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
-    /// Its name.
+    /// The quantity's name.
     pub name: String,
-    /// Its measures: of training, validation and test; one on no part of the data stands for test.
+    /// The measures on training, validation and test data. A measure without a split counts as test.
     pub on: [Option<Measure>; 3],
 }
 
 impl ComparisonSnapshot {
-    /// A measure by its name or its column; one that nobody declared is what its name says.
+    /// Returns a measure by its name or its column. An undeclared measure gets its properties from its name.
     pub fn measure(&self, name: &str) -> Measure {
         let mut all = self.measures.iter();
         let found = all.find(|measure| measure.name == name || measure.column == name);
         found.cloned().unwrap_or_else(|| Measure::named(name))
     }
 
-    /// The last seed that runs have, those that were added among them.
+    /// Returns the last seed of the runs, added seeds included.
     pub fn last_seed(&self) -> u64 {
         let added = self.added_seeds.last().map_or(0, |added| added.seeds);
         self.criterion.plan.seeds.max(added)
     }
 
-    /// The measure that decides.
+    /// Returns the measure that decides.
     pub fn primary(&self) -> Measure {
         self.measure(&self.criterion.primary)
     }
 
-    /// What every epoch measures of the primary measure; of one that belongs to a whole run, the measure of the same
-    /// quantity on the same part of the data.
+    /// Returns the primary measure by epoch. If the primary measure belongs to a whole run, returns the measure of
+    /// the same quantity on the same split.
     pub fn primary_by_epoch(&self) -> Measure {
         let primary = self.primary();
         let same = |m: &&Measure| {
@@ -104,12 +103,12 @@ impl ComparisonSnapshot {
         }
     }
 
-    /// The measure that settings are chosen by.
+    /// Returns the measure that selects settings.
     pub fn selection(&self) -> Measure {
         self.measure(&self.selection)
     }
 
-    /// Declares every column that no measure has.
+    /// Declares a measure for every column that has none.
     pub(crate) fn open_measures(&mut self) {
         let declared = |name: &&str| self.measures.iter().all(|measure| measure.column != **name);
         let further: Vec<Measure> =
@@ -117,18 +116,18 @@ impl ComparisonSnapshot {
         self.measures.extend(further);
     }
 
-    /// Everything that any epoch has a column for, in the order of the files.
+    /// Returns all columns of all epochs, in the order of the files.
     pub fn columns(&self) -> Vec<&str> {
         columns(self.runs.iter().flat_map(|run| &run.epochs))
     }
 
-    /// How many epochs a run has, where that is known: from the experiment, or from a run that is complete.
+    /// Returns the number of epochs of a run, if it is known from the experiment or from a finished run.
     pub fn epochs_of(&self, run: &RunSnapshot) -> Option<usize> {
         let finished = || self.runs.iter().any(|run| run.status == RunStatus::Finished);
         (self.epochs.is_some() || finished()).then_some(run.epochs_planned)
     }
 
-    /// The measures by what is measured, as far as any epoch has it.
+    /// Returns the measures grouped by quantity. Leaves out measures without a value.
     pub fn quantities(&self) -> Vec<Quantity> {
         let mut all: Vec<Quantity> = Vec::new();
         for measure in self.measures.iter().filter(|measure| self.has(&measure.column)) {
@@ -151,13 +150,12 @@ impl ComparisonSnapshot {
         all
     }
 
-    /// The arms, each once, in the order asked for.
+    /// Returns the arms, each once, in the requested order.
     pub fn arms(&self) -> Vec<Setting> {
         self.parts(Role::Compared)
     }
 
-    /// The place of an arm's colour and symbol: its own, where it has the same in every comparison, or the next
-    /// that is free.
+    /// Returns the index of an arm's colour and symbol: its fixed one, or the next that is free.
     pub fn position(&self, arm: &Setting) -> usize {
         let own = |arm: &Setting| self.colours.iter().find(|(of, _)| of == arm).map(|of| of.1);
         if let Some(place) = own(arm) {
@@ -170,23 +168,23 @@ impl ComparisonSnapshot {
         (0..).filter(|place| !taken.contains(place)).nth(before).unwrap_or(before)
     }
 
-    /// How sentences call an arm.
+    /// Returns an arm's name for sentences.
     pub fn label(&self, arm: &Setting) -> String {
         arm.arm_label(&self.axes)
     }
 
-    /// The settings that have a verdict of their own, each once, ascending.
+    /// Returns the settings with their own verdict, each once, ascending.
     pub fn contexts(&self) -> Vec<Setting> {
         self.ascending(self.parts(Role::Each))
     }
 
-    /// The tuned settings, each once, ascending.
+    /// Returns the tuned settings, each once, ascending.
     pub fn tuned(&self) -> Vec<Setting> {
         self.ascending(self.parts(Role::Tuned))
     }
 
-    /// The tuned settings that are chosen from, each once, ascending: those of the plan; of runs that
-    /// nobody planned, theirs.
+    /// Returns the tuned settings to choose from, each once, ascending: the planned ones, or, if no run is planned,
+    /// those of all runs.
     pub fn tried(&self) -> Vec<Setting> {
         let any = self.runs.iter().any(|run| run.planned);
         let tried = self.runs.iter().filter(|run| run.planned == any);
@@ -197,7 +195,8 @@ impl ComparisonSnapshot {
         distinct(self.runs.iter().map(|run| run.key.setting.of_role(&self.axes, role)))
     }
 
-    /// Axis by axis, the first one the slowest: numbers ascending, other values as they came.
+    /// Sorts settings axis by axis; the first axis changes slowest. Numbers ascend, other values stay in order of
+    /// appearance.
     fn ascending(&self, mut settings: Vec<Setting>) -> Vec<Setting> {
         let ranks: Vec<(&str, Vec<Value>)> = self
             .axes
@@ -213,14 +212,14 @@ impl ComparisonSnapshot {
         settings
     }
 
-    /// Whether any epoch of any run has a value in that column.
+    /// Returns whether any epoch of any run has a value in the column.
     pub fn has(&self, column: &str) -> bool {
         let mut epochs = self.runs.iter().flat_map(|run| &run.epochs);
         epochs.any(|epoch| epoch.get(column).is_some())
     }
 }
 
-/// The values of an axis, each once.
+/// Returns the values of an axis, each once; ascending if all are numbers.
 fn in_order(settings: &[Setting], axis: &str) -> Vec<Value> {
     let mut values = distinct(settings.iter().filter_map(|setting| setting.get(axis).cloned()));
     if values.iter().all(|value| value.as_number().is_some()) {
@@ -240,38 +239,38 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     kept
 }
 
-/// One run as its folder shows it.
+/// The content of a run's folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSnapshot {
-    /// Which run.
+    /// The run's identity.
     pub key: RunKey,
-    /// How messages call it.
+    /// The run's name for messages.
     pub name: String,
-    /// Whether the comparison's plan has it. One that was trained beside it is listed and drawn, and
-    /// changes no verdict and no choice.
+    /// Whether the run is in the comparison's plan. Other runs are listed and drawn, but change no verdict and no
+    /// choice.
     pub planned: bool,
-    /// Name of its folder.
+    /// The name of the run's folder.
     pub folder: String,
-    /// Where it stands.
+    /// The run's status.
     pub status: RunStatus,
-    /// The finished epochs, in order, without gaps; shared by the snapshots that follow each other.
+    /// The finished epochs, in order, without gaps. Consecutive snapshots share them.
     pub epochs: Epochs,
-    /// How many epochs it is to have, as far as that is known.
+    /// The number of epochs that the run will have, as far as known.
     pub epochs_planned: usize,
-    /// What extensions have read of it.
+    /// Data from extensions.
     pub extras: Extras,
-    /// The epoch under way, while it runs.
+    /// The progress of the current epoch, while the run is running.
     pub progress: Option<Progress>,
-    /// Seconds spent training it so far, over all its sessions.
+    /// The seconds spent training the run so far, over all sessions.
     pub seconds: f64,
-    /// What its sessions ran on, the first one first.
+    /// The records of the run's sessions, the first one first.
     pub provenance: Vec<Provenance>,
-    /// Files of it that could not be read; what the others say is in here all the same.
+    /// Problems with the run's files. The snapshot still contains the content of the other files.
     pub warnings: Vec<String>,
 }
 
 impl RunSnapshot {
-    /// What its epochs were computed with, each once, in order; two different ones are not a run that can
+    /// Returns the different backends and instructions of the run's epochs, in order. A run with more than one cannot
     /// be repeated bit for bit.
     pub fn arithmetics(&self) -> Vec<String> {
         let trained = |session: &&Provenance| {
@@ -284,7 +283,7 @@ impl RunSnapshot {
         all
     }
 
-    /// How many sessions have died on it, one after the other, without finishing an epoch.
+    /// Returns the number of latest sessions that died one after the other without finishing an epoch.
     pub fn deaths(&self) -> usize {
         let died = |session: &&Provenance| {
             let unsaid = session.outcome.is_none() && self.status != RunStatus::Running;
@@ -293,7 +292,7 @@ impl RunSnapshot {
         self.provenance.iter().rev().take_while(died).count()
     }
 
-    /// A planned run that nobody has begun.
+    /// Creates the snapshot of a planned run that no process has begun.
     pub fn waiting(key: RunKey, name: String, folder: String, epochs_planned: usize) -> Self {
         Self {
             key,

@@ -6,75 +6,74 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
-/// `run.toml`; its digest names the run's folder, so a changed setting is another run.
+/// The specification of one run: everything that its result depends on, and nothing else. It is saved with the run as
+/// `run.toml`. Its digest is part of the folder's name, so a run with a changed setting is another run.
 pub trait Spec:
     Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// The latest version of the layout and of the training that it stands for; raised when a change of
-    /// the program changes results. Written as `version`.
+    /// The latest version of the layout and of the training. It is raised when a change of the program changes
+    /// results. Written as `version`.
     const VERSION: u32;
 
-    /// The program that trains it, as its messages begin.
+    /// The name of the program that trains the run, as in its messages.
     const TOOL: &'static str;
 
-    /// A file that every finished run has, and none before, where there is one: tells where a run stands
-    /// whose `status.json` is damaged.
+    /// The name of a file that every finished run has, and no unfinished one, if there is such a file. It shows
+    /// whether a run is finished if `status.json` is damaged.
     const RESULT: Option<&'static str> = None;
 
-    /// The version that this one is of.
+    /// Returns the version of this specification.
     fn version(&self) -> u32;
 
-    /// The version at which this program trains such a run; what a change of the program leaves as it was may stay at
-    /// an earlier one.
+    /// Returns the version at which this program trains such a run. It may be an earlier one than
+    /// [`VERSION`](Self::VERSION), if changes of the program do not affect the run.
     fn current_version(&self) -> u32 {
         Self::VERSION
     }
 
-    /// The same as another version of the program would have made it.
+    /// Returns the specification as another version of the program would have made it.
     #[must_use]
     fn at_version(&self, version: u32) -> Self;
 
-    /// Checks what is computed from: whoever wrote a specification may be anybody.
+    /// Checks the values that computations use. The file may come from an untrusted source.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
+    /// Returns [`Error::Usage`](crate::Error::Usage), which names the value and its requirements.
     fn validate(&self) -> Result<()>;
 
-    /// What tells it from the other runs of its comparison.
+    /// Returns the run's identity within its comparison.
     fn key(&self) -> RunKey;
 
-    /// How messages call it.
+    /// Returns the run's name for messages.
     fn name(&self) -> String {
         self.key().to_string()
     }
 
-    /// What its folder's name begins with: letters, digits, `-`, `_` and `.`.
+    /// Returns the beginning of the folder's name: letters, digits, `-`, `_` and `.`.
     fn folder_prefix(&self) -> String;
 
-    /// How many epochs it is to have; `None` where it says so itself when it has ended.
+    /// Returns the planned number of epochs, or `None` if only the finished run shows the number.
     fn epochs(&self) -> Option<usize>;
 
-    /// Of its finished epochs, that which its results are those of. `None` before there is any.
+    /// Returns the finished epoch that provides the results, or `None` if no epoch is finished.
     fn reported_epoch<'a>(&self, epochs: &'a [EpochMetrics]) -> Option<&'a EpochMetrics>;
 
-    /// Whether that is the best of its epochs, and not the last.
+    /// Returns whether results come from the best epoch rather than the last.
     fn reports_best_epoch(&self) -> bool;
 
-    /// Whether a column can have that value in an epoch that has ended.
+    /// Returns whether a column can have the value in a finished epoch.
     fn is_possible(&self, _column: &str, value: f64) -> bool {
         value.is_finite()
     }
 
-    /// Name of its folder: readable, short, and unique through the first 8 hex digits of the SHA-256
-    /// of the specification in a form that depends on no library:
-    /// `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
+    /// Returns the name of the run's folder. It is readable, short, and unique through the first 8 hex digits of the
+    /// SHA-256 of the specification's canonical form: `gelu-lr0.001-dropout0.5-seed1-1f0c9a2e`.
     fn folder_name(&self) -> String {
         format!("{}-{}", self.folder_prefix(), &digest(self)[..8])
     }
 
-    /// The specification as the text of `run.toml`.
+    /// Returns the specification as the text of `run.toml`.
     fn to_toml(&self) -> String {
         toml::to_string(self).expect("a specification holds plain values alone")
     }

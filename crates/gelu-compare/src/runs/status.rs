@@ -2,43 +2,42 @@ use crate::names::number;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a run stands.
+/// The status of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum RunStatus {
-    /// Planned; nothing was trained yet.
+    /// Planned, not begun.
     Waiting,
-    /// A living process works on it.
+    /// A living process works on the run.
     Running,
-    /// Stopped before its last epoch; the same command goes on from there.
+    /// Stopped before the last epoch; the same command continues from there.
     Interrupted,
     /// All epochs are done.
     Finished,
-    /// The loss became infinite or NaN: a result, and the run ends there.
+    /// The loss became infinite or NaN. This is a result, and the run ends there.
     Diverged {
-        /// The epoch in which it did, from 1.
+        /// The epoch in which the loss diverged, from 1.
         epoch: usize,
     },
-    /// Something outside the mathematics went wrong.
+    /// The run failed for a reason outside the mathematics.
     Failed {
-        /// What, in one line.
+        /// The reason, in one line.
         reason: String,
     },
 }
 
 impl RunStatus {
-    /// Whether nothing is left to train: finished or diverged.
+    /// Returns whether nothing is left to train: the run finished or diverged.
     pub fn is_complete(&self) -> bool {
         matches!(self, Self::Finished | Self::Diverged { .. })
     }
 
-    /// Whether no process will go on with it by itself: complete, or failed.
+    /// Returns whether no process will continue the run by itself: the run is complete or failed.
     pub fn is_over(&self) -> bool {
         self.is_complete() || matches!(self, Self::Failed { .. })
     }
 
-    /// One word for tables and JSON: `waiting`, `running`, `interrupted`, `finished`, `diverged`,
-    /// `failed`.
+    /// Returns a word for tables and JSON: `waiting`, `running`, `interrupted`, `finished`, `diverged`, `failed`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -61,24 +60,24 @@ impl fmt::Display for RunStatus {
     }
 }
 
-/// In seconds, three hundred years.
+/// An upper limit in seconds: three hundred years.
 const LONGEST_RUN: f64 = 1e10;
 
-/// What `status.json` holds.
+/// The content of `status.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatusFile {
-    /// Where the run stands.
+    /// The run's status.
     #[serde(flatten)]
     pub status: RunStatus,
-    /// Seconds spent on its finished epochs, over all sessions.
+    /// The seconds spent on the finished epochs, over all sessions.
     pub seconds: f64,
 }
 
 impl StatusFile {
-    /// That of a run that nobody has begun.
+    /// The status of a run that no process has begun.
     pub(super) const NEW: Self = Self { status: RunStatus::Waiting, seconds: 0.0 };
 
-    /// What of it cannot be, if anything.
+    /// Returns a description of an impossible value, if there is one.
     pub(super) fn impossible(&self) -> Option<String> {
         match self.status {
             RunStatus::Diverged { epoch: 0 } => {

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Epochs as CSV: a column for everything that any of them measured, in the order of appearance.
+/// Returns epochs as CSV. It has all columns of all epochs, in the order of appearance.
 pub(super) fn epochs_to_csv(epochs: &[EpochMetrics]) -> Vec<u8> {
     let columns = columns(epochs.iter());
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
@@ -22,7 +22,7 @@ pub(super) fn epochs_to_csv(epochs: &[EpochMetrics]) -> Vec<u8> {
     writer.into_inner().expect("writing to memory cannot fail")
 }
 
-/// Everything that epochs have a column for, each once, in the order of appearance.
+/// Returns the columns of epochs, each once, in the order of appearance.
 pub(crate) fn columns<'a>(epochs: impl Iterator<Item = &'a EpochMetrics>) -> Vec<&'a str> {
     let mut columns: Vec<&str> = Vec::new();
     for epoch in epochs {
@@ -39,8 +39,8 @@ pub(crate) fn columns<'a>(epochs: impl Iterator<Item = &'a EpochMetrics>) -> Vec
     columns
 }
 
-/// The finished epochs of a run: in order, without gaps, and with numbers; none where there is no such
-/// file.
+/// Reads the finished epochs of a run. Checks that they are in order, without gaps, and have numbers. Returns no
+/// epochs if the file does not exist.
 pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
     let Some(bytes) = read_bytes(path)? else { return Ok(Vec::new()) };
     let refuse = |line: usize, problem: String| Error::data(path, Place::Line(line), problem, "");
@@ -86,7 +86,7 @@ pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
     Ok(epochs)
 }
 
-/// Refuses epochs with a value that nothing of this specification measures.
+/// Returns an error if an epoch has a value that the specification does not allow.
 pub(super) fn check_metrics(path: &Path, spec: &impl Spec, epochs: &[EpochMetrics]) -> Result<()> {
     for epoch in epochs {
         let mut measured = epoch.measured();

@@ -1,28 +1,29 @@
-//! What becomes of a comparison when more is asked for.
+//! Extending a comparison with more values, seeds or other measures.
 
 use super::provenance::now;
 use super::{Comparison, Design, Experiment, LaterMeasure, RunKey, Stage};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What has become of a comparison's runs; asked for where it matters, since that takes reading them.
+/// Facts about a comparison's existing runs. They are closures because answers require reading the runs.
 pub(super) struct History<L, U> {
-    /// Whether a pair of runs is complete.
+    /// Returns whether a pair of runs is complete.
     pub(super) has_begun: L,
-    /// How many runs are complete, and which of some measures one of them has not reported.
+    /// Returns how many runs are complete, and which of the given measures one of them has not reported.
     pub(super) unreported: U,
 }
 
 impl<E: Experiment> Comparison<E> {
-    /// This comparison widened to what is asked for now: more values of its axes and seeds may be added to a comparison, and nothing else can be changed, since the
-    /// runs that are there would no longer be part of it. More seeds are a new plan
-    /// as long as no pair of runs is complete, and are added to the planned ones from then on. So is another measure as
-    /// long as no run is complete; from then on it is a choice that was not planned, of what every complete run
-    /// has reported.
+    /// Returns this comparison extended as `asked`. You can add values of its axes and seeds. Other changes are
+    /// errors, because the existing runs would no longer belong to the comparison.
+    ///
+    /// More seeds are a new plan as long as no pair of runs is complete; afterwards they are added to the planned
+    /// ones. Likewise, another measure is a new plan as long as no run is complete. Afterwards it is recorded as an
+    /// unplanned choice, and every complete run must have reported it.
     ///
     /// # Errors
     ///
-    /// What differs, and what it is here and there.
+    /// Returns a description of the difference, with the values here and there.
     pub(super) fn widened(
         &self,
         asked: &Self,
@@ -34,8 +35,8 @@ impl<E: Experiment> Comparison<E> {
         }
         let asked = &Self { recipe: asked.recipe.written_as(&self.recipe), ..asked.clone() };
         let mut same_grid = asked.clone();
-        // Which comparisons are made may change, but not what they are decided by, nor how
-        // many seeds are planned once there are results.
+        // The set of comparisons may change, but not the criterion, nor the number of planned seeds once there are
+        // results.
         same_grid.recipe = asked.recipe.with_grid_of(&self.recipe);
         let (here, there) = (self.recipe.design(), asked.recipe.design());
         same_grid.planned = self.planned;
@@ -87,7 +88,7 @@ impl<E: Experiment> Comparison<E> {
         Ok(widened)
     }
 
-    /// What another measure is to the runs there are: `None` where none is complete.
+    /// Returns the record of a later choice of another measure, or `None` if no run is complete.
     fn later_measure(
         &self,
         asked: &Self,
@@ -98,7 +99,7 @@ impl<E: Experiment> Comparison<E> {
         let first = here.settings().into_iter().next().unwrap_or_default();
         let key = RunKey { setting: first, seed: 1, stage: Stage::Only };
         if self.spec(&key) != asked.spec(&key) {
-            // The measure says which epoch a run reports.
+            // The measure also determines which epoch a run reports.
             return Err(difference("", &to_value(self), &to_value(asked)).unwrap_or_default());
         }
         match unreported(&[&there.primary, &there.selection]) {
@@ -114,7 +115,7 @@ impl<E: Experiment> Comparison<E> {
         }
     }
 
-    /// What the seeds asked for are to those there are.
+    /// Returns how the requested seeds relate to the existing ones.
     fn further_seeds(
         &self,
         here: &Design,
@@ -159,14 +160,14 @@ impl<E: Experiment> Comparison<E> {
     }
 }
 
-/// What more seeds are to a comparison.
+/// The relation of requested seeds to a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Further {
-    /// It has them.
+    /// The comparison already has them.
     Nothing,
-    /// There are no results yet, so they are planned in place of what was.
+    /// There are no results yet, so the seeds replace the planned ones.
     NewPlan,
-    /// They come on top of the planned ones.
+    /// The seeds are added to the planned ones.
     Added { seeds: u64 },
 }
 
@@ -174,7 +175,7 @@ fn to_value<E: Serialize>(comparison: &Comparison<E>) -> Value {
     serde_json::to_value(comparison).expect("a comparison holds plain values alone")
 }
 
-/// The first place where two values differ: `training.epochs is 20 there and 2 here`.
+/// Returns the first difference between two values: `training.epochs is 20 there and 2 here`.
 fn difference(place: &str, there: &Value, here: &Value) -> Option<String> {
     match (there, here) {
         (Value::Object(a), Value::Object(b)) => {

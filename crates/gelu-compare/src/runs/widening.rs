@@ -6,15 +6,15 @@ use crate::{Error, Result};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Where the lease is of whoever widens the comparison.
+/// The folder for the lease of a process that extends the comparison.
 const PLAN: &str = "plan";
-/// How long to wait between two attempts to take it, and how long it takes at most to write the file.
+/// The pause between attempts to take the lease, and the maximum time for writing the file.
 const PAUSE: Duration = Duration::from_millis(10);
 const TURN: Duration = Duration::from_secs(60);
 
 impl<E: Experiment> ComparisonFolder<E> {
-    /// Widens the comparison to what is asked for: of several processes one after the other, so that
-    /// none writes over what another has added.
+    /// Extends the comparison as `asked`. Processes do this one after the other, so that none overwrites another's
+    /// additions.
     pub(super) fn widen(
         &self,
         asked: &Comparison<E>,
@@ -28,7 +28,7 @@ impl<E: Experiment> ComparisonFolder<E> {
             let widened = self.widened(&there, asked, has_begun)?;
             match Lease::claim(&place, &mut watch, there.silence())? {
                 Claim::Held(lease, _) => {
-                    // Nobody changes it from here on.
+                    // From here on no other process changes the comparison.
                     let there = self.comparison()?;
                     let widened = self.widened(&there, asked, has_begun)?;
                     let text = to_toml(&widened);
@@ -36,7 +36,7 @@ impl<E: Experiment> ComparisonFolder<E> {
                         return Ok(there);
                     }
                     match lease.place("comparison.toml", &self.file(), text, Durable::Yes) {
-                        // Frozen for so long that another has taken its turn.
+                        // This process was frozen for so long that another has taken its turn.
                         Err(_) if lease.is_lost() => {}
                         placed => return placed.map(|()| widened),
                     }

@@ -1,4 +1,4 @@
-//! Which columns of a table say what.
+//! The meaning of a table's columns.
 
 use crate::error::Place;
 use crate::names::{excerpt, excerpts};
@@ -6,37 +6,37 @@ use crate::{Error, Result};
 use csv::StringRecord;
 use std::path::Path;
 
-/// Which columns of a table say what.
+/// The names of a table's columns, by their meaning.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// Whose values are compared; empty of a wide table.
+    /// The column whose values are compared; empty for a wide table.
     pub compare: String,
-    /// Of a wide table, the columns of scores, one an arm.
+    /// For a wide table, the columns of scores, one per arm.
     pub wide: Vec<String>,
-    /// A verdict is made at every combination of their values.
+    /// The columns at each combination of whose values there is a verdict.
     pub each: Vec<String>,
-    /// The metric; what the scores of a wide table are called.
+    /// The column of the metric; for a wide table, the name of the scores.
     pub metric: String,
-    /// The metric that must not get worse.
+    /// The column of the metric that must not get worse.
     pub guard: Option<String>,
-    /// The seed. Of a wide table without it, every line is a seed of its own.
+    /// The column of the seed. In a wide table without it, every line is a seed of its own.
     pub seed: String,
-    /// Whether runs have no seeds that pair them.
+    /// Whether no seeds pair the runs.
     pub unpaired: bool,
-    /// Only lines count that have these values in these columns.
+    /// Pairs of column and value: only lines with these values count.
     pub only: Vec<(String, String)>,
 }
 
-/// Where the columns stand.
+/// The positions of the columns.
 pub(super) struct Places {
     pub(super) compare: Option<usize>,
     pub(super) each: Vec<usize>,
     pub(super) seed: Option<usize>,
-    /// Scores, each with the name of its arm in a wide table.
+    /// The columns of scores; in a wide table, each with the name of its arm.
     pub(super) scores: Vec<(usize, String)>,
     pub(super) guard: Option<usize>,
     pub(super) only: Vec<(usize, String)>,
-    /// How the run ended.
+    /// The column that says how the run ended.
     pub(super) status: Option<usize>,
 }
 
@@ -77,13 +77,13 @@ impl Places {
     }
 }
 
-/// How many columns have a name, where it is not one.
+/// The reason why a name is not that of a single column.
 enum Missing {
     None,
     Several,
 }
 
-/// The column of that name, in any case that is unique.
+/// Returns the position of the column `name`. The case of letters is ignored if no column has exactly this name.
 fn found(header: &StringRecord, name: &str) -> std::result::Result<usize, Missing> {
     let of = |alike: &dyn Fn(&str) -> bool| -> Vec<usize> {
         header.iter().enumerate().filter(|(_, column)| alike(column)).map(|(at, _)| at).collect()

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Name and version of the schema of a judged table.
+/// The name and version of the JSON schema of these documents.
 const SCHEMA: &str = "gelu-verdict/2";
 
 /// The verdicts of a table of scores.
@@ -14,41 +14,41 @@ const SCHEMA: &str = "gelu-verdict/2";
 pub struct ScoresDocument {
     /// `gelu-verdict/2`.
     pub schema: String,
-    /// The file.
+    /// The name of the table's file.
     pub file: String,
-    /// The column that is compared; empty of a table with one column per arm.
+    /// The column whose values are compared; empty for a table with one column per arm.
     pub compare: String,
     /// The metric's column.
     pub metric: String,
-    /// Which values of it are better.
+    /// The direction of better values of the metric.
     pub better: Direction,
-    /// δ, in the unit of the metric; 0 where none was declared, and nothing is called the same.
+    /// δ, in the metric's unit; 0 if none was declared and nothing is called the same.
     pub negligible: f64,
     /// The metric that must not get worse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
-    /// Lines that were left out because their runs have not finished.
+    /// Number of lines that were left out because their runs have not finished.
     pub left_out: usize,
-    /// Every arm compared with the baseline.
+    /// All comparisons of an arm with the baseline.
     pub differences: Vec<ScoreDocument>,
 }
 
-/// An arm compared with the baseline.
+/// A comparison of an arm with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreDocument {
-    /// Its value in the column that is compared.
+    /// The arm's value in the column that is compared.
     pub arm: String,
-    /// That of the baseline.
+    /// The baseline's value in that column.
     pub baseline: String,
-    /// The values of the columns that a verdict is made at each of.
+    /// The values of the columns at each of whose values there is a verdict, by column.
     pub each: BTreeMap<String, String>,
-    /// What was found.
+    /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
 }
 
 impl ScoresDocument {
-    /// Of what was judged.
+    /// Creates the document of the verdicts `judged`.
     pub fn new(
         file: &str,
         columns: &Columns,
@@ -78,21 +78,21 @@ impl ScoresDocument {
         }
     }
 
-    /// As text, ending in a newline.
+    /// Returns the document as text that ends in a newline.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("a document holds plain values");
         crate::names::printable_lines(&(text + "\n"))
     }
 }
 
-/// `width 16, depth 2`; empty where a verdict is made at one combination alone.
+/// Returns the context of a verdict, as `width 16, depth 2`; empty if there is only one combination of values.
 pub(crate) fn context(columns: &Columns, judged: &Judged) -> String {
     let pair = |(name, value): (&String, &String)| format!("{name} {value}");
     let pairs: Vec<String> = columns.each.iter().zip(&judged.arm.each).map(pair).collect();
     pairs.join(", ")
 }
 
-/// The forest plot of a judged table.
+/// Returns the forest plot of a judged table; `None` if there is nothing to draw.
 pub(crate) fn forest(
     file: &str,
     columns: &Columns,
@@ -109,7 +109,7 @@ pub(crate) fn forest(
         let position = 1 + arms.iter().position(|arm| *arm == one.arm.value).unwrap_or(0);
         compared.push(Compared { panel: context(columns, one), position, finding: &one.finding });
     }
-    // Rows of one panel may be scattered over the file.
+    // In the file, rows of one panel need not be adjacent.
     compared.sort_by_key(|one| {
         let panel = &one.panel;
         judged.iter().position(|judged| context(columns, judged) == *panel)

@@ -7,51 +7,51 @@ use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One arm compared with the baseline, at one combination of the columns that a verdict is made at each of.
+/// The verdict on one arm and the baseline, at one combination of values of the other columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The arm.
     pub arm: Arm,
-    /// The value of the baseline in the column that is compared.
+    /// The baseline's value in the column that is compared.
     pub baseline: String,
-    /// What the comparison found.
+    /// The finding.
     pub finding: Finding,
 }
 
-/// What a table is asked.
+/// The question that a table is judged by.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// How scores are said.
+    /// The wording of scores.
     pub wording: Wording,
-    /// The arm that the others are compared with; the first where none is named.
+    /// The arm that the others are compared with; the first one of the table if `None`.
     pub baseline: Option<String>,
-    /// A number that all arms are compared with, in place of a baseline.
+    /// A number that all arms are compared with, instead of a baseline.
     pub target: Option<f64>,
-    /// δ; 0 where nothing is called the same.
+    /// δ: differences up to this size are negligible; 0 if nothing is called the same.
     pub negligible: f64,
-    /// How the metric is said that must not get worse, and by how much it may.
+    /// The wording of the metric that must not get worse, and the margin by which it may get worse.
     pub guard: Option<(Wording, f64)>,
-    /// α.
+    /// α: the maximum probability that any verdict of the table is wrong.
     pub alpha: f64,
-    /// How many seeds were planned; all that are there where that is not said.
+    /// The number of planned seeds; the number in the table if `None`.
     pub planned: Option<u64>,
-    /// How sentences call an arm.
+    /// Returns the name of an arm in sentences.
     pub label: fn(&str) -> String,
 }
 
-/// An arm with what it is compared with.
+/// An arm and what it is compared with.
 pub(super) struct Pair<'a> {
     pub(super) arm: &'a Arm,
-    /// `None` where it is a target.
+    /// The baseline; `None` if the arm is compared with a target.
     pub(super) baseline: Option<Arm>,
 }
 
 impl Question {
-    /// Every arm next to the baseline, or to the target, in the order of the file.
+    /// Returns every arm with the baseline or the target, in the order of the file.
     ///
     /// # Errors
     ///
-    /// A baseline that is not there, nothing to compare.
+    /// Returns an error if the baseline is not in the table, or if there is nothing to compare.
     pub(super) fn pairs<'a>(&self, table: &'a Table, path: &Path) -> Result<Vec<Pair<'a>>> {
         let refuse =
             |problem: String, advice: &str| Error::data(path, Place::File, problem, advice);
@@ -88,7 +88,7 @@ impl Question {
         }
     }
 
-    /// What the baseline is called.
+    /// Returns the baseline's name in sentences.
     pub(super) fn baseline_label(&self, pair: &Pair<'_>) -> String {
         match (&pair.baseline, self.target) {
             (Some(baseline), _) => (self.label)(&baseline.value),
@@ -97,13 +97,13 @@ impl Question {
     }
 }
 
-/// The verdicts of a table.
+/// Returns the verdicts of a table.
 ///
-/// Pairs are made by seed, in the order of the file, so that all arms need the same seeds, unless runs have none.
+/// Seeds pair runs, in the order of the file. All arms therefore need the same seeds, unless runs have none.
 ///
 /// # Errors
 ///
-/// A baseline that is not there, an arm that lacks a seed, nothing to compare.
+/// Returns an error if the baseline is not in the table, if an arm lacks a seed, or if there is nothing to compare.
 pub fn judge(
     table: &Table,
     path: &Path,
@@ -130,7 +130,7 @@ pub fn judge(
     pairs.iter().map(judged).collect()
 }
 
-/// The seeds of both, and their scores.
+/// Judges the scores of both by the seeds that they share.
 pub(super) fn paired(
     table: &Table,
     pair: &Pair<'_>,
@@ -170,7 +170,7 @@ pub(super) fn paired(
     Finding::of(scores, &rule, &question.wording)
 }
 
-/// The runs of both, which share no seeds.
+/// Judges the runs of both, which share no seeds.
 fn unpaired(
     table: &Table,
     pair: &Pair<'_>,
@@ -178,7 +178,7 @@ fn unpaired(
     question: &Question,
     path: &Path,
 ) -> Result<Finding> {
-    /// With other numbers of runs than this, the test errs where spreads differ as well.
+    /// If the numbers of runs differ and one is smaller than this, the test errs when the spreads differ, too.
     const FEWEST: usize = 8;
     let costs = |arm: &Arm| -> Vec<f64> {
         let costs = table.seeds_of(arm).into_iter().filter_map(|seed| table.score(arm, seed));
@@ -207,7 +207,7 @@ fn unpaired(
     Ok(Finding::of_unpaired(names, both, &test, &rule, &question.wording))
 }
 
-/// Refuses an arm whose seeds are others than those of the baseline.
+/// Returns an error if an arm's seeds are not those of the baseline.
 fn same_seeds(table: &Table, baseline: &Arm, arm: &Arm, path: &Path) -> Result<()> {
     let missing = |from: &Arm, of: &Arm| {
         let lacks = |seed: &i64| table.score(from, *seed).is_none();

@@ -9,10 +9,10 @@ use crate::{Error, Result};
 use csv::StringRecord;
 use std::path::Path;
 
-/// Words for runs that have come to their end.
+/// Words for runs that have ended regularly.
 const FINISHED: [&str; 8] =
     ["finished", "complete", "completed", "done", "success", "succeeded", "ok", "diverged"];
-/// Words for runs that have not.
+/// Words for runs that have not ended regularly.
 const UNFINISHED: [&str; 13] = [
     "running",
     "failed",
@@ -29,7 +29,7 @@ const UNFINISHED: [&str; 13] = [
     "cancelled",
 ];
 
-/// How the run of a line ended.
+/// The status of a line's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Run {
     /// The line does not say.
@@ -54,7 +54,7 @@ impl Line<'_> {
         Error::data(self.path, Place::Line(self.number as usize), problem, advice)
     }
 
-    /// Whether it has one of the values that are asked for in each column.
+    /// Returns whether the line has one of the requested values in each column of `only`.
     pub(super) fn is_wanted(&self, place: &Places) -> bool {
         let has = |(column, value): &(usize, String)| self.field(*column) == value;
         let of_column = |column| place.only.iter().filter(move |(other, _)| *other == column);
@@ -76,8 +76,8 @@ impl Line<'_> {
         }
     }
 
-    /// A score as one of which lower is better: +∞ where it is no finite number, and where a run has finished without
-    /// it.
+    /// Returns a score as a cost, of which lower is better: +∞ if the score is not a finite number, or if a finished
+    /// run has no score.
     pub(super) fn cost(&self, column: usize, run: Run, direction: Direction) -> Result<f64> {
         let text = self.field(column);
         let is_empty = matches!(text, "" | "-") || text.eq_ignore_ascii_case("null");
@@ -95,7 +95,8 @@ impl Line<'_> {
     }
 }
 
-/// Counts lines up to where records begin: the reader's own count is that of blank lines before it.
+/// Counts lines up to the beginning of a record. The CSV reader's own count leaves out the blank lines directly
+/// before a record.
 pub(super) struct Lines<'a> {
     bytes: &'a [u8],
     counted: usize,
@@ -107,7 +108,7 @@ impl<'a> Lines<'a> {
         Self { bytes, counted: 0, line: 1 }
     }
 
-    /// The line of the first record at or behind a byte; bytes never fall.
+    /// Returns the line of the first record at or after `byte`. `byte` must not decrease from call to call.
     pub(super) fn at(&mut self, byte: usize) -> u64 {
         let rest = self.bytes.get(byte..).unwrap_or_default();
         let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();

@@ -1,4 +1,4 @@
-//! A table of scores from anywhere, judged as a comparison is: columns of settings, seeds and a metric.
+//! Judges a table of scores from any source as a comparison is judged: columns of settings, seeds and a metric.
 
 mod columns;
 mod document;

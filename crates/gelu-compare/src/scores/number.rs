@@ -1,9 +1,9 @@
-//! Numbers as programs print them.
+//! Parses numbers as programs print them.
 
-/// The number that a text is, in whatever way a program spells it: `-1`, `1e-05`, `nan`, `Infinity`, `-nan(ind)`,
-/// `1.#QNAN`. One beyond all doubles, `1e400`, is infinite. `None` where it is anything else.
+/// Returns the number in a text, in any program's spelling: `-1`, `1e-05`, `nan`, `Infinity`, `-nan(ind)`, `1.#QNAN`.
+/// A number beyond all doubles, such as `1e400`, is infinite. Returns `None` for any other text.
 pub(crate) fn number(text: &str) -> Option<f64> {
-    // As C libraries write what is no number.
+    // C libraries may add a suffix in parentheses to NaN.
     let plain =
         text.strip_suffix(')').and_then(|text| text.split_once('(')).map_or(text, |(name, _)| name);
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
@@ -22,10 +22,10 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// What [`number`] takes, as a regular expression without groups.
+/// A regular expression without groups that matches what [`number`] accepts.
 pub(super) const NUMBER: &str = r"(?i-u:[+-]?(?:1\.#[a-z]+[0-9]*|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan(?:\([a-z0-9_]*\))?|infinity|inf))";
 
-/// Whether a number goes on behind a text that was taken for one: `0,301` is not 0, nor `9.1e-05` 9.1.
+/// Returns whether the text after a number continues it: `0,301` is not 0, and `9.1e-05` is not 9.1.
 pub(super) fn goes_on(behind: &str) -> bool {
     let mut next = behind.chars();
     match next.next() {
@@ -36,7 +36,7 @@ pub(super) fn goes_on(behind: &str) -> bool {
     }
 }
 
-/// Whether a number began before it: `234.5` of `1,234.5`.
+/// Returns whether the text before a number belongs to it, as in `234.5` from `1,234.5`.
 pub(super) fn began_before(before: &str) -> bool {
     let mut last = before.chars().rev();
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
@@ -50,7 +50,7 @@ pub(super) fn began_before(before: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// As C (printf of glibc and of Microsoft's library before 2015), Python, JavaScript, Java and Go print them.
+    /// The spellings of C (printf of glibc, and of Microsoft's library before 2015), Python, JavaScript, Java and Go.
     const NOT_FINITE: [(&str, f64); 18] = [
         ("nan", f64::NAN),
         ("NaN", f64::NAN),

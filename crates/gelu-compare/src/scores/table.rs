@@ -9,49 +9,49 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 
-/// No table of scores is so large.
+/// A file of this size in bytes or more cannot be a table of scores.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// A setting that is compared, at one combination of the other columns.
+/// A setting that is compared, at one combination of values of the other columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Arm {
-    /// Its value in the column that is compared; of a wide table, the name of its column.
+    /// The value in the column that is compared; for a wide table, the name of the column.
     pub value: String,
-    /// Its values in the columns that a verdict is made at each of.
+    /// The values in the columns at each of whose values there is a verdict.
     pub each: Vec<String>,
 }
 
-/// One run.
+/// The scores of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// The metric, so that lower is better; +∞ of a run that diverged.
+    /// The metric as a cost, of which lower is better; +∞ if the run diverged.
     pub cost: f64,
-    /// The metric that must not get worse, likewise; 0 where none is asked for.
+    /// The metric that must not get worse, as a cost; 0 if there is none.
     pub guard: f64,
-    /// Its line in the file.
+    /// The run's line in the file.
     pub line: u64,
 }
 
-/// A table of scores: every arm's, by seed.
+/// A table of scores by arm and seed.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// The arms in the order of the file.
     pub arms: Vec<Arm>,
-    /// The seeds in the order of the file; of runs without seeds, their lines.
+    /// The seeds in the order of the file; for runs without seeds, their lines.
     pub seeds: Vec<i64>,
-    /// How many lines were left out because their runs have not finished.
+    /// Number of lines that were left out because their runs have not finished.
     pub left_out: usize,
     scores: HashMap<Arm, HashMap<i64, Score>>,
 }
 
 impl Table {
-    /// The table in a CSV file whose first line names the columns; tabs separate them where the name
-    /// ends in `.tsv`. `directions` are those of the metric, and of the one that must not get worse.
+    /// Reads a table from a CSV file whose first line names the columns. Tabs separate the columns if the name `path`
+    /// ends in `.tsv`. `directions` are those of the metric, and of the metric that must not get worse.
     ///
     /// # Errors
     ///
-    /// With its line: a column that is not there, a field that is missing, a seed or a score that is no number, a seed
-    /// that an arm has twice.
+    /// Returns an error with its line if a column does not exist, a field is missing, a seed or a score is not a
+    /// number, or an arm has a seed twice.
     pub fn read(
         reader: impl Read,
         path: &Path,
@@ -101,12 +101,12 @@ impl Table {
         Ok(table)
     }
 
-    /// An arm's score of a seed.
+    /// Returns an arm's score at a seed.
     pub fn score(&self, arm: &Arm, seed: i64) -> Option<Score> {
         self.scores.get(arm)?.get(&seed).copied()
     }
 
-    /// The seeds of an arm, in the order of the file.
+    /// Returns the seeds of an arm, in the order of the file.
     pub fn seeds_of(&self, arm: &Arm) -> Vec<i64> {
         let of_arm = |seed: &&i64| self.score(arm, **seed).is_some();
         self.seeds.iter().filter(of_arm).copied().collect()
@@ -249,7 +249,7 @@ mod tests {
         let only = [("set", "x"), ("ok", "y")].map(|(name, value)| (name.into(), value.into()));
         let table = read_as(text, &Columns { only: only.into(), ..columns() }, Direction::Lower);
         assert_eq!(table.unwrap().seeds, [1]);
-        // Of one column any of the values counts, and none may be there.
+        // Several values of one column are alternatives, and a value need not occur.
         let of = |pairs: &[(&str, &str)]| {
             let only = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into()));
             read_as(text, &Columns { only: only.collect(), ..columns() }, Direction::Lower)

@@ -1,4 +1,4 @@
-//! A table judged over tasks.
+//! Judges a table over tasks.
 
 use super::judge::{Judged, Pair, Question, distinct};
 use super::{Arm, Columns, Table};
@@ -11,11 +11,11 @@ use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The verdicts over the tasks of a table: `columns.each` names the column of tasks alone.
+/// Returns the verdicts over the tasks of a table. `columns.each` contains only the column of tasks.
 ///
 /// # Errors
 ///
-/// A baseline that is not there; an arm that lacks a task, or a seed of one.
+/// Returns an error if the baseline is not in the table, or if an arm lacks a task or a seed of a task.
 pub fn judge_over_tasks(
     table: &Table,
     path: &Path,
@@ -58,7 +58,7 @@ pub fn judge_over_tasks(
     arms.iter().map(judged).collect()
 }
 
-/// The scores of both at one task, by seed; of runs without seeds, in the order of the file.
+/// Returns the scores of both at one task, by seed. Runs without seeds are paired in the order of the file.
 fn task(table: &Table, pair: &Pair<'_>, columns: &Columns, path: &Path) -> Result<Task> {
     let name = pair.arm.each[0].clone();
     let baseline = pair.baseline.as_ref();

@@ -3,56 +3,56 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Something that runs differ by.
+/// An axis: something that runs differ in, with its values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// What it is called on the command line and in messages: `lr`.
+    /// The name on the command line and in messages: `lr`.
     pub name: String,
-    /// What its values are for.
+    /// The role of the values.
     pub role: Role,
-    /// In the order asked for.
+    /// The values, in the order in which they were given.
     pub values: Vec<Value>,
-    /// How people and files call it, where that is not its name.
+    /// The names for people and files, if they differ from `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
 }
 
-/// What the values of an axis are for.
+/// The role of an axis's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// They are compared: the arms are the combinations of the values of all such axes.
+    /// The values are compared. The arms are the combinations of the values of all such axes.
     Compared,
-    /// The best is chosen for every arm, by the selection measure.
+    /// The program chooses the best value for every arm, by the selection measure.
     Tuned,
-    /// There is a verdict at each of them.
+    /// There is a verdict at each value.
     Each,
 }
 
-/// How people and files call an axis.
+/// The names of an axis for people and files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Words {
-    /// The column of files, and the field of a run's specification: `learning_rate`.
+    /// The column in files, and the field of a run's specification: `learning_rate`.
     pub column: Cow<'static, str>,
-    /// One of its values: `learning rate`.
+    /// The singular: `learning rate`.
     pub title: Cow<'static, str>,
-    /// Several: `learning rates`.
+    /// The plural: `learning rates`.
     pub plural: Cow<'static, str>,
-    /// Several, in short: `rates`.
+    /// A short plural: `rates`.
     pub short_plural: Cow<'static, str>,
-    /// How a value is shown.
+    /// The labels of values in tables.
     pub label: Label,
 }
 
-/// How a value is shown.
+/// The labels of an axis's values in tables.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Label {
-    /// As a function says. A file cannot hold it: [`Axis::listed`] makes a list of it.
+    /// A function returns the label. A file cannot hold a function: [`Axis::listed`] turns it into a list.
     #[serde(skip)]
     By(fn(&Value) -> String),
-    /// As a list says; other values as they are.
+    /// A list contains the labels. Other values are shown unchanged.
     Listed(Vec<(Value, String)>),
 }
 
@@ -63,13 +63,13 @@ impl fmt::Debug for Label {
 }
 
 impl PartialEq for Label {
-    /// An axis has one, whichever that is.
+    /// Labels are always equal, because an axis has only one.
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// The columns of axes whose names are those of other columns, or entries of the JSON document.
+/// The columns of axes whose names are also those of other columns, or of entries of the JSON document.
 pub(crate) const COLUMNS: [&str; 51] = [
     "axis_alpha",
     "axis_alpha_spent",
@@ -125,7 +125,7 @@ pub(crate) const COLUMNS: [&str; 51] = [
 ];
 
 impl Axis {
-    /// An axis that is called as its name says.
+    /// Creates an axis that uses its name everywhere.
     pub fn new(
         name: impl Into<String>,
         role: Role,
@@ -135,13 +135,13 @@ impl Axis {
         Self { name: name.into(), role, values, words: None }
     }
 
-    /// The same with words of its own.
+    /// Returns the axis with other names for people and files.
     #[must_use]
     pub fn with_words(self, words: Words) -> Self {
         Self { words: Some(words), ..self }
     }
 
-    /// Its column in files: its name, or `axis_NAME` where files call something else so.
+    /// Returns the column in files: the axis's name, or `axis_NAME` if files use that name for something else.
     pub fn column(&self) -> &str {
         let taken = || COLUMNS.iter().find(|column| column["axis_".len()..] == self.name);
         match &self.words {
@@ -150,24 +150,24 @@ impl Axis {
         }
     }
 
-    /// One of its values: `learning rate`.
+    /// Returns the singular: `learning rate`.
     pub fn title(&self) -> &str {
         self.words.as_ref().map_or(&self.name, |words| &words.title)
     }
 
-    /// Several: `learning rates`, `values of width`.
+    /// Returns the plural: `learning rates`, `values of width`.
     pub fn plural(&self) -> String {
         let plural = self.words.as_ref().map(|words| words.plural.clone().into_owned());
         plural.unwrap_or_else(|| format!("values of {}", self.name))
     }
 
-    /// Several, in short: `rates`, `values`.
+    /// Returns the short plural: `rates`, `values`.
     pub fn short_plural(&self) -> &str {
         self.words.as_ref().map_or("values", |words| &words.short_plural)
     }
 
-    /// A value that was typed, as one of this axis: `1e-3` is the number where all of its own are numbers, as
-    /// those that a program declares.
+    /// Converts a value that the user typed to one of this axis. `1e-3` becomes a number if all values of the axis
+    /// are numbers, as a program declares them.
     pub fn typed(&self, value: Value) -> Value {
         let numbers = self.values.iter().all(|value| matches!(value, Value::Number(_)));
         match value.as_number().filter(|_| numbers) {
@@ -176,7 +176,7 @@ impl Axis {
         }
     }
 
-    /// A value as tables show it.
+    /// Returns a value as tables show it.
     pub fn label(&self, value: &Value) -> String {
         let listed = |list: &[(Value, String)]| {
             list.iter().find(|(known, _)| known == value).map(|(_, label)| label.clone())
@@ -189,7 +189,7 @@ impl Axis {
         label.unwrap_or_else(|| value.to_string())
     }
 
-    /// The same with the labels of its values as a list, which a file can hold.
+    /// Returns the axis with the labels of its values as a list, which a file can hold.
     #[must_use]
     pub fn listed(&self) -> Self {
         let label = |value: &Value| (value.clone(), self.label(value));
@@ -200,7 +200,7 @@ impl Axis {
 }
 
 impl Role {
-    /// The axes of this role.
+    /// Returns the axes of this role.
     pub fn of(self, axes: &[Axis]) -> impl Iterator<Item = &Axis> {
         axes.iter().filter(move |axis| axis.role == self)
     }

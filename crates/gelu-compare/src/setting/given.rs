@@ -9,17 +9,17 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-/// A value for each of some axes; written as a map.
+/// A value for each of several axes, serialized as a map.
 ///
-/// The order in which the axes are named is kept for people and says nothing else: settings that give the
-/// same axes the same values are equal. Files give it back in an order of their own.
+/// The order of the axes matters only to readers: settings are equal if they give the same axes the same values. A
+/// setting that is read from a file may have another order.
 #[derive(Clone, Debug, Default)]
 pub struct Setting(Vec<(String, Value)>);
 
 impl Setting {
-    /// Of these axes and values.
+    /// Creates a setting of axes with values.
     ///
-    /// Of an axis that is named twice, the last value counts.
+    /// If an axis is named twice, the last value counts.
     pub fn new<N: Into<String>, V: Into<Value>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
         let mut setting = Self::default();
         for (name, value) in pairs {
@@ -28,27 +28,27 @@ impl Setting {
         setting
     }
 
-    /// The value of an axis.
+    /// Returns the value of an axis.
     pub fn get(&self, axis: &str) -> Option<&Value> {
         self.0.iter().find(|(name, _)| name == axis).map(|(_, value)| value)
     }
 
-    /// The value of an axis as it was typed; empty where there is none.
+    /// Returns the value of an axis as it was typed; empty if there is none.
     pub fn text(&self, axis: &str) -> String {
         self.get(axis).map_or_else(String::new, |value| value.content().into_owned())
     }
 
-    /// The number that an axis has; NaN where it has none.
+    /// Returns the number of an axis; NaN if it has none.
     pub fn number(&self, axis: &str) -> f64 {
         self.get(axis).and_then(Value::as_number).unwrap_or(f64::NAN)
     }
 
-    /// The value of an axis, as whatever it can be read as.
+    /// Returns the value of an axis, parsed as `T`.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where there is no such axis, or its value is no such thing: with what it has to be where that
-    /// is a type of Rust's own, and with the error of `T` elsewhere.
+    /// Returns [`Error::Usage`] if there is no such axis, or if its value cannot be parsed. The message says what is
+    /// expected if `T` is a type of the standard library, and has the error of `T` otherwise.
     pub fn read<T: FromStr<Err: fmt::Display>>(&self, axis: &str) -> OurResult<T> {
         let Some(value) = self.get(axis) else {
             let names: Vec<&str> = self.iter().map(|(name, _)| name).collect();
@@ -62,7 +62,7 @@ impl Setting {
             .map_err(|error| Error::Usage(format!("{axis} is {value}: {}", problem(error))))
     }
 
-    /// Gives an axis another value, or one at all.
+    /// Sets the value of an axis, and replaces an existing one.
     pub fn set(&mut self, axis: &str, value: impl Into<Value>) {
         let value = value.into();
         match self.0.iter_mut().find(|(name, _)| name == axis) {
@@ -71,23 +71,23 @@ impl Setting {
         }
     }
 
-    /// The same without a value of that axis.
+    /// Returns the setting without the axis.
     #[must_use]
     pub fn without(&self, axis: &str) -> Self {
         Self(self.0.iter().filter(|(name, _)| name != axis).cloned().collect())
     }
 
-    /// Whether it gives no axis a value.
+    /// Returns whether no axis has a value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Axes and values.
+    /// Returns the axes with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The value alone where it is one, else `width 16, depth 2`: how documents name an arm.
+    /// Returns the name of an arm in documents: the value if there is only one, otherwise `width 16, depth 2`.
     pub fn canonical(&self) -> String {
         match self.0.as_slice() {
             [(_, value)] => value.to_string(),
@@ -99,7 +99,8 @@ impl Setting {
     }
 }
 
-/// What a text has to be to be read as a type of Rust's own, whose errors say neither that nor what was given.
+/// Returns what is expected of a text that is parsed as `T`, if `T` is a type of the standard library. Such a type's
+/// error names neither what is expected nor the text.
 fn expected<T>() -> Option<String> {
     let whole =
         |least: i64, most: i64| format!("it has to be a whole number from {least} to {most}");
@@ -137,7 +138,7 @@ impl Hash for Setting {
 }
 
 impl fmt::Display for Setting {
-    /// `gelu lr 0.001 dropout 0.5`: texts say themselves what they are.
+    /// Writes `gelu lr 0.001 dropout 0.5`. A text value needs no name in front.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (name, value)) in self.0.iter().enumerate() {
             let space = if index == 0 { "" } else { " " };
@@ -160,7 +161,7 @@ impl Serialize for Setting {
     }
 }
 
-/// As documents have it: numbers as they were typed, `1e-3`.
+/// Serializes a setting for documents, with numbers as they were typed: `1e-3`.
 pub(crate) fn as_typed<S: Serializer>(setting: &Setting, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(setting.0.len()))?;
     for (name, value) in &setting.0 {
@@ -238,7 +239,7 @@ mod tests {
         assert!(refusal::<i64>("1e3").ends_with("it has to be a whole number"));
         assert!(refusal::<f64>("0,1").ends_with("it has to be a number, as in 0.1 or 1e-3"));
         assert!(refusal::<bool>("yes").ends_with("it has to be true or false"));
-        // What a type of somebody's own says stays.
+        // The error of another type is passed on.
         struct Even;
         impl FromStr for Even {
             type Err = &'static str;

@@ -1,4 +1,4 @@
-//! What runs differ by: axes with values, and settings that give each axis one.
+//! Axes with their values, and settings, which give each axis one value.
 
 mod axis;
 mod given;

@@ -7,15 +7,14 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-/// A value of an axis, which is the text that was typed: `1e3`, `1000` and `+1e3` are three. Numbers are equal
-/// where their bits are, and there are no others than those that [`number`] writes as they were typed.
+/// A value of an axis: the text that was typed, so `1e3`, `1000` and `+1e3` are three values. Numbers are equal if
+/// they are bit-identical. The only numbers are those that [`number`] writes as they were typed.
 ///
-/// Its content, which programs get, is [`content`](Self::content); as it is displayed it is one line of plain
-/// text.
+/// [`content`](Self::content) returns what programs get. The displayed form is one line of plain text.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
-    /// Yes or no.
+    /// True or false.
     Flag(bool),
     /// A number.
     Number(f64),
@@ -24,7 +23,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, where it is one, also one that stays a text because it was typed as `1e-3`.
+    /// Returns the number, if the value is one. This includes a number that is stored as text because it was typed as
+    /// `1e-3`.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -35,12 +35,12 @@ impl Value {
         }
     }
 
-    /// Whether it says by itself what it is: `gelu`, unlike 64 or `1e-3`.
+    /// Returns whether the value explains itself without the axis's name: `gelu`, unlike 64 or `1e-3`.
     pub fn is_word(&self) -> bool {
         matches!(self, Self::Text(text) if !text.is_empty()) && self.as_number().is_none()
     }
 
-    /// As it was typed, tabs and line feeds included: what a program gets.
+    /// Returns the value as it was typed, including tabs and line feeds. This is what a program gets.
     pub fn content(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => text.into(),
@@ -48,7 +48,7 @@ impl Value {
         }
     }
 
-    /// The text, where it is one.
+    /// Returns the text, if the value is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -56,7 +56,8 @@ impl Value {
         }
     }
 
-    /// As a JSON text for other programs: a number as it was typed, 32 and `12e45`, where JSON writes it so.
+    /// Returns the value as JSON text for other programs. A number stays as it was typed if that is valid JSON: 32
+    /// and `12e45`.
     pub fn to_json_text(&self) -> String {
         let content = self.content();
         let json: Result<serde_json::Number, _> = serde_json::from_str(&content);
@@ -104,8 +105,8 @@ impl fmt::Display for Value {
 impl FromStr for Value {
     type Err = Infallible;
 
-    /// `true` and `false`, a number where it would be written so (`0.1`, `64`), or else a text: `1.10` is a
-    /// version, `12e45` may be a commit, and both stay what they are.
+    /// Parses `true` and `false`, and a number if it would be written in the same way (`0.1`, `64`). Everything else
+    /// is text: `1.10` is a version, `12e45` may be a commit, and both stay as they are.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match text {
             "true" => Self::Flag(true),
@@ -188,7 +189,7 @@ mod tests {
         let values = texts.map(|text| text.parse::<Value>().unwrap());
         for (text, value) in texts.iter().zip(&values) {
             assert_eq!(value.content(), *text, "{value:?}");
-            // Through a file, too.
+            // The same holds after a round trip through a file.
             let file = toml::to_string(&std::collections::BTreeMap::from([("v", value)])).unwrap();
             let read: std::collections::BTreeMap<String, Value> = toml::from_str(&file).unwrap();
             assert_eq!((read["v"].content(), &read["v"]), ((*text).into(), value));

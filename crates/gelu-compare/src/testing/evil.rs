@@ -1,18 +1,18 @@
-//! What a terminal or a page would obey, put into every string of a file from somebody who means no good.
+//! Strings with characters that a terminal or a browser would act on, to put into every string of a file.
 
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A new title for the window, an empty screen, a colour by a single byte; a line that ends; text that
-/// runs backwards; marks of HTML, Markdown and CSV.
+/// Sets the window's title, clears the screen, sets a colour by a single byte; has a line break, text that runs
+/// backwards, and the special characters of HTML, Markdown and CSV.
 pub const EVIL: &str =
     "\u{1b}]0;evil\u{7}\u{1b}[2J\u{9b}31m\u{7f}\ngelu: a line\r\t\u{202e}\u{2066}<i>|&\"'`";
-/// The same as far as it can be the name of a folder.
+/// The same, as far as a folder's name can contain it.
 pub const EVIL_NAME: &str =
     "evil\u{1b}]0;evil\u{7}\u{1b}[2J\u{9b}31m\u{7f}\r\t\u{202e}\u{2066}<i>|&\"'`";
 
-/// What a terminal obeys, or what turns text round.
+/// Returns whether a terminal acts on the character, or the character reverses text.
 fn obeyed(c: char) -> bool {
     c.is_control() && c != '\n' || "\u{202e}\u{2066}".contains(c)
 }
@@ -30,7 +30,7 @@ pub fn assert_text(what: &str, bytes: &[u8]) -> String {
 
 pub type Leaf = Vec<String>;
 
-/// Where the strings of a tree are.
+/// Returns the paths of all strings of a tree.
 pub fn leaves(tree: &Value) -> Vec<Leaf> {
     let below = |key: String, value: &Value| {
         leaves(value).into_iter().map(move |rest| [vec![key.clone()], rest].concat())
@@ -49,7 +49,7 @@ pub fn leaves(tree: &Value) -> Vec<Leaf> {
     }
 }
 
-/// The tree with one of its strings made evil.
+/// Returns the tree with [`EVIL`] added to one of its strings.
 pub fn spoiled(tree: &Value, leaf: &Leaf) -> Value {
     let mut tree = tree.clone();
     let place = leaf.iter().fold(&mut tree, |value, key| match value {

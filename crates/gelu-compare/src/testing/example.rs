@@ -1,4 +1,4 @@
-//! A comparison to test reports on: plausible curves, made without training.
+//! A comparison to test reports with: plausible curves, made without training.
 
 use crate::comparison::statistics::Plan;
 use crate::extension::Extras;
@@ -9,8 +9,8 @@ use serde_json::Map;
 
 const EPOCHS: usize = 12;
 
-/// Two activations × two dropout rates × two learning rates × three seeds; the second learning
-/// rate is worse, and one of its runs diverged.
+/// Returns two activations × two dropout rates × two learning rates × three seeds. The second learning rate is worse,
+/// and one of its runs diverged.
 pub fn example() -> ComparisonSnapshot {
     let mut runs = Vec::new();
     for seed in 1..=3u64 {
@@ -94,7 +94,7 @@ pub fn example() -> ComparisonSnapshot {
     }
 }
 
-/// The same before anything was trained.
+/// Returns the first 12 runs of the [`example`] before any training.
 pub fn without_epochs() -> ComparisonSnapshot {
     let mut snapshot = example();
     snapshot.runs.truncate(12);
@@ -122,7 +122,7 @@ fn epoch(epoch: usize, level: f64, learning_rate: f64) -> EpochMetrics {
         .with("test_error", short(valid / 3.8))
 }
 
-/// That of an activation and two rates.
+/// Returns the setting of an activation, a learning rate and a dropout rate.
 pub fn setting(activation: &str, rate: f64, dropout: f64) -> Setting {
     let values = [Value::from(activation), rate.into(), dropout.into()];
     Setting::new(["activation", "lr", "dropout"].into_iter().zip(values))

@@ -1,5 +1,5 @@
-//! What the tests of these crates share: a comparison to show, programs in folders of their own, what pages quote, and
-//! strings that a terminal would obey.
+//! Test support that these crates share: an example comparison, programs in temporary folders, the commands that
+//! pages quote, and strings that a terminal would act on.
 
 #![allow(
     clippy::unwrap_used,

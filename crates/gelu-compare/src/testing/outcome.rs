@@ -1,8 +1,8 @@
-//! How a program ended.
+//! The outcome of a program.
 
 use std::process::Output;
 
-/// How the program ended.
+/// The exit status and output of a program.
 #[derive(Debug)]
 pub struct Outcome(pub Output);
 
@@ -19,14 +19,14 @@ impl Outcome {
         String::from_utf8(self.0.stderr.clone()).unwrap()
     }
 
-    /// Standard output of a run that has to succeed.
+    /// Returns standard output. Panics unless the program succeeded.
     #[track_caller]
     pub fn success(self) -> String {
         assert_eq!(self.code(), 0, "{}{}", self.stdout(), self.stderr());
         self.stdout()
     }
 
-    /// Standard error of a run that has to end with `code` and say `text`.
+    /// Returns standard error. Panics unless the program ended with `code` and standard error contains `text`.
     #[track_caller]
     pub fn refused(self, code: i32, text: &str) -> String {
         let said = self.stderr();

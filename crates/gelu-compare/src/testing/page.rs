@@ -1,16 +1,16 @@
-//! What a Markdown page quotes of a program.
+//! The commands that a Markdown page quotes.
 
-/// A command of the program as a page quotes it.
+/// A command of the program, as a page quotes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quoted {
-    /// Where it begins, from 1.
+    /// The line of the page on which the command begins, from 1.
     pub line: usize,
-    /// The words behind the program's name.
+    /// The words after the program's name.
     pub words: Vec<String>,
-    /// How many runs it makes, as the page has it: `N runs` in the comment behind the command, in the
-    /// paragraph behind its block, or in the rest of its sentence.
+    /// The number of runs that the page claims for the command: `N runs` in the comment after the command, in the
+    /// paragraph after its block, or in the rest of its sentence.
     pub runs: Option<usize>,
-    /// Whether it stands within a sentence, where a command may be named without what it needs.
+    /// Whether the command is part of a sentence, which may leave out required arguments.
     pub inline: bool,
 }
 
@@ -22,10 +22,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// What the page quotes of the program of that name.
+    /// Finds the commands of `program` that the page quotes.
     pub fn of(program: &str, markdown: &str) -> Self {
         let mut page = Self::default();
-        // Of the last block, whose number the next paragraph may say.
+        // The commands of the last block. The next paragraph may contain their number of runs.
         let mut pending = 0..0;
         for part in parts(markdown) {
             match part {
@@ -60,8 +60,8 @@ impl Page {
         }
     }
 
-    /// Gives the commands of a block that say no number themselves what the paragraph behind it says:
-    /// to the one comparison among them, or to all where it says `each`.
+    /// Adds the number of runs in the paragraph after a block to the block's commands that have none: to the only
+    /// comparison among them, or to all if the paragraph says `each`.
     fn attribute(&mut self, block: std::ops::Range<usize>, paragraph: &str) {
         let Some(said) = runs(paragraph) else { return };
         let silent = |command: &&mut Quoted| command.compares() && command.runs.is_none();
@@ -92,12 +92,12 @@ impl Page {
 }
 
 impl Quoted {
-    /// Whether it is one that trains runs.
+    /// Returns whether the command trains runs.
     pub fn compares(&self) -> bool {
         self.words.first().is_some_and(|word| word == "compare")
     }
 
-    /// The value of a flag.
+    /// Returns the value of a flag.
     pub fn flag(&self, name: &str) -> Option<&str> {
         let place = self.words.iter().position(|word| word == name)?;
         self.words.get(place + 1).map(String::as_str)
@@ -140,7 +140,7 @@ fn parts(markdown: &str) -> Vec<Part> {
     parts
 }
 
-/// The commands of a block, each with the lines that it goes on in, and how many lines before it.
+/// Returns the commands of a block, each with its continuation lines and the number of lines before it.
 fn whole_commands(block: &str) -> Vec<(usize, String)> {
     let mut commands = Vec::new();
     let (mut command, mut start) = (String::new(), 0);
@@ -154,7 +154,7 @@ fn whole_commands(block: &str) -> Vec<(usize, String)> {
                 command.push_str(line);
                 match shell_words::split(&command) {
                     Ok(_) => commands.push((start, std::mem::take(&mut command))),
-                    // A quotation goes on in the next line.
+                    // A quotation continues on the next line.
                     Err(_) => command.push('\n'),
                 }
             }
@@ -163,7 +163,7 @@ fn whole_commands(block: &str) -> Vec<(usize, String)> {
     commands
 }
 
-/// What stands between `&&`, `|` and `;`, without what is redirected.
+/// Splits words at `&&`, `|` and `;`, and drops redirections.
 fn simple_commands(words: &[String]) -> Vec<Vec<String>> {
     let apart = |word: &String| match word.strip_suffix(';') {
         Some(word) if !word.is_empty() => vec![word.to_owned(), ";".to_owned()],
@@ -174,8 +174,8 @@ fn simple_commands(words: &[String]) -> Vec<Vec<String>> {
     parts.map(|words| words.iter().take_while(|word| *word != ">").cloned().collect()).collect()
 }
 
-/// The words behind the program's name, or behind the `--` of a `cargo run --release` that starts it, as it
-/// starts `gelu` where nothing else is said; `None` of another command, and where something is left out.
+/// Returns the words after the program's name, or after the `--` of a `cargo run --release` that starts it (without a
+/// chosen package or binary, that is `gelu`). Returns `None` for other commands and for commands with an ellipsis.
 fn arguments(program: &str, words: &[String]) -> Option<Vec<String>> {
     let behind = |name: &str| words.iter().position(|word| word == name).map(|place| place + 1);
     let of_cargo = ["cargo", "run", "--release"].iter().eq(words.iter().take(3));
@@ -185,14 +185,14 @@ fn arguments(program: &str, words: &[String]) -> Option<Vec<String>> {
         true => behind("--").filter(|_| started == program)?,
         false => behind(program)?,
     };
-    // What a tool that starts it takes again.
+    // The words after `:::` are those of a tool that starts the command.
     let words = words[start..].iter().take_while(|word| *word != ":::");
     let words: Vec<String> = words.cloned().collect();
     let whole = !words.is_empty() && words.iter().all(|word| word != "…");
     whole.then_some(words)
 }
 
-/// Up to the end of the sentence.
+/// Returns the text up to the end of the sentence.
 fn sentence(text: &str) -> &str {
     let mut ends = text.match_indices(['.', '!', '?']).filter(|(at, mark)| {
         let rest = &text[at + mark.len()..];
@@ -208,7 +208,8 @@ struct Said {
     each: bool,
 }
 
-/// The first `144 runs`, `24 short runs` or `1 run`; a median of 5 runs is of some of them.
+/// Returns the first count, as in `144 runs`, `24 short runs` or `1 run`. Ignores counts after `of`, as in a median
+/// of 5 runs, because these are only some of the runs.
 fn runs(text: &str) -> Option<Said> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();

@@ -1,4 +1,4 @@
-//! A program in a folder of its own.
+//! Runs a program in a temporary folder.
 
 use super::Outcome;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A folder that is gone after the test, and the program started in it.
+/// A temporary folder for one test, with the program to start in it.
 #[derive(Debug)]
 pub struct Sandbox {
     pub folder: tempfile::TempDir,
@@ -20,9 +20,9 @@ impl Sandbox {
         Self { folder: tempfile::tempdir().unwrap(), program: program.to_path_buf() }
     }
 
-    /// Of an example, which `cargo test` builds.
+    /// Creates a sandbox for an example, which `cargo test` builds.
     pub fn of_example(name: &str) -> Self {
-        // target/release/deps/programs-… and target/release/examples
+        // The test is target/release/deps/programs-…, the example is in target/release/examples.
         let deps = std::env::current_exe().unwrap();
         Self::of(&deps.parent().unwrap().parent().unwrap().join("examples").join(name))
     }
@@ -41,7 +41,7 @@ impl Sandbox {
         Outcome(self.command(arguments).output().unwrap())
     }
 
-    /// The folders of a comparison's runs, by name.
+    /// Returns the folders of a comparison's runs, sorted by name.
     pub fn runs(&self, comparison: &str) -> Vec<PathBuf> {
         let runs = fs::read_dir(self.path(comparison).join("runs")).unwrap();
         let mut runs: Vec<PathBuf> = runs.map(|run| run.unwrap().path()).collect();
@@ -49,7 +49,7 @@ impl Sandbox {
         runs
     }
 
-    /// Works on a folder and is killed, each time after some run has come a little further.
+    /// Starts `times` workers on a comparison and kills each one after some run has made progress.
     pub fn killed_workers(&self, comparison: &str, times: usize) {
         let mut kills = 0;
         for _ in 0..times {
@@ -69,7 +69,7 @@ impl Sandbox {
         self.runs(comparison).iter().map(|run| lines(run).lines().count()).sum()
     }
 
-    /// The results of two comparisons are equal to the byte.
+    /// Checks that the results of two comparisons are identical to the byte.
     #[track_caller]
     pub fn are_equal(&self, one: &str, other: &str) {
         let (one, other) = (self.runs(one), self.runs(other));
@@ -81,7 +81,7 @@ impl Sandbox {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds. Panics after 60 seconds.
 #[track_caller]
 pub fn wait(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -91,7 +91,7 @@ pub fn wait(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Ends a process without a word.
+/// Kills a process and waits for its end.
 pub fn kill(process: &mut Child) {
     process.kill().unwrap();
     process.wait().unwrap();
@@ -101,7 +101,7 @@ fn names(runs: &[PathBuf]) -> Vec<String> {
     runs.iter().map(|run| run.file_name().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-/// What a run has come to: its metrics, and the files that its program made.
+/// Returns a run's results: its metrics, and the files that its program made.
 pub fn results(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = fs::read_dir(run).unwrap().map(|file| file.unwrap().path());
     let ends = |file: &PathBuf| {

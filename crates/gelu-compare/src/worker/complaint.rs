@@ -2,11 +2,12 @@ use crate::names::message_lines;
 use std::collections::VecDeque;
 use std::io::BufRead;
 
-/// So many lines are kept of what is said: those of the longest error, or of a panic.
+/// The limit for the lines of a message. The longest error has fewer.
 const LINES: usize = 20;
 
-/// What another process of the program `tool` has said last on standard error, read to its end: its last
-/// message with all its lines, or the last line of what is none, a panic for example.
+/// Returns the last message in `errors`, the standard error of another process of the program `tool`. A message
+/// starts with the program's name and has all its lines. Without a message, returns the last line, of a panic for
+/// example. Reads `errors` to the end.
 pub fn last_complaint(tool: &str, errors: impl BufRead) -> Option<String> {
     let prefix = format!("{tool}: ");
     let (mut lines, mut message) = (VecDeque::new(), false);

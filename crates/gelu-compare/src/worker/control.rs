@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a worker is told on its standard input, to end after the epoch under way.
+/// The line on a worker's standard input that makes the worker end after the current epoch.
 pub const STOP_AFTER_EPOCH: &str = "stop";
-/// What a worker is told on its standard input, to end after the batch under way.
+/// The line on a worker's standard input that makes the worker end after the current batch.
 pub const STOP_NOW: &str = "now";
 
-/// How training is stopped from outside. Clones stop the same runs.
+/// Stops training from outside. Clones stop the same runs.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     after_epoch: Arc<AtomicBool>,
@@ -15,32 +15,32 @@ pub struct Control {
 }
 
 impl Control {
-    /// Ends the run once the epoch under way is finished and saved.
+    /// Ends the run after the current epoch is finished and saved.
     pub fn stop_after_epoch(&self) {
         self.after_epoch.store(true, Ordering::SeqCst);
     }
 
-    /// Ends the run after the batch under way; the epoch is lost.
+    /// Ends the run after the current batch; the current epoch is lost.
     pub fn stop_now(&self) {
         self.now.store(true, Ordering::SeqCst);
     }
 
-    /// From now on nothing is shown.
+    /// Records that the terminal is gone, so that nothing is displayed from now on.
     pub fn terminal_is_gone(&self) {
         self.terminal_gone.store(true, Ordering::SeqCst);
     }
 
-    /// Whether an end was asked for, in whatever way.
+    /// Returns whether the run should end, either way.
     pub fn wants_stop(&self) -> bool {
         self.wants_stop_now() || self.after_epoch.load(Ordering::SeqCst)
     }
 
-    /// Whether the epoch under way is to be given up.
+    /// Returns whether the run should abandon the current epoch.
     pub fn wants_stop_now(&self) -> bool {
         self.now.load(Ordering::SeqCst)
     }
 
-    /// Whether there is nothing to show anything on.
+    /// Returns whether the terminal is gone.
     pub fn has_no_terminal(&self) -> bool {
         self.terminal_gone.load(Ordering::SeqCst)
     }

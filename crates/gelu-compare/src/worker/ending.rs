@@ -1,4 +1,4 @@
-//! How a session of a run ends.
+//! Records how a session of a run ends.
 
 use crate::measure::EpochMetrics;
 use crate::names::printable_in_one_line;
@@ -7,11 +7,12 @@ use crate::runs::{ClaimedRun, RunStatus, Spec};
 use crate::{Error, Result};
 use std::time::Duration;
 
-/// Records the end of a session in the run's folder: what it came to, or that it failed.
+/// Records the end of a session in the run's folder, and returns the run's new status. If `outcome` is an error,
+/// records that the run failed.
 ///
 /// # Errors
 ///
-/// That of the outcome, and when the end cannot be written.
+/// Returns the error in `outcome`, and an error if the end cannot be written.
 pub fn conclude<S: Spec>(
     run: &ClaimedRun<S>,
     outcome: Result<RunStatus>,
@@ -34,18 +35,18 @@ pub fn conclude<S: Spec>(
         Ok(_) | Err(Error::LeaseLost { .. }) => outcome,
         Err(error) => match fail(run, &error.to_string(), seconds, epochs) {
             Ok(status) if status.is_complete() => Ok(status),
-            // On a full disk that may fail too; the error itself still reaches the caller.
+            // On a full disk `fail` may fail too; the caller still gets the original error.
             _ => Err(error),
         },
     }
 }
 
-/// Records that a run failed, and says how it stands now: one that is complete stays so, whatever went
-/// wrong afterwards, and that is a warning in its log.
+/// Records that a run failed, and returns the run's new status. A complete run stays complete, even if something goes
+/// wrong afterwards; its log then gets a warning.
 ///
 /// # Errors
 ///
-/// When a failure cannot be written.
+/// Returns an error if the failure cannot be written.
 pub fn fail<S: Spec>(
     run: &ClaimedRun<S>,
     reason: &str,
@@ -66,11 +67,11 @@ pub fn fail<S: Spec>(
     ended.map(|()| status)
 }
 
-/// How long to wait before what a disk refused is tried again: a hiccup must not cost the results of a run.
+/// The waits before each new attempt to write. A brief failure of a disk must not cost the results of a run.
 const AGAIN: [Duration; 3] =
     [Duration::from_millis(10), Duration::from_millis(100), Duration::from_millis(400)];
 
-/// Tries it again a few times, unless another worker has taken the run.
+/// Calls `write` up to four times until it succeeds. Stops early if another worker has taken the run.
 fn insistently(mut write: impl FnMut() -> Result<()>) -> Result<()> {
     for pause in AGAIN {
         match write() {

@@ -1,8 +1,8 @@
 use crate::Result;
 use std::path::Path;
 
-/// Standard error goes into a run's log for as long as this lives: what a panic, an abort or a
-/// library says last is then found with the run it happened in.
+/// Redirects standard error to a run's log while this value lives. The last message of a panic, an abort or a library
+/// is then in the folder of the run that caused it.
 #[derive(Debug)]
 pub struct Redirected {
     #[cfg(unix)]
@@ -10,11 +10,11 @@ pub struct Redirected {
 }
 
 impl Redirected {
-    /// From now on into that file, which is made where there is none.
+    /// Redirects standard error to the file at `path`. Creates the file if necessary.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written, or the system lets nothing be redirected.
+    /// Returns an error if the file cannot be written or the system cannot redirect.
     #[cfg(unix)]
     pub fn to(path: &Path) -> Result<Self> {
         use crate::Error;
@@ -22,24 +22,24 @@ impl Redirected {
         let file = file.map_err(Error::io("create", path))?;
         use std::os::fd::AsFd;
         let failed = |error| Error::io("redirect output to", path)(error);
-        // Closed in whatever this process starts: a program may leave others behind, and who reads what is said here
-        // would hear from them for as long as they live.
+        // The duplicate is closed in child processes: a program may leave processes behind, and the reader of this
+        // process's standard error would wait for them.
         let before = std::io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
         nix::unistd::dup2_stderr(&file).map_err(|errno| failed(errno.into()))?;
         Ok(Self { before })
     }
 
-    /// There is no such thing here.
+    /// Does nothing on this system.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never returns an error.
     #[cfg(not(unix))]
     pub fn to(_path: &Path) -> Result<Self> {
         Ok(Self {})
     }
 
-    /// Standard error goes there until the process ends.
+    /// Redirects standard error until the process ends.
     pub fn for_good(self) {
         #[cfg(unix)]
         std::mem::forget(self);
@@ -49,7 +49,7 @@ impl Redirected {
 #[cfg(unix)]
 impl Drop for Redirected {
     fn drop(&mut self) {
-        // Where this fails, the log goes on being written to; nothing is lost.
+        // If this fails, further output goes to the log, so nothing is lost.
         let _ = nix::unistd::dup2_stderr(&self.before);
     }
 }

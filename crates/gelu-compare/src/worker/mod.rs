@@ -1,7 +1,7 @@
-//! A worker: a process that claims runs of a comparison's folder, one after the other.
+//! Workers: processes that claim runs of a comparison's folder, one run after the other.
 //!
-//! It needs nothing but the folder. `compare` starts some on its own machine ([`WorkerPool`]), a cluster's
-//! engine starts the same on its nodes, and they share the work by the leases of the runs.
+//! A worker needs only the folder. `compare` starts workers on its own machine ([`WorkerPool`]), and a cluster's
+//! scheduler starts them on its nodes. They share the work through the leases of the runs.
 
 mod complaint;
 mod control;

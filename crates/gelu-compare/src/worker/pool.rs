@@ -7,35 +7,35 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a worker that is to end at once may take over its batch, or over the end of its program beyond the time that
-/// this has.
+/// The extra time for a worker to finish its batch, or its program's end beyond the program's own limit, when the
+/// worker has to end at once.
 const GRACE: Duration = Duration::from_secs(3);
-/// Bytes of what a worker says that are kept: its last message is among them.
+/// The limit, in bytes, for the stored part of a worker's standard error. It includes the last message.
 const SAID: usize = 1 << 18;
-/// How often a worker that crashed is replaced, for each of the pool's places.
+/// The number of times that the pool replaces crashed workers, per place.
 const REPLACEMENTS: usize = 50;
 
-/// The workers that a comparison starts on its own machine.
+/// Options for the workers that a comparison starts on its own machine.
 #[derive(Clone, Debug)]
 pub struct PoolOptions {
-    /// The program, which understands `work`.
+    /// The program, which must have the command `work`.
     pub program: PathBuf,
-    /// How its messages begin.
+    /// The prefix of the program's messages.
     pub tool: String,
     /// The comparison's folder.
     pub folder: PathBuf,
-    /// Where each worker is.
+    /// One entry per worker.
     pub places: Vec<Place>,
-    /// How long a run may take to end that is to end at once.
+    /// The time limit for a run that has to end at once.
     pub grace: Duration,
 }
 
-/// What a worker has of its own.
+/// The arguments and variables of one worker.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// Arguments that the worker gets besides the folder: its device, for example.
+    /// The worker's arguments before the folder, such as its device.
     pub words: Vec<OsString>,
-    /// Variables of its environment, which the programs that it starts have, too.
+    /// The worker's environment variables, which the programs that it starts inherit.
     pub variables: Vec<(String, String)>,
 }
 
@@ -45,12 +45,12 @@ impl From<Vec<OsString>> for Place {
     }
 }
 
-/// A worker that ended with an error: what it said.
+/// The last message of a worker that ended with an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerFailure(pub String);
 
-/// Some worker processes on this machine. They end when nothing is wanted, and when whoever started
-/// them is gone: after the epoch they are at. A worker that crashes is replaced.
+/// Worker processes on this machine. They end when nothing is left to do, and after the current epoch when their
+/// parent process is gone. The pool replaces workers that crash.
 #[derive(Debug)]
 pub struct WorkerPool {
     options: PoolOptions,
@@ -65,13 +65,13 @@ struct Member {
     place: Place,
     process: Child,
     errors: Pipe,
-    /// What it said last on standard error.
+    /// The end of the worker's standard error so far.
     said: Vec<u8>,
 }
 
 impl Member {
-    /// Takes what it has said since, without waiting for it: whatever it has started may have its standard error open
-    /// for longer than it lives.
+    /// Reads new output of the worker without waiting. The worker's children may have its standard error open for
+    /// longer than the worker lives.
     fn listen(&mut self) {
         let Self { errors, said, .. } = self;
         while let Ok(Reading::Bytes(_)) = errors.read(|bytes| said.extend_from_slice(bytes)) {
@@ -79,7 +79,7 @@ impl Member {
         }
     }
 
-    /// Its last complaint, once it has ended.
+    /// Returns the worker's last message. Call it after the worker has ended.
     fn complaint(mut self, tool: &str) -> Option<String> {
         let Self { errors, said, .. } = &mut self;
         let _ = errors.read_rest(|bytes| {
@@ -89,7 +89,8 @@ impl Member {
         last_complaint(tool, &said[..])
     }
 
-    /// Ends it. One that hangs in the system, on a disk that does not answer for example, is not waited for.
+    /// Kills the worker. Stops waiting after [`GRACE`], because a worker may hang in the system, for example on a
+    /// disk that does not respond.
     fn kill(&mut self) {
         let _ = self.process.kill();
         let deadline = Instant::now() + GRACE;
@@ -100,11 +101,11 @@ impl Member {
 }
 
 impl WorkerPool {
-    /// Starts a worker in every place.
+    /// Starts one worker per place.
     ///
     /// # Errors
     ///
-    /// When the program cannot be started.
+    /// Returns an error if the program cannot be started.
     pub fn start(options: PoolOptions) -> Result<Self> {
         let replacements = REPLACEMENTS * options.places.len();
         let places = options.places.clone();
@@ -122,7 +123,7 @@ impl WorkerPool {
         Ok(pool)
     }
 
-    /// Whether all workers have ended. Replaces those that crashed.
+    /// Returns whether all workers have ended. Replaces those that crashed.
     pub fn is_finished(&mut self) -> bool {
         let mut index = 0;
         while index < self.workers.len() {
@@ -142,12 +143,12 @@ impl WorkerPool {
         self.workers.is_empty()
     }
 
-    /// Lets every worker finish and save its epoch, and take no other run.
+    /// Makes every worker finish and save its epoch, and then end.
     pub fn stop_after_epoch(&mut self) {
         self.tell(STOP_AFTER_EPOCH);
     }
 
-    /// Ends every worker after the batch it is at; the epochs under way are lost.
+    /// Ends every worker after its current batch; the current epochs are lost.
     pub fn stop_now(&mut self) {
         self.tell(STOP_NOW);
         let deadline = Instant::now() + self.options.grace + GRACE;
@@ -158,12 +159,12 @@ impl WorkerPool {
         self.workers.clear();
     }
 
-    /// Whether the workers were asked to end before they were done.
+    /// Returns whether the workers were asked to end before they were done.
     pub fn was_stopped(&self) -> bool {
         self.stopping
     }
 
-    /// The workers that ended with an error.
+    /// Returns the workers that ended with an error.
     pub fn failures(&self) -> &[WorkerFailure] {
         &self.failures
     }
@@ -172,7 +173,7 @@ impl WorkerPool {
         self.stopping = true;
         for worker in &mut self.workers {
             let input = worker.process.stdin.as_mut();
-            // A worker that has just ended needs no telling.
+            // Writing fails if the worker has just ended, which is fine.
             let _ = input.map(|input| writeln!(input, "{what}"));
         }
     }
@@ -183,10 +184,10 @@ impl WorkerPool {
         command.arg("work").args(&place.words).arg("--supervised");
         command.envs(place.variables.iter().map(|(name, value)| (name, value)));
         command.args(["--slots", &places.len().to_string()]);
-        // Its name may begin like a flag.
+        // `--` is needed because the folder's name may begin like a flag.
         command.arg("--").arg(folder);
-        // Ctrl-C reaches every process of a terminal's foreground group; it is the comparison that
-        // decides.
+        // Ctrl-C reaches every process of a terminal's foreground group. Workers get their own group, because the
+        // comparison's process decides when they end.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command
@@ -209,7 +210,7 @@ impl WorkerPool {
                 let problem = complaint.unwrap_or_else(|| format!("a worker ended by {status}"));
                 self.failures.push(WorkerFailure(problem));
             }
-            // Killed, or crashed: the run it was at says more, and another goes on with it.
+            // The worker was killed or has crashed. The run's folder says more, and another worker continues the run.
             _ if self.stopping => {}
             _ if self.replacements > 0 => {
                 self.replacements -= 1;

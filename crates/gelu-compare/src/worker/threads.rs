@@ -1,20 +1,20 @@
-//! How many threads a run trains with: the processor's cores, divided among the runs that are left.
+//! The number of threads that a run trains with: the processor's cores, divided among the remaining runs.
 
 use std::num::NonZero;
 
-/// What there is to be divided.
+/// The cores to divide among runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cores {
-    /// Cores of the processor that this process may use.
+    /// The number of the processor's cores that this process may use.
     available: usize,
-    /// Threads that `RAYON_NUM_THREADS` gives every run, whatever there is.
+    /// The number of threads that `RAYON_NUM_THREADS` sets for every run; it overrides the division.
     chosen: Option<usize>,
-    /// Runs that train on them at the same time, where there are so many left.
+    /// The maximum number of runs that train at the same time.
     slots: usize,
 }
 
 impl Cores {
-    /// This machine's, for so many runs at a time.
+    /// Returns this machine's cores, for `slots` runs at a time.
     pub fn here(slots: usize) -> Self {
         let chosen = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
         Self {
@@ -24,8 +24,8 @@ impl Cores {
         }
     }
 
-    /// The threads of one of the runs that are `left`, itself among them, for a network that gains
-    /// nothing from more than `useful`.
+    /// Returns the number of threads for one of `left` remaining runs, itself included. `useful` is the number of
+    /// threads beyond which the network gains nothing.
     pub fn share(&self, left: usize, useful: usize) -> usize {
         let runs = left.min(self.slots).max(1);
         self.chosen.unwrap_or_else(|| (self.available / runs).clamp(1, useful.max(1)))

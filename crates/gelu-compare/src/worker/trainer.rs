@@ -3,33 +3,32 @@ use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, Experiment, RunStatus};
 use std::sync::Arc;
 
-/// What trains the runs of an experiment, in a worker's process.
+/// Trains the runs of an experiment, in a worker's process.
 pub trait Trainer {
-    /// Whose runs it trains.
+    /// The experiment whose runs it trains.
     type Experiment: Experiment;
 
-    /// Refuses a run that cannot be trained here, before it gets a folder.
+    /// Checks that a run can be trained here, before the run gets a folder.
     ///
     /// # Errors
     ///
-    /// Why it cannot.
+    /// Returns the reason if the run cannot be trained.
     fn check(&self, _spec: &SpecOf<Self>) -> Result<()> {
         Ok(())
     }
 
-    /// What a run is to be trained with and on, where so many are left, itself among them.
+    /// Returns the environment for training a run, when `left` runs remain, this one included.
     fn environment(&self, comparison: &Comparison<Self::Experiment>, left: usize) -> Environment;
 
-    /// Trains a run to its end, going on where an earlier session stopped, and says in its folder how that
-    /// went.
+    /// Trains a run to its end, continuing where an earlier session stopped. Writes the outcome to the run's folder.
     ///
     /// # Errors
     ///
-    /// When its results cannot be saved, or another worker has taken the run over.
+    /// Returns an error if the results cannot be saved, or if another worker has taken the run over.
     ///
     /// # Panics
     ///
-    /// Where training does; the run is then as its last epoch left it.
+    /// Panics if the training code panics; the run then has the state of its last epoch.
     fn train(
         &mut self,
         run: &Arc<ClaimedRun<SpecOf<Self>>>,
@@ -39,5 +38,5 @@ pub trait Trainer {
     ) -> Result<RunStatus>;
 }
 
-/// What the runs are made from that something trains.
+/// The type from which the runs of a [`Trainer`] are made.
 pub type SpecOf<T> = <<T as Trainer>::Experiment as Experiment>::Spec;

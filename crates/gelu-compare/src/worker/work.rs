@@ -9,54 +9,53 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait where all that is wanted is held by others: at first not for long, since runs that
-/// began together end together.
+/// The shortest and the longest wait while other workers hold all remaining runs. The first wait is short, because
+/// runs that began together end together.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
-/// So many processes may crash on a run, one after the other and without finishing an epoch, before
-/// the run is taken for the cause.
+/// The number of crashes in the same epoch of a run after which the run counts as their cause.
 const CRASHES: usize = 3;
-/// So many may vanish without a word. Most of them are killed for reasons of their own: a job that is
-/// pre-empted, a machine that is switched off. But a system that is out of memory leaves no word
-/// either.
+/// The number of processes that may disappear without a message in the same epoch of a run. Most of them were killed
+/// for other reasons: a pre-empted job, a machine that was switched off. But a process also disappears without a
+/// message when memory runs out.
 const DEATHS: usize = 25;
 
-/// How a worker ended.
+/// The reason why a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing is wanted any more.
+    /// Nothing is left to do.
     Done,
-    /// It was asked to end, and there is more to do.
+    /// The worker was asked to end, and more is left to do.
     Interrupted,
-    /// A run panicked, and the process should not be trusted with another. A new one can go on.
+    /// A run panicked, so this process should not train another run. A new process can continue.
     Panicked,
 }
 
-/// See the [module](super).
+/// A worker; see the [module](super).
 #[derive(Debug)]
 pub struct Worker<T: Trainer> {
     reader: ComparisonReader<T::Experiment>,
     trainer: T,
     watch: Watch,
     control: Control,
-    /// Runs that this process could not work on, and why. It does not try them again.
+    /// Runs that this process could not work on, with the reasons. It does not try them again.
     given_up: HashMap<RunKey, String>,
-    /// Whether it tries all runs, even where the first of every arm fail alike.
+    /// Whether to continue when the first runs of all arms fail alike.
     keep_going: bool,
 }
 
-/// What became of a run that was wanted.
+/// The result of an attempt to work on a run.
 enum Attempt {
-    /// This worker trained it, or ended it.
+    /// This worker trained or ended the run.
     Worked,
-    /// This worker tried it, and it failed.
+    /// This worker tried the run, and the run failed.
     Failed,
-    /// Others work on it, or have.
+    /// Another worker works on the run, or has finished it.
     Passed,
     Panicked,
 }
 
 impl<T: Trainer> Worker<T> {
-    /// A worker on a comparison.
+    /// Creates a worker on the comparison of `reader`.
     pub fn new(reader: ComparisonReader<T::Experiment>, trainer: T, control: Control) -> Self {
         Self {
             reader,
@@ -68,18 +67,18 @@ impl<T: Trainer> Worker<T> {
         }
     }
 
-    /// The same; where asked, it goes on though the first run of every arm has failed alike.
+    /// Sets whether the worker continues when the first runs of all arms have failed alike.
     #[must_use]
     pub fn keep_going(self, keep_going: bool) -> Self {
         Self { keep_going, ..self }
     }
 
-    /// Works until nothing is wanted, or until it is asked to stop.
+    /// Works until nothing is left to do or the worker is asked to stop.
     ///
     /// # Errors
     ///
-    /// When nothing is left but runs that could not be worked on: what was wrong with the first. When the first
-    /// run of every arm has failed [alike](common_failure).
+    /// Returns an error if only runs are left that could not be worked on; it describes the first problem. Also
+    /// returns an error if the first runs of all arms have failed [alike](common_failure).
     pub fn work(&mut self) -> Result<Outcome> {
         let mut pause = PAUSES[0];
         loop {
@@ -96,7 +95,7 @@ impl<T: Trainer> Worker<T> {
             }
             let mine = |key: &&RunKey| !self.given_up.contains_key(*key);
             let mut mine: Vec<RunKey> = wanted.iter().filter(mine).cloned().collect();
-            // Runs that processes have died on come last, so that the others get done.
+            // Runs that have killed processes come last, so that the others get done.
             let deaths: HashMap<&RunKey, usize> =
                 snapshot.runs.iter().map(|run| (&run.key, run.deaths())).collect();
             mine.sort_by_key(|key| deaths.get(key).copied().unwrap_or(0));
@@ -112,7 +111,7 @@ impl<T: Trainer> Worker<T> {
                     Ok(Attempt::Worked) => worked = true,
                     Ok(Attempt::Passed) => {}
                     Ok(Attempt::Panicked) => return Ok(Outcome::Panicked),
-                    // Others may have failed alike.
+                    // The failures may be alike, which the loop checks first.
                     Ok(Attempt::Failed) => {
                         worked = true;
                         break;
@@ -134,7 +133,7 @@ impl<T: Trainer> Worker<T> {
         }
     }
 
-    /// Waits for others, but not for longer than it takes to be asked to stop.
+    /// Waits, in ten steps so that it notices a request to stop.
     fn wait(&self, pause: Duration) {
         let step = pause / 10;
         for _ in 0..10 {
@@ -153,14 +152,14 @@ impl<T: Trainer> Worker<T> {
         Error::data(self.reader.folder().path(), Place::File, problem, "")
     }
 
-    /// `left` is how many runs are not over, this one among them.
+    /// Works on the run of `key`. `left` is the number of runs that are not over, this one included.
     fn attempt(&mut self, key: &RunKey, left: usize) -> Result<Attempt> {
         let spec = self
             .reader
             .comparison()
             .spec(key)
             .ok_or_else(|| Error::Usage(format!("this program cannot train a run of {key}")))?;
-        // What is not known cannot be trained, and its run gets no folder.
+        // A run that cannot be trained must not get a folder.
         self.trainer.check(&spec)?;
         let folder = self.reader.folder().run(&spec)?;
         if folder.status().is_ok_and(|file| file.status.is_over() && is_whole(&folder, &spec)) {
@@ -176,7 +175,7 @@ impl<T: Trainer> Worker<T> {
             return Ok(Attempt::Failed);
         }
         let environment = self.trainer.environment(self.reader.comparison(), left);
-        // Before anything that memory may not suffice for.
+        // The session begins before any step for which memory may not suffice.
         run.begin_session(&environment, folder.metrics().map_or(0, |epochs| epochs.len()))?;
         let run = Arc::new(run);
         let _log = Redirected::to(&run.log_file())?;
@@ -187,7 +186,7 @@ impl<T: Trainer> Worker<T> {
         match trained {
             Ok(Ok(RunStatus::Failed { .. })) => Ok(Attempt::Failed),
             Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),
-            // The run itself says so, if the disk let it.
+            // The run's folder contains the error too, unless the disk refused it.
             Ok(Err(error)) => Err(error),
             Err(panic) => {
                 let reason = format!("panicked: {}", panic_message(panic.as_ref()));
@@ -199,7 +198,7 @@ impl<T: Trainer> Worker<T> {
     }
 }
 
-/// Takes a run that others do not work on, and have not ended since it was looked at.
+/// Claims a run, unless another worker works on it or has ended it in the meantime.
 fn take<S: Spec>(
     folder: &RunFolder,
     spec: &S,
@@ -217,14 +216,15 @@ fn take<S: Spec>(
     Ok(Some(run))
 }
 
-/// Whether a finished run has all its epochs: one whose table was cut short is trained again.
+/// Returns whether a run is not finished or has all its epochs. A finished run whose table was cut short is trained
+/// again.
 fn is_whole(folder: &RunFolder, spec: &impl Spec) -> bool {
     let finished = folder.status().is_ok_and(|file| file.status == RunStatus::Finished);
     let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
     !finished || crate::runs::is_whole(spec, epochs)
 }
 
-/// Why a run is given up after these deaths, if it is.
+/// Returns the reason to give up a run after these `deaths`, if there is one.
 fn hopeless(deaths: &[Provenance]) -> Option<String> {
     let crashes = deaths.iter().filter(|session| !session.log.is_empty()).count();
     if crashes < CRASHES && deaths.len() < DEATHS {
@@ -235,18 +235,18 @@ fn hopeless(deaths: &[Provenance]) -> Option<String> {
     Some(format!("{} processes died in the same epoch{said}", deaths.len()))
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "without a message".to_owned())
 }
 
-/// Takes up again what failed before: it is wanted once more.
+/// Marks all failed runs as interrupted, so that workers try them again.
 ///
 /// # Errors
 ///
-/// When a run's folder cannot be read or written.
+/// Returns an error if a run's folder cannot be read or written.
 pub fn take_up_failed<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result<()> {
     let mut watch = Watch::default();
     for run in reader.snapshot().runs {
@@ -254,7 +254,7 @@ pub fn take_up_failed<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result
         let Some(spec) = reader.comparison().spec(&run.key) else { continue };
         let folder = reader.folder().run(&spec)?;
         let silence = reader.comparison().silence();
-        // Where somebody works on it, it has been taken up already.
+        // If another worker holds the run, it is already being retried.
         if let Ok(claimed) = ClaimedRun::claim(&folder, &spec, &mut watch, silence)? {
             claimed.forget_deaths()?;
             claimed.set_status(RunStatus::Interrupted, run.seconds)?;

@@ -1,14 +1,14 @@
-//! A run is its command and what the files hold that this names: a changed program makes new runs.
+//! A run's identity includes the contents of the files that its command names, so a changed program makes new runs.
 
 use gelu_compare::testing::Outcome;
 use gelu_compare::testing::Sandbox;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// What is said before two seeds are run.
+/// The warning before two seeds are run.
 const TWO_SEEDS: &str = "gelu-compare: 2 seeds cannot decide a comparison, whatever they show: that takes 6 or more (--seeds 6)\n";
 
-/// A folder with programs that note how often they were started.
+/// A folder with programs that count their starts.
 struct Programs(Sandbox);
 
 impl std::ops::Deref for Programs {
@@ -24,7 +24,7 @@ impl Programs {
         Self(crate::program())
     }
 
-    /// Writes a program with a loss around that number, which notes how often it was started.
+    /// Writes a program that counts its starts and has a loss near `loss`.
     fn program(&self, name: &str, loss: &str) {
         let text = format!(
             "#!/bin/sh\necho x >> starts\nawk -v s=$1 'BEGIN {{ srand(s + 1000 * {loss}); printf \"{{\\\"loss\\\": %.6f}}\\n\", {loss} + 0.01 * rand() }}'\n"
@@ -145,7 +145,7 @@ fn a_folder_made_before_contents_were_recorded_goes_on() {
     sandbox.program("after", "0.9");
     let judge = |seeds: &str| sandbox.judge(&["--seeds", seeds, "--out", "old"]);
     judge("8").success();
-    // As an earlier version wrote it.
+    // Removes what an earlier version did not record.
     let file = sandbox.path("old/comparison.toml");
     let text = fs::read_to_string(&file).unwrap();
     let mut old: toml::Table = text.parse().unwrap();

@@ -1,4 +1,4 @@
-//! What runs cost besides the programs themselves.
+//! The overhead of runs beyond the programs themselves.
 
 use super::failing::compared;
 use crate::scripted;
@@ -11,7 +11,7 @@ fn ten_times_the_epochs_take_about_ten_times_as_long() {
     let seconds = |epochs: &str| {
         let script = format!("seq -f '{{\"epoch\": %.0f, \"error\": 0.5}}' 1 {epochs}");
         let began = Instant::now();
-        // So that it fails, and does not go on for hours.
+        // With the timeout it fails instead of running for hours.
         let (sandbox, outcome) = compared(&script, &["--timeout", "300"]);
         outcome.success();
         let seconds = began.elapsed().as_secs_f64();
@@ -29,7 +29,7 @@ fn ten_times_the_epochs_take_about_ten_times_as_long() {
     assert!(many < 40.0 * few, "20,000 epochs took {few} s, 200,000 took {many} s");
 }
 
-/// What a run of a process costs beside the process, in seconds on the clock: only where it is asked for.
+/// Measures the overhead of a run beyond its process, in seconds. Only runs on request.
 #[test]
 fn many_short_processes_cost_little_besides_themselves() {
     let Some(runs) = std::env::var("GELU_MANY_RUNS").ok() else {

@@ -26,7 +26,7 @@ echo "{\"error\": 0.$1$2}""#;
     wait("the first run", || sandbox.path("began").exists());
     let interrupt = Command::new("kill").args(["-INT", &judge.id().to_string()]).status();
     assert!(interrupt.unwrap().success());
-    // The run under way ends as it would.
+    // The current run ends normally.
     std::thread::sleep(Duration::from_millis(300));
     fs::write(sandbox.path("go"), "").unwrap();
     let said = Outcome(judge.wait_with_output().unwrap()).refused(130, "interrupted");
@@ -42,7 +42,7 @@ echo "{\"error\": 0.$1$2}""#;
     assert!(said.contains("sh train.sh 1 {seed} beats"), "{said}");
 }
 
-/// Whether a process goes on; nobody may have asked yet how one ended.
+/// Returns whether a process runs. A zombie counts as ended, because its parent may not have waited for it yet.
 #[cfg(target_os = "linux")]
 fn goes_on(process: &str) -> bool {
     let text = fs::read_to_string(format!("/proc/{process}/stat"));
@@ -52,7 +52,7 @@ fn goes_on(process: &str) -> bool {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_program_whose_worker_was_killed_is_ended_before_its_run_begins_anew() {
-    // What it has saved after the first epoch it goes on from. What it starts itself outlives its worker.
+    // The program continues from what it saved after the first epoch. Its child outlives the worker.
     let script = r#"cd "$GELU_RUN"
 [ -e saved ] || echo '{"epoch": 1, "error": 0.7}'
 touch saved
@@ -77,7 +77,7 @@ wait"#;
     wait("the program's end, with its worker", || !goes_on(program));
     assert!(goes_on(left), "it goes on alone");
     let mut second = worker();
-    // Of the same run; the other one may be taken first.
+    // The second session must be of the same run; the worker may take the other run first.
     wait("session 2", || {
         let of_run =
             |run: PathBuf| fs::read_to_string(run.join("kept/sessions")).unwrap_or_default();
@@ -101,13 +101,13 @@ wait"#;
     }
 }
 
-/// The tables of a comparison's runs, in order.
+/// Returns the tables of a comparison's runs, in order.
 pub(crate) fn tables(sandbox: &Sandbox) -> Vec<String> {
     let runs = sandbox.runs("results/train").into_iter();
     runs.map(|run| fs::read_to_string(run.join("metrics.csv")).unwrap_or_default()).collect()
 }
 
-/// The clock of whoever reads a program's output has no say in what it told.
+/// The timing of reads must not affect which lines count.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_slow_disk_loses_no_line() {
@@ -144,7 +144,7 @@ ssize_t write(int file, const void *bytes, size_t count) {
     assert_eq!(tables(&sandbox), ["epoch,error\n1,0.9\n2,0.1\n"; 2]);
 }
 
-/// Leaves a process behind whose outputs are those, in a session of its own.
+/// Returns a script that leaves a process behind with these outputs, in its own session.
 #[cfg(target_os = "linux")]
 fn leaving(outputs: &str) -> String {
     format!(
@@ -154,7 +154,7 @@ echo '{{"error": 0.5}}'"#
     )
 }
 
-/// Ends what was left behind; how much of it there still was.
+/// Kills the processes that were left behind, and returns how many were alive.
 #[cfg(target_os = "linux")]
 fn end_left(sandbox: &Sandbox) -> usize {
     let entries = fs::read_dir(sandbox.folder.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -168,7 +168,7 @@ fn end_left(sandbox: &Sandbox) -> usize {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_comparison_does_not_wait_for_what_its_programs_leave_behind() {
-    // A daemon closes its outputs, and nothing else that it does not know.
+    // A daemon closes its outputs, but not unknown file descriptors.
     let began = Instant::now();
     let (sandbox, outcome) = compared(&leaving("> /dev/null 2>&1"), &[]);
     assert_eq!(end_left(&sandbox), 2, "they outlive the comparison");
@@ -176,7 +176,7 @@ fn a_comparison_does_not_wait_for_what_its_programs_leave_behind() {
     assert!(began.elapsed() < Duration::from_secs(150));
 }
 
-/// Of so many runs, each leaves a process that has both its outputs open.
+/// Each run leaves a process that keeps both outputs of the run open.
 #[test]
 #[cfg(target_os = "linux")]
 fn outputs_that_are_kept_open_cost_no_descriptors() {
@@ -248,7 +248,7 @@ fn two_workers_share_a_comparison_that_was_made_for_another_engine() {
     assert!(script.success().contains("#SBATCH --array"));
 }
 
-/// As Slurm ends a job: whoever is in it is sent a signal, the program as well as its worker.
+/// Slurm ends a job this way: it sends a signal to all processes, the program as well as its worker.
 #[test]
 fn a_program_that_is_ended_with_its_worker_has_not_failed() {
     for (out, order) in [("program-first", "$$ $PPID"), ("worker-first", "$PPID $$")] {

@@ -1,4 +1,4 @@
-//! Programs that fail, diverge or print what is no number.
+//! Programs that fail, diverge, or print values that are not numbers.
 
 use super::ending::tables;
 use super::judging::PRINTS_ERRORS;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// A comparison of two settings with one seed, by a script.
+/// Compares two settings with one seed, by a script.
 pub(crate) fn compared(script: &str, more: &[&str]) -> (Sandbox, Outcome) {
     let sandbox = scripted(script);
     let arguments = ["compare", "sh train.sh {x} {seed}", "--compare", "x=1,2", "--seeds", "1"];
@@ -90,7 +90,7 @@ sleep 60"#;
     }
 }
 
-/// A table that cannot be written is a copy: the program goes on, and what it told is not lost.
+/// The table is only a copy. If it cannot be written, the program continues, and its reports are not lost.
 #[test]
 fn results_that_a_disk_does_not_take_are_written_by_the_next_command() {
     let script = r#"echo x >> starts
@@ -113,7 +113,7 @@ for epoch in 1 2 3; do echo "{\"epoch\": $epoch, \"error\": 0.$epoch}"; sleep 0.
     }
 }
 
-/// A program whose script is not there, with as many settings and seeds as it takes to be sorry.
+/// Starts a program whose script does not exist, with the given settings and seeds.
 fn mistyped(more: &[&str]) -> Outcome {
     let sandbox = scripted(PRINTS_ERRORS);
     let command = "sh nowhere/tarin.sh {seed} {worse}";
@@ -137,7 +137,7 @@ fn where_the_first_run_of_every_setting_fails_alike_no_other_is_started() {
     assert!(said.contains("--keep-going") && said.contains("it ended with exit code"), "{said}");
     let all = self::states(&mistyped(&["--keep-going"]));
     assert!(all.iter().all(|state| state == "failed") && all.len() == 16, "{all:?}");
-    // One that can be run at all shows that the others may be, too.
+    // A run that succeeds shows that others may succeed too.
     let sandbox = scripted(&format!("[ $2 = 20 ] && exit 3\n{PRINTS_ERRORS}"));
     let compare = ["compare", "sh train.sh {seed} {worse}", "--compare", "worse=0,20"];
     let some = sandbox.run(&[&compare[..], &["--metric", "error", "--json"]].concat());
@@ -155,7 +155,7 @@ fn a_mistyped_measure_is_put_right_in_the_same_folder() {
     let meant = "it never reported eror: it reported valid_loss, error; did you mean `error`?";
     judge("eror").refused(1, meant);
     let said = judge("error").success();
-    // Nobody has seen a result of a measure yet.
+    // No results of a measure existed yet.
     assert!(!said.contains("unplanned"), "{said}");
     let before = fs::read_to_string(sandbox.path("one/runs.csv")).unwrap();
     let later = judge("valid_loss");
@@ -167,7 +167,7 @@ fn a_mistyped_measure_is_put_right_in_the_same_folder() {
     let document = fs::read_to_string(sandbox.path("one/results.json")).unwrap();
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["criterion"]["later_measures"][0]["instead_of"], "error");
-    // No run was run again.
+    // No run was repeated.
     assert_eq!(fs::read_to_string(sandbox.path("one/runs.csv")).unwrap(), before);
     let unreported = "not all of them reported accuracy: there are valid_loss, error; name another";
     let said = judge("accuracy").refused(1, unreported);

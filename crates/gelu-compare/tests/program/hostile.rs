@@ -1,12 +1,12 @@
-//! Folders, programs and tables from somebody who means no good: whatever `gelu-compare` says of them is
-//! text.
+//! Folders, programs and tables from untrusted sources. Everything that `gelu-compare` prints about them must be
+//! plain text.
 
 use gelu_compare::testing::Sandbox;
 use gelu_compare::testing::{EVIL, EVIL_NAME, assert_text, leaves, read, spoiled, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a command says: on standard output and on standard error.
+/// Returns standard output and standard error of a command, after checking that both are plain text.
 #[track_caller]
 fn says(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let output = sandbox.command(arguments).output().unwrap();
@@ -14,7 +14,7 @@ fn says(sandbox: &Sandbox, arguments: &[&str]) -> String {
     assert_text(&what, &output.stdout) + &assert_text(&what, &output.stderr)
 }
 
-/// Everything that a report leaves behind.
+/// Checks all files of a report.
 #[track_caller]
 fn assert_files(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -45,7 +45,7 @@ fn whatever_a_folder_holds_is_shown_as_text() {
             let described = leaf[0] == "description";
             let mut spoiled = spoiled(&whole, &leaf);
             if described {
-                // Only other kinds of programs read it.
+                // Only other kinds of programs read the description.
                 spoiled["description"]["tool"] = "other".into();
             }
             write(&file, &spoiled);
@@ -66,7 +66,7 @@ fn whatever_a_folder_holds_is_shown_as_text() {
 fn whatever_a_program_prints_is_shown_as_text() {
     let sandbox = crate::program();
     let escaped = serde_json::to_string(EVIL).unwrap();
-    // A measure and an output of evil, and then a failure, which is told by the last lines.
+    // The program prints an evil measure and evil output, and then fails, so that the report quotes its last lines.
     let script = format!(
         "cat <<'END'\n{{\"loss\": 1, {escaped}: 1}}\n{EVIL}\nEND\necho '{{\"loss\": '$1'}}'\nexit $2\n"
     );
@@ -104,7 +104,7 @@ fn whatever_a_table_holds_is_judged_in_text() {
     assert!(said.contains("plain beats "), "{said}");
     assert_text("forest.svg", &fs::read(sandbox.path("forest.svg")).unwrap());
     says(&sandbox, &[&judge[..], &["--json"]].concat());
-    // Refused by names of the table's own.
+    // These are errors that quote names from the table.
     for wrong in [["--compare", "b"], ["--baseline", EVIL_NAME], ["--each", EVIL]] {
         says(&sandbox, &[&judge[..], &wrong].concat());
     }

@@ -1,4 +1,4 @@
-//! `gelu-compare compare` and `judge`: programs of any language, as their users start them.
+//! Tests of `gelu-compare compare` and `judge` with programs in other languages.
 
 use crate::scripted;
 use gelu_compare::testing::{Outcome, Sandbox};
@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Prints an error that depends on the seed, and on what is its second argument in thousandths.
+/// A script that prints an error. The error depends on the seed and on the second argument, in thousandths.
 pub(crate) const PRINTS_ERRORS: &str = r#"echo "begins"
 awk -v seed="$1" -v worse="$2" 'BEGIN { for (e = 1; e <= 2; e++)
     printf "{\"epoch\": %d, \"valid_loss\": %f, \"error\": %f}\n", e, 1 / e,
@@ -115,7 +115,7 @@ echo "{\"valid_loss\": $loss, \"accuracy\": 0.$((700 + $1 % 3 + $4 - worse))}"
         assert!(difference["sentence"].as_str().unwrap().starts_with("gelu beats relu by 0.009"));
     }
     assert_eq!(differences[1]["width"], 32.0);
-    // The same command has nothing left to do, and another comparison is not mixed into it.
+    // The same command has nothing left to do, and another comparison is not mixed into the folder.
     assert_eq!(crate::document(&sandbox, &arguments), document);
     let changed =
         ["compare", "sh train.sh {seed} {activation}", "--compare", "activation=gelu,relu"];
@@ -203,12 +203,12 @@ fn wrong_usage_is_told_to_the_person_who_can_put_it_right() {
     assert!(!sandbox.path("results").exists(), "what is refused leaves nothing");
 }
 
-/// The program in C that the book has.
+/// Tests the book's C program.
 #[test]
 fn a_compiled_program_is_judged() {
     let sandbox = scripted("");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/programs/pi.c");
-    // Rust links with it.
+    // `cc` is available, because Rust links with it.
     let compiled = Command::new("cc")
         .args(["-O2", "-o", "pi", source, "-lm"])
         .current_dir(sandbox.folder.path())
@@ -220,7 +220,7 @@ fn a_compiled_program_is_judged() {
     assert!(!text.contains("goes on"), "{text}");
 }
 
-/// Ends within a minute, or is ended.
+/// Runs a command, and panics if it takes longer than a minute.
 fn ends(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
     let mut command = sandbox.command(arguments);
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
@@ -259,14 +259,14 @@ fn axes_may_be_named_in_any_order() {
         names
     };
     let first = names(8);
-    // Seeds that are added are read from disk before they are planned by anybody.
+    // Added seeds are read from disk before any process plans them.
     compare(zeta_first, &[&compared[..], &["--seeds", "3"]].concat()).success();
     assert!(first.iter().all(|name| names(12).contains(name)));
-    // The order of flags makes no other comparison, and no other names.
+    // The order of flags makes neither another comparison nor other names.
     compare(alpha_first, &[&compared[..], &["--seeds", "4"]].concat()).success();
     let all = names(16);
     assert!(all.iter().all(|name| name.contains("-zeta") && name.contains("-alpha3-")), "{all:?}");
-    // A run is one, however many folders hold it.
+    // Copies of a run in several folders count once.
     let (one, other) = (&all[0], all[0].replace("mu", "um"));
     let runs = sandbox.path("r/runs");
     let copied = Command::new("cp").arg("-r").arg(runs.join(one)).arg(runs.join(&other)).status();

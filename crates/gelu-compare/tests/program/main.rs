@@ -1,4 +1,4 @@
-//! The real program, as its users start it.
+//! Tests of the real program, started as its users start it.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -22,12 +22,12 @@ mod verdict;
 use gelu_compare::testing::{Sandbox, assert_generated, command_line};
 use std::path::Path;
 
-/// The program in a folder of its own.
+/// Creates a temporary folder with the program.
 fn program() -> Sandbox {
     Sandbox::of(Path::new(env!("CARGO_BIN_EXE_gelu-compare")))
 }
 
-/// The same with a script `train.sh`.
+/// Creates a temporary folder with the program and a script `train.sh`.
 fn scripted(script: &str) -> Sandbox {
     let sandbox = program();
     std::fs::write(sandbox.path("train.sh"), script).unwrap();

@@ -3,12 +3,12 @@
 use serde_json::Value;
 use std::fs;
 
-/// Arm b is lower by a tenth of each task's scale, but for one task, and seeds vary.
+/// Arm b is lower by a tenth of each task's scale, except for one task. Seeds vary.
 const SCRIPT: &str = r#"awk -v a=$1 -v t=$2 -v s=$3 'BEGIN {
     srand(97 * s + t); d = a == "b" ? (t == 7 ? 0.02 : -0.1) : 0
     printf "{\"loss\": %.6f}\n", t * (1 + d + 0.01 * rand()) }'"#;
 
-/// Compares the two arms at eight tasks with that many seeds.
+/// Returns arguments that compare the two arms at eight tasks with the given number of seeds.
 fn compare<'a>(seeds: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let words = ["compare", "sh train.sh {arm} {task} {seed}", "--compare", "arm=a,b", "--each"];
     let words = [&words[..], &["task=1,2,3,4,5,6,7,8", "--metric", "loss", "--plain"]].concat();
@@ -35,7 +35,7 @@ fn tasks_are_the_units_of_one_verdict() {
     let [difference] = report["differences"].as_array().unwrap().as_slice() else {
         panic!("{report}")
     };
-    // The same scores, judged as a table, say the same.
+    // The same scores must give the same verdict as a table.
     let table = [
         "verdict",
         "results/over/runs.csv",
@@ -52,10 +52,10 @@ fn tasks_are_the_units_of_one_verdict() {
         assert_eq!(judged["differences"][0][key], difference[key], "{key}");
     }
     assert!(sandbox.path("results/over/forest.svg").exists());
-    // Seeds that come later would be another look.
+    // Additional seeds would be another check.
     let more = compare("5", &["--over", "task", "--scale", "ratio"]);
     sandbox.run(&more).refused(1, "its verdicts are made once");
-    // So would be tasks.
+    // So would additional tasks.
     let words = compare("4", &["--over", "task", "--scale", "ratio"]);
     let longer = |word: &str| {
         if word.starts_with("task=") { "task=1,2,3,4,5,6,7,8,9" } else { word }.to_owned()
@@ -82,7 +82,7 @@ fn what_cannot_be_judged_over_is_refused_before_a_run() {
 
 #[test]
 fn before_all_tasks_are_complete_nothing_is_decided() {
-    // Task 8 fails in each of its runs.
+    // Task 8 fails in all its runs.
     let sandbox = crate::scripted(&format!("[ $2 != 8 ] || exit 1\n{SCRIPT}"));
     let outcome = sandbox.run(&compare("4", &["--over", "task", "--keep-going"]));
     let said = outcome.stdout().replace("\n  ", " ");

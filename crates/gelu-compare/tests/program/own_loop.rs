@@ -1,4 +1,4 @@
-//! A program around a loop of one's own, as its users start it: the example `own_loop`.
+//! Tests of a program around its own loop, the example `own_loop`.
 
 use gelu_compare::testing::{Sandbox, kill, wait};
 use serde_json::Value;
@@ -14,7 +14,7 @@ fn documents(comparison: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(comparison.join("results.json")).unwrap()).unwrap()
 }
 
-/// Measures of all runs, whatever they were called.
+/// Returns the measures of all runs.
 fn epochs(comparison: &Path) -> Vec<Value> {
     let document = documents(comparison);
     document["runs"].as_array().unwrap().iter().map(|run| run["epochs"].clone()).collect()
@@ -62,7 +62,7 @@ fn a_run_that_was_stopped_goes_on_to_the_same_numbers() {
     let arguments = ["--compare", "step=0.01,0.02", "--seeds", "1"];
     sandbox.run(&[&["compare", "--out", "whole"], &arguments[..]].concat()).success();
     sandbox.run(&[&["submit", "--out", "pieces"], &arguments[..]].concat()).success();
-    // As a worker that was killed after epoch 7 leaves it.
+    // Creates the state that a worker leaves when it is killed after epoch 7.
     sandbox.run(&["work", "pieces"]).success();
     let runs = fs::read_dir(sandbox.path("pieces/runs")).unwrap();
     let whole = epochs(&sandbox.path("whole"));
@@ -134,7 +134,7 @@ fn commands_and_loops_are_not_each_others_to_work_on() {
         .run(&["work", folder.to_str().unwrap()])
         .refused(2, "holds a comparison of descent; work on it with: descent work");
     assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), 0);
-    // Nor is one program's loop another's.
+    // Another program's loop is rejected too.
     let odd = Sandbox::of_example("odd_loop");
     odd.run(&["work", folder.to_str().unwrap()]).refused(2, "holds a comparison of descent;");
     odd.run(&["compare", "--out", folder.to_str().unwrap()])
@@ -142,7 +142,8 @@ fn commands_and_loops_are_not_each_others_to_work_on() {
     assert_eq!(fs::read_dir(folder.join("runs")).unwrap().count(), 0);
 }
 
-/// Makes a comparison's folder one of a program with another recipe and other files of runs, as gelu's are.
+/// Changes a comparison's folder as if another kind of program, such as gelu, had made it, with another recipe and
+/// other files.
 fn made_by_another_kind_of_program(folder: &Path) {
     let table = |path: &Path| -> toml::Table { fs::read_to_string(path).unwrap().parse().unwrap() };
     let file = folder.join("comparison.toml");
@@ -246,7 +247,7 @@ fn a_measure_that_is_no_number_ends_a_run_in_its_epoch() {
         let table = fs::read_to_string(run.join("metrics.csv")).unwrap_or_default();
         assert_eq!(table.lines().skip(1).count(), epoch - 1, "{table}");
     }
-    // It is the worst there can be, and no failure.
+    // A diverged run is the worst result, but not a failure.
     let faults = ["compare", "--compare", "fault=none,nan", "--seeds", "6", "--out", "all"];
     let said = sandbox.run(&faults).success();
     assert!(said.contains("none beats nan"), "{said}");
@@ -267,7 +268,7 @@ fn epochs_are_reported_one_by_one() {
     }
 }
 
-/// Makes of a finished run one that was stopped after some epochs, with what it had saved then.
+/// Turns a finished run into one that was stopped after some epochs, with its state at that time.
 fn cut(run: &Path, epochs: usize) {
     let text = fs::read_to_string(run.join("metrics.csv")).unwrap();
     let kept: String = text.lines().take(1 + epochs).map(|line| format!("{line}\n")).collect();
@@ -292,7 +293,7 @@ fn cut(run: &Path, epochs: usize) {
     fs::write(run.join("status.json"), "{\"state\":\"interrupted\",\"seconds\":1.0}\n").unwrap();
 }
 
-/// One more byte behind its end is another build, and runs the same.
+/// One more byte at the end makes another build that runs the same.
 #[test]
 fn a_rebuilt_program_says_how_many_runs_another_build_has_trained() {
     let built = own_loop();

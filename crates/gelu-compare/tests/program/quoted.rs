@@ -1,11 +1,11 @@
-//! Every command of `gelu-compare` that README and book quote can be typed.
+//! Checks that every command of `gelu-compare` quoted in a README or in the book is valid.
 
 use gelu_compare::testing::Sandbox;
 use gelu_compare::testing::{Page, Quoted};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// README, book and the packages' READMEs.
+/// Returns the README, the pages of the book, and the packages' READMEs.
 fn texts() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let entries = |folder: &str| {
@@ -24,15 +24,15 @@ fn texts() -> Vec<PathBuf> {
     texts
 }
 
-/// What it says to a command, carried out as far as it harms nothing; `None` where it takes it.
+/// Runs a command without side effects, and returns its error message, or `None` if the program accepts the command.
 fn problem(sandbox: &Sandbox, quoted: &Quoted) -> Option<String> {
     let mut words: Vec<&str> = quoted.words.iter().map(String::as_str).collect();
     let harmless = match words[0] {
         "compare" | "judge" => "--dry-run",
-        // What else it needs is there in a folder alone.
+        // Other requirements, such as files, only exist in a real folder.
         _ => "--help",
     };
-    // Named in a sentence, and not for anybody to type.
+    // A command in a sentence may be only a name.
     if quoted.inline && words.len() == 1 {
         words.push("--help");
     } else if !words.contains(&harmless) {

@@ -1,4 +1,4 @@
-//! Sessions: many judgements after one another, played by the real program.
+//! Sessions: many judgements one after the other, with the real program.
 
 use gelu_compare::comparison::statistics::session::{Judgement, judge, plan};
 use gelu_compare::testing::Outcome;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use toml::Table;
 
-/// What a program prints: a number that depends on its own two and on the seed.
+/// A program that prints a loss, which depends on its two numbers and on the seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Program {
     base: u64,
@@ -30,7 +30,7 @@ impl Program {
     }
 }
 
-/// A folder with an incumbent, and changes of it.
+/// A folder with an incumbent and with changes.
 struct Game(Sandbox);
 
 impl std::ops::Deref for Game {
@@ -69,7 +69,7 @@ impl Game {
         fs::copy(self.path(change), self.path("old")).unwrap();
     }
 
-    /// The starts of a program, one line each.
+    /// Returns the number of starts of a program.
     fn starts(&self, name: &str) -> usize {
         let all = fs::read_to_string(self.path("starts")).unwrap_or_default();
         all.lines().filter(|line| line.starts_with(&format!("./{name} "))).count()
@@ -93,7 +93,7 @@ fn word<'a>(entry: &'a Table, name: &str) -> &'a str {
     entry[name].as_str().unwrap()
 }
 
-/// One in seven proposals improves by two deviations of the noise.
+/// One in seven proposals improves by two standard deviations of the noise.
 #[test]
 fn a_session_of_100_proposals_is_what_the_rules_say() {
     let sandbox = Game::new();
@@ -184,7 +184,7 @@ fn the_incumbents_runs_are_used_again_and_nothing_is_tried_twice() {
     assert_eq!((sandbox.starts("new"), sandbox.judgements().len()), (8 + 3, 2));
     let last = &sandbox.judgements()[1];
     assert_eq!((number(last, "reused"), number(last, "j")), (8, 1));
-    // Another incumbent by hand begins no budget.
+    // A new incumbent set by hand does not begin a new budget.
     sandbox.program("old", 3000, 4);
     let by_hand = sandbox.judge("new", &[]);
     assert!(by_hand.stderr().contains("A is not what was kept last"), "{}", by_hand.stderr());
@@ -240,7 +240,7 @@ fn a_killed_judge_leaves_the_ledger_whole_and_the_same_command_goes_on() {
     let judgements = sandbox.judgements();
     assert_eq!((judgements.len(), word(&judgements[0], "verdict")), (1, "kept"));
     assert_eq!(number(&judgements[0], "j"), 1);
-    // Where the worker ended with its judge, the run that was under way began anew; no other did.
+    // If the worker ended with its judge, the current run began anew, but no other run.
     let starts = (sandbox.starts("new"), sandbox.starts("old"));
     assert!(starts == (9, 8) || starts == (8, 8), "{starts:?}");
 }

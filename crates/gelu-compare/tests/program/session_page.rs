@@ -1,4 +1,4 @@
-//! The loops of the book's page about sessions, typed.
+//! Runs the loops on the book's page about sessions.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::Command;
 
 const PAGE: &str = include_str!("../../../../docs/src/how-to/research-loop.md");
 
-/// The blocks of a language, in order.
+/// Returns the blocks of a language, in order.
 fn blocks(language: &str) -> Vec<&'static str> {
     let parts = PAGE.split("```").skip(1).step_by(2);
     parts.filter_map(|part| part.strip_prefix(&format!("{language}\n"))).collect()
 }
 
-/// Runs a loop of the page in a folder of its own, where `train.py` is; what it prints.
+/// Runs a loop of the page in a temporary folder with `train.py`, and returns its output.
 fn play(program: &str, name: &str, text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("train.py"), blocks("python")[0]).unwrap();

@@ -1,4 +1,4 @@
-//! The commands of the book's page about a public record, typed: each says what the page quotes below it.
+//! Runs the commands on the book's page about a public record, and checks the quoted outputs.
 
 use gelu_compare::testing::Page;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How programs are run: what each run gets of the machine, what becomes of its output, and how it is ended.
+//! The surroundings of programs: their share of the machine, their output, and their end.
 
 use gelu_compare::testing::Outcome;
 use gelu_compare::testing::{Sandbox, wait};
@@ -17,7 +17,7 @@ const COMPARE: [&str; 8] = [
     "--seeds",
 ];
 
-/// A folder with a script that is compared at two settings.
+/// A folder with a script to compare at two settings.
 struct Script(Sandbox);
 
 impl std::ops::Deref for Script {
@@ -37,7 +37,7 @@ impl Script {
         self.run(&[&COMPARE[..], &[seeds], more].concat())
     }
 
-    /// The lines that all runs have written into a file of theirs.
+    /// Returns the lines that all runs have written to their files.
     fn noted(&self) -> BTreeSet<String> {
         let text = |run: std::path::PathBuf| fs::read_to_string(run.join("kept/noted")).unwrap();
         let runs = self.runs("results/train").into_iter();
@@ -45,7 +45,7 @@ impl Script {
     }
 }
 
-/// Notes what it gets of the machine; all runs under way wait for one another.
+/// A script that writes its share of the machine to a file. Runs wait until enough of them run at the same time.
 const NOTES: &str = r#"echo "$GELU_SLOT $CUDA_VISIBLE_DEVICES $ROCR_VISIBLE_DEVICES $HIP_VISIBLE_DEVICES $OMP_NUM_THREADS $MKL_NUM_THREADS $RAYON_NUM_THREADS" > $GELU_RUN/noted
 touch began-$1-$2
 while [ $(ls began-* | wc -l) -lt $(cat at-once) ]; do sleep 0.02; done

@@ -1,11 +1,11 @@
-//! What a program prints and what is typed arrives as it was written, or the run fails and says why.
+//! Printed and typed values arrive unchanged, or the run fails with the reason.
 
 use gelu_compare::testing::Outcome;
 use gelu_compare::testing::Sandbox;
 use std::fs;
 use std::path::PathBuf;
 
-/// Judges a script, whose first argument is 3 for A and 2 for B, over six seeds.
+/// Judges a script with six seeds. Its first argument is 3 for A and 2 for B.
 fn judged(script: &str, more: &[&str]) -> (Sandbox, Outcome) {
     let sandbox = crate::scripted(script);
     let judge = ["judge", "sh train.sh 3 {seed}", "sh train.sh 2 {seed}", "--measure", "loss"];
@@ -31,7 +31,7 @@ fn a_number_in_a_line_is_read_whole_or_not_at_all() {
     assert!(half.contains("cannot match 1e-05") && half.contains("write {loss} where"), "{half}");
     let comma = ends("echo val 0,$1$2", &["--read", "val {loss}"], 1);
     assert!(comma.contains("its line `val 0,31` cannot be read: loss would be `0`"), "{comma}");
-    // As Keras prints it.
+    // The format of Keras.
     let lines = "echo Epoch 1/2; echo loss: 0.$1$2";
     ends(lines, &["--read", r"Epoch (?<epoch>\d+)/", "--read", r"loss: (?<loss>\S+)"], 0);
     let epoch = ends(lines, &["--read", "Epoch {epoch}/"], 2);
@@ -143,7 +143,7 @@ echo "{\"loss\": 0.$2}""#;
     .to_vec();
     settings.sort();
     assert_eq!(kept("setting"), settings);
-    // What is displayed is a line of text; what is meant for other programs is what it is.
+    // Displayed values are one line of text; values for other programs stay exact.
     let document = fs::read_to_string(sandbox.path("out/results.json")).unwrap();
     assert!(
         document.contains("\"v\": 12e45") && document.contains("\"v\": \"+1e3\""),
@@ -181,7 +181,7 @@ fn a_folder_that_holds_numbers_goes_on_by_the_command_that_made_it() {
         ];
         sandbox.run(&[&compare[..], &["--plain", "--out", "out"], more].concat())
     };
-    // As earlier versions kept 1e-3 and 1e-4.
+    // Earlier versions stored 1e-3 and 1e-4 like this.
     compare("lr=0.001,0.0001", &[]).success();
     let runs = sandbox.runs("out");
     let text = fs::read_to_string(sandbox.path("out/comparison.toml")).unwrap();
@@ -191,7 +191,7 @@ fn a_folder_that_holds_numbers_goes_on_by_the_command_that_made_it() {
     compare("lr=1e-3,1e-4,1e-5", &[]).success();
     let got = fs::read_to_string(sandbox.path("got")).unwrap();
     assert_eq!(got, "0.001\n0.0001\n1e-5\n");
-    // Their names are those of numbers, before the digest, which covers the shell that runs them, too.
+    // The names have the numbers before the digest, which also covers the shell.
     let name = |run: &PathBuf| run.file_name().unwrap().to_string_lossy().into_owned();
     let names: Vec<String> = runs.iter().map(name).collect();
     assert!(
@@ -215,7 +215,7 @@ fn a_measure_may_be_called_as_a_column_is() {
 #[test]
 fn a_judge_says_what_it_says_whatever_becomes_of_an_export() {
     let script = r#"echo "{\"loss\": 0.$1$2}""#;
-    // Nobody listens there.
+    // No server listens on this port.
     let said = ends(script, &["--export", "mlflow=http://127.0.0.1:9"], 0);
     assert!(said.contains("not exported to mlflow") && said.contains("beats"), "{said}");
     ends("echo '{\"loss\": 0.5}'", &["--export", "mlflow=http://127.0.0.1:9"], 12);

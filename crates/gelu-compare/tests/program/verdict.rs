@@ -1,4 +1,4 @@
-//! `gelu-compare verdict`: any table of scores, judged.
+//! Tests of `gelu-compare verdict` with tables of scores.
 
 use gelu_compare::comparison::Verdict;
 use gelu_compare::scores::ScoresDocument;
@@ -6,7 +6,7 @@ use gelu_compare::testing::Sandbox;
 use std::fmt::Write;
 use std::fs;
 
-/// Accuracies of three arms with ten seeds: `relu` is 2 points behind, `silu` nowhere.
+/// Returns accuracies of three arms with ten seeds. `relu` is about 2 points behind; `silu` equals `gelu`.
 fn scores() -> String {
     let mut text = "activation,seed,accuracy\n".to_owned();
     for seed in 0..10 {
@@ -43,13 +43,13 @@ fn a_table_gets_its_verdicts_in_words_in_json_and_as_a_picture() {
     let document: ScoresDocument = serde_json::from_str(&text).unwrap();
     let [relu, silu] = &document.differences[..] else { panic!("{text}") };
     assert_eq!((relu.finding.verdict, silu.finding.verdict), (Verdict::Worse, Verdict::Undecided));
-    // In the measure's own direction: relu − gelu.
+    // The difference has the metric's own direction: relu − gelu.
     let mean = relu.finding.mean.unwrap();
     assert!((mean + 0.01925).abs() < 1e-9, "{mean}");
     let interval = relu.finding.interval.unwrap();
     let [low, high] = interval.ends();
     assert!(low < mean && mean < high && high < 0.0, "{interval:?}");
-    // 2 of 2^10 sign patterns, two comparisons.
+    // 2 of 2^10 sign patterns, for two comparisons.
     assert_eq!(relu.finding.p, Some(4.0 / 1024.0));
 }
 
@@ -88,7 +88,7 @@ fn a_table_that_cannot_be_judged_is_refused_with_its_line() {
     sandbox.run(&JUDGE).refused(1, "scores.csv");
 }
 
-/// Ten errors of two settings, `b` ahead of `a` by about 0.02 at every seed.
+/// Returns ten errors of two settings. `b` is ahead of `a` by about 0.02 at every seed.
 fn errors(separator: &str) -> Vec<String> {
     let row = |seed: i32| {
         let base = 0.3 + 0.003 * f64::from(seed * 7 % 10);
@@ -110,12 +110,12 @@ const ERRORS: [&str; 6] = ["verdict", "scores.csv", "--compare", "arm", "--metri
 #[test]
 fn runs_without_pairs_are_compared_by_permutation() {
     let sandbox = crate::program();
-    // Without a seed, and with other numbers of runs.
+    // The table has no seeds, and different numbers of runs.
     let rows: String = (0..9).map(|k| format!("a,{}\nb,{}\n", 10 + k, 20 + k)).collect();
     fs::write(sandbox.path("scores.csv"), format!("arm,err\n{rows}b,29\n")).unwrap();
     let words = [&ERRORS[..], &["--unpaired"]].concat();
     let finding = judged(&sandbox, &words).differences.remove(0).finding;
-    // No other assignment of the 19 scores is as far apart.
+    // No other assignment of the 19 scores has as large a difference.
     assert_eq!((finding.verdict, finding.unpaired_runs), (Verdict::Worse, Some([10, 9])));
     let assignments = 92_378.0;
     assert!((finding.p.unwrap() - 1.0 / assignments).abs() < 1e-12, "{finding:?}");
@@ -178,7 +178,7 @@ fn wide_tables_other_seeds_and_chosen_lines_are_read() {
     fs::write(sandbox.path("wide.csv"), wide).unwrap();
     let words = ["verdict", "wide.csv", "--wide", "a,b", "--metric", "err"];
     assert_eq!(judged(&sandbox, &words).differences[0].finding, long);
-    // As MLflow exports it: a run that crashed, a second group of runs.
+    // The format of MLflow's export, with a run that crashed and a second group of runs.
     let runs =
         errors(",").into_iter().map(|row| format!("{row},FINISHED,x\na,99,0.1,FINISHED,y\n"));
     let text = format!(
@@ -245,7 +245,7 @@ fn tasks_are_judged_together_and_shown_apart() {
     sandbox.run(&[&ERRORS[..], &["--over", "task"]].concat()).refused(2, "--scale");
 }
 
-/// The first block of a language in the README.
+/// Returns the first block of a language in the README.
 fn block(language: &str) -> String {
     let readme = include_str!("../../README.md");
     let (_, rest) = readme.split_once(&format!("```{language}\n")).unwrap();

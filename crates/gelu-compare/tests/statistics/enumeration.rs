@@ -1,11 +1,11 @@
-//! The test of pairs, written down a second time from its description alone: every sign pattern by itself, in whole
-//! numbers, for up to 12 seeds.
+//! A second implementation of the paired test, written from its description alone. It enumerates every sign pattern,
+//! in whole numbers, for up to 12 seeds.
 
 use gelu_compare::comparison::statistics::{Decision, PairedTest, Plan};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The share of the level that n of N seeds spend, as a fraction.
+/// Returns the share of the level that n of N seeds spend, as a fraction.
 fn spent(plan: Plan, n: usize) -> f64 {
     let (n, planned) = (n as f64, plan.seeds as f64);
     match plan.until_decided {
@@ -16,8 +16,8 @@ fn spent(plan: Plan, n: usize) -> f64 {
     }
 }
 
-/// After how many seeds the observed pattern is struck; `sided` patterns are those of the largest sum, and else of the
-/// largest size of the sum.
+/// Returns the number of seeds after which the observed pattern is struck. With `one_sided`, patterns with the
+/// largest sum are struck first, and otherwise those with the largest absolute value of the sum.
 fn struck(d: &[i64], plan: Plan, level: f64, one_sided: bool) -> Option<usize> {
     // Bit s of a pattern flips the sign of seed s + 1.
     let mut struck: Vec<bool> = vec![false];
@@ -47,7 +47,7 @@ fn struck(d: &[i64], plan: Plan, level: f64, one_sided: bool) -> Option<usize> {
     None
 }
 
-/// Small whole differences, ties and zeros among them.
+/// Returns small whole differences, with ties and zeros.
 fn differences(random: &mut ChaCha8Rng) -> Vec<i64> {
     let count = random.random_range(1..=12);
     let shift = random.random_range(-4..=4);
@@ -138,8 +138,8 @@ fn p_is_the_level_that_an_enumeration_just_strikes_at() {
     }
 }
 
-/// Every θ inside is one that d − θ leaves, and just outside lies one that it strikes; on a grid of eighths of a
-/// difference.
+/// The enumeration does not strike d − θ for any θ inside the interval, but strikes for one just outside. Checked on
+/// a grid of eighths of a difference.
 #[test]
 fn the_interval_holds_what_an_enumeration_leaves() {
     const FINE: i64 = 1 << 20;

@@ -1,5 +1,5 @@
-//! The statistics of comparisons: against an enumeration that shares no code with them, their error rates by
-//! simulation, and the table of what they can show.
+//! Tests of the statistics: against an enumeration that shares no code with them, their error rates by simulation,
+//! and the table of detectable differences.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

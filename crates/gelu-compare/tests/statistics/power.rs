@@ -1,6 +1,6 @@
-//! The table of what a plan can show, `src/comparison/statistics/power.csv`.
+//! The table of differences that a plan can detect, `src/comparison/statistics/power.csv`.
 //!
-//! `GELU_POWER_TABLE=FILE cargo test --release --test statistics power_table` makes it, in half an hour of two cores.
+//! `GELU_POWER_TABLE=FILE cargo test --release --test statistics power_table` makes it, in half an hour on two cores.
 
 use super::tables::normal;
 use gelu_compare::comparison::statistics::{PairedTest, Plan, detectable, fewest_seeds};
@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 const POWER: f64 = 0.8;
 
-/// The ratio that is found in 80% of `draws` samples, by the smallest one that each shows.
+/// Returns the ratio that 80% of `draws` samples show, from the smallest ratio that each sample shows.
 fn ratio(plan: Plan, level: f64, draws: usize) -> f64 {
     let seeds = plan.seeds as usize;
     let smallest = |draw: usize| {
@@ -34,7 +34,7 @@ fn ratio(plan: Plan, level: f64, draws: usize) -> f64 {
     all[(POWER * draws as f64) as usize]
 }
 
-/// Between these the table is interpolated.
+/// The grid of the table; values between are interpolated.
 const COMPARISONS: [u64; 11] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20];
 const FIXED: [u64; 16] = [6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 24, 28, 32, 64, 100];
 const UNTIL_DECIDED: [u64; 8] = [6, 8, 10, 12, 16, 20, 30, 60];
@@ -45,7 +45,7 @@ fn power_table() {
     let mut text = "plan,comparisons,seeds,ratio\n".to_owned();
     let fixed = FIXED.map(Plan::fixed).into_iter();
     for plan in fixed.chain(UNTIL_DECIDED.map(Plan::until_decided)) {
-        // A test after every seed takes as many times as long.
+        // A test after every seed takes many times longer.
         let (name, draws) =
             if plan.until_decided { ("until-decided", 600) } else { ("fixed", 2000) };
         for comparisons in COMPARISONS {

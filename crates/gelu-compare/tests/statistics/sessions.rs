@@ -1,4 +1,5 @@
-//! Sessions of 100 proposals: how many keep a change that is none, how many find one that is, and what it costs.
+//! Simulated sessions of 100 proposals: how many keep a change that is no improvement, how many find an improvement,
+//! and the cost.
 //!
 //! `GELU_SIMULATED_SESSIONS=200 cargo test --release --test statistics sessions -- --nocapture` prints the book's
 //! numbers.
@@ -9,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Proposals of a session.
+/// The number of proposals in a session.
 const PROPOSALS: usize = 100;
 
 fn sessions() -> usize {
@@ -17,7 +18,7 @@ fn sessions() -> usize {
     asked.map_or(60, |text| text.parse().expect("GELU_SIMULATED_SESSIONS is a number"))
 }
 
-/// What one session comes to.
+/// The result of a session.
 #[derive(Clone, Copy, Debug, Default)]
 struct Session {
     kept: usize,
@@ -26,8 +27,8 @@ struct Session {
     pairs: usize,
 }
 
-/// Plays a session of which a share of the proposals improves by `effect` deviations of a difference; the others change
-/// nothing. The incumbent's runs are used again.
+/// Simulates a session. A share of the proposals improves by `effect` standard deviations of a difference; the others
+/// change nothing. Reuses the incumbent's runs.
 fn play(share: f64, effect: f64, seed: u64) -> Session {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut session = Session::default();
@@ -58,7 +59,7 @@ fn play(share: f64, effect: f64, seed: u64) -> Session {
         if kept {
             session.kept += 1;
             session.kept_false += usize::from(!improves);
-            // Scores of what was kept, as differences from its own level.
+            // The scores of the kept change, as differences from its own level.
             incumbent = change.iter().map(|score| score - level).collect();
             j = 1;
         }

@@ -1,9 +1,9 @@
-//! How often verdicts err, when they find what is there, and whether forecasts come true: what the book says in "How a
-//! verdict is made".
+//! Simulations: how often verdicts err, when they find an existing difference, and whether forecasts are right. The
+//! book's page "How a verdict is made" has the results.
 //!
 //! `GELU_SIMULATED_TABLES=1000 cargo test --release --test statistics simulated -- --nocapture` prints the book's
-//! numbers, and with `GELU_SIMULATION_PICTURE=FILE.svg` draws its image; without the variable fewer tables are
-//! simulated.
+//! numbers. With `GELU_SIMULATION_PICTURE=FILE.svg` it also draws the book's image. Without the variable it simulates
+//! fewer tables.
 
 use super::tables::{Spread, at_most, interval, normal, simulate, tables, wrong};
 use gelu_compare::comparison::colour;
@@ -57,7 +57,7 @@ fn simulated_tables_err_in_no_more_than_one_of_twenty() {
             }
             curves.push(curve(Some(format!("{spread:?}")), kind, points));
         }
-        // What is promised; and nothing at all, from where the axis is to start.
+        // The promised rate, and 0, so that the axis starts there.
         for level in [ALPHA, 0.0] {
             curves.push(curve(None, 7, vec![(1.0, 100.0 * level), (3.0, 100.0 * level)]));
         }
@@ -82,7 +82,7 @@ fn curve(label: Option<String>, position: usize, points: Vec<(f64, f64)>) -> Cur
     Curve { label, colour: colour(position), dashed, points, band: Vec::new() }
 }
 
-/// Half of the differences are 0, half are δ: where *same* is wrong as well as *better* and *worse*.
+/// Half of the differences are 0, half are δ. For the latter, *same* is wrong, as well as *better* and *worse*.
 #[test]
 fn simulated_tables_of_zero_and_margin_err_no_more() {
     let count = tables();
@@ -106,7 +106,7 @@ fn simulated_tables_that_go_on_beyond_the_plan_err_as_the_sentence_says() {
     }
 }
 
-/// What the assumption costs where it does not hold; printed, not held to anything but sense.
+/// The error rate when the assumption does not hold. It is printed, and only roughly checked.
 #[test]
 fn simulated_tables_of_skewed_scores_err_more_often() {
     let count = tables();
@@ -122,7 +122,7 @@ fn simulated_tables_of_skewed_scores_err_more_often() {
 fn ends(plan: Plan, effect: f64, count: usize) -> Vec<Standing> {
     let table = |table: usize| {
         let mut random = ChaCha8Rng::seed_from_u64(20_260_102 + table as u64);
-        // Deviations of the difference are the unit.
+        // The unit is a standard deviation of the difference.
         let pair = |random: &mut ChaCha8Rng| [normal(random) - effect, 0.0];
         let pairs: Vec<[f64; 2]> = (0..plan.seeds).map(|_| pair(&mut random)).collect();
         PairedTest::new(&pairs, plan, ALPHA, 0.0).standing()
@@ -158,7 +158,7 @@ fn simulated_effects_are_found_and_the_sooner_the_larger_they_are() {
 #[test]
 fn simulated_intervals_cover_as_often_as_they_say() {
     for plan in [Plan::fixed(8), Plan::fixed(20), Plan::until_decided(20)] {
-        // The bisection of a plan that goes on until decided takes a hundred tests.
+        // For a plan that tests after every seed, the bisection takes a hundred tests.
         let count = if plan.until_decided { tables() } else { 4 * tables() };
         for spread in [Spread::Normal, Spread::T3] {
             let covers = |table: usize| {
@@ -179,7 +179,7 @@ fn simulated_intervals_cover_as_often_as_they_say() {
     }
 }
 
-/// Eight seeds, one comparison, δ from 0.1 to 0.6 and true differences from 0 to 1 deviations.
+/// Eight seeds, one comparison, δ from 0.1 to 0.6 and true differences from 0 to 1 standard deviations.
 #[test]
 fn simulated_forecasts_come_true() {
     let of = |table: usize| {
@@ -210,7 +210,7 @@ fn simulated_forecasts_come_true() {
     assert!(told.len() * 3 > all.len() && kept >= 0.7 - slack, "{kept} of {}", told.len());
 }
 
-/// Tasks from a population in which the mean effect is 0, with unequal noise.
+/// Tasks from a population with a mean effect of 0 and unequal noise.
 #[test]
 fn simulated_verdicts_over_tasks_err_no_more() {
     let count = 4 * tables();
@@ -232,7 +232,7 @@ fn simulated_verdicts_over_tasks_err_no_more() {
     }
 }
 
-/// A test that never decides errs never.
+/// Guards against a test that never errs because it never decides.
 #[test]
 fn simulated_tables_are_decided_where_there_is_something() {
     let mut random = ChaCha8Rng::seed_from_u64(5);

@@ -1,4 +1,4 @@
-//! Made-up tables whose truth is known.
+//! Simulated tables with a known truth.
 
 use gelu_compare::comparison::statistics::{Decision, PairedTest, Plan, Standing};
 use rand::{RngExt, SeedableRng};
@@ -6,41 +6,42 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 
-/// How many tables are simulated of each kind.
+/// Returns the number of tables to simulate of each kind.
 pub(crate) fn tables() -> usize {
     let asked = std::env::var("GELU_SIMULATED_TABLES").ok();
     asked.map_or(100, |text| text.parse().expect("GELU_SIMULATED_TABLES is a number"))
 }
 
-/// The largest share of `count` tables that a rate of `rate` shows but once in thirty thousand times.
+/// Returns the largest plausible share of `count` tables for a rate of `rate`: it is exceeded once in thirty thousand
+/// times.
 pub(crate) fn at_most(rate: f64, count: usize) -> f64 {
     rate + 4.0 * (rate * (1.0 - rate) / count as f64).sqrt()
 }
 
-/// A standard normal number, by Box and Muller.
+/// Returns a standard normal number, by the Box-Muller method.
 pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
     let radius: f64 = random.random::<f64>();
     (-2.0 * (1.0 - radius).ln()).sqrt() * (TAU * random.random::<f64>()).cos()
 }
 
-/// How scores spread around their setting's level.
+/// The distribution of scores around their setting's level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Spread {
     Normal,
     /// Student's t with three degrees of freedom.
     T3,
     Cauchy,
-    /// Rounded to whole deviations.
+    /// Normal, rounded to whole standard deviations.
     Steps,
     /// Normal, around 10⁵.
     Offset,
-    /// Normal; one of ten diverges, whichever setting it is of.
+    /// Normal; one in ten diverges, in any setting.
     Diverging,
-    /// Normal, with four times the variance in all settings but the baseline.
+    /// Normal, with four times the variance in all settings except the baseline.
     Unequal,
-    /// Nine of ten are ahead, one of ten fails without diverging; of all settings but the baseline.
+    /// In all settings except the baseline, nine in ten are ahead, and one in ten fails without diverging.
     Failing,
-    /// Log-normal with four times the spread in all settings but the baseline, of the same mean.
+    /// Log-normal, with four times the spread in all settings except the baseline, and the same mean.
     Skewed,
 }
 
@@ -68,7 +69,7 @@ impl Spread {
                     }
                 }
                 Self::Failing if is_baseline => 0.1 * z,
-                // The mean of both is 0.
+                // The mean is 0, as for the baseline.
                 Self::Failing => 0.1 * z + if random.random::<f64>() < 0.1 { 0.9 } else { -0.1 },
                 Self::Skewed => {
                     let log = z.exp() - 0.5f64.exp();
@@ -78,8 +79,8 @@ impl Spread {
     }
 }
 
-/// What becomes of each comparison of a table: settings of these levels next to one baseline of level 0, with the seeds 1
-/// to `last`.
+/// Simulates a table, and returns the outcome of each comparison. Settings of these levels are compared with one
+/// baseline of level 0, with the seeds 1 to `last`.
 pub(crate) fn simulate(
     levels: &[f64],
     spread: Spread,
@@ -97,7 +98,7 @@ pub(crate) fn simulate(
     levels.iter().map(&mut of).collect()
 }
 
-/// The share of `count` tables in which a verdict is wrong, on all cores.
+/// Returns the share of `count` tables in which a verdict is wrong. Uses all cores.
 pub(crate) fn wrong(
     levels: &[f64],
     spread: Spread,
@@ -120,7 +121,7 @@ pub(crate) fn wrong(
     wrong as f64 / count as f64
 }
 
-/// The interval of one comparison.
+/// Returns the interval of one comparison.
 pub(crate) fn interval(pairs: &[[f64; 2]], plan: Plan) -> Option<[f64; 2]> {
     let interval = PairedTest::new(pairs, plan, 0.05, 0.0).interval()?;
     Some([interval.low, interval.high])

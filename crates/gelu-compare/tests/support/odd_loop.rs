@@ -1,4 +1,4 @@
-//! A loop with which something is wrong, as its axis `fault` says: for the tests.
+//! A loop with faults for tests. Its axis `fault` chooses the fault.
 
 use gelu_compare::{Program, Result, Run};
 use std::time::Duration;

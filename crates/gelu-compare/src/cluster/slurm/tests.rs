@@ -1,4 +1,4 @@
-// Slurm runs on Unix alone.
+// Slurm exists only on Unix.
 #![cfg(unix)]
 
 use super::*;
@@ -88,7 +88,7 @@ fn a_time_limit_that_leaves_no_time_before_the_notice_is_refused() {
     assert!(job.script().is_ok());
 }
 
-/// What the script does, with a worker and a `scontrol` that note what comes to them.
+/// Runs the script with a worker and a `scontrol` that record how they are called.
 #[cfg(unix)]
 mod script {
     use super::*;
@@ -96,14 +96,14 @@ mod script {
     use std::process::{Child, Stdio};
     use std::time::{Duration, Instant};
 
-    /// A job on a machine without Slurm.
+    /// A running job on a machine without Slurm.
     struct Node {
         folder: tempfile::TempDir,
         script: Child,
     }
 
     impl Node {
-        /// Starts the script with a worker that does this. Its folder has as hostile a name as a script
+        /// Starts the script with the worker program `worker`. The folder has the most difficult name that a script
         /// can hold.
         fn start(worker: &str, notice: u16) -> Self {
             let parent = tempfile::tempdir().unwrap();
@@ -160,14 +160,14 @@ mod script {
             assert!(sent.success());
         }
 
-        /// How the script ended, and all that was said.
+        /// Waits for the script's end. Returns its exit code and everything that was recorded.
         fn end(mut self) -> (Option<i32>, String) {
             let code = self.script.wait().unwrap().code();
             (code, self.said())
         }
     }
 
-    /// Finishes its epoch when it is told to, as `gelu work` does, and notes how often.
+    /// A worker that ends at the notice, as `gelu work` does after its epoch, and records the notice.
     const OBEDIENT: &str = "trap 'told; end=1' USR1; say begun \"$@\"
         until [ -n \"$end\" ]; do sleep 0.02; done; exit 130";
 
@@ -195,7 +195,7 @@ mod script {
                 node.signal(signal);
                 node.wait_for("told");
             }
-            // The second has come to the script before its worker ends.
+            // Waits until the second signal has reached the script, before the worker ends.
             std::thread::sleep(Duration::from_millis(200));
             fs::write(node.folder.path().join("said.end"), "").unwrap();
             let (code, said) = node.end();
@@ -211,7 +211,7 @@ mod script {
         assert_eq!(node.end(), (Some(0), "begun\nbegun\n".to_owned()));
         let node = Node::start("say begun; exit 1", 90);
         assert_eq!(node.end(), (Some(1), "begun\n".to_owned()));
-        // Told by somebody else than Slurm to end.
+        // Something other than Slurm asked this worker to end.
         let node = Node::start("say begun; exit 130", 90);
         assert_eq!(node.end(), (Some(130), "begun\n".to_owned()));
     }
@@ -226,7 +226,7 @@ mod script {
         assert_eq!(node.end(), (Some(0), "begun\ntold\n".to_owned()));
     }
 
-    /// Whether it has said by now what it does upon SIGUSR1, which ends it before.
+    /// Returns whether the script has installed its handler of SIGUSR1. Earlier, the signal would end the script.
     #[cfg(target_os = "linux")]
     fn hears_the_notice(process: u32) -> bool {
         const USR1: u64 = 1 << 9;
@@ -243,7 +243,7 @@ mod script {
             while !hears_the_notice(node.script.id()) {
                 std::thread::yield_now();
             }
-            // Anywhere around the start.
+            // The notice comes at different moments around the worker's start.
             std::thread::sleep(Duration::from_micros(100 * round));
             node.signal("USR1");
             let began = Instant::now();

@@ -5,22 +5,21 @@ use crate::report::{self, Written};
 use crate::runs::{ComparisonFolder, ComparisonSnapshot, Experiment, Foreign};
 use std::path::Path;
 
-/// A reader of a comparison of this program, or of any other, for showing it.
+/// Reads a comparison of this program or of any other one, in order to show it.
 #[derive(Debug)]
 pub enum AnyReader<E: Experiment> {
-    /// This program's own.
+    /// A comparison of this program.
     Own(Box<ComparisonReader<E>>),
-    /// Another kind of program's, by what its folder says of itself.
+    /// A comparison of another program, described by its own folder.
     Foreign(Box<ComparisonReader<Foreign>>),
 }
 
 impl<E: Experiment> AnyReader<E> {
-    /// A reader of the comparison in that folder as it is; see
-    /// [`ComparisonReader::open_any_version`].
+    /// Opens the comparison in the folder `path` as it is; see [`ComparisonReader::open_any_version`].
     ///
     /// # Errors
     ///
-    /// As [`ComparisonFolder::comparison`].
+    /// Returns the errors of [`ComparisonFolder::comparison`].
     pub fn open(path: &Path) -> Result<Self> {
         match ComparisonFolder::<E>::is_foreign(path) {
             true => ComparisonReader::open_any_version(path).map(Box::new).map(Self::Foreign),
@@ -28,7 +27,7 @@ impl<E: Experiment> AnyReader<E> {
         }
     }
 
-    /// Everything the folder says at this moment.
+    /// Returns everything that the folder says at this moment.
     pub fn snapshot(&mut self) -> ComparisonSnapshot {
         match self {
             Self::Own(reader) => reader.snapshot(),
@@ -36,7 +35,7 @@ impl<E: Experiment> AnyReader<E> {
         }
     }
 
-    /// Writes the report of a snapshot.
+    /// Writes the report of `snapshot` into the folder `out`.
     #[cfg(feature = "report")]
     pub fn report(&self, snapshot: &ComparisonSnapshot, out: &Path) -> Written {
         match self {

@@ -1,4 +1,4 @@
-//! A comparison's folder, read again and again.
+//! Reads a comparison's folder repeatedly.
 
 mod any;
 mod refresh;
@@ -13,66 +13,66 @@ use refresh::{Read, Stamp, stamp};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Reads a comparison's folder again and again, at little cost: finished runs are read once, others
-/// when one of their files has changed.
+/// Reads a comparison's folder repeatedly at little cost. It reads finished runs once, and other runs when one of
+/// their files has changed.
 ///
-/// A file that cannot be read never stops it: it is a warning of the run it belongs to, and what
-/// was known before still stands.
+/// A file that cannot be read does not stop the reader. It adds a warning to the run and continues with what it read
+/// before.
 #[derive(Debug)]
 pub struct ComparisonReader<E: Experiment> {
     folder: ComparisonFolder<E>,
     comparison: Comparison<E>,
-    /// What it compares.
+    /// The comparison's design.
     design: Design,
-    /// Of `comparison.toml` when it was read last.
+    /// The stamp of `comparison.toml` when it was last read.
     stamp: Option<Stamp>,
-    /// What the runs are to be, by folder name.
+    /// The specifications of planned runs, by folder name.
     planned: HashMap<String, E::Spec>,
-    /// Folder names of runs that were planned, and how messages call them.
+    /// The folder name of each planned run, and its name in messages.
     names: HashMap<RunKey, [String; 2]>,
-    /// What was read of the folders that are there.
+    /// The data read from each folder that exists.
     read: HashMap<String, Read<E::Spec>>,
     /// Folders of runs that belong to other comparisons.
     foreign: HashSet<String>,
-    /// Whether runs count that an earlier version of the program has trained.
+    /// Whether to include runs that an earlier version of the program trained.
     any_version: bool,
 }
 
 impl<E: Experiment> ComparisonReader<E> {
-    /// A reader of the comparison in that folder.
+    /// Opens the comparison in the folder `path`.
     ///
     /// # Errors
     ///
-    /// As [`ComparisonFolder::comparison`].
+    /// Returns the errors of [`ComparisonFolder::comparison`].
     pub fn open(path: &Path) -> Result<Self> {
         let folder = ComparisonFolder::open(path)?;
         let comparison = folder.comparison()?;
         Ok(Self::of(folder, comparison))
     }
 
-    /// A reader of the comparison in that folder that takes it as it is, even if an earlier version of
-    /// the program has trained the runs: what they measured stands, though this version would train
-    /// them anew. Where there are runs of several versions, those of the latest alone are read.
+    /// Opens the comparison in the folder `path` as it is, even if an earlier version of the program trained its
+    /// runs. The results of such runs remain, although this version would train the runs anew. If there are runs of
+    /// several versions, the reader includes only those of the latest one.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub fn open_any_version(path: &Path) -> Result<Self> {
         Ok(Self { any_version: true, ..Self::open(path)? })
     }
 
-    /// A reader of the comparison that the folder would hold if `asked` were compared in it; `None`
-    /// where there is no comparison yet.
+    /// Opens the comparison that the folder would hold if `asked` were compared in it; `None` if there is no
+    /// comparison yet.
     ///
     /// # Errors
     ///
-    /// As [`ComparisonFolder::foresee`].
+    /// Returns the errors of [`ComparisonFolder::foresee`].
     pub fn foreseeing(path: &Path, asked: &Comparison<E>) -> Result<Option<Self>> {
         let foreseen = ComparisonFolder::foresee(path, asked, Self::has_begun)?;
         Ok(foreseen.map(|(folder, comparison)| Self::of(folder, comparison)))
     }
 
-    /// Whether a pair of runs of a comparison is complete.
+    /// Returns whether a pair of runs of the comparison is complete.
     pub fn has_begun(folder: &ComparisonFolder<E>, comparison: &Comparison<E>) -> bool {
         has_begun(&Self::of(folder.clone(), comparison.clone()).snapshot())
     }
@@ -91,12 +91,12 @@ impl<E: Experiment> ComparisonReader<E> {
         }
     }
 
-    /// What is compared, as of the last reading.
+    /// Returns the comparison as of the last reading.
     pub fn comparison(&self) -> &Comparison<E> {
         &self.comparison
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &ComparisonFolder<E> {
         &self.folder
     }

@@ -1,4 +1,4 @@
-//! Reading what has changed since it was read last.
+//! Reads what has changed since the last reading.
 
 use super::ComparisonReader;
 use crate::Result;
@@ -10,19 +10,19 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// The files whose change is a change of the run.
+/// If one of these files has changed, the run has changed.
 const FILES: [&str; 3] = ["status.json", "metrics.csv", "progress.json"];
 
-/// When a file changed last, and into what.
+/// A file's time of last change, and its size.
 pub(super) type Stamp = (SystemTime, u64);
 
-/// What was read of a run.
+/// The data read from a run's folder.
 #[derive(Debug)]
 pub(super) struct Read<S> {
     pub(super) spec: S,
     pub(super) snapshot: RunSnapshot,
     stamps: Vec<Option<Stamp>>,
-    /// Nothing will change any more.
+    /// Whether the run can no longer change.
     settled: bool,
 }
 
@@ -47,7 +47,7 @@ impl<E: Experiment> ComparisonReader<E> {
         }
     }
 
-    /// The names of the folders that are there, in order.
+    /// Returns the names of the folders that exist, in order.
     pub(super) fn list(&self, warnings: &mut Vec<String>) -> BTreeSet<String> {
         let runs = self.folder.runs();
         let entries = match fs::read_dir(&runs) {
@@ -77,7 +77,7 @@ impl<E: Experiment> ComparisonReader<E> {
         }
     }
 
-    /// Keeps one folder of each run: that of a complete run, or else the one that is worked in.
+    /// Selects one folder per run: that of a complete run, or else the one that the program would work in.
     pub(super) fn each_once(
         &self,
         runs: Vec<RunSnapshot>,

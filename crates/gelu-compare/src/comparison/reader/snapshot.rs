@@ -1,4 +1,4 @@
-//! All that a comparison's folder says at one moment.
+//! Takes snapshots: everything that a comparison's folder says at one moment.
 
 use super::ComparisonReader;
 use super::refresh::Read;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 impl<E: Experiment> ComparisonReader<E> {
-    /// Everything the folder says at this moment.
+    /// Returns everything that the folder says at this moment.
     pub fn snapshot(&mut self) -> ComparisonSnapshot {
         let mut warnings = Vec::new();
         self.refresh_comparison(&mut warnings);
@@ -66,7 +66,7 @@ impl<E: Experiment> ComparisonReader<E> {
         let on_disk = std::mem::take(&mut snapshot.runs).into_iter();
         let mut on_disk: HashMap<RunKey, RunSnapshot> =
             on_disk.map(|run| (run.key.clone(), run)).collect();
-        // Where nobody says how many epochs there are, as many as the longest run has.
+        // If the number of epochs is unknown, the longest run's number takes its place.
         let longest = on_disk.values().map(|run| run.epochs.len()).max().unwrap_or(0);
         let design_epochs = design.epochs;
         let epochs = design_epochs.unwrap_or(longest.max(1));
@@ -92,8 +92,9 @@ impl<E: Experiment> ComparisonReader<E> {
         snapshot
     }
 
-    /// The latest version that has trained runs here, of those that this program trains at each version: a change may
-    /// concern some runs of a comparison, and leave the bits of the others.
+    /// Returns the latest version that has trained runs here, for each version at which this program trains them.
+    /// There may be several, because a change of the program may affect some runs of a comparison and leave the
+    /// others bit-identical.
     fn latest_versions(&self, warnings: &mut Vec<String>) -> BTreeMap<u32, u32> {
         let mut latest = BTreeMap::new();
         let versions = || self.read.values().map(|r| (r.spec.current_version(), r.spec.version()));
@@ -123,7 +124,7 @@ impl<E: Experiment> ComparisonReader<E> {
     }
 }
 
-/// A path for people.
+/// Returns a path as messages show it.
 fn shown(path: &Path) -> String {
     printable(&path.display().to_string())
 }

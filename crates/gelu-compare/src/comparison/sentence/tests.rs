@@ -18,7 +18,8 @@ fn said(pairs: &[[f64; 2]], comparisons: usize) -> String {
     found(pairs, comparisons, Plan::fixed(pairs.len() as u64)).sentence
 }
 
-/// Errors of the baseline around 2%, and these differences from it, in points.
+/// Returns pairs in which the baseline's errors are around 2%, and the arm's differ from them by `differences`, in
+/// points.
 fn points(differences: &[f64]) -> Vec<[f64; 2]> {
     let seed = |(seed, d): (usize, &f64)| {
         let baseline = 0.02 + 1.234_567e-4 * seed as f64;
@@ -32,8 +33,8 @@ const WIDE: [f64; 8] = [-0.5, 0.3, -0.2, 0.1, -0.4, 0.2, -0.3, 0.35];
 
 #[test]
 fn the_winner_comes_first_with_all_that_is_needed_to_check_it() {
-    // All eight agree: p is 2 of 2^8, times two comparisons. ⌊0.025 · 256⌋ = 6: the third smallest and the third
-    // largest mean of subsets, 0.275 (of 0.25 and 0.3) and 0.365 (of 0.4 and 0.33).
+    // All eight differences agree: p is 2 of 2^8, times two comparisons. ⌊0.025 · 256⌋ is 6, so the ends are the
+    // third smallest and the third largest mean of subsets: 0.275 (of 0.25 and 0.3) and 0.365 (of 0.4 and 0.33).
     assert_eq!(
         said(&points(&AHEAD), 2),
         "GELU beats ReLU by 0.315 points of test error (97.5% interval 0.275 to 0.365; 8 seeds; p = 0.0156)."
@@ -166,7 +167,7 @@ fn scores_of_any_size_are_said_with_digits_that_say_something() {
         };
         Finding::of(scores, &rule, &Wording::of(&Measure::named("loss"))).sentence
     };
-    // ⌊0.05 · 64⌋ / 2: the smallest and the largest difference.
+    // ⌊0.05 · 64⌋ / 2 is 1, so the ends are the smallest and the largest difference.
     let pairs = |size: f64| {
         let pair = |d: f64| [(3.0 + d) * size, (3.0 + 2.0 * d) * size];
         [1.0, 1.1, 1.2, 1.3, 1.4, 1.5].map(pair)
@@ -261,7 +262,7 @@ fn a_difference_below_the_margin_is_the_same_and_still_a_difference() {
         details.contains("does not contain 0: they differ, by less than the 0.1 points"),
         "{details}"
     );
-    // Around 0 nothing of that is said.
+    // If the interval contains 0, the details do not mention it.
     let around = found(&points(&WIDE.map(|d| d / 20.0)), 1, Plan::fixed(8));
     assert!(
         around.sentence.contains("are the same") && !around.details.unwrap().contains("contain 0")

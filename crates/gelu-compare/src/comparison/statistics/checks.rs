@@ -1,12 +1,13 @@
-//! What makes one doubt the assumptions of the test, or what it can show.
+//! Checks the assumptions of the test, and what the test can show.
 
 use super::Pairs;
 use super::variance::scale;
 
-/// From this number of pairs on, pairs that all differ by the same are no coincidence.
+/// With this number of pairs or more, equal differences are no coincidence.
 const TELLING: usize = 3;
 
-/// Whether from three pairs on all differences are equal to the last digit: nothing varies with the seed.
+/// Returns whether nothing varies with the seed: there are at least three pairs, and all differences are equal to the
+/// last digit.
 pub fn nothing_varies(pairs: &Pairs) -> bool {
     let differences = pairs.differences();
     pairs.len() >= TELLING
@@ -14,13 +15,14 @@ pub fn nothing_varies(pairs: &Pairs) -> bool {
         && differences.iter().all(|d| *d == differences[0])
 }
 
-/// The share of runs in which the rarest failure happens that `count` seeds show with 95% probability:
-/// 1 − 0.05^(1/n).
+/// Returns the share of runs that fail with the rarest failure that `count` seeds show with 95% probability: 1 −
+/// 0.05^(1/n).
 pub fn rarest_failure(count: usize) -> f64 {
     1.0 - 0.05f64.powf(1.0 / count as f64)
 }
 
-/// Seeds, counted from 1, whose two scores stand at an earlier seed as well, each with the first of these.
+/// Returns the seeds, counted from 1, whose two scores are those of an earlier seed. Each comes as `[first, again]`,
+/// where `first` is the first seed with these scores.
 pub fn repeated(pairs: &[[f64; 2]]) -> Vec<[usize; 2]> {
     let earlier = |(place, pair): (usize, &[f64; 2])| {
         let finite = pair.iter().all(|value| value.is_finite());
@@ -30,9 +32,10 @@ pub fn repeated(pairs: &[[f64; 2]]) -> Vec<[usize; 2]> {
     pairs.iter().enumerate().filter_map(earlier).collect()
 }
 
-/// Whether the skewness of at least 8 values is beyond the two-sided 1% point of normal samples (D'Agostino 1970).
+/// Returns whether the skewness of at least 8 values is beyond the two-sided 1% point of normal samples (D'Agostino
+/// 1970).
 pub fn is_skewed(values: &[f64]) -> bool {
-    /// The two-sided 1% point of a standard normal number.
+    /// The two-sided 1% point of the standard normal distribution.
     const POINT: f64 = 2.575_829_303_548_9;
     let n = values.len() as f64;
     if n < 8.0 || !values.iter().all(|value| value.is_finite()) {
@@ -51,8 +54,8 @@ pub fn is_skewed(values: &[f64]) -> bool {
     (delta * (y / alpha).asinh()).abs() > POINT
 }
 
-/// The largest step of which all differences of these scores are multiples, if they take at most 20 different values
-/// or have at most three digits; `None` where there is none.
+/// Returns the largest step of which all differences of these scores are multiples. Returns `None` if there is none,
+/// or if the scores take more than 20 different values and have more than three digits.
 pub fn step(scores: &[f64]) -> Option<f64> {
     const FEW: usize = 20;
     let mut values: Vec<f64> = scores.iter().copied().filter(|value| value.is_finite()).collect();
@@ -65,14 +68,14 @@ pub fn step(scores: &[f64]) -> Option<f64> {
     let rounding = 8.0 * f64::EPSILON * size;
     let step =
         values.windows(2).map(|two| two[1] - two[0]).reduce(|a, b| divisor(a, b, rounding))?;
-    // What is left of numbers without a common step is their rounding.
+    // Without a common step, only rounding is left.
     (step > 1e6 * rounding).then_some(step)
 }
 
-/// The greatest common divisor of two sizes that are rounded.
+/// Returns the greatest common divisor of two rounded sizes.
 fn divisor(a: f64, b: f64, rounding: f64) -> f64 {
     let (mut a, mut b) = (a.max(b), a.min(b));
-    // The error of a remainder grows with what it is the remainder of.
+    // The error of a remainder grows with the quotient.
     let mut error = rounding;
     while b > error {
         let times = (a / b).round();
@@ -82,7 +85,7 @@ fn divisor(a: f64, b: f64, rounding: f64) -> f64 {
     a
 }
 
-/// How many significant digits the shortest form of a number has.
+/// Returns the number of significant digits in the shortest form of a number.
 fn digits(value: f64) -> usize {
     let text = format!("{value:e}");
     let mantissa = text.split('e').next().unwrap_or_default();
@@ -97,7 +100,8 @@ mod tests {
     fn seeds_that_change_nothing_are_found() {
         let pairs = |pairs: &[[f64; 2]]| Pairs::new(pairs.to_vec());
         assert!(nothing_varies(&pairs(&[[0.3, 0.31]; 8])));
-        // What differs by rounding alone is equal; scores that vary alike are not copies of one run.
+        // Differences that are only rounding are equal. If the scores of both vary in parallel, they are not copies
+        // of one run.
         assert!(nothing_varies(&pairs(&[[0.1 + 0.2, 0.3], [0.4, 0.4], [0.5, 0.5]])));
         assert!(!nothing_varies(&pairs(&[[0.3, 0.1], [0.4, 0.2], [0.5, 0.3]])));
         assert!(!nothing_varies(&pairs(&[[0.3, 0.31]; 2])));
@@ -119,7 +123,7 @@ mod tests {
 
     #[test]
     fn skewness_is_that_of_scipy() {
-        // scipy.stats.skewtest: p 0.0059 and 0.0116.
+        // scipy.stats.skewtest gives p = 0.0059 and 0.0116.
         assert!(is_skewed(&[0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.25, 1.0]));
         assert!(!is_skewed(&[0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.25, 0.3]));
         assert!(!is_skewed(&[1.0; 8]) && !is_skewed(&[0.0, 0.0, 9.0]));

@@ -1,4 +1,4 @@
-//! How many seeds a comparison would probably take.
+//! A forecast of the seeds that a comparison needs.
 
 use super::Mean;
 use super::memory::Memory;
@@ -9,24 +9,26 @@ use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 /// The share of sampled futures in which the forecast number of seeds has to decide. t tests decide sooner than the
-/// exact one, and what is undecided looked larger than it is: with this share, 70% of simulated forecasts come true.
+/// exact test, and differences that are undecided looked larger than they are. With this share, 70% of simulated
+/// forecasts come true.
 const ASSURANCE: f64 = 0.85;
-/// Futures that are sampled.
+/// The number of sampled futures.
 const FUTURES: usize = 1000;
-/// A forecast reaches no further than this many times the planned seeds.
+/// A forecast reaches at most this many times the planned seeds.
 const FURTHEST: u64 = 10;
-/// Seed of the sampled futures: the same scores give the same forecast.
+/// The seed of the sampled futures. It is fixed, so that the same scores give the same forecast.
 const SEED: u64 = 0;
 
 static BEFORE: Memory<Option<u64>> = Memory::new();
 
-/// The smallest total number of seeds with which a comparison would be decided with a probability of 70%, given the
-/// differences seen so far: an assurance (O'Hagan and others 2005). `None` beyond ten times the planned seeds.
+/// Returns the smallest total number of seeds with which a comparison would be decided with a probability of 70%,
+/// given the differences seen so far: an assurance (O'Hagan and others 2005). Returns `None` beyond ten times the
+/// planned seeds.
 ///
 /// Each of 1,000 futures samples what n seeds leave open, σ² = s²·(n − 1)/χ²(n − 1) and μ = d̄ + σ/√n·z, then further
-/// differences from N(μ, σ²). A future is decided where a t test of all differences, or the two one-sided ones of
-/// |μ| < `negligible`, are significant at the level that is left: `level`·(f − f(n)), since what the seeds so far have
-/// spent has struck nothing out.
+/// differences from N(μ, σ²). A future is decided if a t test of all differences is significant, or if both one-sided
+/// tests of |μ| < `negligible` are. Their level is the one that is left, `level`·(f − f(n)), because what the seeds
+/// so far have spent has struck nothing out.
 pub fn forecast(seen: Mean, plan: Plan, negligible: f64, level: f64) -> Option<u64> {
     let flag = f64::from(u8::from(plan.until_decided));
     let asked =
@@ -63,7 +65,7 @@ fn search(seen: Mean, plan: Plan, negligible: f64, level: f64) -> Option<u64> {
     Some(enough as u64)
 }
 
-/// Sums over the first further differences of one future: Σd and Σd², from none to all.
+/// A future: the sums Σd and Σd² over its first further differences, from none to all of them.
 struct Future(Vec<[f64; 2]>);
 
 fn futures(seen: Mean, further: usize) -> Vec<Future> {
@@ -86,7 +88,7 @@ fn futures(seen: Mean, further: usize) -> Vec<Future> {
     (0..FUTURES).map(|_| future()).collect()
 }
 
-/// What t statistics are compared with.
+/// The critical values of t tests.
 struct Bound {
     two_sided: f64,
     one_sided: f64,

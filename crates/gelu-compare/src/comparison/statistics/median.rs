@@ -1,5 +1,5 @@
-/// The median of `values`: the middle one in order, or the mean of the two middle ones. NaN counts
-/// as the largest value, so a diverged run cannot improve a median. `None` for no values.
+/// Returns the median of `values`: the middle one in order, or the mean of the two middle ones. NaN counts as the
+/// largest value, so that a diverged run cannot improve a median. Returns `None` for no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> =
         values.into_iter().map(|v| if v.is_nan() { f64::NAN } else { v }).collect();

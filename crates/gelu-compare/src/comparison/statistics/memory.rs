@@ -1,9 +1,10 @@
 use std::sync::{Mutex, PoisonError};
 
-/// So many results are kept.
+/// The maximum number of stored results.
 const KEPT: usize = 1000;
 
-/// What was computed of the same numbers before: whoever watches a comparison asks again and again.
+/// Stores results with the numbers that they were computed from, because a dashboard asks for the same results
+/// repeatedly.
 pub(super) struct Memory<V> {
     results: Mutex<Vec<(Vec<f64>, V)>>,
 }
@@ -13,7 +14,7 @@ impl<V: Clone> Memory<V> {
         Self { results: Mutex::new(Vec::new()) }
     }
 
-    /// What `compute` gave of `numbers` before, or gives now.
+    /// Returns the stored result for `numbers`. If there is none, calls `compute` and stores its result.
     pub(super) fn recall(&self, numbers: &[f64], compute: impl FnOnce() -> V) -> V {
         let results = || self.results.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, result)) = results().iter().find(|(before, _)| before == numbers) {

@@ -1,17 +1,17 @@
-//! Sums over the seeds of one setting, and the statistics of differences. Numbers in, numbers out: nothing here
-//! knows a run.
+//! Statistics over the seeds of one setting, and of differences. Functions take and return numbers; this module does
+//! not know runs.
 //!
 //! | what | file | source |
 //! |---|---|---|
 //! | median, quartiles, sample variance | `median`, `quartiles`, `variance` | |
 //! | pairs of scores, variance left by pairing | `pairs` | |
 //! | the test of pairs, its p and its interval | `paired` | Fisher 1935; group-sequential permutation tests |
-//! | the same for runs without pairs | `unpaired` | Welch 1947; Janssen 1997 |
-//! | one judgement after another | `session` | |
-//! | what makes one doubt a verdict | `checks` | D'Agostino 1970 |
+//! | the test of runs without pairs | `unpaired` | Welch 1947; Janssen 1997 |
+//! | a row of judgements | `session` | |
+//! | reasons to doubt a verdict | `checks` | D'Agostino 1970 |
 //! | a mean with its t interval | `student` | Student 1908 |
 //! | a share's interval | `proportion` | Wilson 1927 |
-//! | the difference that a plan shows | `power` | simulated |
+//! | the difference that a plan detects | `power` | simulated |
 //! | how many seeds would decide | `forecast` | O'Hagan and others 2005 |
 
 mod checks;

@@ -1,107 +1,107 @@
 use super::Mean;
 use super::variance::{scale, variance};
 
-/// Rounding of each number, and of what it was computed from.
+/// The relative error of a rounded number, including that of the numbers it was computed from.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Whether two measures are equal, but for rounding.
+/// Returns whether two scores are equal apart from rounding.
 fn tie(&[a, b]: &[f64; 2]) -> bool {
     a == b || (a - b).abs() <= ROUNDING * a.abs() + ROUNDING * b.abs() && (a - b).is_finite()
 }
 
-/// What two settings measured, seed by seed; lower is better. Run s of both starts from the same
-/// weights and sees the same batches, so the unit of analysis is the difference of a pair.
+/// The scores of two settings, seed by seed; lower is better. Run s of both starts from the same weights and sees the
+/// same batches, so the unit of analysis is the difference of a pair.
 ///
-/// A diverged run measures +∞: it is worse than any other and ties with another diverged one. Two measures tie as
-/// well that differ by no more than they are rounded, as 0.1 + 0.2 and 0.3 do.
+/// A diverged run scores +∞: it is worse than any other run, and ties with another diverged one. Two scores also tie
+/// if they differ only by rounding, as 0.1 + 0.2 and 0.3 do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairs {
     pairs: Vec<[f64; 2]>,
 }
 
 impl Pairs {
-    /// Pairs of `[arm, baseline]`.
+    /// Creates pairs of `[arm, baseline]`.
     ///
     /// # Panics
     ///
-    /// If a value is NaN or −∞, which no run measures.
+    /// Panics if a value is NaN or −∞, which no run measures.
     pub fn new(pairs: Vec<[f64; 2]>) -> Self {
         let measured = |value: &f64| *value > f64::NEG_INFINITY;
         assert!(pairs.iter().flatten().all(measured), "a measure is a number, or +∞: {pairs:?}");
         Self { pairs }
     }
 
-    /// All of them.
+    /// Returns all pairs.
     pub fn list(&self) -> &[[f64; 2]] {
         &self.pairs
     }
 
-    /// How many.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// d = arm − baseline of every pair: ±∞ where one of the two diverged, 0 where they tie.
+    /// Returns d = arm − baseline of every pair: ±∞ if one of the two runs diverged, 0 if they tie.
     pub fn differences(&self) -> Vec<f64> {
         let difference = |pair: &[f64; 2]| if tie(pair) { 0.0 } else { pair[0] - pair[1] };
         self.pairs.iter().map(difference).collect()
     }
 
-    /// By how much sums of differences may be apart and be the same: 4·2⁻⁵²·Σ(|a| + |b|) over what is finite,
-    /// since the numbers are rounded that were subtracted.
+    /// Returns by how much two sums of differences may differ and still be equal: 4·2^−52·Σ(|a| + |b|) over the
+    /// finite scores, because the scores are rounded before the subtraction.
     pub fn tolerance(&self) -> f64 {
         let finite = self.pairs.iter().flatten().filter(|value| value.is_finite());
         finite.map(|value| ROUNDING * value.abs()).sum()
     }
 
-    /// Whether two finite measures are further apart than the largest number: then there is no mean difference,
+    /// Returns whether two finite scores are further apart than the largest number. There is then no mean difference,
     /// only an order.
     pub fn any_too_far_apart(&self) -> bool {
         self.pairs.iter().any(|[a, b]| a.is_finite() && b.is_finite() && !(a - b).is_finite())
     }
 
-    /// How many runs of the arm, and of the baseline, diverged.
+    /// Returns the number of runs of the arm, and of the baseline, that diverged.
     pub fn diverged(&self) -> [usize; 2] {
         [0, 1].map(|side| self.pairs.iter().filter(|pair| pair[side] == f64::INFINITY).count())
     }
 
-    /// Whether any run diverged: then there is no mean difference, only an order.
+    /// Returns whether any run diverged. There is then no mean difference, only an order.
     pub fn any_diverged(&self) -> bool {
         self.diverged() != [0, 0]
     }
 
-    /// The mean difference; `None` with fewer than two pairs, or where a run diverged.
+    /// Returns the mean difference; `None` with fewer than two pairs, or if a run diverged.
     pub fn mean(&self) -> Option<Mean> {
         Mean::of(&self.differences()).filter(|_| !self.any_diverged())
     }
 
-    /// In how many pairs the arm is better.
+    /// Returns the number of pairs in which the arm is better.
     pub fn better(&self) -> usize {
         self.pairs.iter().filter(|pair| pair[0] < pair[1] && !tie(pair)).count()
     }
 
-    /// How many pairs are equal.
+    /// Returns the number of pairs that tie.
     pub fn ties(&self) -> usize {
         self.pairs.iter().filter(|pair| tie(pair)).count()
     }
 
-    /// Whether the arm, and the baseline, measured the same in every pair.
+    /// Returns whether the arm, and whether the baseline, has the same score in every pair.
     pub fn are_alike(&self) -> [bool; 2] {
         [0, 1].map(|side| self.pairs.windows(2).all(|two| two[0][side] == two[1][side]))
     }
 
-    /// Var(d) / (Var A + Var B): 1 where pairing does not help, 0 where the pair explains all, up
-    /// to 2 where it harms. `None` with fewer than two pairs, a diverged run, or no variance.
+    /// Returns Var(d) / (Var A + Var B): 1 if pairing does not help, 0 if the pair explains everything, up to 2 if
+    /// pairing harms. Returns `None` with fewer than two pairs, a diverged run, or no variance.
     pub fn variance_ratio(&self) -> Option<f64> {
         if self.any_diverged() {
             return None;
         }
-        // A ratio of squares of what may be as large as numbers are.
+        // Scores may be as large as numbers can be, and their squares must be finite.
         let scale = scale(self.pairs.as_flattened());
         let scaled =
             |values: Vec<f64>| values.into_iter().map(|value| scale * value).collect::<Vec<_>>();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn what_rounding_leaves_is_a_tie() {
-        // 0.30000000000000004 − 0.3, at other sizes, too.
+        // 0.30000000000000004 − 0.3, also at other sizes.
         for size in [1.0, 1e9, 1e-300, 1e308] {
             let pairs = Pairs::new(vec![[(0.1 + 0.2) * size, 0.3 * size]; 3]);
             assert_eq!((pairs.better(), pairs.ties()), (0, 3), "{size}");
@@ -157,10 +157,10 @@ mod tests {
         // A constant shift: the pair explains everything.
         let shift = Pairs::new(vec![[1.0, 0.0], [2.0, 1.0], [4.0, 3.0]]);
         assert_eq!(shift.variance_ratio(), Some(0.0));
-        // Opposite moves: the difference has twice the variances' sum.
+        // Opposite moves: the variance of the difference is twice the sum of the two variances.
         let against = Pairs::new(vec![[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]);
         assert_eq!(against.variance_ratio(), Some(2.0));
-        // Whatever the unit.
+        // The ratio does not depend on the unit.
         for size in [2f64.powi(1020), 2f64.powi(-1020)] {
             let pairs = [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]].map(|pair| pair.map(|v| v * size));
             assert_eq!(Pairs::new(pairs.to_vec()).variance_ratio(), Some(2.0));

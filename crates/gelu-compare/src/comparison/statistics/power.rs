@@ -4,13 +4,13 @@ use super::paired::Plan;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::sync::LazyLock;
 
-/// The probability with which the difference is found.
+/// The probability that the test finds the difference.
 const POWER: f64 = 0.8;
-/// `plan,comparisons,seeds,ratio`, made by `tests/statistics/power.rs`: how many standard deviations of the differences
-/// the test finds with 80% power, of normal ones, at α = 0.05.
+/// The table `plan,comparisons,seeds,ratio`, made by `tests/statistics/power.rs`. The ratio is the difference that
+/// the test finds with 80% power at α = 0.05, in standard deviations of normal differences.
 const TABLE: &str = include_str!("power.csv");
 
-/// One row of [`TABLE`], as the ratio to what a z test would find.
+/// A row of [`TABLE`], with the ratio to what a z test would find.
 struct Entry {
     until_decided: bool,
     share: f64,
@@ -33,11 +33,11 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     TABLE.lines().skip(1).map(entry).collect()
 });
 
-/// How many standard deviations of the differences the test shows with 80% power, if differences are normal, at
-/// the level `share` of one comparison. `None` where the plan cannot decide.
+/// Returns the difference that the test shows with 80% power at the level `share` of one comparison. It is in
+/// standard deviations of the differences, which are assumed to be normal. Returns `None` if the plan cannot decide.
 ///
-/// Simulated numbers of seeds and comparisons are given as they are. Between them, and beyond, what is interpolated
-/// is their ratio to the z test's (z_{1−α′/2} + z_{0.8})/√N, to which it tends.
+/// For simulated numbers of seeds and comparisons, this is the simulated value. Between and beyond them, the function
+/// interpolates the ratio to the z test's value (z_{1−α′/2} + z_{0.8})/√N, which the test approaches.
 pub fn detectable(plan: Plan, share: f64) -> Option<f64> {
     if !plan.can_decide(share) {
         return None;
@@ -65,7 +65,7 @@ fn of_z_test(share: f64, seeds: f64) -> f64 {
     (normal.inverse_cdf(1.0 - share / 2.0) + normal.inverse_cdf(POWER)) / seeds.sqrt()
 }
 
-/// The neighbours of a number among ascending ones; the nearest twice where it lies outside.
+/// Returns the neighbours of a number among ascending numbers, or the nearest one twice if the number is outside.
 fn around(ascending: &[f64], number: f64) -> [f64; 2] {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs();
     if let Some(same) = ascending.iter().find(|other| near(**other, number)) {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn six_seeds_find_what_all_six_show() {
-        // All six have to agree, so that Φ(ratio)^6 is 0.8.
+        // All six seeds have to agree, so Φ(ratio)^6 is 0.8.
         let ratio = detectable(Plan::fixed(6), 0.05).unwrap();
         let power = Normal::standard().cdf(ratio).powi(6);
         assert!((power - 0.8).abs() < 0.02, "{ratio}: {power}");
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(detectable(Plan::fixed(8), 0.05 / 7.0), None);
     }
 
-    /// With enough seeds the test is as good as a z test.
+    /// With enough seeds, the test is as good as a z test.
     #[test]
     fn many_seeds_are_like_a_z_test() {
         let ratio = detectable(Plan::fixed(400), 0.05).unwrap() / of_z_test(0.05, 400.0);

@@ -1,6 +1,6 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// A share of a number of trials. Ties count half, so that successes need not be whole.
+/// A share of a number of trials. Ties count half, so the number of successes need not be whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proportion {
     successes: f64,
@@ -8,17 +8,17 @@ pub struct Proportion {
 }
 
 impl Proportion {
-    /// So many of so many; `None` without trials.
+    /// Creates the share of `successes` in `trials`; `None` without trials.
     pub fn new(successes: f64, trials: usize) -> Option<Self> {
         (trials > 0).then_some(Self { successes, trials: trials as f64 })
     }
 
-    /// The share.
+    /// Returns the share.
     pub fn share(&self) -> f64 {
         self.successes / self.trials
     }
 
-    /// Wilson's interval (1927) that covers the probability with 1 − `alpha`.
+    /// Returns Wilson's interval (1927), which covers the probability with 1 − `alpha`.
     pub fn interval(&self, alpha: f64) -> [f64; 2] {
         let z = Normal::standard().inverse_cdf(1.0 - alpha / 2.0);
         let (p, n) = (self.share(), self.trials);

@@ -1,59 +1,61 @@
-//! Many judgements after one another: is each of a row of changes an improvement?
+//! A row of judgements: is each of several changes an improvement?
 //!
-//! Judgement j = 1, 2, … has the level 0.05/(j·(j + 1)), so that all of them together err with a probability of at
-//! most 0.05. A change that is kept begins a new row.
+//! Judgement j = 1, 2, … has the level 0.05/(j·(j + 1)), so that together they err with a probability of at most
+//! 0.05. A new row begins when a change is adopted.
 
 use super::memory::Memory;
 use super::paired::{Improvement, Interval, PairedTest, Plan};
 use super::{Pairs, nothing_varies};
 
-/// The probability with which a whole row of judgements may keep a change that is no improvement.
+/// The maximum probability that a whole row of judgements adopts a change that is no improvement.
 pub const LEVEL: f64 = 0.05;
 /// The last judgement of a row.
 pub const LAST: u64 = 900;
-/// After how many pairs a judgement may be given up, with the smallest mean·√n/s that goes on.
+/// The numbers of pairs after which a judgement may be given up, each with the smallest mean·√n/s at which it
+/// continues.
 const FUTILITY: [(usize, f64); 4] = [(FIRST, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];
-/// The number of pairs after which a judgement can end first.
+/// The smallest number of pairs after which a judgement can end.
 pub(crate) const FIRST: usize = 3;
-/// The fewest pairs that a judgement may have.
+/// The smallest number of pairs that a judgement may plan.
 const FEWEST: u64 = 20;
 
-/// What the pairs so far say of a change.
+/// A judgement of a change from the pairs so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It is an improvement, shown after this number of pairs.
+    /// The change is an improvement, which this number of pairs has shown.
     Improvement(usize),
-    /// It is given up after this number of pairs: they make an improvement unlikely, or they are all that were planned.
+    /// The change is given up after this number of pairs, because they make an improvement unlikely or are all that
+    /// were planned.
     GivenUp(usize),
     /// Another pair is needed.
     Open,
 }
 
-/// Whether a row has a judgement of that number.
+/// Returns whether a row has a judgement with the number `j`.
 pub fn is_judgement(j: u64) -> bool {
     (1..=LAST).contains(&j)
 }
 
-/// The one-sided level of judgement `j`, counted from 1: 0.05/(j·(j + 1)).
+/// Returns the one-sided level of judgement `j`, counted from 1: 0.05/(j·(j + 1)).
 pub fn level(j: u64) -> f64 {
     LEVEL / (j as f64 * (j as f64 + 1.0))
 }
 
-/// How many pairs judgement `j` has at most, and how it spends its level: N_j = max(20, ⌈log₂(j·(j + 1)/0.05)⌉ + 2),
-/// until it is decided.
+/// Returns the plan of judgement `j`: at most N_j = max(20, ⌈log₂(j·(j + 1)/0.05)⌉ + 2) pairs, until it is decided.
 pub fn plan(j: u64) -> Plan {
     let bits = (1.0 / level(j)).log2().ceil() as u64;
     Plan::until_decided(FEWEST.max(bits + 2))
 }
 
-/// Judges a change as number `j` of its row by the pairs `[change, incumbent]` so far, of which lower is better and +∞
-/// is a run that diverged.
+/// Judges a change as number `j` of its row by the pairs `[change, incumbent]` so far. Lower is better, and +∞ is a
+/// run that diverged.
 ///
-/// It looks after every pair, in their order, and stops at the first that decides: later pairs change nothing.
+/// The test checks after every pair, in their order, and stops at the first pair that decides. Later pairs change
+/// nothing.
 ///
 /// # Panics
 ///
-/// If `j` is 0 or beyond [`LAST`], or a score is NaN or −∞.
+/// Panics if `j` is 0 or beyond [`LAST`], or if a score is NaN or −∞.
 pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
     assert!(is_judgement(j), "judgement {j}; a row has the judgements 1 to {LAST}");
     let plan = plan(j);
@@ -71,9 +73,10 @@ pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
     }
 }
 
-/// As [`judge`], without computing again what was computed of the same numbers before: a dashboard asks once a second.
+/// Returns the same as [`judge`]. Stores the results and returns them again for the same numbers, because a dashboard
+/// asks once per second.
 ///
-/// Where nothing varies with the seed, the runs of a setting are copies of one, so that no improvement is shown.
+/// If nothing varies with the seed, the runs of a setting are copies of one run, so no improvement is shown.
 pub(in super::super) fn judged(j: u64, pairs: &Pairs) -> Judgement {
     static BEFORE: Memory<Judgement> = Memory::new();
     match BEFORE.recall(&numbers(j, pairs), || judge(j, pairs.list())) {
@@ -82,8 +85,9 @@ pub(in super::super) fn judged(j: u64, pairs: &Pairs) -> Judgement {
     }
 }
 
-/// The differences, change − incumbent, that judgement `j` does not rule out; the one that shows an improvement rules out 0.
-/// `None` with a diverged run, where nothing is ruled out, and with many pairs, for which it would take minutes.
+/// Returns the differences, change − incumbent, that judgement `j` does not rule out. A judgement that shows an
+/// improvement rules out 0. Returns `None` with a diverged run, if nothing is ruled out, and with more than 20 pairs,
+/// for which it would take minutes.
 pub(in super::super) fn interval(j: u64, pairs: &Pairs) -> Option<Interval> {
     const MOST: usize = 20;
     static BEFORE: Memory<Option<Interval>> = Memory::new();
@@ -95,7 +99,7 @@ pub(in super::super) fn interval(j: u64, pairs: &Pairs) -> Option<Interval> {
     })
 }
 
-/// All that a judgement depends on.
+/// Returns all numbers that a judgement depends on.
 fn numbers(j: u64, pairs: &Pairs) -> Vec<f64> {
     [pairs.list().as_flattened(), &[j as f64]].concat()
 }
@@ -134,7 +138,7 @@ mod tests {
         assert_eq!(judge(1, &pairs(&[1.0, 0.5])), Judgement::Open);
         let weak = [1.0, -0.9, 1.0, -0.9, 1.0, -0.9, 1.0, -0.9, 1.0];
         assert_eq!(judge(1, &pairs(&weak)), Judgement::GivenUp(8));
-        // The ranks 1 and 2 are no more than the 3 of a diverged run; 1, 2 and 3 are more than its 4.
+        // The ranks 1 and 2 sum to no more than the 3 of a diverged run; 1, 2 and 3 sum to more than its 4.
         let diverged = [[f64::INFINITY, 1.0], [1.0, 2.0], [1.0, 2.5], [1.0, 3.0]];
         assert_eq!(judge(1, &diverged[..3]), Judgement::GivenUp(3));
         assert_eq!(

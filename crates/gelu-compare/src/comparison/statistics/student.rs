@@ -1,19 +1,19 @@
 use super::variance::{scale, variance};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The mean of a sample with what its t interval is made of.
+/// The mean of a sample, with the numbers that its t interval needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// x̄.
+    /// The mean x̄.
     pub mean: f64,
     /// The sample standard deviation s, with n − 1.
     pub deviation: f64,
-    /// n.
+    /// The number n of values.
     pub count: usize,
 }
 
 impl Mean {
-    /// Of a sample; `None` of fewer than two numbers, or where one is not finite.
+    /// Returns the mean of `values`; `None` for fewer than two numbers, or if one is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         if !values.iter().all(|value| value.is_finite()) {
             return None;
@@ -25,21 +25,20 @@ impl Mean {
         Some(Self { mean, deviation, count: values.len() })
     }
 
-    /// The t interval that covers the mean with probability 1 − `alpha`:
-    /// x̄ ± t₁₋ₐ⸝₂,ₙ₋₁ · s / √n.
+    /// Returns the t interval that covers the mean with probability 1 − `alpha`: x̄ ± t₁₋ₐ⸝₂,ₙ₋₁ · s / √n.
     pub fn interval(&self, alpha: f64) -> [f64; 2] {
         let half = half_width(self.deviation, self.count, alpha);
         [self.mean - half, self.mean + half]
     }
 }
 
-/// Half the width of the 1 − `alpha` interval of a mean of `count` ≥ 2 numbers with that standard
-/// deviation.
+/// Returns half the width of the 1 − `alpha` interval of a mean of `count` ≥ 2 numbers with standard deviation
+/// `deviation`.
 pub(super) fn half_width(deviation: f64, count: usize, alpha: f64) -> f64 {
     critical_value(count, alpha) * deviation / (count as f64).sqrt()
 }
 
-/// t₁₋ₐ⸝₂ with `count` − 1 degrees of freedom, `count` ≥ 2.
+/// Returns t₁₋ₐ⸝₂ with `count` − 1 degrees of freedom, `count` ≥ 2.
 pub(super) fn critical_value(count: usize, alpha: f64) -> f64 {
     let freedom = count as f64 - 1.0;
     let t = StudentsT::new(0.0, 1.0, freedom).expect("there is at least one degree of freedom");

@@ -3,29 +3,29 @@ use super::variance::scale;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// All assignments are counted up to this number.
+/// The maximum number of assignments that are all counted.
 const COUNTED: f64 = 1e6;
-/// Beyond, this number is sampled.
+/// The number of sampled assignments if there are more.
 const SAMPLED: usize = 100_000;
-/// Seed of the sampled assignments: the same scores give the same p.
+/// The seed of the sampled assignments. It is fixed, so that the same scores give the same p.
 const SEED: u64 = 0;
 /// Steps of every bisection.
 const STEPS: usize = 40;
-/// Statistics that differ by this share are equal.
+/// Two statistics are equal if they differ by no more than this share.
 const ROUNDING: f64 = 1e-12;
 
-/// The test of scores that have no pairs: a permutation test of Welch's t (Welch 1947; Janssen 1997).
+/// The test of scores without pairs: a permutation test of Welch's t (Welch 1947; Janssen 1997).
 ///
-/// p is the share of assignments of all scores to two groups of these sizes whose t is as large as the observed one.
-/// With a diverged run among them the midranks of all scores take the place of the scores.
+/// p is the share of assignments of all scores to two groups of these sizes whose t is at least as large as the
+/// observed one. If a run diverged, the midranks of all scores replace the scores.
 #[derive(Clone, Debug)]
 pub struct Unpaired {
-    /// By how much the scores were multiplied.
+    /// The factor that the scores were multiplied by.
     scale: f64,
     sizes: [f64; 2],
-    /// Of the scores of the first group, and of those of the second.
+    /// The sums of the first group's scores, and of the second group's.
     totals: [Sums; 2],
-    /// The first is the observed one.
+    /// All assignments; the first is the observed one.
     assignments: Vec<Assignment>,
     diverged: bool,
 }
@@ -38,7 +38,7 @@ struct Sums {
     squares: f64,
 }
 
-/// What one assignment puts into its first group: of the scores that are in the first group, and of the others.
+/// The scores that an assignment puts into its first group: those that are really in the first group, and the others.
 #[derive(Clone, Copy, Debug)]
 struct Assignment([Sums; 2]);
 
@@ -49,7 +49,7 @@ impl Sums {
         self.squares += value * value;
     }
 
-    /// The same with `theta` subtracted from each.
+    /// Returns the sums with `theta` subtracted from each value.
     fn shifted(self, theta: f64) -> Self {
         let Self { count, sum, squares } = self;
         Self {
@@ -75,11 +75,11 @@ impl Sums {
         }
     }
 
-    /// The mean, and the square of its standard error.
+    /// Returns the mean, and the square of its standard error.
     fn mean_and_error(self) -> [f64; 2] {
         let mean = self.sum / self.count;
         let variance = (self.squares - self.count * mean * mean) / (self.count - 1.0);
-        // Of equal numbers what is left is rounding.
+        // With equal numbers, only rounding is left.
         let rounding = 1e-14 * self.squares / (self.count - 1.0);
         let variance = if variance <= rounding { 0.0 } else { variance };
         [mean, variance / self.count]
@@ -87,8 +87,8 @@ impl Sums {
 }
 
 impl Unpaired {
-    /// A test of two groups of costs, of which lower is better; +∞ is a run that diverged. `None` unless both have
-    /// two scores or more.
+    /// Creates a test of two groups of costs. Lower is better, and +∞ is a run that diverged. Returns `None` unless
+    /// both groups have at least two scores.
     pub fn new(a: &[f64], b: &[f64]) -> Option<Self> {
         if a.len() < 2 || b.len() < 2 {
             return None;
@@ -99,7 +99,7 @@ impl Unpaired {
         let centre = all.iter().sum::<f64>() / all.len() as f64;
         let values: Vec<f64> = match diverged {
             true => midranks(&all),
-            // Squares of what is far from 0 would lose digits.
+            // Values are centred because squares of numbers far from 0 would lose digits.
             false => all.iter().map(|value| scale * (value - centre)).collect(),
         };
         let mut totals = [Sums::default(); 2];
@@ -115,12 +115,12 @@ impl Unpaired {
         })
     }
 
-    /// The mean of the first group less that of the second; `None` where a run diverged.
+    /// Returns the mean of the first group minus that of the second; `None` if a run diverged.
     pub fn difference(&self) -> Option<f64> {
         (!self.diverged).then(|| self.shift() / self.scale)
     }
 
-    /// Which group is ahead: −1 the first, 1 the second, 0 neither.
+    /// Returns which group is ahead: −1 for the first, 1 for the second, 0 for neither.
     pub fn direction(&self) -> f64 {
         let shift = self.shift();
         if shift == 0.0 { 0.0 } else { shift.signum() }
@@ -131,12 +131,12 @@ impl Unpaired {
         a - b
     }
 
-    /// The two-sided p.
+    /// Returns the two-sided p.
     pub fn p(&self) -> f64 {
         self.p_of(0.0)
     }
 
-    /// The p of the difference being `theta`.
+    /// Returns the p of the hypothesis that the difference is `theta`.
     fn p_of(&self, theta: f64) -> f64 {
         let statistic = |assignment: &Assignment| {
             let Assignment([own, others]) = *assignment;
@@ -155,8 +155,8 @@ impl Unpaired {
         as_large.count() as f64 / self.assignments.len() as f64
     }
 
-    /// The differences that the test does not rule out at `level`; `None` where a run diverged, or where so few runs
-    /// rule out none.
+    /// Returns the differences that the test does not rule out at `level`; `None` if a run diverged, or if there are
+    /// too few runs to rule out any.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let start = self.shift();
         if self.diverged {
@@ -184,7 +184,7 @@ impl Unpaired {
     }
 }
 
-/// All assignments of the values to a first group of `size`, or the observed one and sampled ones.
+/// Returns all assignments of the values to a first group of `size`, or the observed one and sampled ones.
 fn assignments(values: &[f64], size: usize) -> Vec<Assignment> {
     let all = values.len();
     let number: f64 = (0..size).map(|k| (all - k) as f64 / (k + 1) as f64).product();
@@ -214,7 +214,8 @@ fn assignments(values: &[f64], size: usize) -> Vec<Assignment> {
     assignments
 }
 
-/// The next combination of places below `all`, in lexicographic order.
+/// Advances `chosen` to the next combination of places below `all`, in lexicographic order. Returns `false` after the
+/// last one.
 fn next(chosen: &mut [usize], all: usize) -> bool {
     let size = chosen.len();
     let Some(place) = (0..size).rev().find(|&place| chosen[place] < all - size + place) else {
@@ -227,7 +228,7 @@ fn next(chosen: &mut [usize], all: usize) -> bool {
     true
 }
 
-/// Ranks from 1; equal values share their mean rank.
+/// Returns ranks from 1. Equal values share their mean rank.
 fn midranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn small_groups_can_be_counted_by_hand() {
-        // Of the 20 assignments of 1 to 6, two are as far apart.
+        // Of the 20 assignments of 1 to 6, two differ by as much as the observed one.
         let apart = Unpaired::new(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]).unwrap();
         assert_eq!((apart.p(), apart.difference()), (0.1, Some(-3.0)));
         let equal = Unpaired::new(&[1.0, 1.0], &[1.0, 1.0]).unwrap();

@@ -1,4 +1,4 @@
-/// The sample variance, Σ(x − x̄)² / (n − 1); `None` of fewer than two numbers.
+/// Returns the sample variance, Σ(x − x̄)² / (n − 1); `None` for fewer than two numbers.
 pub(super) fn variance(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -6,10 +6,10 @@ pub(super) fn variance(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then_some(squares / (n - 1.0))
 }
 
-/// What to multiply numbers by so that neither their sums nor their squares are beyond all numbers: 1 unless they
+/// Returns a factor for numbers with which neither their sums nor their squares overflow. It is 1 unless the numbers
 /// are very large or very small, and always a power of two, so that it changes no digit.
 pub(super) fn scale(values: &[f64]) -> f64 {
-    /// The square of 2⁴⁰⁰ is a number, and so is the sum of as many as fit into memory.
+    /// The square of 2^400 is finite, and so is the sum of as many squares as fit into memory.
     const SAFE: f64 = 400.0;
     let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let exponent = largest.log2().floor();

@@ -1,13 +1,12 @@
-//! The messages of an event file, as far as they are written here, with the numbers of
-//! tensorflow/core/util/event.proto, framework/summary.proto and
-//! tensorboard/plugins/hparams/plugin_data.proto.
+//! The messages of an event file that this program writes, with the field numbers of
+//! tensorflow/core/util/event.proto, framework/summary.proto and tensorboard/plugins/hparams/plugin_data.proto.
 
 use prost::{Message, Oneof};
 use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Event {
-    /// Seconds; here since the run began.
+    /// Seconds since the run began.
     #[prost(double, tag = "1")]
     wall_time: f64,
     #[prost(int64, tag = "2")]
@@ -87,7 +86,7 @@ struct SessionStart {
     settings: BTreeMap<String, SettingValue>,
 }
 
-/// google.protobuf.Value.
+/// `google.protobuf.Value`.
 #[derive(Clone, PartialEq, Message)]
 struct SettingValue {
     #[prost(oneof = "Setting", tags = "2, 3")]
@@ -103,17 +102,17 @@ pub(super) enum Setting {
     Text(String),
 }
 
-/// DT_FLOAT of tensorflow/core/framework/types.proto.
+/// `DT_FLOAT` of tensorflow/core/framework/types.proto.
 const FLOAT: i32 = 1;
 
 impl Event {
-    /// What every event file begins with.
+    /// Returns the event that every event file begins with.
     pub(super) fn version() -> Self {
         let what = Some(What::FileVersion("brain.Event:2".to_owned()));
         Self { wall_time: 0.0, step: 0, what }
     }
 
-    /// The hyperparameters of the run.
+    /// Returns the event with the run's hyperparameters.
     pub(super) fn settings(settings: &[(String, Setting)]) -> Self {
         let settings = settings
             .iter()
@@ -123,7 +122,7 @@ impl Event {
             HyperparameterData { version: 0, session_start: Some(SessionStart { settings }) };
         let plugin_data =
             PluginData { plugin_name: "hparams".to_owned(), content: data.encode_to_vec() };
-        // The plugin reads the metadata; the tensor only has to be there.
+        // The plugin reads the metadata; the tensor only has to exist.
         let tensor = TensorProto { dtype: FLOAT, shape: Some(Shape {}) };
         let value = Value {
             tag: "_hparams_/session_start_info".to_owned(),
@@ -134,7 +133,7 @@ impl Event {
         Self { wall_time: 0.0, step: 0, what }
     }
 
-    /// Measures of an epoch, `wall_time` seconds after the run began.
+    /// Returns the event with measures of an epoch, `wall_time` seconds after the run began.
     pub(super) fn scalars(wall_time: f64, epoch: usize, scalars: &[(String, f64)]) -> Self {
         let value = scalars
             .iter()

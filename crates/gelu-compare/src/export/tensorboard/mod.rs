@@ -1,5 +1,5 @@
-//! One event file a run: its measures by epoch, and its settings as hyperparameters. Event files hold measures as
-//! 32-bit numbers, of seven digits.
+//! Writes one event file per run: the measures by epoch, and the settings as hyperparameters. Event files store
+//! measures as 32-bit numbers, with seven digits.
 
 mod message;
 mod record;
@@ -13,7 +13,7 @@ use record::frame;
 use std::fs;
 use std::path::Path;
 
-/// TensorBoard shows the part of a name before the slash as a group.
+/// Returns the name of a measure in TensorBoard, which shows the part before the slash as a group.
 fn tag(column: &str) -> String {
     match (Split::of_name(column), column.strip_prefix("batch_")) {
         (_, Some(quantity)) => format!("{quantity}/batch"),
@@ -22,13 +22,13 @@ fn tag(column: &str) -> String {
     }
 }
 
-/// Writes a folder for each run that has finished an epoch, and counts them.
+/// Writes a folder for each run that has finished an epoch. Returns the number of these runs.
 pub(super) fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Result<usize> {
     let mut written = 0;
     for run in snapshot.runs.iter().filter(|run| !run.epochs.is_empty()) {
         let folder = folder.join(&run.folder);
         fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
-        // One name, so that an export made again replaces the last one.
+        // The name is fixed, so that a repeated export replaces the last one.
         let path = folder.join("events.out.tfevents.0.gelu");
         crate::files::write_atomically(&path, events(snapshot, run))?;
         written += 1;
@@ -63,7 +63,7 @@ fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<(String, Se
     let mut all = vec![("experiment".to_owned(), text(&snapshot.experiment))];
     for axis in &snapshot.axes {
         let Some(value) = key.setting.get(&axis.name) else { continue };
-        // Where one of its values is a text, so are the others: 12e45 beside 1a2b3c is no number.
+        // If one value of an axis is text, all are: next to `1a2b3c`, `12e45` is not a number.
         let numbers = axis.values.iter().all(|value| value.as_number().is_some());
         let value = match value.as_number().filter(|_| numbers) {
             Some(number) => Setting::Number(number),

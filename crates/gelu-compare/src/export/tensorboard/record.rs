@@ -7,7 +7,7 @@
 //! little-endian, with the mask `((crc >> 15) | (crc << 17)) + 0xa282ead8`
 //! (tensorflow/core/lib/io/record_writer.h).
 
-/// One record.
+/// Returns a record with `content`.
 pub(super) fn frame(content: &[u8]) -> Vec<u8> {
     let length = (content.len() as u64).to_le_bytes();
     let mut record = Vec::with_capacity(content.len() + 16);

@@ -1,4 +1,4 @@
-//! What became of a comparison's runs when the files that its commands name have changed.
+//! Effects of changed files on the runs of a comparison whose commands name them.
 
 use super::{Contents, Files};
 use crate::comparison::plan;
@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Fits what was read of a study's files to the comparison in that folder. One that an earlier version made goes on without
-/// contents. A file that was not there when the comparison was made, and is there now, is one that its runs write.
+/// Adapts the contents in `study` to the comparison in the folder. If an earlier version made the comparison, removes
+/// the contents, because that version did not record them. Leaves out files that did not exist when the comparison
+/// was made, because its runs write them.
 pub(in crate::program) fn settle(study: &mut Study, out: &Path) {
     let there = ComparisonFolder::<Study>::open(out).and_then(|f| Ok((f.comparison()?, f)));
     let Ok((there, folder)) = there else { return };
@@ -24,7 +25,7 @@ pub(in crate::program) fn settle(study: &mut Study, out: &Path) {
 }
 
 impl Contents {
-    /// Leaves out files that the commands there name, and that did not exist then.
+    /// Leaves out files that the commands of `there` name and that did not exist when `known` was recorded.
     fn leave_out_written(&mut self, known: &Self, there: &Study) {
         for word in there.names().into_iter().map(super::Name::into_word) {
             if !known.words.contains_key(&word) {
@@ -34,19 +35,20 @@ impl Contents {
     }
 }
 
-/// The runs in a folder that are there, with where they stand.
+/// Returns the runs in a folder with their statuses.
 fn runs(folder: &ComparisonFolder<Study>) -> impl Iterator<Item = (RunFolder, RunStatus)> {
     let entries = fs::read_dir(folder.runs()).into_iter().flatten().flatten();
     let folders = entries.map(|entry| RunFolder::at(&entry.path()));
     folders.filter_map(|run| run.status().ok().map(|file| (run, file.status)))
 }
 
-/// Whether a run has begun that did not fail: whatever it writes may be there.
+/// Returns whether a run has begun that did not fail. It may have written files.
 fn has_begun(folder: &ComparisonFolder<Study>) -> bool {
     runs(folder).any(|(_, status)| !matches!(status, RunStatus::Waiting | RunStatus::Failed { .. }))
 }
 
-/// Says which runs do not count any more because a file changed, and how many begin; or that changes are not noticed.
+/// Prints which runs no longer count because a file changed, and how many new runs begin. For a comparison without
+/// recorded contents, prints that changes are not noticed.
 pub(in crate::program) fn announce_change(
     folder: &ComparisonFolder<Study>,
     before: &Comparison<Study>,
@@ -68,6 +70,7 @@ pub(in crate::program) fn announce_change(
     }
 }
 
+/// Returns a message:
 /// `train.py changed since these 8 runs. They stay in the folder under its earlier content; 8 new runs begin.`
 fn change(
     folder: &ComparisonFolder<Study>,
@@ -110,7 +113,7 @@ fn change(
     Some(format!("{what} {they} in the folder under {its} earlier content; {rest}."))
 }
 
-/// Which files differ between two readings.
+/// The files that differ between two recorded contents.
 #[derive(Default)]
 struct Changes {
     changed: BTreeSet<String>,
@@ -138,13 +141,13 @@ impl Changes {
         changes
     }
 
-    /// How many files the first sentence names.
+    /// Returns the number of files in the first sentence.
     fn files(&self) -> usize {
         let all = [&self.changed, &self.added, &self.removed];
         all.into_iter().map(BTreeSet::len).find(|count| *count > 0).unwrap_or(0)
     }
 
-    /// A sentence about so many runs that do not count any more.
+    /// Returns a sentence about the number of runs that no longer count.
     fn in_words(&self, left: usize) -> String {
         let these = match left {
             1 => "this run".to_owned(),
@@ -160,7 +163,7 @@ impl Changes {
     }
 }
 
-/// `train.py, model.py and 3 more`.
+/// Returns a list of names: `train.py, model.py and 3 more`.
 fn listed(names: &BTreeSet<String>) -> String {
     const MOST: usize = 3;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| printable(name)).collect();
@@ -170,7 +173,7 @@ fn listed(names: &BTreeSet<String>) -> String {
     }
 }
 
-/// The text with a capital letter, as sentences begin.
+/// Returns the text with a capital first letter.
 fn capital(text: &str) -> String {
     text.replacen('t', "T", 1)
 }

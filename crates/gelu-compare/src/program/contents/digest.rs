@@ -1,4 +1,4 @@
-//! What stands for the content of a file.
+//! Digests of file contents.
 
 use super::names::{Name, find_program};
 use super::{Files, python};
@@ -9,30 +9,30 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// A data file of more bytes counts by its size and the time of its last change.
+/// The size in bytes above which a data file is identified by its size and modification time.
 const LARGE: u64 = 64_000_000;
-/// Stands between these two.
+/// The text between size and time.
 const CHANGED: &str = " bytes, changed ";
 
-/// Digests that were computed before.
+/// A cache of digests.
 #[derive(Default)]
 pub(super) struct Digests(HashMap<PathBuf, String>);
 
 impl Digests {
-    /// What stands for the content of a file.
+    /// Returns the digest of a file or, if the file is large, its size and modification time.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// Returns an error if the file cannot be read.
     pub(super) fn of(&mut self, path: &Path) -> Result<String> {
         self.compute(path, false)
     }
 
-    /// The files that a name in a command stands for; none where it names no file.
+    /// Returns the files to which a name in a command refers; empty if it names no file.
     ///
     /// # Errors
     ///
-    /// When one cannot be read.
+    /// Returns an error if a file cannot be read.
     pub(super) fn files_of(&mut self, name: &Name) -> Result<Files> {
         let mut files = Files::new();
         let scripts = match name {
@@ -79,11 +79,12 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// SHA-256 of a file's content, in hexadecimal; size and time where it may be executed and not read.
+/// Returns the SHA-256 of a file's content, in hexadecimal. For an executable file without read permission, returns
+/// its size and time.
 ///
 /// # Errors
 ///
-/// When it cannot be read.
+/// Returns an error if the file cannot be read.
 pub(crate) fn digest_of(path: &Path) -> io::Result<String> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => return size_and_time(path),
@@ -100,14 +101,14 @@ pub(crate) fn digest_of(path: &Path) -> io::Result<String> {
     }
 }
 
-/// What stands for a large file: `81000000 bytes, changed 2026-11-29T07:00:00.5Z`.
+/// Returns the identity of a large file: `81000000 bytes, changed 2026-11-29T07:00:00.5Z`.
 pub(super) fn size_and_time(path: &Path) -> io::Result<String> {
     let data = path.metadata()?;
     let time = humantime::format_rfc3339_nanos(data.modified()?);
     Ok(format!("{}{CHANGED}{time}", data.len()))
 }
 
-/// Whether this stands for a large file.
+/// Returns whether `content` is the identity of a large file.
 pub(super) fn is_large(content: &str) -> bool {
     content.contains(CHANGED)
 }

@@ -1,4 +1,4 @@
-//! Which program a command is, whatever its files are called.
+//! The identity of a command's program, independent of the names of its files.
 
 use super::names::{Name, by_content, names};
 use super::{Contents, Files};
@@ -8,16 +8,16 @@ use crate::setting::Setting;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
-/// A command whose files' names depend on the seed is looked at for this number of seeds.
+/// The number of seeds that count for a command whose file names depend on the seed.
 const SEEDS: u64 = 20;
 
 impl Study {
-    /// The identity of a compared command: its words with the contents of its files instead of their paths, and what
-    /// these import. After `cp new old` it is the same for both.
+    /// Returns the identity of a compared command: its words with the contents of files instead of their paths, and
+    /// the files that these import. After `cp new old` it is the same for both.
     ///
     /// # Errors
     ///
-    /// A command that cannot be split into words.
+    /// Returns an error if the command cannot be split into words.
     pub(in crate::program) fn identity(&self, command: &str) -> Result<String> {
         let setting = Setting::new([(Self::COMMAND, command)]);
         let nothing = Contents::default();
@@ -32,12 +32,13 @@ impl Study {
 }
 
 impl Contents {
-    /// The files that `--depends` matches.
+    /// Returns the files that `--depends` matches.
     pub(in crate::program) fn dependencies(&self) -> &Files {
         &self.depends
     }
 
-    /// The words by their contents, and what their files import, by its path from the folder of the file.
+    /// Returns the words with contents instead of paths, and the contents of imported files by their paths relative
+    /// to the importing file's folder.
     fn identity(&self, words: &[String]) -> (Vec<String>, Vec<(String, String)>) {
         let of = |name: &Name| {
             let word = name.clone().into_word();
@@ -58,7 +59,7 @@ impl Contents {
     }
 }
 
-/// SHA-256 of anything, in hexadecimal.
+/// Returns the SHA-256 of a value, in hexadecimal.
 pub(in crate::program) fn digest(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).expect("plain values");
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,5 +1,5 @@
-//! What the files hold that a command names. With the words of the command they say which run a run is: a changed program
-//! makes other runs.
+//! The contents of the files that a command names. They are part of a run's identity, together with the command's
+//! words: a changed program makes other runs.
 
 mod change;
 mod digest;
@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Files by their paths, as the command names them, each with what stands for its content.
+/// Files by their paths, as the command names them. The values are digests; for large files, sizes and modification
+/// times.
 pub type Files = BTreeMap<String, String>;
 
 /// The contents of the files that the commands of a study name.
@@ -31,7 +32,8 @@ pub struct Contents {
     /// The files that count in every run, because `--depends` matches them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     depends: Files,
-    /// For each word that names a file: that file and, for a Python script, the modules that it imports from its folder.
+    /// For each word that names a file: the file and, for a Python script, the modules that it imports from its
+    /// folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     words: BTreeMap<String, Files>,
 }
@@ -41,7 +43,7 @@ impl Contents {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, and a pattern that is none or matches no file.
+    /// Returns an error if a file cannot be read, or if a pattern is invalid or matches no file.
     pub(super) fn read(study: &Study, depends: &[String]) -> Result<Self> {
         let mut digests = Digests::default();
         let mut contents = Self::default();
@@ -57,7 +59,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// The files that a run of these words depends on.
+    /// Returns the files on which a run with these words depends.
     pub(super) fn of_run(&self, words: &[String]) -> Files {
         let named = names(words).into_iter().filter_map(|name| self.words.get(&name.into_word()));
         let mut files = self.depends.clone();
@@ -67,11 +69,11 @@ impl Contents {
 }
 
 impl Study {
-    /// The words of a run's command; `None` where the program has the loop itself.
+    /// Returns the words of a run's command, or `None` if the program contains the loop itself.
     ///
     /// # Errors
     ///
-    /// A command that cannot be split into words.
+    /// Returns an error if the command cannot be split into words.
     pub(super) fn words(&self, setting: &Setting, seed: u64) -> Result<Option<Vec<String>>> {
         match self.has_commands() {
             true => Ok(Some(Template::of(self.command.as_deref(), setting)?.words(setting, seed))),
@@ -79,7 +81,7 @@ impl Study {
         }
     }
 
-    /// What the commands of its planned runs name.
+    /// Returns the names in the commands of the planned runs.
     fn names(&self) -> BTreeSet<Name> {
         let seeds = self.until_decided.map_or(self.seeds, |until| until.max_seeds);
         let mut all = BTreeSet::new();
@@ -95,14 +97,14 @@ impl Study {
         all
     }
 
-    /// Whether the words of a setting's command depend on the seed.
+    /// Returns whether the words of a setting's command depend on the seed.
     fn uses_seed(&self, setting: &Setting) -> bool {
         let words = |seed| self.words(setting, seed).ok().flatten();
         words(1) != words(2)
     }
 }
 
-/// The files that a pattern of `--depends` matches.
+/// Returns the files that a pattern of `--depends` matches.
 fn matches(pattern: &str, digests: &mut Digests) -> Result<Files> {
     let refuse = |problem: &dyn std::fmt::Display| {
         Error::Usage(format!("--depends {} {problem}", crate::names::printable(pattern)))
@@ -122,12 +124,12 @@ fn matches(pattern: &str, digests: &mut Digests) -> Result<Files> {
     }
 }
 
-/// Refuses a run whose files have changed since its comparison recorded them. A program that is found by its name alone
-/// may be another on every host, and is not looked at.
+/// Checks that the files of a run are as its comparison recorded them. Ignores a program that is searched for in
+/// `PATH`, because it may differ between hosts.
 ///
 /// # Errors
 ///
-/// The first file that changed, and what to do.
+/// Returns an error that names the first changed file and explains what to do.
 pub(super) fn check(spec: &StudyRun) -> Result<()> {
     let program = spec.words()?.into_iter().next().unwrap_or_default();
     for (path, recorded) in &spec.files {

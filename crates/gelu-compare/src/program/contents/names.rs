@@ -1,23 +1,23 @@
-//! Which words of a command may name files.
+//! The words of a command that may name files.
 
 use std::path::{Path, PathBuf};
 
-/// Shells, whose `-c` is followed by a command.
+/// Shells, which run the command after `-c`.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "fish"];
 
-/// What a command names.
+/// A name in a command.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Name {
-    /// The program that is started.
+    /// The program to start.
     Program(String),
-    /// A path, if there is a file of that name.
+    /// A path, if a file of that name exists.
     File(String),
-    /// A Python module that is run: `python -m train`.
+    /// A Python module to run: `python -m train`.
     Module(String),
 }
 
 impl Name {
-    /// What it is recorded as.
+    /// Returns the word under which the name is recorded.
     pub(super) fn into_word(self) -> String {
         match self {
             Self::Program(word) | Self::File(word) => word,
@@ -26,8 +26,8 @@ impl Name {
     }
 }
 
-/// What the words of a command name: its program, every word that may be a path, what stands behind the `=` of a flag, the
-/// module behind Python's `-m`, and the words of a command that a shell is given.
+/// Returns the names in a command: its program, every word that may be a path, the values of flags after `=`, the
+/// module after Python's `-m`, and the words of a command for a shell.
 pub(super) fn names(words: &[String]) -> Vec<Name> {
     let Some((program, arguments)) = words.split_first() else { return Vec::new() };
     let stem = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
@@ -51,7 +51,7 @@ fn of_word(word: &str) -> impl Iterator<Item = Name> {
     paths.map(|path| Name::File(path.to_owned())).collect::<Vec<_>>().into_iter()
 }
 
-/// The names in a command for a shell, but for files that it writes.
+/// Returns the names in a command for a shell, without the files that it writes.
 fn of_script(script: &str) -> Vec<Name> {
     let words = shell_words::split(script).unwrap_or_default();
     let mut before = "";
@@ -65,8 +65,7 @@ fn of_script(script: &str) -> Vec<Name> {
     all
 }
 
-/// The words, with a file's digest instead of its path: the same for commands that differ in paths
-/// alone.
+/// Returns the words with digests instead of paths. They are equal for commands that differ only in paths.
 pub(super) fn by_content(
     words: &[String],
     content: impl Fn(&Name) -> Option<String>,
@@ -95,7 +94,7 @@ pub(super) fn by_content(
                 )
             })
             .collect();
-        // A command that names no file keeps every blank.
+        // A command that names no file keeps its white space.
         if words == parts { script.to_owned() } else { format!("{parts:?}") }
     };
     let mut all = vec![content(&Name::Program(program.clone())).unwrap_or_else(|| program.clone())];
@@ -110,12 +109,12 @@ pub(super) fn by_content(
     all
 }
 
-/// Whether a program of that name is looked for in the folders of `PATH`.
+/// Returns whether a program of that name is searched for in the folders of `PATH`.
 pub(super) fn is_searched_for(program: &str) -> bool {
     !program.contains(std::path::is_separator)
 }
 
-/// The file of a program, as the system finds it.
+/// Returns the file of a program, as the system finds it.
 pub(super) fn find_program(program: &str) -> Option<PathBuf> {
     let with_extension = |path: PathBuf| {
         let executable = path.with_extension(std::env::consts::EXE_EXTENSION);

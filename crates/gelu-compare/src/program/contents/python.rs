@@ -1,20 +1,20 @@
-//! Which modules a Python script imports from its own folder, as far as its source tells.
+//! Finds the modules that a Python script imports from its own folder, as far as its source shows.
 
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A module that a source imports: `from ..package.module import name` has two dots.
+/// An import statement: `from ..package.module import name` has two dots.
 #[derive(Debug, PartialEq, Eq)]
 struct Import {
     dots: usize,
     module: Vec<String>,
-    /// What is imported from it, each of which may be a module in its turn.
+    /// The imported names, each of which may be a module.
     names: Vec<String>,
 }
 
-/// The modules that a Python script imports from its folder, those that they import, and the script itself; nothing where
-/// it is no Python script. `root` is where modules are found, if that is not the script's folder.
+/// Returns a Python script, the modules that it imports from its folder, and the modules that these import. Returns
+/// nothing if `script` is not a Python script. `root` is the folder of modules if it is not the script's folder.
 pub(super) fn closure(script: &Path, root: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     if !is_python(script) {
@@ -34,7 +34,7 @@ pub(super) fn closure(script: &Path, root: Option<&Path>) -> BTreeSet<PathBuf> {
     found
 }
 
-/// The files of a module that is run by its name.
+/// Returns the files of a module that is run by its name.
 pub(super) fn module(root: &Path, name: &str) -> Vec<PathBuf> {
     let module: Vec<String> = name.split('.').map(str::to_owned).collect();
     let main = root.join(module.join("/")).join("__main__.py");
@@ -57,7 +57,7 @@ fn is_python(path: &Path) -> bool {
     read.is_ok() && line.starts_with("#!") && line.lines().next().unwrap_or("").contains("python")
 }
 
-/// The files that an import reads, of those that are in these folders: packages run their `__init__.py`.
+/// Returns the existing files in these folders that an import reads. Importing a package runs its `__init__.py`.
 fn files(import: &Import, root: &Path, own: &Path) -> Vec<PathBuf> {
     let start = match import.dots {
         0 => root,
@@ -81,7 +81,7 @@ fn files(import: &Import, root: &Path, own: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The imports of a source, wherever they stand in it.
+/// Returns all imports of a source, at any position.
 fn imports(source: &str) -> Vec<Import> {
     let mut all = Vec::new();
     let mut lines = source.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
@@ -101,7 +101,7 @@ fn statement_imports(statement: &str) -> Vec<Import> {
     let dotted = |name: &str| -> Vec<String> {
         name.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect()
     };
-    // `a as b` imports a.
+    // In `a as b`, the import is `a`.
     let first = |item: &str| item.split_whitespace().next().unwrap_or_default().to_owned();
     let items = |list: &str| -> Vec<String> {
         list.split(',').map(|item| first(item.trim_matches([' ', '(', ')', '\t']))).collect()

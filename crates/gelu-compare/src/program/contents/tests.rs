@@ -2,7 +2,7 @@ use super::*;
 use crate::setting::{Axis, Role};
 use std::fs;
 
-/// A study of two commands in a folder.
+/// Creates a study of two commands.
 fn judged(a: &str, b: &str) -> Study {
     let mut study = Study::new("judged", "loss");
     study.axis(Axis::new(Study::COMMAND, Role::Compared, [a, b]));
@@ -89,7 +89,7 @@ fn a_run_whose_file_changed_since_is_refused() {
     assert!(refused.contains("t.sh changed while this comparison was running"), "{refused}");
     fs::remove_file(&script).unwrap();
     assert!(check(&spec).is_err());
-    // Another host may have another shell.
+    // Another host may have another shell, so `sh` is not checked.
     let mut elsewhere = comparison.spec(&keys[1]).unwrap();
     elsewhere.files.insert("sh".to_owned(), "another".to_owned());
     check(&elsewhere).unwrap();

@@ -1,5 +1,6 @@
-//! Programs whose worker was killed: whoever takes their run ends what is left of them first, so that two never write
-//! into one folder. What cannot be ended from here, on another host above all, is left a folder of its own.
+//! Programs whose worker was killed. The next holder of their run ends them first, so that two programs never write
+//! into one folder. If the holder cannot end one, as on another host, that program keeps its folder and the run gets
+//! a new one.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod processes;
@@ -15,63 +16,64 @@ use serde::{Deserialize, Serialize};
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 use std::path::Path;
 
-/// What the note of a holder's program is called.
+/// The file name of the note about a holder's program.
 const NOTE: &str = "process.json";
 
-/// The program of a run, from before it is started until it has ended.
+/// A run's program, from before its start until its end.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Noted {
-    /// Which machine it is on; see [`host::identity`].
+    /// The machine on which the program runs; see [`host::identity`].
     host: String,
-    /// Its process, and the group of all that it starts; none while it is about to be started.
+    /// The process ID, which is also the ID of its process group; `None` before the start.
     process: Option<u32>,
-    /// When it began, in the system's ticks, where the system says so: numbers of processes are given again.
+    /// The start time in the system's ticks, if the system reports it. It distinguishes processes, because systems
+    /// reuse IDs.
     began: Option<u64>,
 }
 
-/// Notes that a program is about to be started, so that whoever takes the run from here on knows of it.
+/// Records that a program is about to be started, so that the next holder of the run knows about it.
 ///
 /// # Errors
 ///
-/// When that cannot be written, or the lease is lost: then no program may be started.
+/// Returns an error if the note cannot be written or the lease is lost. Then the program must not be started.
 pub(super) fn announce(run: &ClaimedRun<StudyRun>) -> Result<()> {
     put(run, None)
 }
 
-/// Notes the program that was started.
+/// Records the started program.
 ///
 /// # Errors
 ///
-/// As [`announce`]; the program has to be ended then.
+/// Returns the errors of [`announce`]. Then the program must be ended.
 pub(super) fn note(run: &ClaimedRun<StudyRun>, process: u32) -> Result<()> {
     put(run, Some(process))
 }
 
 fn put(run: &ClaimedRun<StudyRun>, process: Option<u32>) -> Result<()> {
     let noted = Noted { host: host::identity(), process, began: process.and_then(began) };
-    // A power cut ends the program, too, so nothing waits for the disk.
+    // The note need not survive a power cut, because that also ends the program.
     run.place_own(NOTE, serde_json::to_vec(&noted).unwrap_or_default()).map(drop)
 }
 
-/// The program of this holder has ended.
+/// Deletes this holder's note, when its program has ended.
 pub(super) fn forget(run: &ClaimedRun<StudyRun>) {
     let _ = std::fs::remove_file(run.own_path(NOTE));
 }
 
-/// What became of the programs that holders before may have left.
+/// Whether earlier holders' programs may still run.
 #[derive(Debug)]
 pub(super) enum Left {
-    /// None goes on.
+    /// None still runs.
     Nothing,
-    /// One may go on where it cannot be ended from here.
+    /// A program may still run that this process cannot end.
     Program,
 }
 
-/// Ends the programs that workers have left which were killed.
+/// Ends the programs that killed workers have left.
 ///
 /// # Errors
 ///
-/// When one cannot be ended.
+/// Returns an error if a program cannot be ended.
 pub(super) fn end(run: &ClaimedRun<StudyRun>) -> Result<Left> {
     let mut left = Left::Nothing;
     for note in run.generations(NOTE)? {
@@ -88,7 +90,7 @@ pub(super) fn end(run: &ClaimedRun<StudyRun>) -> Result<Left> {
     Ok(left)
 }
 
-/// Forgets the programs that holders before have left, once nothing of theirs is in the way.
+/// Deletes the notes of earlier holders, when their programs can no longer interfere.
 pub(super) fn forget_all(run: &ClaimedRun<StudyRun>) -> Result<()> {
     for note in run.generations(NOTE)? {
         std::fs::remove_file(&note).map_err(Error::io("remove", &note))?;
@@ -96,14 +98,14 @@ pub(super) fn forget_all(run: &ClaimedRun<StudyRun>) -> Result<()> {
     Ok(())
 }
 
-/// There a program's job ends with its worker; elsewhere nobody can tell whether a process of that number is still the
-/// same.
+/// Returns whether no such program can still run. On Windows, the program's job ends with its worker. On other
+/// systems, nothing shows whether a process ID still belongs to the same process.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn end_here(_process: u32, _began: Option<u64>, _run: &Path) -> Result<bool> {
     Ok(cfg!(windows))
 }
 
-/// When a process began, where the system says so.
+/// Returns the start time of a process, if the system reports it.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn began(_process: u32) -> Option<u64> {
     None

@@ -1,4 +1,4 @@
-//! What Linux says of processes.
+//! Information about processes on Linux.
 
 use crate::{Error, Result};
 use std::ffi::OsStr;
@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long what was killed may take to be gone.
+/// The time limit for killed processes to disappear.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Ends what is left of a program of this machine; whether it is sure that nothing is. Its first process has ended with
-/// its worker, as a rule, and what that started goes on.
+/// Ends the remaining processes of a program on this machine. Returns whether certainly none is left. The first
+/// process has usually ended with its worker, but its children continue.
 pub(super) fn end_here(process: u32, began: Option<u64>, run: &Path) -> Result<bool> {
     use nix::sys::signal::{Signal, killpg};
     let members = || members(process);
@@ -39,7 +39,7 @@ pub(super) fn end_here(process: u32, began: Option<u64>, run: &Path) -> Result<b
     Ok(true)
 }
 
-/// The living processes of a group.
+/// Returns the living processes of a group.
 fn members(group: u32) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -47,8 +47,8 @@ fn members(group: u32) -> Vec<u32> {
     ids.filter(is_member).collect()
 }
 
-/// Whether a process was started for that run, by the folder that it was told to keep its files in: its path may be
-/// another for every worker, and the run's own name is of no other.
+/// Returns whether a process was started for the run, by the folder in its environment. Only the run's name counts,
+/// because the path to it may differ between workers.
 fn is_started_for(process: u32, run: &Path) -> bool {
     let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
     let mut kept = environment.split(|byte| *byte == 0).filter_map(|variable| {
@@ -57,7 +57,7 @@ fn is_started_for(process: u32, run: &Path) -> bool {
     kept.any(|kept| kept.parent().and_then(Path::file_name) == run.file_name())
 }
 
-/// What the system says of a process that has not ended.
+/// The system's information about a process that has not ended.
 struct Stat {
     group: u32,
     began: u64,
@@ -66,7 +66,7 @@ struct Stat {
 impl Stat {
     fn of(process: u32) -> Option<Self> {
         let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The name may be anything, and stands in parentheses before all else.
+        // The name, in parentheses before the other fields, may contain any characters.
         let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_whitespace().collect();
         if fields.first() == Some(&"Z") {
             return None;
@@ -75,7 +75,7 @@ impl Stat {
     }
 }
 
-/// When a process began, where the system says so and it has not ended.
+/// Returns the start time of a living process, if the system reports it.
 pub(super) fn began(process: u32) -> Option<u64> {
     Stat::of(process).map(|stat| stat.began)
 }

@@ -1,4 +1,4 @@
-//! The command of a run, and what its program is told beside its words.
+//! The command of a run, and its environment.
 
 use super::step;
 use crate::program::StudyRun;
@@ -12,10 +12,10 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The folder of a run in which a program may keep what it likes.
+/// The folder of a run for files of the program.
 const KEPT: &str = "kept";
 
-/// The command of those words, which keeps its files in that folder.
+/// Returns the command for these words. `kept` is the folder for the program's files.
 pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String], kept: &Path) -> Command {
     let mut command = step::start(words);
     command
@@ -29,8 +29,8 @@ pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String], kept: &Path)
     command
 }
 
-/// The folder in which the program of a run may keep what it likes: the same in every session, but where a program of
-/// an earlier one may still write into it. That one is left to it, and this run goes on with a copy.
+/// Returns the folder for files of a run's program. It is the same in every session. But if an earlier session's
+/// program may still write into the folder, the folder is left to that program, and this run gets a copy.
 pub(super) fn kept(run: &ClaimedRun<StudyRun>, left: &Left) -> Result<PathBuf> {
     let all = run.generations(KEPT)?;
     let folder = match (left, all.last()) {
@@ -48,7 +48,7 @@ pub(super) fn kept(run: &ClaimedRun<StudyRun>, left: &Left) -> Result<PathBuf> {
     std::path::absolute(&folder).map_err(Error::io("find", &folder))
 }
 
-/// Copies all that a folder holds, and waits until it is on the disk. What is removed meanwhile was not to stay.
+/// Copies the content of a folder and waits until it is on the disk. Ignores files that are removed in the meantime.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -69,7 +69,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A pipe or a socket belongs to who made it, and is left out.
+/// Copies a symbolic link. Leaves out pipes and sockets, which only work for the process that created them.
 #[cfg(unix)]
 fn copy_link(from: &Path, to: &Path) -> io::Result<()> {
     match fs::read_link(from) {

@@ -1,30 +1,30 @@
-//! A process with all that it starts: waited for, and ended together.
+//! A process with all its children, to be waited for and ended together.
 
 use crate::{Error, Result};
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How often a process is looked at while it says nothing.
+/// The time between checks of a process that prints nothing.
 pub(super) const LOOK: Duration = Duration::from_millis(10);
-/// How long a process may take to be gone once it is killed.
+/// The time limit for a killed process to disappear.
 const KILLED: Duration = Duration::from_secs(2);
 
-/// A process, and what it starts: a group of processes on Unix, a job on Windows, which the system ends when nobody has
-/// it open any more, however that came about.
+/// A process and its children: a process group on Unix, a job on Windows. The system ends a job when the last handle
+/// to it is closed, for whatever reason.
 pub(super) struct Group {
     process: Child,
-    /// How long it may take to end once it is asked to.
+    /// The time that the process gets between the request to end and the kill.
     grace: Duration,
     asked: bool,
-    /// Whether what it started was ended.
+    /// Whether the children have been ended.
     over: bool,
     #[cfg(windows)]
     job: Option<win32job::Job>,
 }
 
 impl Group {
-    /// Starts a process as the first of a group of its own.
+    /// Starts a process as the leader of a new process group.
     #[cfg(not(windows))]
     pub(super) fn spawn(command: &mut Command, grace: Duration) -> io::Result<Self> {
         #[cfg(unix)]
@@ -32,7 +32,7 @@ impl Group {
         Ok(Self { process: command.spawn()?, grace, asked: false, over: false })
     }
 
-    /// Starts a process in a job of its own.
+    /// Starts a process in a new job.
     #[cfg(windows)]
     pub(super) fn spawn(command: &mut Command, grace: Duration) -> io::Result<Self> {
         use std::os::windows::io::AsRawHandle;
@@ -51,18 +51,19 @@ impl Group {
         self.process.id()
     }
 
-    /// Its outputs, which it was started with.
+    /// Returns the process's standard output and standard error.
     pub(super) fn outputs(&mut self) -> (ChildStdout, ChildStderr) {
         let output = self.process.stdout.take().expect("standard output was asked for");
         (output, self.process.stderr.take().expect("standard error was asked for"))
     }
 
-    /// How the process ended; `None` while it goes on.
+    /// Returns the process's exit status, or `None` while the process runs.
     pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>> {
         self.process.try_wait().map_err(Error::io("wait for", "a program"))
     }
 
-    /// Asks it and all that it started to end, where the system has a way to ask; until when it may take its time.
+    /// Asks the process and its children to end, if the system has a way to ask. Returns the time until which they
+    /// may take to end.
     pub(super) fn ask_to_end(&mut self) -> Instant {
         if !cfg!(unix) || std::mem::replace(&mut self.asked, true) {
             return Instant::now();
@@ -71,8 +72,8 @@ impl Group {
         Instant::now() + self.grace
     }
 
-    /// Ends it and all that it started: asked first. Whether it has ended: one that hangs in the system, on a disk that
-    /// does not answer for example, ends when that lets it.
+    /// Ends the process and its children, with a request first. Returns whether the process has ended. A process that
+    /// hangs in the system, for example on a disk that does not respond, ends later.
     pub(super) fn kill(&mut self) -> bool {
         if !self.ends_until(Instant::now()) {
             let until = self.ask_to_end();
@@ -94,9 +95,9 @@ impl Group {
         }
     }
 
-    /// Ends what it started.
+    /// Kills the children.
     pub(super) fn kill_group(&mut self) {
-        // The number of a group that has ended may be given again.
+        // The ID of a group that has ended may be reused, so the group is only signalled once.
         if !std::mem::replace(&mut self.over, true) {
             self.signal_group(true);
             let _ = self.process.kill();
@@ -110,7 +111,7 @@ impl Group {
         use nix::sys::signal::{Signal, killpg};
         let signal = if kill { Signal::SIGKILL } else { Signal::SIGTERM };
         let group = i32::try_from(self.process.id()).map(nix::unistd::Pid::from_raw);
-        // There may be nobody left.
+        // The group may have no process left.
         let _ = group.map(|group| killpg(group, signal));
     }
 
@@ -118,8 +119,8 @@ impl Group {
     fn signal_group(&self, _kill: bool) {}
 }
 
-/// Whether it was a signal that asks for an end, SIGHUP, SIGINT or SIGTERM, or a shell that says so of what it
-/// ran.
+/// Returns whether the process ended by SIGHUP, SIGINT or SIGTERM, which ask for an end, or is a shell that reports
+/// this of its command.
 pub(super) fn is_told_to_end(status: ExitStatus) -> bool {
     #[cfg(unix)]
     {
@@ -134,8 +135,8 @@ pub(super) fn is_told_to_end(status: ExitStatus) -> bool {
     }
 }
 
-/// Whether it was SIGKILL, or a shell that says so of what it ran: the system ends a process like that where memory has run
-/// out.
+/// Returns whether the process ended by SIGKILL, or is a shell that reports this of its command. The system kills
+/// processes this way when memory runs out.
 pub(super) fn is_killed(status: ExitStatus) -> bool {
     #[cfg(unix)]
     {
@@ -149,7 +150,7 @@ pub(super) fn is_killed(status: ExitStatus) -> bool {
     }
 }
 
-/// `exit code 3`, `signal 9`.
+/// Returns the status in words: `exit code 3`, `signal 9`.
 pub(super) fn said(status: ExitStatus) -> String {
     #[cfg(unix)]
     {

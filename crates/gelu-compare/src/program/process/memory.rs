@@ -1,14 +1,14 @@
-//! Whether the system has killed a program because memory ran out.
+//! Detects whether the system has killed a program because memory ran out.
 
 use super::group::{is_killed, said};
 use std::process::ExitStatus;
 
-/// How many processes this system has killed because memory ran out, and this container; `None` where it does not say.
+/// The numbers of processes that the system and this container have killed because memory ran out; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MemoryKills(Option<[u64; 2]>);
 
 impl MemoryKills {
-    /// Those until now.
+    /// Returns the current numbers.
     pub(super) fn now() -> Self {
         let count = |file: &str| -> Option<u64> {
             let text = std::fs::read_to_string(file).ok()?;
@@ -19,7 +19,8 @@ impl MemoryKills {
         Self(all.iter().any(Option::is_some).then(|| all.map(Option::unwrap_or_default)))
     }
 
-    /// How a program ended that began when these were all, in words: whether it was for memory that it was killed.
+    /// Returns in words how a program ended, and whether it was killed because memory ran out. `self` is from before
+    /// its start.
     pub(super) fn explain(self, now: Self, status: ExitStatus) -> String {
         let ended = format!("it ended with {}", said(status));
         match (self.0, now.0) {

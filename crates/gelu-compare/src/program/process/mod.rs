@@ -1,4 +1,4 @@
-//! Training by a command: its process, and what that prints.
+//! Training by a command: its process, and its output.
 
 mod command;
 mod group;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 pub(in crate::program) use step::BecomeProgram;
 
-/// Trains by a command: what it prints are the measures.
+/// Trains by a command, and reads measures from its output.
 #[derive(Debug, Default)]
 pub struct Processes;
 

@@ -1,4 +1,4 @@
-//! The life of a process: from its start to what it came to.
+//! The life of a process, from its start to its outcome.
 
 use super::command::{command, kept};
 use super::group::{Group, LOOK, is_told_to_end};
@@ -18,27 +18,28 @@ use crate::{Error, Result};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-/// Some programs print through another that ends right after them, `> >(tee log)` in Bash: this is how long its end is
-/// waited for. Nothing that a program prints itself depends on it.
+/// The wait for the end of another process through which a program prints, such as `> >(tee log)` in Bash. Such a
+/// process ends right after the program. Nothing that the program itself prints depends on this time.
 const RELAY: Duration = Duration::from_millis(200);
-/// How often epochs are made visible at most.
+/// The minimum time between two updates of the visible epochs.
 const PUBLISHED: Duration = Duration::from_millis(100);
-/// Of the time, no more than one part in so many goes into making epochs visible: their table is written as a
-/// whole.
+/// Updates of the visible epochs take at most one part in this number of the time, because each writes the whole
+/// table.
 const SHARE: u32 = 10;
-/// A worker that did nothing for so long may have been frozen, and asks at once whether the run is still its own.
+/// The time without activity after which a worker may have been frozen, and checks at once whether it still holds the
+/// run.
 const FROZEN: Duration = Duration::from_secs(1);
-/// How long a worker waits for its own request to end where its program was sent one.
+/// The time that a worker waits for its own request to end, after its program got one.
 const REQUEST: Duration = Duration::from_secs(2);
 
-/// How a process ended.
+/// The outcome of a process.
 pub(super) enum Ended {
     With(RunStatus, Vec<EpochMetrics>),
-    /// Why, and after how many epochs.
+    /// The reason, and the number of epochs.
     Failed(String, usize),
 }
 
-/// A process under way.
+/// A running process.
 pub(super) struct Running<'a> {
     process: Process<'a>,
     study: &'a Study,
@@ -46,16 +47,16 @@ pub(super) struct Running<'a> {
     errors: Pipe,
     text: Text,
     began: Instant,
-    /// What the system had killed for memory before.
+    /// The numbers of processes killed for memory before the start.
     killed_before: MemoryKills,
-    /// When it was looked after last.
+    /// The time of the last check.
     looked: Instant,
-    /// Whether epochs have ended that nobody sees yet, and when they may be seen.
+    /// Whether finished epochs are not visible yet, and the time from which they may be published.
     unseen: bool,
     publish_at: Instant,
 }
 
-/// What a process has printed, as far as it was read.
+/// The output of a process that was read so far.
 struct Text {
     output: Lines,
     errors: Lines,
@@ -66,7 +67,7 @@ struct Text {
     transcript: Transcript,
 }
 
-/// The process of a run, which is ended when this is dropped; it is noted for as long as it may live.
+/// The process of a run. Dropping it ends the process. Its note exists as long as the process may live.
 struct Process<'a> {
     run: &'a ClaimedRun<StudyRun>,
     group: Group,
@@ -80,7 +81,7 @@ impl Drop for Process<'_> {
     }
 }
 
-/// Carries out the program of a run. One that had ended well before its results could be written is not started again.
+/// Runs the program of a run. Does not start it again if it ended successfully before its results were written.
 pub(super) fn carry_out(
     run: &ClaimedRun<StudyRun>,
     study: &Study,
@@ -127,7 +128,7 @@ pub(super) fn carry_out(
         began: now,
         killed_before,
         looked: now,
-        // What earlier sessions told is the record, and their table a copy that may be behind.
+        // The journal has the reports of earlier sessions, and their table is a copy that may be outdated.
         unseen: has_told,
         publish_at: now,
     };
@@ -174,7 +175,7 @@ impl Running<'_> {
         }
     }
 
-    /// Asks the program to end, hears on while it may take its time, and ends it.
+    /// Asks the program to end, reads its output until the time is up, and kills it.
     fn kill(&mut self) -> Result<()> {
         let until = self.process.group.ask_to_end();
         while Instant::now() < until && self.process.group.ended()?.is_none() {
@@ -194,14 +195,14 @@ impl Running<'_> {
         self.process.run
     }
 
-    /// Whether another worker has taken the run.
+    /// Returns whether another worker has taken the run.
     fn is_lost(&mut self) -> bool {
         let frozen = std::mem::replace(&mut self.looked, Instant::now()).elapsed() > FROZEN;
         let lease = self.run().lease();
         lease.is_marked_lost() || (frozen && lease.is_lost())
     }
 
-    /// Reads what both outputs have, at most a portion of each; where they have nothing it says so.
+    /// Reads at most one portion of each output. Returns `Reading::Nothing` if both are empty.
     fn read(&mut self) -> Result<Reading> {
         let mut noted = Ok(());
         let (text, unseen) = (&mut self.text, &mut self.unseen);
@@ -218,7 +219,7 @@ impl Running<'_> {
         }
     }
 
-    /// Reads the rest of both outputs once the process has ended. Its last line may lack its end.
+    /// Reads the rest of both outputs after the process has ended. The last line may lack its end.
     fn read_the_rest(&mut self) -> Result<()> {
         let (text, unseen) = (&mut self.text, &mut self.unseen);
         let (mut noted, mut complained) = (Ok(()), Ok(()));
@@ -234,7 +235,7 @@ impl Running<'_> {
         output.and(errors).map_err(Error::io("read", "a program's output"))
     }
 
-    /// Makes the epochs visible that have ended. A disk that does not take their table is asked again.
+    /// Publishes the finished epochs. If the disk refuses the table, the next call tries again.
     fn publish(&mut self) -> Result<()> {
         if self.unseen {
             let began = Instant::now();
@@ -245,13 +246,13 @@ impl Running<'_> {
     }
 
     fn interrupted(mut self) -> Result<Ended> {
-        // What a line that was cut off tells is not what the program was about to tell.
+        // A line that was cut off does not count, because it is not what the program meant to report.
         self.read_the_rest()?;
         self.publish()?;
         Ok(Ended::With(RunStatus::Interrupted, self.text.told.kept()))
     }
 
-    /// What a process that has ended by itself came to.
+    /// Determines the outcome of a process that has ended by itself.
     fn conclude(mut self, status: ExitStatus, control: &Control) -> Result<Ended> {
         if cfg!(unix) {
             self.read_the_rest()?;
@@ -288,7 +289,7 @@ impl Running<'_> {
         }
     }
 
-    /// Hears on where others still have the process's output open, for a moment at most.
+    /// Reads on for [`RELAY`] if other processes still have the output open.
     fn hear_relays(&mut self) -> Result<()> {
         let until = Instant::now() + RELAY;
         while !self.output.is_at_its_end() && Instant::now() < until {
@@ -302,7 +303,7 @@ impl Running<'_> {
         self.publish()?;
         let last = self.text.heard.last();
         let epochs = self.text.told.epochs().len();
-        // The program was never there.
+        // The program was never started.
         let not_started = problem == format!("it ended with exit code {}", step::NOT_STARTED)
             && last.starts_with(step::CANNOT_START);
         Ok(Ended::Failed(
@@ -318,7 +319,7 @@ impl Running<'_> {
 }
 
 impl Text {
-    /// Takes what was printed on standard output. `unseen` becomes true where an epoch has ended.
+    /// Handles bytes of standard output. Sets `unseen` if an epoch has ended.
     fn print(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
         self.transcript.write(bytes);
         self.hear_output(bytes, unseen)
@@ -331,7 +332,7 @@ impl Text {
         noted
     }
 
-    /// Takes what was printed on standard error.
+    /// Handles bytes of standard error.
     fn complain(&mut self, bytes: &[u8], unseen: &mut bool) -> Result<()> {
         self.transcript.write(bytes);
         self.hear_errors(bytes, unseen)
@@ -364,7 +365,8 @@ impl Text {
         noted
     }
 
-    /// Takes what stands behind the last line; it tells something where the program is known to have meant it so.
+    /// Handles the text after the last line end. It counts as a report only if the program ended successfully
+    /// (`whole`).
     fn last_line(&mut self, whole: bool) -> Result<()> {
         if whole {
             let errors = self.hear_errors(b"\n", &mut false);
@@ -377,8 +379,8 @@ impl Text {
     }
 }
 
-/// Whether a process has failed because its worker is to end: the engine of a cluster signals both, in
-/// whichever order. A worker that hears of it later than that takes the run for failed, which loses nothing.
+/// Returns whether a process has failed because its worker should end: a cluster's engine signals both, in any order.
+/// If the worker's signal comes later, the run counts as failed, which loses nothing.
 fn was_told_to_end(status: ExitStatus, control: &Control) -> bool {
     let until = Instant::now() + if is_told_to_end(status) { REQUEST } else { Duration::ZERO };
     while !control.wants_stop() && Instant::now() < until {

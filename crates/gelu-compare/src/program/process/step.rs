@@ -1,4 +1,5 @@
-//! The step between a worker and its program: it sees to it that the program ends with the worker, and becomes it.
+//! A process between a worker and its program. It makes the program end with the worker, and then becomes the
+//! program.
 
 use crate::names::printable;
 use crate::output::complain;
@@ -6,11 +7,11 @@ use clap::Args;
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
-/// The name of the command, which nobody but a worker uses.
+/// The name of the command, which only workers use.
 pub(super) const NAME: &str = "become-program";
-/// The exit code of a step that could not start the program, as shells have it.
+/// The exit code if the program could not be started, as in shells.
 pub(super) const NOT_STARTED: i32 = 127;
-/// How its message begins then.
+/// The beginning of the error message in that case.
 pub(super) const CANNOT_START: &str = "cannot start `";
 
 /// Become a run's program, which the system ends when its worker is gone
@@ -23,23 +24,23 @@ pub(in crate::program) struct BecomeProgram {
     words: Vec<OsString>,
 }
 
-/// The command that starts a program: where the system can end a process with the one that started it, through a step
-/// that asks for that. The signal comes when the *thread* ends that started it, so that has to be the one that waits
-/// for it.
+/// Returns the command that starts a program. On systems that can end a process with its parent, the command goes
+/// through this step, which requests that. The system sends the signal when the parent *thread* ends, so the thread
+/// that starts the program must be the one that waits for it.
 pub(super) fn start(words: &[String]) -> Command {
     if !cfg!(any(target_os = "linux", target_os = "android")) {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
         return command;
     }
-    // Even where the file has been replaced since.
+    // `/proc/self/exe` is the running executable, even if its file was replaced.
     let mut command = Command::new("/proc/self/exe");
     command.args([NAME, &std::process::id().to_string(), "--"]).args(words);
     command
 }
 
 impl BecomeProgram {
-    /// Does not return where the program is started.
+    /// Replaces this process by the program. Returns only if that fails.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(in crate::program) fn run(self) -> ExitCode {
         use std::os::unix::process::{CommandExt, parent_id};
@@ -47,7 +48,7 @@ impl BecomeProgram {
         if let Err(error) = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL) {
             return self.failed(&error.to_string());
         }
-        // It may have ended before it was asked for.
+        // The worker may have ended before the request.
         if parent_id() != self.worker {
             return self.failed("its worker is gone");
         }

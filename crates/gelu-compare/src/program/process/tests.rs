@@ -16,7 +16,7 @@ fn the_folder_of_a_program_is_the_same_unless_another_host_may_still_write_into_
     fs::create_dir(first.join("deep")).unwrap();
     fs::write(first.join("deep/state"), "1").unwrap();
     std::os::unix::fs::symlink("deep/state", first.join("latest")).unwrap();
-    // It was never started, and nobody can know that.
+    // The program was never started, but the next holder cannot know that.
     orphan::announce(&run).unwrap();
     let note = folder.file("process-0001.json");
     let text = fs::read_to_string(&note).unwrap();
@@ -33,7 +33,7 @@ fn the_folder_of_a_program_is_the_same_unless_another_host_may_still_write_into_
     assert!(fs::write(first.join("deep/state"), "of the old program").is_err());
     assert_eq!(fs::read_to_string(second.join("latest")).unwrap(), "1");
     orphan::forget_all(&run).unwrap();
-    // A program that was started there ends before it is let go on.
+    // A program that was started in that folder ends before its note is deleted.
     orphan::announce(&run).unwrap();
     orphan::forget(&run);
     die(run);
@@ -49,7 +49,7 @@ fn what_a_killed_worker_left_is_ended_and_nothing_else() {
     let parent = tempfile::tempdir().unwrap();
     let (folder, spec) = folder(parent.path());
     let kept = folder.file("kept");
-    // Its first process has ended, as it does with its worker.
+    // The first process has ended, as it does when its worker ends.
     let start = |kept: &std::path::Path| {
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 60 & echo $!"]).env("GELU_RUN", kept).process_group(0);
@@ -79,7 +79,7 @@ fn what_a_killed_worker_left_is_ended_and_nothing_else() {
     assert!(Command::new("kill").arg(&stranger).status().unwrap().success());
 }
 
-/// The first line of what a process prints, once it has ended.
+/// Returns the first line of a process's output, after the process has ended.
 trait OutputLine {
     fn wait_with_output_line(self) -> String;
 }

@@ -1,4 +1,4 @@
-//! One judgement of a session, as its ledger has it.
+//! A judgement of a session, as its ledger stores it.
 
 use crate::comparison::statistics::session::{Judgement, is_judgement, level};
 use crate::comparison::{Finding, FindingInterval};
@@ -7,30 +7,30 @@ use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 use crate::setting::Setting;
 use serde::{Deserialize, Serialize};
 
-/// One judgement.
+/// A judgement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry {
-    /// Its number in the session, which its folder is called by.
+    /// The judgement's number in the session, which names its folder.
     pub(super) number: u64,
-    /// When it began, in UTC.
+    /// When the judgement began, in UTC.
     pub(super) began: String,
-    /// What the change is, as `--note` describes it.
+    /// The description of the change, from `--note`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
-    /// What else is different from the judgement before.
+    /// Other differences from the previous judgement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) changed: Vec<String>,
-    /// Its number in the budget.
+    /// The judgement's number in the budget.
     pub(super) j: u64,
-    /// Its level.
+    /// The judgement's level.
     pub(super) level: f64,
     pub(super) verdict: Outcome,
-    /// Pairs of complete runs.
+    /// The number of pairs of complete runs.
     pub(super) pairs: u64,
-    /// Runs of the incumbent that earlier judgements have made.
+    /// The number of runs of the incumbent from earlier judgements.
     pub(super) reused: u64,
-    /// What the other runs took.
+    /// The seconds that the other runs took.
     pub(super) seconds: f64,
     /// The mean of change − incumbent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,43 +47,43 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Side {
-    /// As it was typed.
+    /// The command, as typed.
     pub(super) command: String,
-    /// What stands for its words and the contents of its files.
+    /// The digest of the command's words and the contents of its files.
     pub(super) program: String,
-    /// What stands for the files of `--depends`.
+    /// The digest of the files of `--depends`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) depends: Option<String>,
-    /// The mean of its scores.
+    /// The mean of the program's scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mean: Option<f64>,
 }
 
 impl Side {
-    /// Whether its runs are those of another.
+    /// Returns whether both sides have the same program and dependencies, so that their runs are interchangeable.
     pub(super) fn is(&self, other: &Self) -> bool {
         (&self.program, &self.depends) == (&other.program, &other.depends)
     }
 }
 
-/// What came out.
+/// The outcome of a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome {
-    /// It is an improvement.
+    /// The change is an improvement.
     Kept,
-    /// Given up early, since an improvement is unlikely.
+    /// The judgement was given up early, because an improvement is unlikely.
     Futile,
-    /// All planned pairs show none.
+    /// All planned pairs were run, and they show no improvement.
     Undecided,
     /// A run failed.
     Failed,
-    /// It has not ended.
+    /// The judgement has not ended.
     Open,
 }
 
 impl Outcome {
-    /// The exit code that says so; `None` while it is open.
+    /// Returns the exit code for the outcome, or `None` while the judgement is open.
     pub(super) fn exit_code(self) -> Option<u8> {
         Some(match self {
             Self::Kept => 0,
@@ -94,7 +94,7 @@ impl Outcome {
         })
     }
 
-    /// As tables have it.
+    /// Returns the words for tables.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -107,7 +107,7 @@ impl Outcome {
 }
 
 impl Entry {
-    /// Judgement `j` of a budget, which begins now.
+    /// Creates judgement `j` of a budget, which begins now.
     pub(super) fn new(number: u64, j: u64, note: Option<String>, [a, b]: [Side; 2]) -> Self {
         Self {
             number,
@@ -128,7 +128,7 @@ impl Entry {
         }
     }
 
-    /// Records what came out.
+    /// Records the outcome.
     pub(super) fn record(&mut self, snapshot: &ComparisonSnapshot, finding: Option<&Finding>) {
         let of_incumbent =
             |setting: &Setting| setting.text(Study::COMMAND) == self.incumbent.command;
@@ -161,12 +161,12 @@ impl Entry {
         self.sentence = Some(finding.sentence.clone()).filter(|_| self.verdict != Outcome::Open);
     }
 
-    /// Whether there can be such a judgement.
+    /// Returns whether the numbers of the judgement are possible.
     pub(super) fn is_possible(&self) -> bool {
         is_judgement(self.j) && self.number > 0
     }
 
-    /// Whether it takes its share of the budget: it does unless it failed before anything was seen of the change.
+    /// Returns whether the judgement uses its share of the budget. It does, unless it failed before the first pair.
     pub(super) fn counts(&self) -> bool {
         self.verdict != Outcome::Failed || self.pairs > 0
     }

@@ -1,4 +1,4 @@
-//! A judgement as one of a session.
+//! A judgement within a session.
 
 use super::reuse::Incumbent;
 use super::{Decisive, Entry, Ledger, Outcome, Side, Turn, folder, folder_of, machine};
@@ -16,12 +16,12 @@ use crate::{Error, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What is to be judged in a session.
+/// A request to judge a change in a session.
 pub(in crate::program) struct Judging {
     /// The ledger's file.
     pub(in crate::program) file: PathBuf,
     pub(in crate::program) note: Option<String>,
-    /// The incumbent, and the change.
+    /// The commands of the incumbent and of the change.
     pub(in crate::program) commands: [String; 2],
     pub(in crate::program) study: Study,
     pub(in crate::program) told: Told,
@@ -29,23 +29,23 @@ pub(in crate::program) struct Judging {
     pub(in crate::program) execution: Execution,
 }
 
-/// What becomes of a request.
+/// The handling of a request.
 enum Step {
-    /// It was tried before, with this outcome.
+    /// The change was judged before, with this exit code.
     Known(Entry, u8),
-    /// This judgement is carried out.
+    /// This judgement is to be carried out.
     Judge(Entry),
 }
 
 impl Judging {
-    /// Judges the change, unless that was done before.
+    /// Judges the change, unless it was judged before.
     ///
     /// # Errors
     ///
-    /// What cannot be judged in this session, run, or written.
+    /// Returns an error if something cannot be judged in this session, run or written.
     pub(in crate::program) fn run(mut self) -> Result<ExitCode> {
         self.decided.leave_to_session()?;
-        // Of several judges one after the other, and none where nothing is written.
+        // Judges work one after the other. A dry run writes nothing, so it need not wait.
         let turn = match self.execution.dry_run {
             true => None,
             false => Some(Turn::take(&self.file, &folder(&self.file))?),
@@ -112,7 +112,7 @@ impl Judging {
         }
     }
 
-    /// Refuses to judge by something else than the judgements before.
+    /// Checks that the criterion is that of the session's other judgements.
     fn check_criterion(&self, ledger: &Ledger) -> Result<()> {
         let there = &ledger.criterion;
         match there.difference(&Decisive::of(&self.study)) {
@@ -126,7 +126,7 @@ impl Judging {
         }
     }
 
-    /// The incumbent and the change, by content.
+    /// Returns the incumbent and the change, identified by their contents.
     fn sides(&self) -> Result<[Side; 2]> {
         let depends = self.depends();
         let depends = (!depends.is_empty()).then(|| digest(depends));
@@ -150,19 +150,20 @@ impl Judging {
         self.study.contents.as_ref().map_or(&NONE, |contents| contents.dependencies())
     }
 
-    /// What becomes of the request: nothing is tried twice, and what was not finished goes on.
+    /// Decides how to handle the request: a judged change is not judged again, and an unfinished judgement continues.
     fn step(&self, ledger: &mut Ledger, sides: [Side; 2]) -> Result<Step> {
         let retries = self.execution.shown.retry_failed;
         let goes_on: Vec<u64> =
             ledger.of_incumbent().into_iter().map(|(number, _)| number).collect();
         let known = ledger.known([&sides[0], &sides[1]]).cloned();
         if let Some(entry) = known {
-            // Its folder knows the commands by their words.
+            // The judgement's folder contains the commands by their words.
             let can_go_on = goes_on.contains(&entry.number)
                 && self.commands == [&*entry.incumbent.command, &*entry.change.command];
             let goes_on = match entry.verdict {
                 Outcome::Failed if !retries => false,
-                // Without a pair it has not taken its share of the budget, and another may have that.
+                // A failed judgement without a pair has not used its share of the budget, and another may have taken
+                // that share.
                 Outcome::Failed => can_go_on && entry.pairs > 0,
                 verdict => verdict == Outcome::Open && can_go_on,
             };
@@ -186,7 +187,7 @@ impl Judging {
         }
     }
 
-    /// Says what came out when it was tried.
+    /// Prints the outcome of the earlier judgement.
     fn say_known(&self, entry: &Entry, code: u8) -> Result<ExitCode> {
         let what = match &entry.sentence {
             Some(sentence) if entry.verdict != Outcome::Failed => sentence.clone(),
@@ -200,7 +201,7 @@ impl Judging {
         Ok(ExitCode::from(code))
     }
 
-    /// Plans the judgement as the session says; the folder that it is carried out in.
+    /// Sets the session's plan for the judgement, and returns the judgement's folder.
     fn prepare(&mut self, entry: &Entry) -> PathBuf {
         let plan = plan(entry.j);
         self.study.judgement = Some(entry.j);
@@ -211,7 +212,7 @@ impl Judging {
         out
     }
 
-    /// Notes what else is different from the judgement before.
+    /// Records other differences from the previous judgement.
     fn note_changes(&self, ledger: &mut Ledger, entry: &mut Entry) {
         let mut changed = Vec::new();
         let now = machine();
@@ -237,7 +238,7 @@ impl Judging {
     }
 }
 
-/// Prints the last line; where standard output has a document, elsewhere.
+/// Prints the last line: to standard output, or to standard error if standard output has a JSON document.
 fn say(line: &str, json: bool) -> Result<()> {
     match json {
         true => complain(line),
@@ -246,7 +247,7 @@ fn say(line: &str, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// The files by which two readings differ: `data.csv, conf/a.toml`.
+/// Returns the files that differ: `data.csv, conf/a.toml`.
 fn different(before: &Files, now: &Files) -> String {
     let all = before.keys().chain(now.keys()).filter(|path| before.get(*path) != now.get(*path));
     let names: std::collections::BTreeSet<String> = all.map(|path| printable(path)).collect();

@@ -1,4 +1,4 @@
-//! The ledger of a session: what was tried, and what came out.
+//! The ledger of a session: the judged changes and their outcomes.
 
 use super::{Entry, Outcome, Side};
 use crate::error::Place;
@@ -12,24 +12,24 @@ use std::path::Path;
 /// The version of the file's layout.
 const VERSION: u32 = 1;
 
-/// What a session's file holds.
+/// The content of a session's file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ledger {
     pub(super) version: u32,
     /// The machine of the last judgement.
     pub(super) machine: String,
-    /// What all judgements go by.
+    /// The criterion of all judgements.
     pub(super) criterion: Decisive,
-    /// What `--depends` matched at the last judgement.
+    /// The files that `--depends` matched at the last judgement.
     #[serde(default, skip_serializing_if = "Files::is_empty")]
     pub(super) depends: Files,
-    /// In the order in which they were begun, or taken up again.
+    /// The judgements, in the order in which they were begun or last continued.
     #[serde(default, rename = "judgement")]
     pub(super) entries: Vec<Entry>,
 }
 
-/// What all judgements of a session have in common.
+/// The parts of the criterion that all judgements of a session share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Decisive {
@@ -44,7 +44,7 @@ pub(super) struct Decisive {
 }
 
 impl Ledger {
-    /// Of a session that begins with this study.
+    /// Creates the ledger of a session that begins with `study`.
     pub(super) fn new(study: &Study) -> Self {
         Self {
             version: VERSION,
@@ -55,11 +55,11 @@ impl Ledger {
         }
     }
 
-    /// The ledger in a file; `None` where there is none.
+    /// Reads the ledger in a file. Returns `None` if there is no such file.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or holds something else.
+    /// Returns an error if the file cannot be read or is not a ledger.
     pub(super) fn read(file: &Path) -> Result<Option<Self>> {
         let refuse = |problem: String, advice: &str| {
             Err(Error::data(file, Place::File, problem, advice.to_owned()))
@@ -89,19 +89,20 @@ impl Ledger {
         }
     }
 
-    /// As the file has it.
+    /// Returns the file's content.
     pub(super) fn to_toml(&self) -> String {
         toml::to_string(self).expect("a ledger holds plain values alone")
     }
 
-    /// What is to be improved: what was kept last, or what the last change was compared with.
+    /// Returns the incumbent: the last change if it was kept, or else the program with which it was compared.
     pub(super) fn incumbent(&self) -> Option<&Side> {
         let last = self.entries.last()?;
         Some(if last.verdict == Outcome::Kept { &last.change } else { &last.incumbent })
     }
 
-    /// The judgements that have runs of the incumbent, with the command that they know it by: from the last one back to
-    /// that which kept it. No earlier ones: what was rejected, or replaced, was chosen for its bad luck, too.
+    /// Returns the judgements with runs of the incumbent, and its command in each: from the last judgement back to the
+    /// one that kept it. Leaves out earlier runs of the same program, because they are biased: the program was rejected
+    /// or replaced after them, partly for bad luck.
     pub(super) fn of_incumbent(&self) -> Vec<(u64, &str)> {
         let Some(incumbent) = self.incumbent() else { return Vec::new() };
         let mut found = Vec::new();
@@ -118,29 +119,29 @@ impl Ledger {
         found
     }
 
-    /// The last judgement of these two.
+    /// Returns the last judgement of these two programs.
     pub(super) fn known(&self, [a, b]: [&Side; 2]) -> Option<&Entry> {
         self.entries.iter().rev().find(|entry| entry.incumbent.is(a) && entry.change.is(b))
     }
 
-    /// Takes a judgement out, to go on with it as the last one.
+    /// Removes a judgement from the ledger, to continue it as the last one.
     pub(super) fn take(&mut self, number: u64) -> Option<Entry> {
         let place = self.entries.iter().position(|entry| entry.number == number)?;
         Some(self.entries.remove(place))
     }
 
-    /// The number of the next judgement in the session.
+    /// Returns the number of the next judgement in the session.
     pub(super) fn next_number(&self) -> u64 {
         1 + self.entries.iter().map(|entry| entry.number).max().unwrap_or(0)
     }
 
-    /// The number of the next judgement in its budget, which begins with the last change that was kept.
+    /// Returns the number of the next judgement in its budget. A budget begins after a kept change.
     pub(super) fn next_j(&self) -> u64 {
         let of_budget = self.entries.iter().rev().take_while(|e| e.verdict != Outcome::Kept);
         1 + of_budget.filter(|entry| entry.counts()).map(|entry| entry.j).max().unwrap_or(0)
     }
 
-    /// The changes that were kept.
+    /// Returns the judgements whose changes were kept.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Entry> + Clone {
         self.entries.iter().filter(|entry| entry.verdict == Outcome::Kept)
     }
@@ -157,7 +158,7 @@ impl Decisive {
         }
     }
 
-    /// The flag by which a judgement would go by something else; `None` where it goes by the same.
+    /// Returns the first flag for which the two differ, or `None` if they are the same.
     pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
         let [here, there] = [&self.metric, &other.metric];
         [

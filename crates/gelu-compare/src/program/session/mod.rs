@@ -1,7 +1,7 @@
-//! Sessions: many judgements after one another, with one budget of errors. The rules are those of
+//! Sessions: many judgements, one after the other, with one budget of errors. The rules are those of
 //! [`statistics::session`](crate::comparison::statistics::session).
 //!
-//! A session is its ledger, and a folder beside that with a comparison for each judgement.
+//! A session consists of its ledger and a folder next to it, with a comparison for each judgement.
 
 mod entry;
 mod judging;
@@ -19,17 +19,17 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use turn::Turn;
 
-/// The folder of a session's runs: `research.runs` beside `research.toml`.
+/// Returns the folder of a session's runs: `research.runs` next to `research.toml`.
 fn folder(file: &Path) -> PathBuf {
     file.with_extension("runs")
 }
 
-/// The folder of a judgement.
+/// Returns the folder of a judgement.
 fn folder_of(file: &Path, number: u64) -> PathBuf {
     folder(file).join(format!("{number:04}"))
 }
 
-/// This machine, as far as results may depend on it.
+/// Returns a description of this machine, as far as results may depend on it.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);

@@ -1,4 +1,4 @@
-//! The runs of the incumbent that earlier judgements have made.
+//! Reuses runs of the incumbent from earlier judgements.
 
 use super::{Judging, Ledger, Side, folder_of};
 use crate::names::printable;
@@ -10,17 +10,17 @@ use crate::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is known of the incumbent.
+/// The incumbent and its runs.
 pub(super) struct Incumbent {
     side: Side,
-    /// The folders of judgements that may have runs of it, with its command in each.
+    /// The folders of judgements that may have runs of the incumbent, with its command in each.
     places: Vec<(PathBuf, String)>,
-    /// Whether it was a change that was kept, and not what the session began with.
+    /// Whether the incumbent was a kept change, rather than the session's first program.
     was_kept: bool,
 }
 
 impl Incumbent {
-    /// That of a session; `None` before its first judgement.
+    /// Returns the incumbent of a session, or `None` before the first judgement.
     pub(super) fn of(ledger: &Ledger, file: &Path) -> Option<Self> {
         let side = ledger.incumbent()?.clone();
         let places = ledger.of_incumbent().into_iter();
@@ -32,14 +32,15 @@ impl Incumbent {
         })
     }
 
-    /// Whether this is it.
+    /// Returns whether `side` is the incumbent.
     pub(super) fn is(&self, side: &Side) -> bool {
         self.side.is(side)
     }
 }
 
 impl Judging {
-    /// Puts the incumbent's runs that there are into the folder of the judgement; how many of its first seeds it has then.
+    /// Copies existing runs of the incumbent into the folder of the judgement. Returns how many of the first seeds
+    /// have a run then.
     pub(super) fn reuse(&self, incumbent: &Incumbent, command: &str, out: &Path) -> Result<u64> {
         let comparison = self.decided.comparison(&self.study, &On::default(), out)?;
         let runs = out.join("runs");
@@ -73,7 +74,7 @@ fn key(command: &str, seed: u64) -> RunKey {
     RunKey { setting: Setting::new([(Study::COMMAND, command)]), seed, stage: Stage::Only }
 }
 
-/// The complete run of a command in the folder of a judgement.
+/// Returns the complete run of a command in the folder of a judgement.
 fn complete(folder: &Path, command: &str, seed: u64) -> Option<RunFolder> {
     let folder = ComparisonFolder::<Study>::open(folder).ok()?;
     let spec = folder.comparison().ok()?.spec(&key(command, seed))?;

@@ -1,4 +1,4 @@
-//! The command that shows what a session has come to.
+//! The command that shows a session.
 
 use super::{Entry, Ledger, Outcome};
 use crate::comparison::statistics::session::{LAST, LEVEL, is_judgement, level};
@@ -13,14 +13,14 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// After this number of kept changes it is time to think of what they were fitted to.
+/// The number of kept changes after which a warning about overfitting is due.
 const MANY: usize = 10;
-/// Characters of a cell that says what was tried.
+/// The maximum width, in characters, of the cell that describes the change.
 const LONGEST: usize = 40;
-/// From low to high.
+/// Bars from low to high.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Show a session: what was tried, what was kept, and what is left of its budget
+/// Show a session: the judged changes, those that were kept, and what is left of its budget
 #[derive(Debug, Args)]
 pub(in crate::program) struct Session {
     /// The file that `judge --session` writes
@@ -32,11 +32,11 @@ pub(in crate::program) struct Session {
 }
 
 impl Session {
-    /// Prints it.
+    /// Prints the session.
     ///
     /// # Errors
     ///
-    /// When the file is no session's.
+    /// Returns an error if the file is not a session's.
     pub(in crate::program) fn run(self) -> Result<ExitCode> {
         let Some(ledger) = Ledger::read(&self.file)? else {
             let advice = "`judge A B --session FILE` begins a session";
@@ -50,7 +50,7 @@ impl Session {
     }
 }
 
-/// The ledger with what follows from it.
+/// Returns the ledger and its budget as JSON.
 fn document(ledger: &Ledger) -> serde_json::Value {
     let next = ledger.next_j();
     let path: Vec<Option<f64>> = path(ledger);
@@ -119,14 +119,14 @@ fn table(ledger: &Ledger, wording: &Wording) -> String {
     crate::cli::listing(&header, &[0, 3, 5, 6, 7], ledger.entries.iter().map(row).collect())
 }
 
-/// The mean of the first incumbent, and those of all changes that were kept; `None` where runs diverged.
+/// Returns the mean of the first incumbent and of all kept changes; `None` for means with diverged runs.
 fn path(ledger: &Ledger) -> Vec<Option<f64>> {
     let first = ledger.kept().next().or(ledger.entries.last());
     let start = first.map(|entry| entry.incumbent.mean);
     start.into_iter().chain(ledger.kept().map(|entry| entry.change.mean)).collect()
 }
 
-/// `From start to now, loss: 1.004 → 0.903 → 0.85  █▄▁`.
+/// Returns the progress in a line: `From start to now, loss: 1.004 → 0.903 → 0.85  █▄▁`.
 fn picture(ledger: &Ledger, wording: &Wording) -> Option<String> {
     let kept: Vec<&Entry> = ledger.kept().collect();
     let smallest =
@@ -163,7 +163,7 @@ fn sparkline(path: &[Option<f64>]) -> String {
     path.iter().map(bar).collect()
 }
 
-/// What is left, what is promised, and what to do.
+/// Returns a text about the rest of the budget, the promised error rate, and what to do.
 fn budget(ledger: &Ledger) -> String {
     let (kept, next) = (ledger.kept().count(), ledger.next_j());
     let mut said = match is_judgement(next) {

@@ -1,4 +1,4 @@
-//! Whose turn it is: of several judges of a session one works at a time.
+//! Turns: only one judge of a session works at a time.
 
 use super::Ledger;
 use crate::output::complain;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long to wait between two attempts.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The right to judge in a session, and to write its ledger. It ends with the process, however that ends.
@@ -19,11 +19,11 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits until no other judge of the session is at work.
+    /// Waits until no other judge of the session is working.
     ///
     /// # Errors
     ///
-    /// When the session's folder cannot be made or written to.
+    /// Returns an error if the session's folder cannot be created or written to.
     pub(super) fn take(file: &Path, folder: &Path) -> Result<Self> {
         let place = folder.join("turn");
         fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
@@ -31,7 +31,7 @@ impl Turn {
         let (mut watch, mut is_said) = (Watch::default(), false);
         loop {
             match Lease::claim(&place, &mut watch, silence)? {
-                // A file without a folder in its name has one nevertheless.
+                // A relative file name must become absolute, because its folder may be empty.
                 Claim::Held(lease, _) => {
                     let file = std::path::absolute(file).map_err(Error::io("find", file))?;
                     return Ok(Self { lease, file });
@@ -52,7 +52,7 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// When it cannot be written, or another judge has taken over.
+    /// Returns an error if the ledger cannot be written, or if another judge has taken over.
     pub(super) fn write(&self, ledger: &Ledger) -> Result<()> {
         let placed = self.lease.place("ledger.toml", &self.file, ledger.to_toml(), Durable::Yes);
         placed.map_err(|error| match self.lease.is_lost() {

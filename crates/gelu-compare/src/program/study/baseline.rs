@@ -1,4 +1,4 @@
-//! The arm that every other one is compared with.
+//! The baseline: the arm with which every other arm is compared.
 
 use super::Study;
 use crate::setting::{Axis, Role, Setting, Value};
@@ -6,15 +6,15 @@ use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 
 impl Study {
-    /// The arm that is named as the baseline; `None` where none is.
+    /// Returns the baseline that was named, or `None` if none was.
     ///
     /// # Errors
     ///
-    /// When that is not among what is compared.
+    /// Returns an error if the baseline is not among the compared arms.
     pub(super) fn baseline(&self) -> Result<Option<Setting>> {
         let Some(text) = &self.baseline else { return Ok(None) };
         let compared: Vec<&Axis> = Role::Compared.of(&self.axes).collect();
-        // As it was typed, or else by the number that it is.
+        // The value as typed or, failing that, an equal number.
         let value = |axis: &Axis, text: &str| {
             let typed = text.parse::<Value>().unwrap_or_else(|never| match never {});
             let equal = |known: &&Value| known.as_number() == typed.as_number();
@@ -51,7 +51,7 @@ impl Study {
     }
 }
 
-/// What was probably meant by a mistyped baseline, as the end of a sentence.
+/// Returns suggestions for a mistyped baseline, as the end of a sentence.
 fn meant(text: &str, compared: &[&Axis]) -> String {
     let of_axis = |axis: &&Axis| -> Vec<String> {
         let typed = |value: &Value| match compared {

@@ -1,4 +1,4 @@
-//! A study as the experiment that it is.
+//! Implements [`Experiment`] for studies.
 
 use super::Study;
 use crate::Result;
@@ -61,7 +61,7 @@ impl Experiment for Study {
                 BestBy { direction: measure.direction, measure: measure.name }
             }),
             files: self.files(&key.setting, key.seed),
-            // A run's name follows from this order, and what a file gave back has another.
+            // The run's name depends on this order, and a file may have another order.
             setting: key.setting.in_order_of(&self.axes),
         })
     }
@@ -123,7 +123,7 @@ impl Experiment for Study {
         self.grace.map_or(Duration::from_secs(2), Duration::from_secs)
     }
 
-    /// A comparison of which a side has changed is another.
+    /// A comparison whose one side has changed is another comparison.
     fn begins_anew(&self, there: &Self) -> bool {
         let design = self.design();
         let changed = |setting: &Setting| self.files(setting, 1) != there.files(setting, 1);
@@ -155,7 +155,7 @@ impl Experiment for Study {
 }
 
 impl Study {
-    /// The files that a run depends on.
+    /// Returns the files on which a run depends.
     pub(in crate::program) fn files(&self, setting: &Setting, seed: u64) -> Files {
         let Some(contents) = &self.contents else { return Files::new() };
         let words = self.words(setting, seed).ok().flatten().unwrap_or_default();
@@ -163,7 +163,7 @@ impl Study {
     }
 }
 
-/// Puts items into the order of others like them; what is new comes last.
+/// Sorts items into the order of similar ones in another list; new items come last.
 fn arrange<T>(items: &mut [T], as_in: &[T], alike: impl Fn(&T, &T) -> bool) {
     items.sort_by_key(|item| {
         as_in.iter().position(|other| alike(item, other)).unwrap_or(as_in.len())
@@ -186,7 +186,7 @@ mod tests {
         };
         let there = of(&["1000", "0.001", "x"]);
         assert_eq!(of(&["1e3", "1e-3", "x"]).written_as(&there), there);
-        // One that is there is what it is, and so is one that is new.
+        // A value that exists in the folder stays, and so does a new value.
         for typed in [&["1000", "1e3", "0.001", "x", "1e5"][..], &["1e4", "0.001", "1000", "y"]] {
             assert_eq!(of(typed).written_as(&there), of(typed));
         }

@@ -1,4 +1,4 @@
-//! What a program is asked to compare.
+//! Studies: what a program is asked to compare.
 
 mod baseline;
 mod experiment;
@@ -11,89 +11,88 @@ use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A comparison of what a program does at some settings: a command, or a loop in a program of one's own.
+/// A comparison of a program at several settings. The program is a command, or a loop in your own program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// The name it is called by.
+    /// The study's name.
     pub name: String,
-    /// The command with `{axis}` and `{seed}` in its words; absent where the program itself has the loop,
-    /// and where commands are what is compared.
+    /// The command with `{axis}` and `{seed}` in its words. Absent if the program contains the loop itself, and if
+    /// commands are compared with each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Patterns that measures are read by; without one, lines that are JSON objects tell them.
+    /// Patterns for reading measures. Without patterns, lines that are JSON objects contain the measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<Pattern>,
-    /// Whether measures are read from standard error, too.
+    /// Whether measures are also read from standard error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stderr: bool,
-    /// Seconds after which a run that has not ended has failed.
+    /// Seconds after which an unfinished run has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
-    /// Seconds between the request to end and the end of a run that is given up; 2 where absent.
+    /// Seconds that a run gets between the request to end and the kill; 2 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace: Option<u64>,
-    /// Bytes of a run's output that are kept; 64,000,000 where absent.
+    /// The maximum number of saved bytes of a run's output; 64,000,000 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_output: Option<u64>,
-    /// Whether the program reads its setting from `$GELU_SETTING`, so that the command needs no
-    /// placeholders.
+    /// Whether the program reads its setting from `$GELU_SETTING`, so that the command needs no placeholders.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub environment: bool,
-    /// Runs of each setting, with the seeds 1, 2, ….
+    /// The number of runs of each setting, with the seeds 1, 2, ….
     pub seeds: u64,
-    /// Name of the measure that decides.
+    /// The name of the measure that decides.
     pub primary: String,
-    /// Name of the measure that what is tuned is chosen by; the primary one where absent.
+    /// The name of the measure that selects the tuned values; the primary one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
-    /// Measures of which higher values are better.
+    /// Measures for which higher values are better.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub higher: Vec<String>,
-    /// Measures of which more is known than their name.
+    /// Declared measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<Measure>,
-    /// Whether what is told beside these is no measure: a learning rate.
+    /// Whether other reported values, such as a learning rate, are not measures.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_declared: bool,
-    /// Which epoch of a run its results are those of.
+    /// The epoch that provides a run's results.
     #[serde(default)]
     pub reported: Reported,
-    /// A difference of the primary measure too small to care about; 0 where none was declared.
+    /// The largest difference of the primary measure that is too small to care about; 0 if none was declared.
     #[serde(default)]
     pub negligible: f64,
-    /// The measure that must not get worse for an arm to be called better.
+    /// A measure that must not get worse if an arm is to be called better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
-    /// The axis that verdicts are made over, rather than at each of its values.
+    /// The axis whose values are combined into one verdict, instead of a verdict at each value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<Over>,
-    /// With what probability a verdict of the whole table may be wrong; 0.05 where absent.
+    /// The maximum probability that the whole table contains a wrong verdict; 0.05 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
-    /// Where given, seeds are added until every comparison is decided.
+    /// If given, seeds are added until every comparison is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_decided: Option<UntilDecided>,
-    /// Which judgement of a session's budget it is, from 1; absent outside sessions.
+    /// The number of this judgement in a session's budget, from 1; absent outside sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<u64>,
-    /// The arm that every other one is compared with, by its value or `axis=value,axis=value`; the first
-    /// where absent.
+    /// The arm with which every other arm is compared, as its value or as `axis=value,axis=value`; the first arm if
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// What runs differ by beside their seeds.
+    /// The axes along which runs differ, in addition to their seeds.
     pub axes: Vec<Axis>,
-    /// What the files hold that its commands name; absent where the program itself has the loop, and in folders that
-    /// earlier versions made.
+    /// The contents of the files that the commands name. Absent if the program contains the loop itself, and in
+    /// folders that earlier versions made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<Contents>,
 }
 
 impl Study {
-    /// The axis of commands that are compared themselves.
+    /// The name of the axis whose values are the compared commands.
     pub const COMMAND: &'static str = "command";
 
-    /// With 8 seeds and no axis yet.
+    /// Creates a study with 8 seeds and no axes.
     pub fn new(name: &str, primary: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -123,7 +122,7 @@ impl Study {
         }
     }
 
-    /// Gives an axis its role and its values; one that was there gets others.
+    /// Adds an axis, or replaces the axis of the same name.
     pub fn axis(&mut self, axis: Axis) {
         match self.axes.iter_mut().find(|known| known.name == axis.name) {
             Some(known) => *known = axis,
@@ -131,7 +130,7 @@ impl Study {
         }
     }
 
-    /// Its axis of that name; one that it does not have is refused.
+    /// Returns the axis of the given name, or an error if there is none.
     pub(super) fn knows(&self, axis: &str) -> Result<&Axis> {
         if let Some(known) = self.axes.iter().find(|known| known.name == axis) {
             return Ok(known);
@@ -151,12 +150,12 @@ impl Study {
         )))
     }
 
-    /// Whether its runs are those of commands, rather than of a loop of the program itself.
+    /// Returns whether runs are those of commands, rather than of a loop in the program itself.
     pub fn has_commands(&self) -> bool {
         self.command.is_some() || self.axes.iter().any(|axis| axis.name == Self::COMMAND)
     }
 
-    /// Declares a measure; one of that name that was declared before is another now.
+    /// Declares a measure, or replaces the measure of the same name.
     pub fn declare(&mut self, measure: Measure) {
         match self.measures.iter_mut().find(|known| known.name == measure.name) {
             Some(known) => *known = measure,
@@ -164,7 +163,7 @@ impl Study {
         }
     }
 
-    /// A measure by its name.
+    /// Returns a measure by its name.
     pub(in crate::program) fn measure(&self, name: &str) -> Measure {
         let declared = self.measures.iter().find(|measure| measure.name == name);
         let measure = declared.cloned().unwrap_or_else(|| Measure::named(name));
@@ -174,14 +173,14 @@ impl Study {
         }
     }
 
-    /// Returns the names of those declared measures of which higher values are better.
+    /// Returns the columns of the measures for which higher values are better.
     pub fn higher_columns(&self) -> Vec<String> {
         let is_higher = |of: &&Measure| of.direction == crate::measure::Direction::Higher;
         let declared = self.measures.iter().filter(is_higher);
         declared.map(|measure| &measure.column).chain(&self.higher).cloned().collect()
     }
 
-    /// What a finished run has to have measured.
+    /// Returns the measures that a finished run must have reported.
     pub fn required(&self) -> impl Iterator<Item = &str> + Clone {
         let others = self.no_worse.iter().map(|no_worse| no_worse.metric.as_str());
         std::iter::once(self.primary.as_str()).chain(self.selection.as_deref()).chain(others)

@@ -1,4 +1,4 @@
-//! What a study has to be, so that its runs can be judged.
+//! Checks of studies.
 
 use super::Study;
 use crate::comparison::statistics::session;
@@ -8,11 +8,11 @@ use crate::program::Template;
 use crate::setting::Role;
 use crate::{Error, Result};
 
-/// Runs of a comparison that nobody can mean to exceed.
+/// The limit for the number of runs in a comparison.
 const MOST_RUNS: u128 = 1_000_000;
 
 impl Study {
-    /// Refuses what cannot be compared, or judged.
+    /// Checks that a study can be carried out and judged.
     pub(super) fn check(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Usage(problem));
         check_file_name("the name", &self.name)?;

@@ -1,5 +1,6 @@
-//! All that the program of a run prints, kept in the run's folder: in segments while the program runs, compressed once it
-//! has ended. The first segments stay, and of the others the last, so that neither the beginning nor the end is lost.
+//! Transcripts: the output of a run's program, stored in the run's folder. It is stored in segments while the program
+//! runs, and compressed after the program has ended. If the output is too large, only the first and the last segments
+//! are stored.
 
 mod read;
 
@@ -17,34 +18,35 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The name of a session's segments, and of what they become.
+/// The names of the folder for a session's segments, and of the compressed file.
 const FOLDER: &str = "output";
 const COMPRESSED: &str = "output.txt.gz";
-/// What is kept of a session's output where nothing else was asked for, in bytes.
+/// The default limit for the stored output of a session, in bytes.
 pub(super) const LIMIT: u64 = 64_000_000;
-/// Into how many segments that is divided: so many at the beginning, and so many at the end, of which the last is not full.
+/// The numbers of segments to store from the beginning and from the end. The last segment is usually not full.
 const FIRST: u64 = 4;
 const LAST: u64 = 4;
 
-/// The output of a program that is running. It is compressed when this is dropped.
+/// The output of a running program. Dropping the value compresses the output.
 pub(super) struct Transcript {
     folder: PathBuf,
     compressed: PathBuf,
-    /// Bytes of a segment.
+    /// The size of a segment in bytes.
     size: u64,
     file: Option<File>,
-    /// What was printed so far, in bytes.
+    /// The number of bytes printed so far.
     printed: u64,
-    /// A disk that refuses it once is not asked again: a log must not end the run that it is of.
+    /// Whether writing has failed. There is no second attempt, because a log must not end its run.
     refused: bool,
 }
 
 impl Transcript {
-    /// Begins the output of this session, which keeps `limit` bytes of it. What earlier sessions left is compressed first.
+    /// Begins the transcript of this session, which stores at most `limit` bytes. First compresses the segments that
+    /// earlier sessions left.
     ///
     /// # Errors
     ///
-    /// When the run's folder cannot be listed.
+    /// Returns an error if the run's folder cannot be listed.
     pub(super) fn begin(run: &ClaimedRun<StudyRun>, limit: u64) -> Result<Self> {
         for left in run.generations(FOLDER)? {
             compress(&left, &compressed_name(&left), limit);
@@ -55,7 +57,7 @@ impl Transcript {
         Ok(Self { folder, compressed, size, file: None, printed: 0, refused: false })
     }
 
-    /// Takes what was printed.
+    /// Adds printed bytes.
     pub(super) fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() && !self.refused {
             let room = self.size - self.printed % self.size;
@@ -69,7 +71,7 @@ impl Transcript {
         }
     }
 
-    /// Writes what one segment has room for.
+    /// Writes bytes that fit into the current segment.
     fn write_segment(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.printed.is_multiple_of(self.size) {
             let number = self.printed / self.size;
@@ -101,12 +103,12 @@ fn segment_name(number: u64) -> String {
     format!("{number:06}.txt")
 }
 
-/// `output-0004.txt.gz` of `output-0004`.
+/// Returns the name of the compressed file: `output-0004.txt.gz` for `output-0004`.
 fn compressed_name(folder: &Path) -> PathBuf {
     folder.with_extension("txt.gz")
 }
 
-/// Compresses the segments of a session. Where that fails they stay as they are, and can be read.
+/// Compresses the segments of a session. If that fails, the segments remain and can be read.
 fn compress(folder: &Path, to: &Path, limit: u64) {
     let scratch = to.with_extension("part");
     let compressed = (|| {

@@ -1,4 +1,4 @@
-//! Reading what the program of a run has printed, while it runs and afterwards.
+//! Reads the output of a run's program, during the run and afterwards.
 
 use super::{COMPRESSED, FOLDER};
 use flate2::read::GzDecoder;
@@ -6,16 +6,16 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Whether the program of that run has printed anything that is kept.
+/// Returns whether there is any stored output of the run's program.
 pub(crate) fn has_output(run: &Path) -> bool {
     !Sessions::of(run).is_empty()
 }
 
-/// The outputs of a run's sessions, the first one first.
+/// The outputs of a run's sessions.
 pub(in crate::program) struct Sessions;
 
 impl Sessions {
-    /// Those that a run has, by the numbers of their leases.
+    /// Returns the sessions with output, by the numbers of their leases, the first one first.
     pub(in crate::program) fn of(run: &Path) -> Vec<u32> {
         let entries = fs::read_dir(run).into_iter().flatten().flatten();
         let number = |name: String| {
@@ -31,11 +31,11 @@ impl Sessions {
         all
     }
 
-    /// Writes what a session has printed after its first `done` bytes, as far as it was kept; how many bytes it has printed.
+    /// Writes the stored output of a session after its first `done` bytes. Returns the total number of printed bytes.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or `to` written to.
+    /// Returns an error if the output cannot be read or `to` cannot be written to.
     pub(in crate::program) fn copy_rest(
         run: &Path,
         session: u32,
@@ -43,7 +43,7 @@ impl Sessions {
         to: &mut impl Write,
     ) -> io::Result<u64> {
         let folder = run.join(format!("{FOLDER}-{session:04}"));
-        // Where both are there, the segments are about to go.
+        // If both exist, the segments are about to be deleted.
         match copy_compressed_after(&super::compressed_name(&folder), done, to) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 copy_segments_after(&folder, done, to, None)
@@ -53,7 +53,8 @@ impl Sessions {
     }
 }
 
-/// Writes all that segments hold, and where something was cut out of the middle, how much; how many bytes were printed.
+/// Writes the content of all segments. If a part of the middle is missing, writes how much. Returns the number of
+/// printed bytes.
 pub(super) fn copy_segments(folder: &Path, to: &mut impl Write, limit: u64) -> io::Result<u64> {
     copy_segments_after(folder, 0, to, Some(limit))
 }
@@ -65,7 +66,7 @@ fn copy_segments_after(
     limit: Option<u64>,
 ) -> io::Result<u64> {
     let segments = segments(folder)?;
-    // All but the last are full.
+    // All segments but the last are full.
     let size = match segments.as_slice() {
         [(_, first), _, ..] => first.metadata()?.len(),
         _ => 0,
@@ -74,7 +75,7 @@ fn copy_segments_after(
     for (number, path) in segments {
         let start = number * size;
         let mut file = match File::open(&path) {
-            // It was cut out meanwhile.
+            // The segment was removed in the meantime.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             file => file?,
         };
@@ -91,7 +92,7 @@ fn copy_segments_after(
     Ok(at)
 }
 
-/// What stands in place of what was cut out.
+/// Returns the text in place of a part that was cut out.
 fn cut_out(bytes: u64, limit: Option<u64>) -> String {
     let kept = limit.map_or_else(String::new, |limit| format!(" of which {limit} bytes are kept"));
     format!(
@@ -99,7 +100,7 @@ fn cut_out(bytes: u64, limit: Option<u64>) -> String {
     )
 }
 
-/// The segments of a folder with their numbers.
+/// Returns the segments in a folder, with their numbers.
 fn segments(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -111,7 +112,7 @@ fn segments(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(all)
 }
 
-/// The same of what was compressed: its header says how many bytes there were before any was cut out.
+/// Does the same for a compressed file, whose header contains the number of printed bytes.
 fn copy_compressed_after(path: &Path, done: u64, to: &mut impl Write) -> io::Result<u64> {
     let open = || File::open(path).map(|file| GzDecoder::new(io::BufReader::new(file)));
     let mut first = open()?;

@@ -37,7 +37,7 @@ fn what_is_printed_is_kept_whole_up_to_a_limit_and_then_without_its_middle() {
         assert!(kept.contains("[… 280 bytes are cut out of the middle"), "{kept}");
     }
     assert!(over.contains("of which 80 bytes are kept; --keep-output"), "{over}");
-    // A reader that has come this far reads the rest.
+    // A reader that has read this far reads only the rest.
     assert_eq!(text(folder.path(), 1, 350), lines.concat()[350..]);
 }
 

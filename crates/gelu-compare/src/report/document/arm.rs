@@ -1,4 +1,4 @@
-//! An arm in one context, as the document has it.
+//! An arm in one context, in the JSON document.
 
 use super::MeasuresDocument;
 use super::measures::spread;
@@ -13,40 +13,40 @@ use std::collections::BTreeMap;
 /// The runs of one arm in one context, at its best tuned setting.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ArmDocument {
-    /// What is compared, an entry an axis.
+    /// The compared setting, with one entry per axis.
     #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub arm: Setting,
-    /// What it holds at, an entry an axis.
+    /// The context, with one entry per axis.
     #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub context: Setting,
-    /// What the runs that did best by the selection were tuned to, never by the test set; an entry an
-    /// axis: `"best_learning_rate": 0.001`.
+    /// The tuned values of the best runs by the selection, never by the test set. One entry per axis:
+    /// `"best_learning_rate": 0.001`.
     #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub best: Setting,
-    /// Which end of the grid that is; null inside it, where there is one value, and where several axes are
-    /// tuned.
+    /// The end of the grid at which the best value is. Null if it is inside the grid, if there is only one value, and
+    /// if several axes are tuned.
     pub edge: Option<Edge>,
-    /// Runs that finished at this setting.
+    /// The number of runs that finished at this setting.
     pub finished: usize,
-    /// Runs that diverged at this setting.
+    /// The number of runs that diverged at this setting.
     pub diverged: usize,
-    /// What the runs measured after their last epoch.
+    /// The runs' measures after their last epoch.
     pub last_epoch: MeasuresDocument,
-    /// What the runs measured after the epoch that was best by the selection.
+    /// The runs' measures after the epoch that was best by the selection.
     pub best_epoch: MeasuresDocument,
     /// The arm's label.
     #[serde(skip)]
     pub label: String,
-    /// Whether it is the baseline.
+    /// Whether the arm is the baseline.
     #[serde(skip)]
     pub is_baseline: bool,
 }
 
 impl ArmDocument {
-    /// What is reported: the measures of the last epoch, or of the best.
+    /// Returns the reported measures: those of the last epoch, or of the best.
     pub fn reported(&self, reported: Reported) -> &MeasuresDocument {
         match reported {
             Reported::LastEpoch => &self.last_epoch,
@@ -55,18 +55,18 @@ impl ArmDocument {
     }
 }
 
-/// An end of the grid of what is tuned: a value beyond it may be better.
+/// An end of the tuned grid. A value beyond it may be better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Edge {
-    /// The smallest that was tried.
+    /// The smallest value that was tried.
     Smallest,
-    /// The largest that was tried.
+    /// The largest value that was tried.
     Largest,
 }
 
 impl ArmDocument {
-    /// Those of a comparison, in the order asked for.
+    /// Returns the arms of a comparison, in the requested order.
     pub(super) fn all(snapshot: &ComparisonSnapshot) -> Vec<Self> {
         let tried = snapshot.tried();
         best_groups(snapshot).iter().map(|group| arm(group, snapshot, &tried)).collect()
@@ -113,7 +113,7 @@ fn arm(group: &Group<'_>, snapshot: &ComparisonSnapshot, tried: &[Setting]) -> A
     }
 }
 
-/// Where in an ascending grid of one axis a value stands.
+/// Returns the end of an ascending grid of one axis at which a value is, if it is at one.
 pub(in crate::report) fn edge(value: &Setting, grid: &[Setting]) -> Option<Edge> {
     let numbers = grid.iter().all(|setting| {
         setting.iter().count() == 1 && setting.iter().all(|(_, v)| v.as_number().is_some())

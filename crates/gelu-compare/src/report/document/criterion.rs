@@ -4,32 +4,32 @@ use crate::runs::{AddedSeeds, ComparisonSnapshot, LaterMeasure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a comparison is decided by, declared before its first run.
+/// The criterion that decides a comparison, declared before its first run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CriterionDocument {
-    /// Name of the primary measure.
+    /// The name of the primary measure.
     pub primary: String,
-    /// δ: a difference of the measure too small to care about, in its own unit (errors as fractions); 0 where
-    /// nothing is called the same.
+    /// δ: the largest difference of the measure that is too small to care about, in its own unit (errors as
+    /// fractions); 0 if nothing can be called the same.
     pub negligible: f64,
-    /// The arm that every other one is compared with.
+    /// The arm with which every other arm is compared.
     pub baseline: String,
-    /// The metric that must not get worse for an arm to be called better.
+    /// A metric that must not get worse if an arm is to be called better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
-    /// The axis that verdicts are made over.
+    /// The axis whose values are combined into one verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<Over>,
-    /// m: how many comparisons share α.
+    /// m: the number of comparisons that share α.
     pub comparisons: usize,
-    /// α: with what probability a verdict of the whole table may be wrong.
+    /// α: the maximum probability that the whole table contains a wrong verdict.
     pub alpha: f64,
-    /// How many seeds are planned, and whether the test looks after every one of them.
+    /// The planned number of seeds, and whether the test may decide after every one of them.
     pub plan: Plan,
-    /// Seeds that were added once there were results, in order.
+    /// Seeds that were added after there were results, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added_seeds: Vec<AddedSeeds>,
-    /// The measures that were chosen once runs were complete, in order: choices that nobody planned.
+    /// The measures that were chosen after runs were complete, in order. These choices were not planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later_measures: Vec<LaterMeasure>,
 }

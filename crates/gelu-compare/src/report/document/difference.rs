@@ -4,33 +4,32 @@ use crate::setting::Setting;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// An arm beside the baseline. Errors are fractions, losses are in their
-/// own unit; null where there is no such number: with fewer than two pairs, or where a run diverged,
-/// there is no mean.
+/// An arm compared with the baseline. Errors are fractions; losses are in their own unit. Fields without a value are
+/// null. For example, there is no mean with fewer than two pairs, or if a run diverged.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DifferenceDocument {
-    /// What is compared, an entry an axis: `"activation": "relu"`.
+    /// The compared setting, with one entry per axis: `"activation": "relu"`.
     #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "std::collections::BTreeMap<String, crate::setting::Value>")]
     pub arm: Setting,
-    /// The arm it is compared with.
+    /// The arm with which it is compared.
     pub baseline: String,
-    /// What this holds at, an entry an axis: `"dropout": 0.5`.
+    /// The context, with one entry per axis: `"dropout": 0.5`.
     #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "std::collections::BTreeMap<String, crate::setting::Value>")]
     pub context: Setting,
-    /// Name of the primary measure.
+    /// The name of the primary measure.
     pub metric: String,
-    /// What was found.
+    /// The result of the comparison.
     #[serde(flatten)]
     pub finding: Finding,
-    /// The same at each task in words, where the verdict is over tasks.
+    /// Sentences about each task, if the verdict is over tasks.
     #[serde(skip)]
     pub by_task: Vec<String>,
 }
 
 impl DifferenceDocument {
-    /// Those of a comparison.
+    /// Returns the differences of a comparison.
     pub(super) fn all(snapshot: &ComparisonSnapshot, differences: &[Difference]) -> Vec<Self> {
         let wording = snapshot.wording();
         let by_task = |finding: &Finding| {

@@ -1,16 +1,16 @@
-//! What the runs of a setting measured, over its seeds.
+//! The measures of a setting's runs, over its seeds.
 
 use crate::comparison::statistics::{Quartiles, median, quartiles};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// Each measure over the seeds of a setting, by its column; null where there is none.
+/// Each measure over the seeds of a setting, by its column; null if there is no value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasuresDocument(pub Vec<(String, Option<SpreadDocument>)>);
 
 impl MeasuresDocument {
-    /// That of a column.
+    /// Returns the spread of a column.
     pub fn get(&self, column: &str) -> Option<SpreadDocument> {
         self.0.iter().find(|(name, _)| name == column)?.1
     }
@@ -37,17 +37,17 @@ impl JsonSchema for MeasuresDocument {
     }
 }
 
-/// A measure over the complete runs of a setting. A diverged run counts as the worst, so that a
-/// figure which is that of diverged runs is null.
+/// A measure over the complete runs of a setting. A diverged run counts as the worst, so a field is null if its value
+/// is that of a diverged run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SpreadDocument {
-    /// How many runs: finished and diverged.
+    /// The number of runs, finished and diverged.
     pub runs: usize,
-    /// Their median.
+    /// The median.
     pub median: Option<f64>,
-    /// The lowest.
+    /// The lowest value.
     pub lowest: Option<f64>,
-    /// The highest.
+    /// The highest value.
     pub highest: Option<f64>,
     /// The lower quartile.
     pub lower_quartile: Option<f64>,

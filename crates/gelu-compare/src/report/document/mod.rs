@@ -1,4 +1,4 @@
-//! The JSON document of a comparison. Its schema is described in `docs/src/reference/json-schema.md`.
+//! The JSON document of a comparison. `docs/src/reference/json-schema.md` describes its schema.
 
 mod arm;
 mod criterion;
@@ -23,68 +23,68 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
-/// Name and version of the schema. The version is raised when a field changes its meaning or
-/// goes; new fields do not raise it.
+/// The name and version of the schema. The version is raised when a field is removed or changes its meaning; new
+/// fields do not raise it.
 pub const SCHEMA: &str = "gelu-comparison/5";
 
 /// A comparison with all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Document {
-    /// [`SCHEMA`].
+    /// The name and version of the schema.
     pub schema: String,
-    /// Name of the experiment.
+    /// The name of the experiment.
     pub experiment: String,
-    /// One line for headings.
+    /// A heading of one line.
     pub title: String,
-    /// What was trained on.
+    /// The data for training.
     pub data: DataDocument,
-    /// Name of the device; empty where none was named.
+    /// The name of the device; may be empty.
     pub device: String,
-    /// What else the experiment says.
+    /// Further fields of the experiment.
     #[serde(flatten)]
     #[schemars(with = "BTreeMap<String, Json>")]
     pub extra: Map<String, Json>,
-    /// Name of the measure that what is tuned, and with `reported` = `best-epoch` the epoch, is chosen by.
+    /// The name of the measure that selects the tuned values, and the epoch if `reported` is `best-epoch`.
     pub selection: String,
-    /// Which epoch of a run its results are those of.
+    /// The epoch that provides a run's results.
     pub reported: Reported,
-    /// What the comparison is decided by.
+    /// The criterion that decides the comparison.
     pub criterion: CriterionDocument,
-    /// What makes it smaller than it is meant to be, or leaves out a part of the data set, in words; empty
-    /// where nothing does.
+    /// The ways in which the comparison is smaller than intended, or leaves out a part of the data set, in words; may
+    /// be empty.
     pub cut_down: Vec<String>,
-    /// Every planned run, and those that were trained beside the plan.
+    /// Every planned run, and the runs outside the plan.
     pub runs: Vec<RunDocument>,
-    /// One entry per arm and context, at its best tuned setting.
+    /// One entry per arm and context, at the arm's best tuned setting.
     pub arms: Vec<ArmDocument>,
-    /// Every arm beside the baseline, in every context.
+    /// The comparison of every arm with the baseline, in every context.
     pub differences: Vec<DifferenceDocument>,
-    /// What extensions say of it, in sentences.
+    /// Sentences from extensions.
     #[serde(skip)]
     pub sentences: Vec<String>,
-    /// What runs differ by.
+    /// The axes along which runs differ.
     #[serde(skip)]
     pub axes: Vec<Axis>,
-    /// What is measured.
+    /// The measures of the experiment.
     #[serde(skip)]
     pub measures: Vec<Measure>,
 }
 
-/// What was trained on.
+/// The data for training.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DataDocument {
-    /// Name of the data set.
+    /// The name of the data set.
     pub source: String,
-    /// Folder it was read from; null for built-in data.
+    /// The folder from which the data was read; null for built-in data.
     pub location: Option<String>,
-    /// Whether it was generated.
+    /// Whether the data was generated.
     pub synthetic: bool,
-    /// How many examples the test set has.
+    /// The number of test examples.
     pub test_examples: usize,
 }
 
 impl Document {
-    /// The document of a snapshot.
+    /// Creates the document of a snapshot.
     pub fn of(snapshot: &ComparisonSnapshot) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
@@ -111,7 +111,7 @@ impl Document {
         }
     }
 
-    /// The JSON Schema of such documents, made from these types.
+    /// Returns the JSON Schema of such documents, made from these types.
     pub fn json_schema() -> String {
         let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Self))
             .expect("a schema holds plain values");
@@ -119,7 +119,7 @@ impl Document {
         text
     }
 
-    /// As text, ending in a newline.
+    /// Returns the document as text, ending in a newline.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("a document holds plain values");
         crate::names::printable_lines(&(text + "\n"))
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(json["criterion"]["baseline"], "gelu");
     }
 
-    /// An axis may be called like anything else that files hold, but for what a study refuses.
+    /// An axis may have any name that other columns have, except for those that a study rejects.
     #[test]
     fn axes_have_columns_of_their_own() {
         let snapshot = example();
@@ -156,7 +156,7 @@ mod tests {
             let text = String::from_utf8(file).unwrap();
             names.extend(text.lines().next().unwrap().split(',').map(str::to_owned));
         }
-        // What is measured under an axis' name is called the current one.
+        // A measure with an axis' name is called the current one.
         let measured = |name: &str| {
             snapshot.columns().contains(&name.strip_prefix("current_").unwrap_or(name))
         };
@@ -173,12 +173,12 @@ mod tests {
             let axis = Axis::new(name.as_str(), crate::setting::Role::Each, [1.0]);
             assert_eq!(axis.column(), format!("axis_{name}"), "it needs a column of its own");
         }
-        // And no more than these.
+        // Other names must not need one.
         assert!(crate::setting::COLUMNS.is_sorted());
         assert_eq!(Axis::new("width", crate::setting::Role::Each, [1.0]).column(), "width");
     }
 
-    /// `UPDATE_SCHEMA=1 cargo test --release --lib json_schema` writes it anew.
+    /// `UPDATE_SCHEMA=1 cargo test --release --lib json_schema` regenerates the file.
     #[test]
     fn the_books_json_schema_is_that_of_the_types() {
         let path =

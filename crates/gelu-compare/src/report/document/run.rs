@@ -1,4 +1,4 @@
-//! One run, as the document has it.
+//! A run in the JSON document.
 
 use crate::comparison::reported_epoch;
 use crate::extension::extensions;
@@ -10,42 +10,42 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
-/// One run.
+/// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunDocument {
-    /// An entry an axis: `"activation": "gelu", "learning_rate": 0.001`.
+    /// One entry per axis: `"activation": "gelu", "learning_rate": 0.001`.
     #[serde(flatten, serialize_with = "crate::setting::as_typed")]
     #[schemars(with = "BTreeMap<String, Value>")]
     pub setting: Setting,
-    /// Its seed.
+    /// The seed.
     pub seed: u64,
-    /// What it is for.
+    /// The purpose of the run.
     pub stage: Stage,
-    /// Its folder in the comparison's, `runs/gelu-seed1-0123abcd`: metrics, log and, once it is finished, the
-    /// trained network `model.bpk`.
+    /// The run's folder within the comparison's: `runs/gelu-seed1-0123abcd`. It contains metrics, a log and, once the
+    /// run is finished, the trained network `model.bpk`.
     pub folder: String,
-    /// Whether the plan has it; one that was trained beside it changes no verdict and no choice.
+    /// Whether the run is in the plan. Other runs change no verdict and no choice.
     pub planned: bool,
     /// `waiting`, `running`, `interrupted`, `finished`, `diverged` or `failed`.
     pub status: String,
-    /// Why it failed; null otherwise.
+    /// The reason for a failure; null otherwise.
     pub reason: Option<String>,
-    /// The epoch it diverged in; null otherwise.
+    /// The epoch in which the run diverged; null otherwise.
     pub diverged_in_epoch: Option<usize>,
-    /// Backend and instructions that its epochs were computed with, as `flex with avx512`. Two of them:
-    /// training went on elsewhere, and cannot be repeated bit for bit.
+    /// The backends and instructions of the run's epochs, such as `flex with avx512`. If there are two, training
+    /// continued on another machine and cannot be repeated bit for bit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arithmetics: Vec<String>,
-    /// The epoch that its results are those of: of those finished so far, the last, or the best by
-    /// the selection; null before there is one.
+    /// The epoch that provides the results: the last finished epoch, or the best by the selection; null before there
+    /// is one.
     pub reported_epoch: Option<usize>,
     /// The finished epochs.
     pub epochs: Vec<EpochMetrics>,
-    /// What else is known of it: under `noise`, what a network achieves under noise.
+    /// Further fields, such as `noise`: the results of a network under noise.
     #[serde(flatten)]
     #[schemars(with = "BTreeMap<String, Json>")]
     pub extra: Map<String, Json>,
-    /// How messages call it.
+    /// The run's name for messages.
     #[serde(skip)]
     pub name: String,
 }

@@ -1,8 +1,8 @@
-//! Axes in the order of the page: what is compared, what that holds at, what is tuned.
+//! Axes in the order of the report.
 
 use crate::setting::{Axis, Role, Setting};
 
-/// Axes as tables have them: what is compared, what that holds at, what is tuned.
+/// Returns the axes in the order of tables: compared, each, tuned.
 pub(super) fn in_order(axes: &[Axis]) -> impl Iterator<Item = &Axis> {
     [Role::Compared, Role::Each, Role::Tuned].into_iter().flat_map(|role| role.of(axes))
 }

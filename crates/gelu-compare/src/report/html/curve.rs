@@ -6,21 +6,21 @@ use std::fmt::Write;
 const WIDTH: f64 = 120.0;
 const HEIGHT: f64 = 28.0;
 
-/// What the small curves of all runs have in common.
+/// The common scale of the small curves of all runs.
 #[derive(Clone, Debug)]
 pub(super) struct Scale {
-    /// Of what is drawn: logarithms where all of it is above 0.
+    /// The lowest drawn value; a logarithm if all values are above 0.
     low: f64,
     high: f64,
     logarithmic: bool,
-    /// The last epoch planned.
+    /// The last planned epoch.
     epochs: usize,
-    /// Drawn lightly, then over it.
+    /// The measures: the first is drawn lightly, the second over it.
     measures: [Option<Measure>; 2],
 }
 
 impl Scale {
-    /// The scale on which the curves of all runs fit.
+    /// Creates a scale that fits the curves of all runs.
     pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
         let on = snapshot.quantities().into_iter().next().map(|quantity| quantity.on);
         let [train, valid, test] = on.unwrap_or_default();
@@ -37,7 +37,7 @@ impl Scale {
         scale
     }
 
-    /// What the curves are.
+    /// Returns a description of the curves.
     pub(super) fn words(&self) -> String {
         let said = match &self.measures {
             [Some(light), Some(full)] => {
@@ -50,7 +50,7 @@ impl Scale {
         if self.logarithmic { format!("{said}, logarithmic") } else { said }
     }
 
-    /// A run's curves as SVG.
+    /// Returns a run's curves as SVG.
     pub(super) fn svg(&self, run: &RunSnapshot, colour: Rgb) -> String {
         let [light, full] = &self.measures;
         let light = light.as_ref().map(|m| self.line(run, m, lighter(colour, 0.5)));
@@ -90,7 +90,7 @@ impl Scale {
     }
 }
 
-/// `test loss`.
+/// Returns a measure's name: `test loss`.
 fn name(measure: &Measure) -> String {
     let split = measure.split.map_or_else(String::new, |split| format!("{split} "));
     format!("{split}{}", said(&measure.quantity))
@@ -100,7 +100,7 @@ fn said(quantity: &str) -> String {
     quantity.replace('_', " ")
 }
 
-/// Names are anybody's text.
+/// Escapes a text for HTML. Names may come from untrusted sources.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
@@ -120,7 +120,7 @@ fn nothing() -> String {
     "no epoch finished".to_owned()
 }
 
-/// Epochs with their values; what is no number is left out.
+/// Returns the epochs with finite values.
 fn values(run: &RunSnapshot, measure: &Measure) -> impl Iterator<Item = (usize, f64)> {
     run.epochs.iter().filter_map(|epoch| {
         Some((epoch.epoch, epoch.get(&measure.column)?)).filter(|(_, value)| value.is_finite())

@@ -1,4 +1,4 @@
-//! The report as one HTML file: nothing is fetched, nothing runs. Readable on a phone, on paper, on
+//! The report as one HTML file without external resources and scripts. It is readable on a phone, on paper, and on
 //! light and dark screens.
 
 mod axes;
@@ -21,7 +21,7 @@ use serde::Serialize;
 use session::{Session, sessions};
 use tuning::{Choices, Tuning, choices, tuning};
 
-/// What the template is filled with; whatever is no [`Value::from_safe_string`] is escaped.
+/// The values for the template. All texts are escaped, except for [`Value::from_safe_string`].
 #[derive(Serialize)]
 struct Page<'a> {
     title: &'a str,
@@ -38,14 +38,14 @@ struct Page<'a> {
     selection: String,
     tuning: Tuning,
     choices: Vec<Choices>,
-    /// The names of axes that runs differ by, in the order of their cells.
+    /// The names of the axes along which runs differ, in the order of their cells.
     axes: Vec<String>,
     summary: String,
     curves: String,
     staged: bool,
-    /// Which epoch the measures of a run are those of.
+    /// The epoch that provides the measures of a run, in words.
     epoch: String,
-    /// Whether it may be another one in every run.
+    /// Whether that epoch may be another one in every run.
     best: bool,
     measures: Vec<String>,
     runs: Vec<Run>,
@@ -56,7 +56,7 @@ struct Page<'a> {
     sessions: Vec<Session>,
 }
 
-/// What is said of one comparison.
+/// The texts about one comparison.
 #[derive(Serialize)]
 struct Said {
     verdict: String,
@@ -85,7 +85,7 @@ struct Run {
     stage: &'static str,
     status: String,
     epochs: String,
-    /// The epoch that counts.
+    /// The epoch that provides the results.
     reported: String,
     time: String,
     measures: Vec<String>,
@@ -94,8 +94,8 @@ struct Run {
     folder: String,
 }
 
-/// The page. `pictures` are the figures with their SVG, `experiment` is what was compared; links lead to the
-/// runs from a page in the comparison's folder.
+/// Returns the HTML report. `pictures` are the figures' names with their SVG. `experiment` is the compared
+/// experiment. Links to the runs work if the report is in the comparison's folder.
 pub fn html<E: Experiment>(
     snapshot: &ComparisonSnapshot,
     document: &Document,
@@ -136,7 +136,7 @@ pub fn html<E: Experiment>(
         sessions: sessions(snapshot),
     };
     let mut environment = Environment::new();
-    // A name the template has and the page has not is a mistake, never an empty place.
+    // A name that the template uses and the page lacks is a programming error, so it must not become an empty text.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment
         .add_template("page.html", include_str!("page.html"))
@@ -145,7 +145,8 @@ pub fn html<E: Experiment>(
     template.render(Serde(&page)).expect("the template names what the page has")
 }
 
-/// Shown of every run: what is measured, but for fractions of what was not held out for the last.
+/// Returns the measures to show for every run. Leaves out fractions on training and validation data, and measures of
+/// whole runs.
 fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
     let of_epochs = |measure: &&Measure| {
         let fraction = measure.unit.factor != 1.0;
@@ -242,7 +243,7 @@ mod tests {
     fn page(snapshot: &ComparisonSnapshot) -> String {
         let pictures = [("figure-9".to_owned(), "<svg>drawn</svg>".to_owned())];
         let page = html(snapshot, &Document::of(snapshot), &pictures, &crate::program::example());
-        // A slash within text is escaped too.
+        // The template engine also escapes slashes within text.
         page.replace("&#x2f;", "/")
     }
 

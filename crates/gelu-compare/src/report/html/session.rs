@@ -2,17 +2,16 @@ use crate::runs::{ComparisonSnapshot, Environment, Provenance};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Where numbers come from: what was the same for any number of sessions, in words.
+/// The environment of one or more sessions, in words.
 #[derive(Serialize)]
 pub(super) struct Session {
     pairs: Vec<(String, String)>,
 }
 
-/// One entry for every program, build and machine that worked on the runs, in the order in which they
-/// began.
+/// Returns one entry for every program, build and machine that worked on the runs, ordered by their starts.
 pub(super) fn sessions(snapshot: &ComparisonSnapshot) -> Vec<Session> {
     let mut all: Vec<&Provenance> = snapshot.runs.iter().flat_map(|run| &run.provenance).collect();
-    // Times are written so that their order is that of their text.
+    // The times' text order is their time order.
     all.sort_by(|a, b| a.started.cmp(&b.started));
     let mut environments: Vec<(&Environment, Vec<&Provenance>)> = Vec::new();
     for session in all {
@@ -41,7 +40,7 @@ fn described(environment: &Environment, sessions: &[&Provenance]) -> Session {
     Session { pairs }
 }
 
-/// What is known of it in words; values whose names have no meaning here, as they are.
+/// Returns an environment in words. Values with unknown names stay as they are.
 fn described_environment(environment: &Environment) -> Vec<(String, String)> {
     let text = |name: &str| environment.0.get(name).map(shown);
     let said = |parts: &[Option<String>]| -> String {
@@ -50,7 +49,7 @@ fn described_environment(environment: &Environment) -> Vec<(String, String)> {
     let features = text("features").map(|features| format!("features {features}"));
     let program =
         text("program").map(|program| match program.starts_with(|c: char| c.is_numeric()) {
-            // What kept its version alone.
+            // Older records contain only the version.
             true => format!("gelu {program}"),
             false => program,
         });

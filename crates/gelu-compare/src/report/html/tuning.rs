@@ -1,4 +1,4 @@
-//! How what is tuned was chosen.
+//! The report's section on tuning.
 
 use super::axes::{in_order, labels};
 use crate::comparison::{Group, best_groups, groups};
@@ -8,25 +8,25 @@ use crate::runs::ComparisonSnapshot;
 use crate::setting::{Axis, Role, Setting};
 use serde::Serialize;
 
-/// What is tuned.
+/// The tuned axes.
 #[derive(Serialize)]
 pub(super) struct Tuning {
-    /// `Learning rates`.
+    /// The heading: `Learning rates`.
     heading: String,
-    /// `rate`.
+    /// The word for one value: `rate`.
     one: String,
-    /// What is compared, and what a choice holds at.
+    /// The compared axes, and the axes of the contexts.
     axes: Vec<String>,
-    /// The grid; empty where there is nothing to choose.
+    /// The grid; empty if there is no choice.
     values: Vec<String>,
 }
 
-/// How what an arm was tuned to was chosen.
+/// The choice of the tuned values for one arm.
 #[derive(Serialize)]
 pub(super) struct Choices {
     labels: Vec<String>,
     cells: Vec<Cell>,
-    /// `smallest` or `largest`, where the chosen value is at that end of the grid.
+    /// `smallest` or `largest` if the chosen value is at that end of the grid.
     edge: Option<&'static str>,
 }
 

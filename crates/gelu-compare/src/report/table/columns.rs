@@ -1,11 +1,11 @@
-//! Which measures a table shows, and which of them a narrow terminal does without.
+//! The choice of a table's measures, and of the ones to drop on a narrow terminal.
 
 use crate::measure::{Measure, Split};
 use crate::report::Document;
 
-/// What of the measures a table shows.
+/// Returns the measures to show in a table.
 pub(super) fn columns(document: &Document) -> Vec<&Measure> {
-    // How well training examples are classified says little that their loss does not.
+    // The error on training examples adds little to the loss on them.
     let wanted = |m: &&Measure| {
         let fraction = m.unit.factor != 1.0;
         m.name == document.criterion.primary || !(m.split == Some(Split::Train) && fraction)
@@ -15,7 +15,7 @@ pub(super) fn columns(document: &Document) -> Vec<&Measure> {
         arms.any(|arm| arm.reported(document.reported).get(&m.column).is_some())
     };
     let mut shown: Vec<&Measure> = document.measures.iter().filter(wanted).filter(has).collect();
-    // Part by part of the data; what is on none of them comes last.
+    // Sorted by split; measures without a split come last.
     shown.sort_by_key(|m| match m.split {
         Some(Split::Train) => 0,
         Some(Split::Valid) => 1,
@@ -25,8 +25,8 @@ pub(super) fn columns(document: &Document) -> Vec<&Measure> {
     shown
 }
 
-/// The order in which columns leave a terminal that is too narrow for all; what decides never does, nor
-/// how well test examples are classified.
+/// Returns columns in the order in which to drop them if the terminal is too narrow. Never drops the primary measure,
+/// nor the fraction on test examples.
 pub(super) fn leaving<'a>(document: &Document, shown: &[&'a Measure]) -> Vec<&'a str> {
     let decides = &document.criterion.primary;
     let fraction = |m: &&Measure| m.unit.factor != 1.0;

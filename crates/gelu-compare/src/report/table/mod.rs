@@ -19,10 +19,10 @@ use comfy_table::presets;
 use rows::{Spread, table};
 use textwrap::Options;
 
-/// Columns that every terminal has.
+/// The assumed width of a terminal, in columns.
 const TERMINAL: usize = 80;
 
-/// For a terminal.
+/// Returns the table as text for a terminal.
 pub fn text(document: &Document) -> String {
     let shown = columns(document);
     let leaving = leaving(document, &shown);
@@ -36,7 +36,7 @@ pub fn text(document: &Document) -> String {
         }
         table.to_string()
     });
-    // Where none fits, the narrowest is left.
+    // If none fits, the narrowest is used.
     let fits = |table: &String| table.lines().all(|line| line.chars().count() <= TERMINAL);
     let mut narrowest = String::new();
     let fitting = all.inspect(|table| narrowest.clone_from(table)).find(fits);
@@ -47,7 +47,7 @@ pub fn text(document: &Document) -> String {
     format!("{}\n{table}\n{paragraphs}\n", heading.join("\n"))
 }
 
-/// For a Markdown page.
+/// Returns the table as Markdown.
 pub fn markdown(document: &Document) -> String {
     let mut table = table(document, &columns(document), Spread::Beside);
     table.load_preset(presets::ASCII_MARKDOWN);
@@ -63,11 +63,11 @@ pub fn markdown(document: &Document) -> String {
     let mut heading = vec![heading(document)];
     heading.extend(cuts(&document.cut_down));
     let page = format!("{}\n\n{table}\n\n{}", heading.join("\n\n"), parts.join("\n"));
-    // Names and reasons are anybody's text.
+    // Names and reasons may come from untrusted sources.
     page.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// The header and the rows, for another kind of page; a median and its spread are two lines of a cell.
+/// Returns the header and the rows, for other formats. A median and its spread are two lines of a cell.
 pub(super) fn cells(document: &Document) -> (Vec<String>, Vec<Vec<String>>) {
     let table = table(document, &columns(document), Spread::Below);
     let cells = |row: &comfy_table::Row| row.cell_iter().map(|cell| cell.content()).collect();
@@ -88,7 +88,7 @@ fn heading(document: &Document) -> String {
     parts.join(" · ")
 }
 
-/// The notes, and a sentence for each comparison, as wide as a terminal.
+/// Returns the notes, and a sentence for each comparison, wrapped for a terminal.
 fn paragraphs(document: &Document) -> Vec<String> {
     let lines = |lines: Vec<String>| -> String {
         lines.iter().map(|line| wrapped(line)).collect::<Vec<_>>().join("\n")
@@ -98,12 +98,12 @@ fn paragraphs(document: &Document) -> Vec<String> {
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-/// As wide as a terminal.
+/// Wraps a line for a terminal.
 fn wrapped(line: &str) -> String {
     textwrap::fill(line, Options::new(TERMINAL).subsequent_indent("  "))
 }
 
-/// One sentence a comparison; over tasks, one a task as well.
+/// Returns one sentence per comparison; over tasks, also one per task.
 pub fn verdicts(document: &Document) -> Vec<String> {
     let sentences = with_context(document, |difference| Some(difference.finding.sentence.clone()));
     let by_task = document.differences.iter().map(|difference| &difference.by_task);
@@ -113,7 +113,7 @@ pub fn verdicts(document: &Document) -> Vec<String> {
         .collect()
 }
 
-/// What the pairs can show.
+/// Returns what the pairs can show, for each comparison.
 fn details(document: &Document) -> Vec<String> {
     with_context(document, |difference| {
         let finding = &difference.finding;
@@ -124,7 +124,7 @@ fn details(document: &Document) -> Vec<String> {
     })
 }
 
-/// What is said of each comparison, headed by what it holds at where there are several.
+/// Returns a sentence for each comparison, with its context as a heading if there are several.
 fn with_context(
     document: &Document,
     said: impl Fn(&DifferenceDocument) -> Option<String>,
@@ -191,7 +191,7 @@ mod tests {
         assert!(document.arms[0].best_epoch.get("noisy_test_error").is_none(), "not reported");
     }
 
-    /// The example, with names that leave a terminal no room for all columns.
+    /// Returns the example with names so long that not all columns fit.
     fn with_long_names() -> ComparisonSnapshot {
         let mut snapshot = example();
         for run in &mut snapshot.runs {

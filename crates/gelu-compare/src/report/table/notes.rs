@@ -1,11 +1,11 @@
-//! What is to be said below a table.
+//! The notes below a table.
 
 use crate::comparison::{Wording, error_rate};
 use crate::measure::Direction;
 use crate::report::{ArmDocument, Document, Edge, untold};
 use crate::setting::{Axis, Role};
 
-/// What is to be said below the table.
+/// Returns the notes below the table.
 pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
     let epoch = document.reported.words(&document.selection);
     let complete = document.arms.iter().map(|a| a.finished + a.diverged);
@@ -51,7 +51,7 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
     notes
 }
 
-/// What verdicts go by.
+/// Returns a note about the measure that decides.
 fn decides(document: &Document) -> Option<String> {
     let measure = document.measures.iter().find(|m| m.name == document.criterion.primary)?;
     let side = match measure.direction {
@@ -70,7 +70,7 @@ fn decides(document: &Document) -> Option<String> {
         .then(|| format!("Verdicts go by {}, {side} is better{margin}.", measure.words))
 }
 
-/// Runs that were not planned.
+/// Returns a note about unplanned runs.
 fn beside(document: &Document) -> Option<String> {
     let count = document.runs.iter().filter(|run| !run.planned).count();
     match count {
@@ -86,7 +86,7 @@ fn beside(document: &Document) -> Option<String> {
     }
 }
 
-/// Which runs were trained here and there, in arithmetics whose last bits differ.
+/// Returns a note about runs that continued where the last bits are computed differently.
 fn arithmetics(document: &Document) -> Option<String> {
     let mixed = document.runs.iter().filter(|run| run.arithmetics.len() > 1);
     let mixed: Vec<String> =
@@ -102,7 +102,7 @@ fn arithmetics(document: &Document) -> Option<String> {
     })
 }
 
-/// How what is tuned was chosen, and whether the choice lies at the end of what was tried.
+/// Returns notes about the choice of the tuned values, and whether the choice is at the end of the grid.
 fn choices(document: &Document) -> Vec<String> {
     let tuned: Vec<&Axis> = Role::Tuned.of(&document.axes).collect();
     let several = |axis: &&&Axis| {
@@ -150,7 +150,7 @@ fn choices(document: &Document) -> Vec<String> {
     notes
 }
 
-/// How many values of an axis planned runs have.
+/// Returns the number of different values of an axis among planned runs.
 fn tried(document: &Document, axis: &Axis) -> usize {
     let mut values = Vec::new();
     for run in document.runs.iter().filter(|run| run.planned) {
@@ -167,7 +167,7 @@ pub(in crate::report) fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How often verdicts err, and what that holds for.
+/// Returns a note about the error rate of verdicts, and its conditions.
 fn errors(document: &Document) -> Option<String> {
     let judged = document.differences.iter().any(|difference| difference.finding.p.is_some());
     let rate = error_rate(document.criterion.comparisons, document.criterion.alpha);

@@ -1,4 +1,4 @@
-//! A row an arm and context.
+//! The rows of a table: one per arm and context.
 
 use super::TrivialRow;
 use crate::measure::Measure;
@@ -6,7 +6,7 @@ use crate::report::{ArmDocument, DifferenceDocument, Document, MeasuresDocument,
 use crate::setting::{Axis, Role, Setting};
 use comfy_table::{CellAlignment, Table, presets};
 
-/// Where the spread of a measure stands.
+/// The position of a measure's spread: below its median, or next to it.
 #[derive(Clone, Copy)]
 pub(super) enum Spread {
     Below,
@@ -41,7 +41,7 @@ pub(super) fn table(document: &Document, shown: &[&Measure], spread: Spread) -> 
     table
 }
 
-/// What a row is of: what is compared, what that holds at, and what was tuned to what.
+/// Returns the labels of a row: the compared values, the context, and the tuned values.
 fn labels(document: &Document, entry: &ArmDocument) -> Vec<String> {
     let of = |role: Role, setting: &Setting, prefix: &str| -> Vec<String> {
         let label = |axis: &Axis| {
@@ -58,7 +58,7 @@ fn labels(document: &Document, entry: &ArmDocument) -> Vec<String> {
     .concat()
 }
 
-/// What the comparison with the baseline says of a row; at a task, over which a verdict is made, which of the two is ahead.
+/// Returns the verdict for a row. At a task of a verdict over tasks, says which of the two settings is ahead.
 fn verdict(document: &Document, entry: &ArmDocument) -> String {
     if let Some(over) = &document.criterion.over {
         return at_task(document, entry, &over.axis);
@@ -88,7 +88,7 @@ fn at_task(document: &Document, entry: &ArmDocument, axis: &str) -> String {
     }
 }
 
-/// The median and how many complete runs it is of, then the lowest and the highest.
+/// Returns the median and the number of complete runs, then the lowest and the highest value.
 fn value(measure: &Measure, measures: &MeasuresDocument, place: Spread) -> String {
     let Some(spread) = measures.get(&measure.column) else { return "–".to_owned() };
     let SpreadDocument { runs, median, lowest, highest, .. } = spread;
@@ -107,7 +107,7 @@ fn value(measure: &Measure, measures: &MeasuresDocument, place: Spread) -> Strin
     }
 }
 
-/// A table for a terminal whose cells, but for the first column's, are numbers.
+/// Returns a table of numbers for a terminal; the first column has text.
 pub fn number_table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(header.to_vec()).add_rows(rows);

@@ -1,19 +1,19 @@
-//! What predicting the same for every example achieves, beside what was learned.
+//! Rows for trivial predictions, which are the same for every example.
 
 use crate::report::Document;
 use crate::setting::{Role, Setting};
 use serde::{Deserialize, Serialize};
 
-/// A row for a prediction that nothing was trained for. An experiment lists such rows under
-/// [`KEY`](Self::KEY) in what else its documents say.
+/// A row for a prediction that needs no training. An experiment lists such rows under [`KEY`](Self::KEY) in the
+/// further fields of its documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrivialRow {
-    /// What is predicted: `always no`.
+    /// The prediction: `always no`.
     pub label: String,
-    /// What it holds at, where that is not the same for all.
+    /// The context, if values differ between contexts.
     #[serde(flatten)]
     pub at: Setting,
-    /// The primary measure.
+    /// The value of the primary measure.
     pub value: f64,
 }
 
@@ -21,13 +21,13 @@ impl TrivialRow {
     /// The field of a document that lists such rows.
     pub const KEY: &'static str = "trivial";
 
-    /// Those of a document.
+    /// Returns the rows of a document.
     pub(super) fn all(document: &Document) -> Vec<Self> {
         let listed = document.extra.get(Self::KEY).cloned();
         listed.and_then(|rows| serde_json::from_value(rows).ok()).unwrap_or_default()
     }
 
-    /// The cells of its row in front of the measures.
+    /// Returns the row's cells before the measures.
     pub(super) fn labels(&self, document: &Document) -> Vec<String> {
         let axes = |role: Role| role.of(&document.axes);
         let mut labels = vec!["–".to_owned(); axes(Role::Compared).count()];

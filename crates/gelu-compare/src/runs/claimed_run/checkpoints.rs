@@ -1,4 +1,4 @@
-//! Checkpoints: put in place as a whole, and removed once nothing goes on from them.
+//! Writing and removing checkpoints. A checkpoint appears as a whole.
 
 use super::ClaimedRun;
 use crate::files::{rename, sync_folder};
@@ -9,16 +9,16 @@ use crate::{Error, Result};
 use std::fs;
 use std::path::Path;
 
-/// Checkpoints that are kept: where the newest is damaged, the one before it serves.
+/// The number of checkpoints to keep. If the newest is damaged, a run continues from the one before it.
 const KEPT: usize = 2;
 
 impl<S: Spec> ClaimedRun<S> {
-    /// Puts a checkpoint in place, then removes all but the one before it. `write` fills a scratch
-    /// folder with the model's, optimiser's and scheduler's files.
+    /// Writes the checkpoint of an epoch, then removes all but the one before it. `write` fills a temporary folder
+    /// with the files of the model, optimiser and scheduler.
     ///
     /// # Errors
     ///
-    /// When anything cannot be written; the checkpoints before then still stand.
+    /// Returns an error if writing fails; the earlier checkpoints then still exist.
     pub fn commit_checkpoint(
         &self,
         epoch: usize,
@@ -32,7 +32,7 @@ impl<S: Spec> ClaimedRun<S> {
             rename(&scratch, &target).map_err(Error::io("put in place", &target))
         });
         if placed.is_err() {
-            // Frees what the half checkpoint takes: the disk may be full.
+            // Frees the space of the incomplete checkpoint, because the disk may be full.
             let _ = fs::remove_dir_all(&scratch);
         }
         self.fenced(placed)?;
@@ -55,32 +55,32 @@ impl<S: Spec> ClaimedRun<S> {
         checkpoint::seal(scratch)
     }
 
-    /// Removes the checkpoints of these epochs, damaged ones for example.
+    /// Removes the checkpoints of these epochs, for example damaged ones.
     ///
     /// # Errors
     ///
-    /// When a folder cannot be removed.
+    /// Returns an error if a folder cannot be removed.
     pub fn discard_checkpoints(&self, epochs: impl IntoIterator<Item = usize>) -> Result<()> {
         epochs.into_iter().try_for_each(|epoch| {
             self.fenced(self.discard(&self.folder.file(&checkpoint::name(epoch))))
         })
     }
 
-    /// Removes the checkpoints after `epoch`: what cannot be gone on from.
+    /// Removes the checkpoints after `epoch`, from which the run cannot continue.
     ///
     /// # Errors
     ///
-    /// When a folder cannot be removed.
+    /// Returns an error if a folder cannot be removed.
     pub fn discard_checkpoints_after(&self, epoch: usize) -> Result<()> {
         let newer = checkpoint::epochs(self.folder.path())?.into_iter().filter(|&e| e > epoch);
         self.discard_checkpoints(newer)
     }
 
-    /// Removes all checkpoints, once nothing will go on from them.
+    /// Removes all checkpoints, when the run no longer needs them.
     ///
     /// # Errors
     ///
-    /// When a folder cannot be removed.
+    /// Returns an error if a folder cannot be removed.
     pub fn clear_checkpoints(&self) -> Result<()> {
         self.discard_checkpoints(checkpoint::epochs(self.folder.path())?)
     }

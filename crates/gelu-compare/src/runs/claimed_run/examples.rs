@@ -1,4 +1,4 @@
-//! Runs that tests take, and processes that die on them.
+//! Example runs for tests, and processes that die while they hold a run.
 
 use super::ClaimedRun;
 use crate::comparison::plan;
@@ -9,21 +9,21 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Two runs of a command.
+/// Returns a comparison with two runs of a command.
 pub(crate) fn comparison() -> Comparison<Study> {
     let mut study = example();
     study.seeds = 1;
     Comparison::new(study, DataSource::default(), "", "")
 }
 
-/// What they are made from.
+/// Returns the specifications of the two runs.
 pub(crate) fn specs() -> Vec<StudyRun> {
     let comparison = comparison();
     let keys = plan::grid(&comparison.recipe.design());
     keys.iter().map(|key| comparison.spec(key).unwrap()).collect()
 }
 
-/// One of them, in a folder.
+/// Creates the folder of the first run.
 pub(crate) fn folder(parent: &Path) -> (RunFolder, StudyRun) {
     let spec = specs().swap_remove(0);
     (RunFolder::create(parent, &spec).unwrap(), spec)
@@ -34,7 +34,7 @@ pub(crate) fn claim<S: Spec>(folder: &RunFolder, spec: &S) -> ClaimedRun<S> {
     claimed.unwrap().unwrap()
 }
 
-/// Leaves a run as a process of this machine does that is killed.
+/// Leaves a run's folder in the state that a killed process of this machine leaves.
 pub(crate) fn die<S: Spec>(run: ClaimedRun<S>) {
     let (folder, generation) = (run.folder().clone(), run.lease().generation());
     let held = folder.file(&format!("lease-{generation:04}"));
@@ -48,7 +48,7 @@ pub(crate) fn die<S: Spec>(run: ClaimedRun<S>) {
     }
 }
 
-/// Begins a session after that many epochs and dies in it, with a word or without.
+/// Begins a session after `epochs` epochs and dies in it. `word` is the text in its log, which may be empty.
 pub(crate) fn die_in_session<S: Spec>(folder: &RunFolder, spec: &S, epochs: usize, word: &str) {
     let run = claim(folder, spec);
     run.begin_session(&Environment::of_this_machine(), epochs).unwrap();

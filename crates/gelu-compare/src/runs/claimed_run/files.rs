@@ -1,4 +1,4 @@
-//! The files of a run that readers know.
+//! Writing the files of a run that readers use.
 
 use super::ClaimedRun;
 use super::writing::to_json;
@@ -9,31 +9,31 @@ use crate::runs::{Progress, RunStatus, Spec, StatusFile};
 use crate::{Error, Result};
 
 impl<S: Spec> ClaimedRun<S> {
-    /// Writes `status.json`. What is the end of the run is on the disk when this returns; whether it
-    /// is running can be seen from the lease.
+    /// Writes `status.json`. A final status is on the disk when this returns. Other statuses need not be, because the
+    /// lease shows whether the run is running.
     ///
     /// # Errors
     ///
-    /// When it cannot be written; the old one then still stands.
+    /// Returns an error if the file cannot be written; the old one then still exists.
     pub fn set_status(&self, status: RunStatus, seconds: f64) -> Result<()> {
         let durable = if status.is_over() { Durable::Yes } else { Durable::No };
         self.place("status.json", to_json(&StatusFile { status, seconds }), durable)
     }
 
-    /// Writes the hint about the epoch under way. Losing it loses nothing, so a failure is not told:
-    /// a hint must not end the run it is about.
+    /// Writes the progress of the current epoch. Ignores errors, because progress is only a hint, and a failure to
+    /// write it must not end the run.
     pub fn set_progress(&self, progress: &Progress) {
         let text = serde_json::to_vec(progress).expect("progress holds plain values alone");
         let _ = self.place("progress.json", text, Durable::No);
     }
 
-    /// Makes the finished epochs visible to readers: a copy of what the checkpoint holds, or the record of what a
-    /// program told. Whether that went well: a copy that a full disk does not take must not end the run it is about, and
-    /// is made again.
+    /// Shows the finished epochs to readers: a copy of the checkpoint's metrics, or the record of a program's
+    /// reports. Returns whether the copy was written. A full disk must not end the run, and the next call writes the
+    /// copy again.
     ///
     /// # Errors
     ///
-    /// [`Error::LeaseLost`] where another has taken the run.
+    /// Returns [`Error::LeaseLost`] if another process has taken the run.
     pub fn publish_metrics(&self, metrics: &[EpochMetrics]) -> Result<bool> {
         match self.place("metrics.csv", epochs_to_csv(metrics), Durable::No) {
             Err(lost @ Error::LeaseLost { .. }) => Err(lost),
@@ -41,21 +41,21 @@ impl<S: Spec> ClaimedRun<S> {
         }
     }
 
-    /// Writes `metrics.csv` for good, when the run ends: its content is on the disk when this returns, and its
-    /// name with the [status](Self::set_status) that follows.
+    /// Writes the final `metrics.csv`, when the run ends. The content is on the disk when this returns, and the name
+    /// after the [status](Self::set_status) that follows.
     ///
     /// # Errors
     ///
-    /// As [`publish_metrics`](Self::publish_metrics).
+    /// Returns an error if the file cannot be written, or if another process has taken the run.
     pub fn keep_metrics(&self, metrics: &[EpochMetrics]) -> Result<()> {
         self.place("metrics.csv", epochs_to_csv(metrics), Durable::Content)
     }
 
-    /// Puts a file of the program's own in place: a trained network, a table.
+    /// Writes a file that belongs to the program, such as a trained network or a table.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn set_file(&self, name: &str, bytes: &[u8]) -> Result<()> {
         self.place(name, bytes, Durable::Yes)
     }

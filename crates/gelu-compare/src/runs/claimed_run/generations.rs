@@ -1,5 +1,5 @@
-//! What each holder of a run has of its own: files and folders that are named by the number of its lease, so that a
-//! holder that was taken over, or the program it left, writes into none of its successor's.
+//! Files and folders that belong to one holder of a run. Their names contain the number of the holder's lease. So a
+//! holder whose lease was taken over, or a program that it left running, cannot write into its successor's files.
 
 use super::ClaimedRun;
 use super::writing::named;
@@ -11,27 +11,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 impl<S: Spec> ClaimedRun<S> {
-    /// Where this holder's own of that name is: `told-0004.jsonl` for `told.jsonl`.
+    /// Returns the path of this holder's version of a file: `told-0004.jsonl` for `told.jsonl`.
     pub(crate) fn own_path(&self, name: &str) -> PathBuf {
         self.folder.file(&named(name, self.lease.generation()))
     }
 
-    /// Puts a file of this holder's own in place.
+    /// Writes this holder's version of a file.
     ///
     /// # Errors
     ///
-    /// When it cannot be written, or the lease is lost.
+    /// Returns an error if the file cannot be written or the lease is lost.
     pub(crate) fn place_own(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<PathBuf> {
         let own = named(name, self.lease.generation());
         self.place(&own, bytes, Durable::No)?;
         Ok(self.folder.file(&own))
     }
 
-    /// Puts a folder of this holder's own in place, once `fill` has filled it.
+    /// Creates this holder's version of a folder. `fill` fills it before it appears.
     ///
     /// # Errors
     ///
-    /// Those of `fill`, and as [`place_own`](Self::place_own).
+    /// Returns the errors of `fill` and of [`place_own`](Self::place_own).
     pub(crate) fn place_own_folder(
         &self,
         name: &str,
@@ -49,12 +49,12 @@ impl<S: Spec> ClaimedRun<S> {
         Ok(own)
     }
 
-    /// What there is of that name, of this holder and of those before, the latest last. One without a number, as earlier
-    /// versions named it, is the first.
+    /// Returns the versions of a file by this holder and earlier ones, the latest last. A version without a number,
+    /// as earlier releases named it, is the first.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub(crate) fn generations(&self, name: &str) -> Result<Vec<PathBuf>> {
         let folder = self.folder.path();
         let mut found = Vec::new();
@@ -72,7 +72,7 @@ impl<S: Spec> ClaimedRun<S> {
     }
 }
 
-/// The number in a name; 0 where there is none.
+/// Returns the number in a name, or 0 for a name without a number.
 fn generation(name: &str, entry: &str) -> Option<u32> {
     if entry == name {
         return Some(0);

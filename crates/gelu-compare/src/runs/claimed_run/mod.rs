@@ -1,4 +1,4 @@
-//! A run that this process may write to: what it writes, by files, checkpoints and sessions.
+//! A run that this process may write to: files, checkpoints and sessions.
 
 mod checkpoints;
 mod files;
@@ -15,30 +15,30 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-/// A run that this process holds, and so may write to. It is given back when this is dropped.
+/// A run that this process holds, and so may write to. Dropping the value releases the run.
 ///
-/// Every write is made in the lease's own folder and moved to its place in one step, so a process
-/// that has lost its lease writes nothing; it gets [`Error::LeaseLost`](crate::Error::LeaseLost). What
-/// cannot be derived from other files is on the disk before a function returns; the rest is not waited
-/// for.
+/// Every write goes to the lease's folder first and is moved to its target in one step. So a process that has lost
+/// its lease changes nothing; it gets [`Error::LeaseLost`](crate::Error::LeaseLost). Data that cannot be derived from
+/// other files is on the disk before a function returns; other data may reach the disk later.
 #[derive(Debug)]
 pub struct ClaimedRun<S> {
     folder: RunFolder,
     lease: Lease,
     spec: S,
     session: Mutex<Option<Provenance>>,
-    /// Makes the names of scratch files unique.
+    /// A counter that makes the names of temporary files unique.
     scratch: AtomicU64,
-    /// Whether the name of the run's own folder is on the disk.
+    /// Whether the name of the run's folder is on the disk.
     rooted: AtomicBool,
 }
 
 impl<S: Spec> ClaimedRun<S> {
-    /// Takes a run, if nobody holds it: `Err` of the holder, where that is known, if somebody does.
+    /// Claims a run for this process. If another process holds the run, returns `Err` with that holder, or with
+    /// `None` if the holder cannot be read. [`Lease::claim`] explains `watch` and `silence`.
     ///
     /// # Errors
     ///
-    /// When the run's folder cannot be read or written.
+    /// Returns an error if the run's folder cannot be read or written.
     pub fn claim(
         folder: &RunFolder,
         spec: &S,
@@ -67,22 +67,22 @@ impl<S: Spec> ClaimedRun<S> {
         Ok(Ok(run))
     }
 
-    /// Its folder, for reading.
+    /// Returns the run's folder, for reading.
     pub fn folder(&self) -> &RunFolder {
         &self.folder
     }
 
-    /// Its specification.
+    /// Returns the run's specification.
     pub fn spec(&self) -> &S {
         &self.spec
     }
 
-    /// Its lease.
+    /// Returns the run's lease.
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
 
-    /// Where it stands: `status.json`, or what the other files say where that is damaged.
+    /// Returns the run's status. If `status.json` is damaged, derives the status from the other files.
     pub fn status(&self) -> StatusFile {
         self.folder.status().unwrap_or_else(|_| {
             let epochs = self.folder.metrics().unwrap_or_default();

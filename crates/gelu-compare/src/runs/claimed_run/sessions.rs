@@ -1,4 +1,4 @@
-//! What the sessions of a run ran on, how they ended, and what they said.
+//! Records of a run's sessions: the environment, the outcome, and the end of the log.
 
 use super::ClaimedRun;
 use super::writing::to_json;
@@ -10,18 +10,18 @@ use crate::{Error, Result};
 use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 
-/// How many lines of a log are kept with the record of its session.
+/// The number of log lines to store in a session's record.
 const LOG_LINES: usize = 20;
 
 impl<S: Spec> ClaimedRun<S> {
-    /// The sessions that died one after the other without finishing an epoch, the last one last.
+    /// Returns the latest sessions that died one after the other without finishing an epoch, the last one last.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub fn deaths_in_this_epoch(&self) -> Result<Vec<Provenance>> {
         let saved = checkpoint::epochs(self.folder.path())?.first().copied().unwrap_or(0);
-        // What a program told is saved without a checkpoint.
+        // Reports of programs are saved without a checkpoint.
         let epochs = saved.max(self.folder.metrics().map_or(0, |epochs| epochs.len()));
         let mut sessions = self.folder.provenance()?;
         let here = |session: &&Provenance| session.has_died() && session.epochs_before == epochs;
@@ -29,11 +29,11 @@ impl<S: Spec> ClaimedRun<S> {
         Ok(sessions.split_off(sessions.len() - deaths))
     }
 
-    /// Notes what this session runs on.
+    /// Records that a session begins, with its environment.
     ///
     /// # Errors
     ///
-    /// When the record cannot be written.
+    /// Returns an error if the record cannot be written.
     pub fn begin_session(&self, environment: &Environment, epochs_before: usize) -> Result<()> {
         let session = Provenance::begin(environment, epochs_before);
         self.place(&record_name(self.lease.generation()), to_json(&session), Durable::No)?;
@@ -41,20 +41,20 @@ impl<S: Spec> ClaimedRun<S> {
         Ok(())
     }
 
-    /// Notes how this session ended.
+    /// Records how this session ended.
     ///
     /// # Errors
     ///
-    /// When the record cannot be written.
+    /// Returns an error if the record cannot be written.
     pub fn end_session(&self, outcome: &RunStatus, epochs_after: usize) -> Result<()> {
         self.end(outcome, epochs_after, Vec::new())
     }
 
-    /// The same where something went wrong: the log is kept, and its end stands in the record.
+    /// Records how this session ended, after a problem. Saves the log and puts its last lines into the record.
     ///
     /// # Errors
     ///
-    /// When the record cannot be written.
+    /// Returns an error if the record cannot be written.
     pub fn end_troubled_session(&self, outcome: &RunStatus, epochs_after: usize) -> Result<()> {
         self.end(outcome, epochs_after, self.keep_log()?)
     }
@@ -62,17 +62,17 @@ impl<S: Spec> ClaimedRun<S> {
     fn end(&self, outcome: &RunStatus, epochs_after: usize, log: Vec<String>) -> Result<()> {
         let Some(mut session) = self.session().clone() else { return Ok(()) };
         session.end(outcome.word(), epochs_after, log);
-        // What a run came to stands in its status; a record that a power cut takes is left out.
+        // `Durable::No`, because the status holds the result. A record that is lost in a power cut is left out.
         self.place(&record_name(self.lease.generation()), to_json(&session), Durable::No)?;
         *self.session() = None;
         Ok(())
     }
 
-    /// Makes nothing of the processes that died on this run, so that it is tried again.
+    /// Makes earlier deaths of processes on this run no longer count, so that it is tried again.
     ///
     /// # Errors
     ///
-    /// When a record cannot be written.
+    /// Returns an error if a record cannot be written.
     pub fn forget_deaths(&self) -> Result<()> {
         let session = Provenance::resumed(self.folder.provenance()?.last());
         match session {
@@ -84,12 +84,12 @@ impl<S: Spec> ClaimedRun<S> {
         }
     }
 
-    /// Where a worker's standard error goes while it works on this run.
+    /// Returns the file for a worker's standard error while the worker works on this run.
     pub fn log_file(&self) -> PathBuf {
         self.lease.scratch(LOG)
     }
 
-    /// The holder before has died: notes it in the record of its session, with what it said last.
+    /// Records in the previous holder's session that it died, with the end of its log.
     pub(super) fn record_death(&self) -> Result<()> {
         let log = self.keep_log()?;
         let before = self.lease.generation() - 1;
@@ -104,7 +104,7 @@ impl<S: Spec> ClaimedRun<S> {
         Ok(())
     }
 
-    /// Moves the log to where it is found, and returns its last lines.
+    /// Moves the log from the lease's folder to the run's folder, and returns the log's last lines.
     fn keep_log(&self) -> Result<Vec<String>> {
         let log = self.log_file();
         let Some(bytes) = read_bytes(&log).unwrap_or(None).filter(|bytes| !bytes.is_empty()) else {

@@ -54,7 +54,7 @@ fn each_holder_has_files_of_its_own_and_an_old_one_is_the_first() {
     let second = claim(&folder, &spec);
     let found = second.generations("told.jsonl").unwrap();
     assert_eq!(found, [folder.file("told.jsonl"), folder.file("told-0001.jsonl")]);
-    // One of a later holder is none of this one's business.
+    // The version of a later holder must not appear.
     fs::write(folder.file("told-0003.jsonl"), "").unwrap();
     assert_eq!(second.generations("told.jsonl").unwrap().len(), 2);
     let made = second.place_own_folder("kept", |kept| {

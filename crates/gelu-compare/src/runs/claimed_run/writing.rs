@@ -1,4 +1,4 @@
-//! How anything is written or removed: under the lease, and in one step.
+//! Writes and removals in one step, protected by the lease.
 
 use super::ClaimedRun;
 use crate::files::{rename, sync_folder};
@@ -23,8 +23,8 @@ impl<S: Spec> ClaimedRun<S> {
         if durable == Durable::Yes { self.root() } else { Ok(()) }
     }
 
-    /// Waits until the name of the run's own folder is on the disk, the first time that something in it is to
-    /// stay.
+    /// Waits until the name of the run's folder is on the disk. Only the first call does so, when the first durable
+    /// file is written.
     pub(super) fn root(&self) -> Result<()> {
         match (self.folder.path().parent(), self.rooted.swap(true, Ordering::Relaxed)) {
             (Some(parent), false) => sync_folder(parent),
@@ -32,8 +32,8 @@ impl<S: Spec> ClaimedRun<S> {
         }
     }
 
-    /// Removes a folder of the run: out of sight in one step, so that a holder that has lost its
-    /// lease removes nothing.
+    /// Removes a folder of the run. Moves it into the lease's folder first, so that a holder that has lost its lease
+    /// removes nothing.
     pub(crate) fn discard(&self, path: &Path) -> Result<()> {
         let scratch = self.scratch_path("discarded");
         match rename(path, &scratch) {
@@ -43,7 +43,7 @@ impl<S: Spec> ClaimedRun<S> {
         }
     }
 
-    /// A path in the lease's folder that was not used before.
+    /// Returns an unused path in the lease's folder.
     pub(super) fn scratch_path(&self, name: &str) -> PathBuf {
         self.lease.scratch(&self.scratch_name(name))
     }
@@ -53,7 +53,7 @@ impl<S: Spec> ClaimedRun<S> {
         format!("{number}-{name}")
     }
 
-    /// Says what a failed write is where somebody else has taken the run.
+    /// Turns the error of a write into [`Error::LeaseLost`] if another process has taken the run.
     pub(crate) fn fenced<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| match self.lease.is_lost() {
             true => Error::LeaseLost { run: self.folder.path().to_path_buf() },
@@ -62,7 +62,7 @@ impl<S: Spec> ClaimedRun<S> {
     }
 }
 
-/// The name of what belongs to the holder of a lease of that number: `told-0004.jsonl`.
+/// Returns the name of a holder's version of a file, by the number of the lease: `told-0004.jsonl`.
 pub(super) fn named(name: &str, generation: u32) -> String {
     let (stem, end) = name.split_at(name.find('.').unwrap_or(name.len()));
     format!("{stem}-{generation:04}{end}")

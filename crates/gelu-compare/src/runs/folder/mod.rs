@@ -1,4 +1,4 @@
-//! The folder of a run: made, found and read. Only [`ClaimedRun`](super::ClaimedRun) writes to it.
+//! The folder of a run: creating, finding and reading it. Only [`ClaimedRun`](super::ClaimedRun) writes to it.
 
 mod read;
 mod scratch;
@@ -14,46 +14,46 @@ use scratch::{remove_scratch_folders, scratch_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of one run, as everybody may read it:
+/// The folder of one run, for reading:
 ///
 /// ```text
 /// run.toml              the specification, written once
-/// free-0003/            or lease-0004/: whether a process works on it; see Lease
-/// status.json           where it stands
+/// free-0003/            or lease-0004/: whether a process works on the run; see Lease
+/// status.json           the run's status
 /// metrics.csv           one line per finished epoch
-/// progress.json         the epoch under way: a hint, not a result
-/// checkpoint-0007/      all that is needed to go on after epoch 7, while the run is not complete;
-///   model.bpk  optimizer.bpk  scheduler.bpk  metrics.csv  SHA256SUMS      the last two are kept
+/// progress.json         the current epoch: a hint, not a result
+/// checkpoint-0007/      everything needed to continue after epoch 7, while the run is not complete;
+///   model.bpk  optimizer.bpk  scheduler.bpk  metrics.csv  SHA256SUMS      (the last two checkpoints)
 /// model.bpk             the trained network, once finished
 /// …                     the further files of the program's extensions
-/// provenance-0004.json  what each session ran on
-/// worker.log            what the last worker said, where it died or failed
+/// provenance-0004.json  the environment of each session
+/// worker.log            the last worker's messages, if it died or failed
 /// ```
 ///
-/// Only [`ClaimedRun`](super::ClaimedRun) writes here. A checkpoint appears whole. `metrics.csv` of
-/// the run is only a copy of the checkpoint's for readers, so the two can never disagree about what
-/// a resumed run starts from. A run of a command has `told-0004.jsonl` in place of checkpoints.
+/// Only [`ClaimedRun`](super::ClaimedRun) writes here. A checkpoint appears as a whole. The run's `metrics.csv` is
+/// only a copy of the checkpoint's for readers, so the two never disagree about the start of a resumed run. A run of
+/// a command has `told-0004.jsonl` instead of checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFolder {
     path: PathBuf,
 }
 
 impl RunFolder {
-    /// The folder of that run under `parent`, created with its specification if it is new.
+    /// Returns the folder of a run under `parent`. Creates the folder with its specification if it does not exist.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub fn create(parent: &Path, spec: &impl Spec) -> Result<Self> {
         Self::create_with(parent, spec, |_| Ok(()))
     }
 
-    /// The folder of that run under `parent`. If it is new, it has the results of `from`, a complete run of another
-    /// comparison that computed the same.
+    /// Returns the folder of a run under `parent`. If it does not exist, creates it with the results of `from`, a
+    /// complete run of another comparison that computed the same.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be made, or the other one cannot be read.
+    /// Returns an error if the folder cannot be created or `from` cannot be read.
     pub(crate) fn create_from(parent: &Path, spec: &impl Spec, from: &Self) -> Result<Self> {
         Self::create_with(parent, spec, |scratch| {
             for entry in fs::read_dir(&from.path).map_err(Error::io("list", &from.path))? {
@@ -77,12 +77,11 @@ impl RunFolder {
         if path.is_dir() {
             return Ok(Self { path });
         }
-        // It appears with all that a run's folder has, or not at all: of two processes that make
-        // it one wins, and the other finds it.
+        // The folder appears complete or not at all. If two processes create it, one wins, and the other finds it.
         let scratch = scratch_folder(parent, &name)?;
         let filled = lease::create_state(&scratch).and_then(|()| {
             let file = scratch.join("run.toml");
-            // Nothing waits for the disk: whoever takes the run writes what is missing of it.
+            // The file need not be on the disk yet: a process that claims the run writes what is missing.
             fs::write(&file, spec.to_toml()).map_err(Error::io("write", &file))?;
             fill(&scratch)
         });
@@ -96,22 +95,22 @@ impl RunFolder {
         Ok(Self { path })
     }
 
-    /// The folder at that path, whatever is in it.
+    /// Returns the folder at `path`, without checking its content.
     pub fn at(path: &Path) -> Self {
         Self { path: path.to_path_buf() }
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of one of its files.
+    /// Returns the path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Where the checkpoint of an epoch is, if there is one.
+    /// Returns the path for the checkpoint of an epoch.
     pub fn checkpoint_path(&self, epoch: usize) -> PathBuf {
         self.file(&checkpoint::name(epoch))
     }

@@ -1,4 +1,4 @@
-//! What each file of a run's folder says.
+//! Reading each file of a run's folder.
 
 use super::RunFolder;
 use crate::error::Place;
@@ -15,11 +15,11 @@ use std::path::Path;
 use std::time::Duration;
 
 impl RunFolder {
-    /// Its specification.
+    /// Reads the run's specification.
     ///
     /// # Errors
     ///
-    /// When `run.toml` is missing, unreadable, not a specification, or of another version.
+    /// Returns an error if `run.toml` is missing, unreadable, not a specification, or of another version.
     pub fn spec<S: Spec>(&self) -> Result<S> {
         let spec: S = self.spec_of_any_version()?;
         let (version, current) = (spec.version(), spec.current_version());
@@ -29,12 +29,12 @@ impl RunFolder {
         Ok(spec)
     }
 
-    /// Its specification if this version of the program made it or an earlier one: what such a run
-    /// measured can be read, but training it further would give other bits.
+    /// Reads the run's specification if this version of the program or an earlier one made it. The results of a run
+    /// of an earlier version can be read, but further training would not be bit-identical.
     ///
     /// # Errors
     ///
-    /// When `run.toml` is missing, unreadable, not a specification, or of a later version.
+    /// Returns an error if `run.toml` is missing, unreadable, not a specification, or of a later version.
     pub fn spec_of_any_version<S: Spec>(&self) -> Result<S> {
         let path = self.file("run.toml");
         let refuse = |problem: String, advice: &str| {
@@ -61,12 +61,12 @@ impl RunFolder {
         Error::data(self.file("run.toml"), Place::File, problem, advice)
     }
 
-    /// What `status.json` says; [`RunStatus::Waiting`](crate::runs::RunStatus::Waiting) where there is none
-    /// yet.
+    /// Reads `status.json`. Returns [`RunStatus::Waiting`](crate::runs::RunStatus::Waiting) if the file does not
+    /// exist yet.
     ///
     /// # Errors
     ///
-    /// When the file is there but cannot be read.
+    /// Returns an error if the file exists but cannot be read.
     pub fn status(&self) -> Result<StatusFile> {
         let path = self.file("status.json");
         let status: StatusFile = read_json(&path)?.unwrap_or(StatusFile::NEW);
@@ -76,20 +76,20 @@ impl RunFolder {
         }
     }
 
-    /// The finished epochs.
+    /// Reads the finished epochs.
     ///
     /// # Errors
     ///
-    /// When `metrics.csv` is there but damaged.
+    /// Returns an error if `metrics.csv` exists but is damaged.
     pub fn metrics(&self) -> Result<Vec<EpochMetrics>> {
         read_metrics(&self.file("metrics.csv"))
     }
 
-    /// The newest checkpoint that is whole, and what is wrong with those that are newer.
+    /// Returns the newest complete checkpoint, and the errors of newer ones.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub fn checkpoint(&self) -> Result<(Option<Checkpoint>, Vec<Error>)> {
         let mut damaged = Vec::new();
         for epoch in checkpoint::epochs(&self.path)? {
@@ -101,28 +101,28 @@ impl RunFolder {
         Ok((None, damaged))
     }
 
-    /// Who works on it, as far as can be seen from here. `silence` is how long a worker on another
-    /// host may be without a heartbeat.
+    /// Returns the process that works on the run, as far as this process can know. `silence` is how long a worker on
+    /// another host may be without a heartbeat.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn holder(&self, silence: Duration) -> Result<Option<Holder>> {
         lease::holder(&self.path, silence)
     }
 
-    /// What its sessions ran on, the first one first. Records that cannot be read are left out.
+    /// Returns the records of the run's sessions, the first one first. Leaves out records that cannot be read.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub fn provenance(&self) -> Result<Vec<Provenance>> {
         let read = |generation| read_json(&self.file(&record_name(generation))).ok().flatten();
         Ok(records(&self.path)?.into_iter().filter_map(read).collect())
     }
 }
 
-/// The version alone, which is read before anything that a version may change.
+/// The version field alone. It is read first, because the rest may depend on the version.
 #[derive(Default, Deserialize)]
 struct Versioned {
     version: Option<u32>,

@@ -1,16 +1,16 @@
-//! The folders that are to become a run's: it appears with all that it has, or not at all.
+//! Temporary folders that become run folders, so that a run's folder appears complete or not at all.
 
 use crate::files::remove_folder;
 use crate::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How the folders are called that are to become that run's.
+/// Returns the prefix of the temporary folders for a run.
 fn scratch_prefix(run: &str) -> String {
     format!(".new-{run}-")
 }
 
-/// A new folder with the permissions that the umask leaves it.
+/// Creates a temporary folder. The umask determines its permissions.
 pub(super) fn scratch_folder(parent: &Path, run: &str) -> Result<PathBuf> {
     let prefix = scratch_prefix(run);
     let mut builder = tempfile::Builder::new();
@@ -24,9 +24,8 @@ pub(super) fn scratch_folder(parent: &Path, run: &str) -> Result<PathBuf> {
     Ok(folder.keep())
 }
 
-/// Removes what processes left that were killed while they made the folder of a run that is there
-/// by now. One that is still at it has lost, and finds that out by itself; what cannot be removed
-/// is in nobody's way.
+/// Removes temporary folders of killed processes, once the run's folder exists. A process that is still filling its
+/// folder has lost and notices that by itself. Folders that cannot be removed do no harm.
 pub(super) fn remove_scratch_folders(parent: &Path, run: &str) {
     let prefix = scratch_prefix(run);
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {

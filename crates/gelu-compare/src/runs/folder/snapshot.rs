@@ -1,4 +1,4 @@
-//! All that the files of a run's folder say together.
+//! Combines the files of a run's folder into one view.
 
 use super::RunFolder;
 use super::read::read_json;
@@ -10,8 +10,7 @@ use crate::runs::{RunSnapshot, RunStatus, Spec, StatusFile, checkpoint};
 use std::time::Duration;
 
 impl RunFolder {
-    /// What a watcher sees. A file that cannot be read is a warning of the run, and what the others
-    /// say still counts.
+    /// Returns a snapshot of the run. A file that cannot be read becomes a warning; the other files still count.
     pub fn snapshot(&self, spec: &impl Spec, silence: Duration) -> RunSnapshot {
         let mut warnings = Vec::new();
         let epochs = noted(self.metrics_of(spec), &mut warnings).unwrap_or_default();
@@ -41,7 +40,7 @@ impl RunFolder {
             warnings.extend(self.leftovers(silence));
         }
         let progress = match status {
-            // A hint: one that cannot be read is none.
+            // Progress is only a hint, so a file that cannot be read is ignored.
             RunStatus::Running => read_json(&self.file("progress.json")).ok().flatten(),
             _ => None,
         };
@@ -51,10 +50,10 @@ impl RunFolder {
         RunSnapshot {
             key: spec.key(),
             name: spec.name(),
-            // A run's own folder knows no plan.
+            // A run's folder does not know the plan.
             planned: false,
             folder: {
-                // Its own name, not the one the specification gives: that may be anybody's text.
+                // The name on disk rather than the specification's name, which an untrusted source may have written.
                 let name = self.path.file_name().unwrap_or_default();
                 name.to_string_lossy().into_owned()
             },
@@ -69,14 +68,14 @@ impl RunFolder {
         }
     }
 
-    /// The finished epochs, with values that this specification can have.
+    /// Reads the finished epochs and checks that the specification allows their values.
     fn metrics_of(&self, spec: &impl Spec) -> Result<Vec<EpochMetrics>> {
         let metrics = self.metrics()?;
         check_metrics(&self.file("metrics.csv"), spec, &metrics)?;
         Ok(metrics)
     }
 
-    /// The checkpoints that a complete run still has although nobody is about to remove them.
+    /// Returns warnings about checkpoints of a complete run that no process is about to remove.
     fn leftovers(&self, silence: Duration) -> Vec<String> {
         let epochs = checkpoint::epochs(&self.path).unwrap_or_default();
         if epochs.is_empty() || !matches!(self.holder(silence), Ok(None)) {
@@ -89,8 +88,8 @@ impl RunFolder {
         epochs.into_iter().map(left).collect()
     }
 
-    /// What the other files say of a run whose `status.json` cannot be read: a finished one is not
-    /// trained again for that.
+    /// Derives a run's status from the other files when `status.json` cannot be read, so that a finished run is not
+    /// trained again.
     pub(in crate::runs) fn status_by_evidence<S: Spec>(
         &self,
         spec: &S,
@@ -103,13 +102,13 @@ impl RunFolder {
     }
 }
 
-/// Whether a finished run may have so many epochs: all that were planned, or where nobody knows how many, any
-/// at all.
+/// Returns whether `epochs` is a possible number of epochs of a finished run: the planned number, or at least one if
+/// the number is not planned.
 pub(crate) fn is_whole(spec: &impl Spec, epochs: usize) -> bool {
     spec.epochs().map_or(epochs > 0, |planned| epochs == planned)
 }
 
-/// The value, or its error among the warnings.
+/// Returns the value, or adds the error to the warnings.
 fn noted<T>(result: Result<T>, warnings: &mut Vec<String>) -> Option<T> {
     result.map_err(|error| warnings.push(error.to_string())).ok()
 }

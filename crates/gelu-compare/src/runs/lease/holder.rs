@@ -9,19 +9,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The file in a lease's folder that says who holds it.
+/// The file in a lease's folder that names the holder.
 pub(super) const HOLDER: &str = "holder.json";
 
-/// Who holds a lease.
+/// The holder of a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The host's name.
     pub host: String,
-    /// What tells it from others as far as locks are concerned.
+    /// The host's identity with regard to locks; see [`crate::host::identity`].
     pub identity: String,
-    /// Process on that host.
+    /// The process ID on that host.
     pub process: u32,
-    /// Counted up while the holder lives.
+    /// The heartbeat's counter.
     pub beat: u64,
 }
 
@@ -31,14 +31,14 @@ impl fmt::Display for Holder {
     }
 }
 
-/// What has been seen of the leases of other hosts, and since when.
+/// The last known states of other hosts' leases, with the time since when each has been unchanged.
 #[derive(Debug, Default)]
 pub struct Watch {
     seen: HashMap<PathBuf, (Vec<u8>, Instant)>,
 }
 
 impl Watch {
-    /// How long this state of a lease has been seen without a change.
+    /// Returns how long `state` has been the unchanged state of `lease`.
     pub(super) fn unchanged_for(&mut self, lease: &Path, state: Vec<u8>) -> Duration {
         let (known, since) =
             self.seen.entry(lease.to_path_buf()).or_insert_with(|| (state.clone(), Instant::now()));
@@ -50,16 +50,17 @@ impl Watch {
 }
 
 pub(super) fn to_json(holder: &Holder) -> Vec<u8> {
-    // Of one length for all beats, so that a new one covers the old one whole.
+    // The text has the same length for all beats, so that a new one completely overwrites the old one.
     let text = serde_json::to_string(holder).expect("a holder is plain data");
     format!("{text:<400}\n").into_bytes()
 }
 
-/// Who holds a lease: who says so in it, or while nobody does, who was about to take it when its lock was made.
+/// Returns the holder of a lease. Before the holder has written its file, this is the process that has made the lock
+/// in order to take the lease.
 pub(super) fn read_holder(lease: &Path, generation: u32) -> Result<Option<Holder>> {
     for file in [lease.join(HOLDER), lock_path(lease, generation)] {
         let content = match read_bytes(&file) {
-            // Nobody reads there what another has locked.
+            // On Windows a file that another process has locked cannot be read.
             Err(_) if cfg!(windows) => None,
             content => content?,
         };
@@ -70,13 +71,13 @@ pub(super) fn read_holder(lease: &Path, generation: u32) -> Result<Option<Holder
     Ok(None)
 }
 
-/// Whether a file was written less than `silence` ago.
+/// Returns whether a file was written less than `silence` ago.
 pub(super) fn is_recent(file: &Path, silence: Duration) -> bool {
     is_recent_at(file, silence, SystemTime::now())
 }
 
-/// The same by a clock that says `now`. Where that makes it old, the clock of the disk decides, by which the file has
-/// its time: the two may be minutes apart.
+/// Returns whether a file was written less than `silence` before `now`. If not, uses the clock of the file's disk
+/// instead of `now`, because the two clocks may differ by minutes.
 fn is_recent_at(file: &Path, silence: Duration, now: SystemTime) -> bool {
     let Ok(modified) = fs::metadata(file).and_then(|metadata| metadata.modified()) else {
         return false;
@@ -85,7 +86,7 @@ fn is_recent_at(file: &Path, silence: Duration, now: SystemTime) -> bool {
     is_recent(now) || clock_beside(file).is_some_and(is_recent)
 }
 
-/// The time by the clock of the disk that a lease is on; `None` where nothing may be written there.
+/// Returns the time by the clock of the disk that holds a lease, or `None` if nothing can be written there.
 fn clock_beside(holder: &Path) -> Option<SystemTime> {
     let folder = holder.parent()?.parent()?;
     let file = tempfile::Builder::new().prefix(".clock-").tempfile_in(folder).ok()?;

@@ -3,8 +3,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The file that stands for a generation: in its state folder, or beside it on Windows, which renames no folder in
-/// which a file is open.
+/// Returns the path of the lock file of a generation. It is in the state folder; on Windows it is next to it, because
+/// Windows cannot rename a folder with an open file.
 pub(super) fn lock_path(state: &Path, generation: u32) -> PathBuf {
     let folder = state.parent().filter(|_| cfg!(windows)).unwrap_or(state);
     folder.join(format!("lock-{generation:04}"))
@@ -15,8 +15,8 @@ pub(super) enum Refused {
     Failed(std::io::Error),
 }
 
-/// Locks the file that stands for a generation, and says in it who is about to take that; `None` where the file system
-/// has no locks.
+/// Locks the lock file of a generation, and writes the taker's identity to it. Returns `None` if the file system has
+/// no locks.
 pub(super) fn lock(
     state: &Path,
     generation: u32,
@@ -27,7 +27,7 @@ pub(super) fn lock(
     let mut file = options.map_err(Refused::Failed)?;
     match file.try_lock() {
         Ok(()) => {
-            // A hint: without it, whoever comes after a taker that died waits for longer.
+            // Only a hint. Without it, the next taker waits longer if this one dies.
             let _ = file.write_all(&to_json(taker));
             Ok(Some(file))
         }
@@ -36,8 +36,8 @@ pub(super) fn lock(
     }
 }
 
-/// Whether a living process of this host holds a generation's lock; `None` where the file system
-/// has no locks.
+/// Returns whether a living process of this host holds the lock of a generation, or `None` if the file system has no
+/// locks.
 pub(super) fn is_locked(state: &Path, generation: u32) -> Option<bool> {
     let Ok(file) = File::open(lock_path(state, generation)) else { return Some(false) };
     match file.try_lock_shared() {

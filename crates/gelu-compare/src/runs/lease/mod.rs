@@ -1,4 +1,4 @@
-//! Who may write into a folder.
+//! Leases: which process may write into a folder.
 
 mod holder;
 mod lock;
@@ -21,76 +21,77 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What a worker says while it works on a run.
+/// The file for a worker's messages while it works on a run.
 pub(super) const LOG: &str = "worker.log";
-/// Heartbeats in the time after which silence is taken for death.
+/// The number of heartbeats per lease duration.
 const BEATS: u32 = 6;
 
 /// The right to write into a folder: that of a run, or that of a comparison's plan.
 ///
-/// Such a folder always has one state folder: `free-0003` while nobody works on it, `lease-0004`
-/// while somebody does. Taking it is renaming the one to the other, and of two takers one wins, on
-/// every file system and across hosts. The number grows with every change.
+/// Such a folder always has one state folder: `free-0003` while no process holds it, `lease-0004` while a process
+/// does. To take the lease, a process renames the state folder. If two processes try, one of them wins, on every file
+/// system and across hosts. The number grows with every change.
 ///
-/// - **On one host** the kernel's lock decides: the holder keeps a lock on a file in there (on Windows beside it), which
-///   the system takes back when the process ends, however it ends. Only then is a lease of this
-///   host taken over, and at once.
-/// - **From another host**, whose locks cannot be trusted, a lease is taken over when its holder's
-///   heartbeat has not changed for the lease's duration, measured by the taker's own clock.
+/// - **On one host** the kernel's lock decides. The holder keeps a lock on a file in the state folder (on Windows
+///   next to it). The system releases the lock when the process ends, for whatever reason. Other processes of the host
+///   take over the lease at once then, and never before.
+/// - **From another host**, whose locks cannot be trusted, a process takes over a lease when the holder's heartbeat
+///   has not changed for the lease's duration, measured by the taker's own clock.
 ///
-/// Whatever the holder writes is made inside the lease's folder and moved out of it in one step
-/// (`place`). A holder that was taken over, say after it had been frozen for long, has no such folder
-/// any more, so its writes fail: it cannot undo what its successor did. On a network file system that
-/// takes a lease longer than names are remembered there; see `default_seconds`.
+/// The holder writes files inside the lease's folder and moves them out in one step (`place`). A holder whose lease
+/// was taken over, for example after it was frozen for a long time, no longer has that folder. So its writes fail,
+/// and it cannot undo its successor's work. On a network file system this requires a lease that is longer than
+/// clients cache names; see `default_seconds`.
 #[derive(Debug)]
 pub struct Lease {
     folder: PathBuf,
     generation: u32,
-    /// Kept for as long as the lease is; `None` where the file system has no locks.
+    /// Held for as long as the lease; `None` if the file system has no locks.
     _lock: Option<File>,
     lost: Arc<AtomicBool>,
     heartbeat: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// What became of an attempt to take a folder.
+/// The result of an attempt to take a folder.
 #[derive(Debug)]
 pub enum Claim {
-    /// It is ours; whether whoever held it before died without giving it back.
+    /// This process holds the folder. The second value says how the previous lease ended.
     Held(Lease, Before),
-    /// Somebody holds it; `None` where who does cannot be read.
+    /// Another process holds the folder; `None` if that process is unknown.
     Busy(Option<Holder>),
 }
 
-/// Whether a file has to survive a power cut.
+/// Whether a file must survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durable {
     Yes,
-    /// What is in it, but not yet its name: another file of the folder follows, and takes the name with it.
+    /// The content must survive, but not yet the name: another file of the folder follows, which makes the name
+    /// durable too.
     Content,
-    /// It can be derived from others, or is a hint.
+    /// The file can be derived from others, or is only a hint.
     No,
 }
 
-/// How the lease before this one ended.
+/// The end of the previous lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// Given back, or there was none.
+    /// The holder gave it back, or there was no holder.
     GivenBack,
-    /// Its holder died or fell silent.
+    /// The holder died, or its heartbeat stopped.
     Died,
 }
 
-/// Seconds without a heartbeat after which a lease in that folder is taken over, if nobody says.
+/// Returns the default for the seconds without a heartbeat after which a lease in the folder is taken over.
 ///
-/// A client of a network file system remembers names for a while, 60 seconds at most unless it is
-/// mounted otherwise (`acdirmax` of NFS). A holder that wakes up could write by a name that is no longer
-/// its own for so long after it last asked for it, which it does whenever it shows a sign of life: six
-/// times in a lease. After two minutes nothing is remembered.
+/// A client of a network file system caches names for a while: at most 60 seconds, unless it is mounted otherwise
+/// (`acdirmax` of NFS). A frozen holder that continues could still write by a cached name that is no longer its own,
+/// for as long as that after its last lookup. It looks the name up with every heartbeat, six times per lease. After
+/// two minutes no cached name is left.
 pub(super) fn default_seconds(folder: &Path) -> u64 {
     if crate::network::is_remembered(folder) { 120 } else { 60 }
 }
 
-/// Who holds a folder at this moment, as far as can be seen from here. Changes nothing in it.
+/// Returns the current holder of a folder, as far as this process can know. Changes nothing in the folder.
 pub(super) fn holder(folder: &Path, silence: Duration) -> Result<Option<Holder>> {
     let Some(state) = State::of(folder)?.filter(|state| state.held) else { return Ok(None) };
     let path = state.path(folder);
@@ -106,12 +107,12 @@ pub(super) fn holder(folder: &Path, silence: Duration) -> Result<Option<Holder>>
 }
 
 impl Lease {
-    /// Takes a folder, if nobody holds it. `watch` remembers what was seen of other hosts' leases
-    /// from one attempt to the next; `silence` is how long one may be without a heartbeat.
+    /// Takes a folder, unless another process holds it. `watch` stores the states of other hosts' leases between
+    /// attempts. `silence` is how long a lease may be without a heartbeat.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be read or written.
+    /// Returns an error if the folder cannot be read or written.
     pub fn claim(folder: &Path, watch: &mut Watch, silence: Duration) -> Result<Claim> {
         let state = match State::of(folder)? {
             Some(state) => state,
@@ -130,7 +131,7 @@ impl Lease {
         };
         let lock = match lock(&path, next.generation, &holder) {
             Ok(lock) => lock,
-            // Somebody on this host is about to take it, or has just done so.
+            // Another process on this host is about to take it, or has just taken it.
             Err(Refused::Busy) => return Ok(Claim::Busy(None)),
             Err(Refused::Failed(error)) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Claim::Busy(None));
@@ -140,7 +141,7 @@ impl Lease {
         let taken = next.path(folder);
         match rename(&path, &taken) {
             Ok(()) => {}
-            // Another taker was faster: of this state, or of one that was restored beside it.
+            // Another process was faster. It took this state, or one that was restored next to it.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -170,7 +171,7 @@ impl Lease {
         Ok(Claim::Held(lease, before))
     }
 
-    /// Whether nobody stands behind a lease any more.
+    /// Returns whether the holder of a lease is gone.
     fn is_abandoned(
         path: &Path,
         generation: u32,
@@ -187,16 +188,17 @@ impl Lease {
         Ok(watch.unchanged_for(path, content) >= silence)
     }
 
-    /// A place for something that is to be moved to where it belongs in one step.
+    /// Returns the path of a temporary file in the lease's folder, to be moved to its target in one step.
     pub(super) fn scratch(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    /// Writes `target` in one step: as `scratch` in the lease's folder, then moved.
+    /// Writes `target` in one step: writes `scratch` in the lease's folder, then moves it.
     ///
     /// # Errors
     ///
-    /// When it cannot be written, or [is lost](Self::is_lost); what stood there before still stands.
+    /// Returns an error if the file cannot be written or the lease [is lost](Self::is_lost). An earlier `target` then
+    /// still exists.
     pub(crate) fn place(
         &self,
         scratch: &str,
@@ -222,18 +224,18 @@ impl Lease {
         })
     }
 
-    /// The number of this lease: grows whenever the folder changes hands.
+    /// Returns the number of this lease, which grows whenever the folder's holder changes.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// Whether somebody else has taken the folder.
+    /// Returns whether another process has taken the folder.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::SeqCst) || !self.path().exists()
     }
 
-    /// Whether the heartbeat has found the folder taken: [`is_lost`](Self::is_lost) without asking the
-    /// disk.
+    /// Returns whether the heartbeat has noticed that the folder was taken. Unlike [`is_lost`](Self::is_lost), it
+    /// does not access the disk.
     pub fn is_marked_lost(&self) -> bool {
         self.lost.load(Ordering::SeqCst)
     }
@@ -242,7 +244,7 @@ impl Lease {
         State { generation: self.generation, held: true }.path(&self.folder)
     }
 
-    /// Removes what the holder before has left half done, but not its log.
+    /// Removes the previous holder's temporary files, except its log.
     fn clear_scratch(&self) -> Result<()> {
         let path = self.path();
         let lock = lock_path(&path, self.generation);
@@ -271,9 +273,9 @@ impl Lease {
             let mut holder = holder;
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(silence / BEATS) {
                 holder.beat += 1;
-                // Opened anew, so that a network file system hands it to the server; never
-                // created, so that it is not written into a lease that is no longer this one. A
-                // disk that hiccups is tried again at the next beat.
+                // The file is opened anew, so that a network file system sends it to the server. It is never created,
+                // so that nothing is written into a lease that has changed hands. After other errors the next beat
+                // tries again.
                 let opened = OpenOptions::new().write(true).open(&file);
                 match opened.and_then(|mut file| file.write_all(&to_json(&holder))) {
                     Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -290,17 +292,17 @@ impl Lease {
     }
 }
 
-/// Removes a folder in which another taker, who found it by the name it had before, may be making its lock at this
-/// moment.
+/// Removes a folder. Another taker that found the folder under its earlier name may be creating its lock there at the
+/// same time.
 fn remove(folder: &Path) -> io::Result<()> {
-    /// Others are there for one file at most.
+    /// Other takers create one file at most.
     const ATTEMPTS: u32 = 1000;
     for _ in 1..ATTEMPTS {
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
                 std::thread::yield_now();
             }
-            // Somebody has taken it over.
+            // Another process has taken it over.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             result => return result,
         }
@@ -316,7 +318,7 @@ impl Drop for Lease {
             let _ = thread.join();
         }
         let free = State { generation: self.generation, held: false }.path(&self.folder);
-        // Where this fails, somebody else has taken the folder, or will once the lock is gone.
+        // If this fails, another process has taken the folder, or will once the lock is gone.
         if rename(self.path(), &free).is_ok() {
             let lock = lock_path(&free, self.generation);
             for path in [free.join(HOLDER), lock, free.join(LOG)] {

@@ -6,11 +6,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a folder is called that nobody holds, and one that somebody does.
+/// The prefixes of the state folders of free and of held folders.
 const FREE: &str = "free-";
 const HELD: &str = "lease-";
-/// How often a folder is listed that shows no state before that is believed, and how long after the
-/// last time: a list may miss a folder that is renamed while it is read.
+/// The number of times to list a folder without a state folder before the absence counts, and the pause before each.
+/// A list may miss a folder that is renamed at the same time.
 const LISTS: u32 = 5;
 const BETWEEN_LISTS: Duration = Duration::from_millis(10);
 
@@ -22,7 +22,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Those that a folder shows. It has one; of several, which repairs may leave, the last counts.
+    /// Returns the state folders of a folder. Usually there is one. Repairs may leave several; then the last counts.
     pub(super) fn all(folder: &Path) -> Result<Vec<Self>> {
         let mut states = Vec::new();
         for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
@@ -40,9 +40,9 @@ impl State {
         Ok(Self::all(folder)?.into_iter().max())
     }
 
-    /// Makes the state folder of a folder that has none: a new one, or one that was copied without
-    /// its empty folders. Another process may do the same, before or after this one's is taken; so
-    /// whoever has taken one looks whether it [prevails](Self::prevails).
+    /// Creates the state folder of a folder that has none, such as a new folder or a copy without empty folders.
+    /// Another process may do the same, before or after this one's is taken. So after taking a state, check whether
+    /// it [prevails](Self::prevails).
     pub(super) fn restored(folder: &Path) -> Result<Self> {
         for _ in 0..LISTS {
             std::thread::sleep(BETWEEN_LISTS);
@@ -50,7 +50,7 @@ impl State {
                 return Ok(state);
             }
         }
-        // The records of sessions are numbered like their leases.
+        // The records of sessions have the numbers of their leases.
         let generation = crate::runs::provenance::records(folder)?.last().copied().unwrap_or(0);
         let state = Self { generation, held: false };
         let path = state.path(folder);
@@ -62,12 +62,13 @@ impl State {
         }
     }
 
-    /// Whether this state, which has just been taken, is the only one once older free ones are its
-    /// scratch. Where it is not, it has to go.
+    /// Returns whether this state, which the caller has just taken, is the folder's only one. Moves older free states
+    /// into this state's folder. If it returns `false`, the caller must remove this state.
     ///
-    /// Of two that take a state each, whoever lists the folder last sees the other's, since both list
-    /// it after they have renamed. So at most one of them prevails. A free one that is older than this
-    /// was restored needlessly; if somebody takes it before it is moved, that one sees this.
+    /// If two processes have taken one state each, the process that lists the folder last sees the other's state,
+    /// because both list the folder after their renames. So at most one of the states prevails. An older free state
+    /// was restored needlessly. If another process takes it before this one moves it, the other process sees this
+    /// state.
     pub(super) fn prevails(self, folder: &Path) -> Result<bool> {
         let mut alone = true;
         for other in Self::all(folder)?.into_iter().filter(|other| *other != self) {
@@ -80,7 +81,7 @@ impl State {
         Ok(alone)
     }
 
-    /// The one of its next holder.
+    /// Returns the state of the next holder.
     pub(super) fn next(self, folder: &Path) -> Result<Self> {
         match self.generation.checked_add(1) {
             Some(generation) => Ok(Self { generation, held: true }),
@@ -100,7 +101,7 @@ impl State {
     }
 }
 
-/// The state folder that a new run's folder begins with.
+/// Creates the first state folder in a new run's folder.
 pub(in crate::runs) fn create_state(run: &Path) -> Result<()> {
     let path = State { generation: 0, held: false }.path(run);
     fs::create_dir(&path).map_err(Error::io("create the folder", path))

@@ -3,10 +3,10 @@ use crate::files::steps::steps;
 use std::sync::Barrier;
 use std::sync::atomic::AtomicUsize;
 
-/// No worker of another host is meant, so no time matters.
+/// Long, because these tests have no workers of other hosts.
 const SILENCE: Duration = Duration::from_secs(600);
 
-/// On Windows no lock is made in it.
+/// On Windows the lock is not in the folder.
 #[cfg(unix)]
 #[test]
 fn a_folder_is_removed_while_somebody_makes_files_in_it() {
@@ -32,7 +32,7 @@ fn a_folder_is_removed_while_somebody_makes_files_in_it() {
 
 #[test]
 fn a_state_that_is_restored_too_late_gives_nobody_a_second_lease() {
-    // It matters while the first lease is taken, so each round is another folder.
+    // The race is at the first lease, so each round needs another folder.
     for _ in 0..40 {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path();
@@ -52,7 +52,7 @@ fn a_state_that_is_restored_too_late_gives_nobody_a_second_lease() {
                 holders.fetch_sub(1, Ordering::SeqCst);
             }
         };
-        // What a process does that saw no state before others restored and took one.
+        // Acts like a process that saw no state before others restored and took one.
         let restore = || {
             while !done.load(Ordering::SeqCst) {
                 let _ = create_state(folder);
@@ -67,7 +67,7 @@ fn a_state_that_is_restored_too_late_gives_nobody_a_second_lease() {
         });
         ends.into_iter().for_each(|end| end.unwrap());
 
-        // What is left of it is scratch of the next holder.
+        // The next holder clears what is left of it.
         let lease = claim().unwrap();
         let state = State { generation: lease.generation, held: true };
         assert_eq!(State::all(folder).unwrap(), [state]);
@@ -87,7 +87,7 @@ fn claimed(folder: &Path, watch: &mut Watch) -> Option<(Lease, Before)> {
     }
 }
 
-/// On Windows nobody can read who was about to take it.
+/// On Windows, the process that was about to take the lease cannot be read.
 #[cfg(unix)]
 #[test]
 fn a_lease_whose_taker_died_between_two_steps_is_taken_at_once() {
@@ -95,7 +95,7 @@ fn a_lease_whose_taker_died_between_two_steps_is_taken_at_once() {
     let (lease, _) = claimed(folder.path(), &mut Watch::default()).unwrap();
     let (free, held) = (folder.path().join("free-0001"), folder.path().join("lease-0002"));
     drop(lease);
-    // What a process of this host has done that died before it said that the lease is its own.
+    // The state after a process of this host died between taking the lease and naming itself as the holder.
     let taker = Holder { host: host::name(), identity: host::identity(), process: 1, beat: 0 };
     let lock = lock(&free, 2, &taker).ok().unwrap();
     fs::rename(&free, &held).unwrap();
@@ -105,7 +105,7 @@ fn a_lease_whose_taker_died_between_two_steps_is_taken_at_once() {
     let (lease, before) = claimed(folder.path(), &mut Watch::default()).unwrap();
     assert_eq!((lease.generation(), before), (3, Before::Died));
     drop(lease);
-    // The same of another host: nobody can know from here.
+    // The same state left by another host, where this host cannot know.
     let (free, held) = (folder.path().join("free-0003"), folder.path().join("lease-0004"));
     let elsewhere =
         Holder { identity: "elsewhere".to_owned(), host: host::name(), process: 1, beat: 0 };

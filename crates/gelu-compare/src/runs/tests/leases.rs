@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A lease that looks as if a process of another host held it.
+/// Makes a lease appear to be held by a process of another host.
 fn held_elsewhere(folder: &RunFolder) -> PathBuf {
     let lease = folder.file("lease-0001");
     fs::rename(folder.file("free-0000"), &lease).unwrap();
@@ -61,7 +61,7 @@ fn a_list_changes_nothing_and_a_taker_makes_what_is_missing() {
     assert_eq!(folder.holder(SILENCE).unwrap(), None);
     folder.snapshot(&spec(), SILENCE);
     assert_eq!(names(folder.path()), before);
-    // The records of sessions before are not written over.
+    // The new lease must not overwrite earlier sessions' records.
     assert_eq!(claim(&folder).lease().generation(), 8);
 }
 
@@ -77,7 +77,7 @@ fn of_many_takers_that_find_no_state_one_wins() {
                 std::thread::spawn(move || {
                     std::thread::sleep(Duration::from_micros(700 * taker * round));
                     let mut taken = 0;
-                    // Those who come too late go on, so that the state changes under others.
+                    // Takers that come late continue, so that the state changes for others.
                     for _ in 0..40 {
                         if let Some(run) = try_claim(&folder, &mut Watch::default(), SILENCE) {
                             assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two hold it");
@@ -153,7 +153,7 @@ fn a_worker_that_lost_its_run_writes_nothing() {
     let (_parent, folder) = folder();
     let run = claim(&folder);
     run.commit_checkpoint(1, &epochs(1), write_model("one")).unwrap();
-    // As another host takes it over.
+    // This is what a takeover by another host does.
     fs::rename(folder.file("lease-0001"), folder.file("lease-0002")).unwrap();
     let before = names(folder.path());
     let lost = |result: crate::Result<()>| {
@@ -220,7 +220,7 @@ fn deaths_without_progress_are_counted_until_somebody_takes_the_run_up_again() {
     let here = Environment::of_this_machine();
     let mut watch = Watch::default();
     for deaths in 0..4 {
-        // Silent from the first moment on, as no living process is.
+        // The long silence shows that a dead process of this host needs no wait.
         let run = try_claim(&folder, &mut watch, Duration::from_secs(600)).unwrap();
         assert_eq!(run.deaths_in_this_epoch().unwrap().len(), deaths);
         run.begin_session(&here, 0).unwrap();

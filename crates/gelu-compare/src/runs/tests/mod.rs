@@ -1,4 +1,4 @@
-//! What must hold of a run's folder, whoever reads and writes it.
+//! Properties of a run's folder, for all readers and writers.
 
 mod files;
 mod leases;
@@ -10,7 +10,7 @@ use crate::program::StudyRun;
 use std::path::Path;
 use std::time::Duration;
 
-/// No worker of another host is meant, so no time matters.
+/// Long, because these tests have no workers of other hosts.
 const SILENCE: Duration = Duration::from_secs(600);
 
 type ClaimedRun = super::ClaimedRun<StudyRun>;
@@ -51,7 +51,7 @@ fn write_model(content: &'static str) -> impl FnOnce(&Path) -> crate::Result<()>
     }
 }
 
-/// Names of what is in a folder, in order.
+/// Returns the names of a folder's entries, in order.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =

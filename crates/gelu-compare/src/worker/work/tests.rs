@@ -6,7 +6,7 @@ use crate::runs::{Comparison, ComparisonFolder, Environment};
 use crate::worker::conclude;
 use std::sync::Mutex;
 
-/// Notes which runs it trains, in order.
+/// A trainer that records the runs it is given, in order.
 struct Notes<'a>(&'a Mutex<Vec<RunKey>>);
 
 impl Trainer for Notes<'_> {
@@ -29,7 +29,8 @@ impl Trainer for Notes<'_> {
     }
 }
 
-/// The runs that a worker trains on a comparison, of whose runs processes have died without a word.
+/// Lets a worker train a comparison in whose runs processes have died without a message: `deaths` for each run.
+/// Returns the trained runs in order, and the status of each run.
 fn trained(deaths: [usize; 2]) -> (Vec<RunKey>, Vec<RunStatus>) {
     let parent = tempfile::tempdir().unwrap();
     let (made, _) = ComparisonFolder::create(parent.path(), &comparison(), |_, _| false).unwrap();

@@ -1,9 +1,9 @@
-//! All sign patterns of a few seeds at once, by the sums of each half of the seeds.
+//! Counts all sign patterns of a few seeds at once, from the sums of each half of the seeds.
 
 use super::sequence::Sequence;
 use super::strikes::Sides;
 
-/// The sums of all sign patterns of a sequence: each is one of the left half plus one of the right half.
+/// The sums of all sign patterns of a sequence. Each sum is one of the left half plus one of the right half.
 #[derive(Debug)]
 struct Halves {
     left: Vec<f64>,
@@ -11,13 +11,13 @@ struct Halves {
     observed: f64,
 }
 
-/// What a threshold divides the sums into.
+/// The sums as a threshold divides them.
 struct Division {
-    /// Sums that are no smaller.
+    /// The number of sums that are at least as large as the threshold.
     count: u64,
-    /// The smallest of those.
+    /// The smallest of these sums.
     smallest: f64,
-    /// The largest of the others.
+    /// The largest of the other sums.
     below: f64,
 }
 
@@ -50,8 +50,9 @@ impl Halves {
     }
 }
 
-/// The share of sign patterns of the first `n` pairs whose sum is as large as the observed one: in size, or for one
-/// side as it is. 1 where the sum is 0, or has the other sign.
+/// Returns the share of sign patterns of the first `n` pairs whose sum is at least as large as the observed one.
+/// Two-sided, sizes are compared; one-sided, the sums themselves. Returns 1 if the observed sum is 0, or one-sided if
+/// it is negative.
 pub(super) fn share(sequence: &Sequence, n: usize, sides: Sides) -> f64 {
     let halves = Halves::of(&sequence.terms(n));
     let tolerance = sequence.tolerance(n);
@@ -64,7 +65,7 @@ pub(super) fn share(sequence: &Sequence, n: usize, sides: Sides) -> f64 {
     (both * division.count) as f64 / 2f64.powi(n as i32)
 }
 
-/// The same of patterns whose sums are all there.
+/// Returns the two-sided share from the sums of all patterns, of which the first is the observed one.
 pub(super) fn share_of(sums: &[f64], tolerance: f64) -> f64 {
     let observed = sums[0].abs();
     if observed <= tolerance {
@@ -86,8 +87,8 @@ pub(super) fn share_of(sums: &[f64], tolerance: f64) -> f64 {
     whole_group(observed, tolerance, divide).count as f64 / sums.len() as f64
 }
 
-/// Divides the sums below the whole group that the observed one belongs to: sums whose neighbours differ by no more
-/// than the tolerance.
+/// Divides the sums below the whole group that the observed sum belongs to. In a group, neighbouring sums differ by
+/// no more than the tolerance.
 fn whole_group(observed: f64, tolerance: f64, divide: impl Fn(f64) -> Division) -> Division {
     let mut division = divide(observed);
     while division.below > tolerance && division.smallest - division.below <= tolerance {
@@ -96,7 +97,7 @@ fn whole_group(observed: f64, tolerance: f64, divide: impl Fn(f64) -> Division) 
     division
 }
 
-/// The sums of all sign patterns; the first is that of the observed signs.
+/// Returns the sums of all sign patterns. The first is that of the observed signs.
 fn sums(terms: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for term in terms {
@@ -107,8 +108,8 @@ fn sums(terms: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// The `rank`-th smallest and the `rank`-th largest mean of all non-empty subsets of at most 24 values; `None` where
-/// the rank is 0 or there are fewer subsets.
+/// Returns the `rank`-th smallest and the `rank`-th largest mean of all non-empty subsets of at most 24 values.
+/// Returns `None` if the rank is 0 or there are fewer subsets.
 pub(super) fn subset_means(values: &[f64], rank: usize) -> Option<[f64; 2]> {
     let mut means = vec![0.0];
     for value in values {
@@ -136,9 +137,9 @@ mod tests {
 
     #[test]
     fn small_samples_can_be_counted_by_hand() {
-        // ++++ and −−−− of 16.
+        // 2 of 16 patterns count: ++++ and −−−−.
         assert_eq!(share_of_two(&[1.0, 2.0, 3.0, 4.0]), 0.125);
-        // Also the patterns that flip only the 1 of either.
+        // 4 of 16 count: also the patterns that flip only the 1 of either.
         assert_eq!(share_of_two(&[-1.0, 2.0, 3.0, 4.0]), 0.25);
         assert_eq!(share_of_two(&[0.0, 1.0, 1.0]), 0.5);
         assert_eq!((share_of_two(&[1.0, -1.0]), share_of_two(&[0.0; 8])), (1.0, 1.0));
@@ -153,13 +154,13 @@ mod tests {
 
     #[test]
     fn a_diverged_run_has_the_highest_rank() {
-        // Signed ranks 1, 2, 3 and −4: all patterns but ±(1 − 2 − 3 + 4) have a sum of 2 or more in size.
+        // The signed ranks are 1, 2, 3 and −4. All patterns but ±(1 − 2 − 3 + 4) have a sum of 2 or more in size.
         assert_eq!(share_of_two(&[0.1, 0.2, 0.3, f64::NEG_INFINITY]), 14.0 / 16.0);
     }
 
     #[test]
     fn means_of_subsets_are_those_of_all_subsets() {
-        // 1, 2, 4, 1.5, 2.5, 3, 7/3.
+        // The means are 1, 2, 4, 1.5, 2.5, 3 and 7/3.
         assert_eq!(subset_means(&[1.0, 2.0, 4.0], 2), Some([1.5, 3.0]));
         assert_eq!((subset_means(&[1.0], 0), subset_means(&[1.0], 2)), (None, None));
     }

@@ -2,10 +2,10 @@ use super::plan::Plan;
 use super::sequence::Sequence;
 use super::strikes::{Patterns, Sides};
 
-/// The one-sided test: is the first of each pair lower?
+/// The one-sided test of whether the first of each pair is lower.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Improvement {
-    /// b − a.
+    /// The gains: b − a.
     gains: Sequence,
     plan: Plan,
     level: f64,
@@ -16,13 +16,14 @@ impl Improvement {
         Self { gains: Sequence::new(pairs).shifted(0.0, -1.0), plan, level }
     }
 
-    /// After how many of the first `n` pairs an improvement is shown.
+    /// Returns the number of pairs, of the first `n`, after which an improvement is shown.
     pub(in super::super) fn shown_after(&self, n: usize) -> Option<usize> {
         let gains = self.gains.up_to(n);
         Patterns::new(self.level, n).struck_after(&gains, self.plan, self.level, Sides::One)
     }
 
-    /// mean·√n/s of the first `n` gains; with a diverged run Σr/√Σr² of their signed ranks. `None` where all are 0.
+    /// Returns mean·√n/s of the first `n` gains, or Σr/√Σr² of their signed ranks if a run diverged. Returns `None`
+    /// if all gains are 0.
     pub(in super::super) fn strength(&self, n: usize) -> Option<f64> {
         let terms = self.gains.terms(n);
         let (sum, count) = (self.gains.sum(n), n as f64);

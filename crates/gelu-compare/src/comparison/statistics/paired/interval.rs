@@ -6,26 +6,26 @@ use super::{Decision, PairedTest, STEPS};
 /// The centres of the differences that the test does not rule out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower end; −∞ where the seeds rule out no low centre.
+    /// The lower end; −∞ if the seeds rule out no low centre.
     pub low: f64,
-    /// The upper end; +∞ where the seeds rule out no high centre.
+    /// The upper end; +∞ if the seeds rule out no high centre.
     pub high: f64,
-    /// The probability with which the interval covers the centre.
+    /// The probability that the interval covers the centre.
     pub level: f64,
 }
 
-/// Which sides of the centre the two ends come from.
+/// The tests that the two ends come from.
 #[derive(Clone, Copy)]
 enum Ends {
-    /// Both from the test of better and worse.
+    /// Both ends come from the test of better and worse.
     Difference,
-    /// Each from its own one-sided test, as *same* does.
+    /// Each end comes from its own one-sided test, as *same* does.
     Same,
 }
 
 impl PairedTest {
-    /// All θ for which d − θ would not have been struck by now. `None` with a diverged run, before the last seed of a
-    /// fixed plan, where what was shown has lapsed, and where the seeds rule out nothing.
+    /// Returns all θ for which d − θ would not have been struck by now. Returns `None` with a diverged run, before
+    /// the last seed of a fixed plan, if what was shown has lapsed, and if the seeds rule out nothing.
     pub fn interval(&self) -> Option<Interval> {
         let n = self.sequence.len();
         let standing = self.standing();
@@ -55,8 +55,8 @@ impl PairedTest {
         })
     }
 
-    /// The same of a session's judgement: each end is that of a one-sided test at the level. `None` with a diverged run, and
-    /// where the seeds rule out nothing.
+    /// Returns the interval of a session's judgement, in which each end comes from a one-sided test at the level.
+    /// Returns `None` with a diverged run, and if the seeds rule out nothing.
     pub(in super::super) fn one_sided_interval(&self) -> Option<Interval> {
         let n = self.sequence.len();
         if n == 0 || self.sequence.any_diverged() || !self.may_decide() {
@@ -67,7 +67,7 @@ impl PairedTest {
         (low > f64::NEG_INFINITY || high < f64::INFINITY).then_some(Interval { low, high, level })
     }
 
-    /// Both ends by bisection; `None` where the mean of no number of seeds is one of the θ.
+    /// Returns both ends, found by bisection; `None` if the mean of every number of seeds is ruled out.
     fn inverted(&self, ends: Ends) -> Option<[f64; 2]> {
         let sequence = &self.sequence;
         let n = sequence.len();
@@ -78,7 +78,8 @@ impl PairedTest {
         Some([-1.0, 1.0].map(|side| self.end(start, side, ends)))
     }
 
-    /// Whether `theta` is ruled out; by ends of their own on the side of the low or the high ones.
+    /// Returns whether `theta` is ruled out. With [`Ends::Same`], `side` is −1 for the test of the low end and 1 for
+    /// that of the high end.
     fn rules_out(&self, theta: f64, side: f64, ends: Ends) -> bool {
         let struck = |sequence: &Sequence, sides| self.first(sequence, self.level, sides).is_some();
         match ends {
@@ -87,7 +88,7 @@ impl PairedTest {
         }
     }
 
-    /// The end on one side of `start`: −1 is the low one, 1 the high one.
+    /// Returns the end on one side of `start`: the low one if `side` is −1, the high one if it is 1.
     fn end(&self, start: f64, side: f64, ends: Ends) -> f64 {
         let values = self.sequence.values();
         let mean = self.sequence.mean(values.len());

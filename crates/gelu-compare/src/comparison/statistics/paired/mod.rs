@@ -1,7 +1,7 @@
 //! The paired test: which of two settings scores lower, from the differences of their runs seed by seed.
 //!
-//! Under the hypothesis that the differences are symmetric about 0, every sign pattern of their sizes is as likely
-//! as the observed one. Patterns are struck out, those with the largest sums first, as many as a [`Plan`] allows.
+//! Under the hypothesis that the differences are symmetric about 0, every sign pattern of their sizes is as likely as
+//! the observed one. The test strikes patterns out, those with the largest sums first, as many as a [`Plan`] allows.
 //! A difference is shown once the observed pattern is struck.
 
 mod counted;
@@ -23,34 +23,34 @@ use strikes::{Patterns, Sides};
 /// Steps of every bisection.
 const STEPS: usize = 40;
 
-/// What seeds can show of the centre of the differences.
+/// A statement that seeds can show about the centre of the differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is below 0.
+    /// The centre is below 0.
     Below,
-    /// It is above 0.
+    /// The centre is above 0.
     Above,
-    /// It is within ±δ.
+    /// The centre is within ±δ.
     Same,
 }
 
-/// What the test says now.
+/// The current result of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What the seeds have shown; `None` where they have shown nothing, or it has lapsed.
+    /// The decision that the seeds have shown; `None` if they have shown nothing, or if the decision has lapsed.
     pub decision: Option<Decision>,
-    /// After how many seeds something was shown first.
+    /// The number of seeds after which something was first shown.
     pub after: Option<usize>,
 }
 
 impl Standing {
-    /// Whether later seeds point the other way than what was shown, so that it does not count any more.
+    /// Returns whether later seeds contradict what was shown, so that it no longer counts.
     pub fn has_lapsed(&self) -> bool {
         self.after.is_some() && self.decision.is_none()
     }
 }
 
-/// The test of one comparison.
+/// The paired test of one comparison.
 #[derive(Clone, Debug)]
 pub struct PairedTest {
     sequence: Sequence,
@@ -61,8 +61,8 @@ pub struct PairedTest {
 }
 
 impl PairedTest {
-    /// A test of pairs `[a, b]` in the order of their seeds, of which lower is better and +∞ is a run that diverged,
-    /// at `level`. Nothing is called the same where `negligible` (δ) is 0.
+    /// Creates a test at `level` of pairs `[a, b]` in the order of their seeds. Lower is better, and +∞ is a run that
+    /// diverged. If `negligible` (δ) is 0, nothing is called the same.
     pub fn new(pairs: &[[f64; 2]], plan: Plan, level: f64, negligible: f64) -> Self {
         let sequence = Sequence::new(pairs);
         let counts = plan.is_counted() && pairs.len() as u64 <= plan.seeds;
@@ -70,7 +70,7 @@ impl PairedTest {
         Self { patterns, plan, level, negligible: negligible * sequence.scale, sequence }
     }
 
-    /// What the pairs show.
+    /// Returns what the pairs show.
     pub fn standing(&self) -> Standing {
         let sequence = &self.sequence;
         let n = sequence.len();
@@ -91,8 +91,8 @@ impl PairedTest {
         Standing { decision, after }
     }
 
-    /// The level at which the observed pattern would just be struck; `None` before the last seed of a fixed plan,
-    /// and where what was shown has lapsed.
+    /// Returns the level at which the observed pattern would just be struck. Returns `None` before the last seed of a
+    /// fixed plan, and if what was shown has lapsed.
     pub fn p(&self) -> Option<f64> {
         let n = self.sequence.len();
         if n == 0 || !self.may_decide() || self.standing().has_lapsed() {
@@ -123,24 +123,25 @@ impl PairedTest {
         Some(high)
     }
 
-    /// After how many seeds it is shown that the first of the two is worse by no more than δ, where it still is.
+    /// Returns the number of seeds after which the first of the two is shown to be worse by no more than δ. Returns
+    /// `None` if this is not shown, or no longer.
     pub fn no_worse_after(&self) -> Option<usize> {
         let [below, _] = self.sames();
         let shown = self.first(&below, self.level, Sides::One)?;
         (below.sum(below.len()) > 0.0).then_some(shown)
     }
 
-    /// Whether the seeds so far may decide anything.
+    /// Returns whether the seeds so far may decide anything.
     fn may_decide(&self) -> bool {
         self.plan.spent(self.sequence.len() as u64) > 0.0
     }
 
-    /// δ − d and δ + d, which both have to be shown to be above 0.
+    /// Returns δ − d and δ + d. Both have to be shown to be above 0 for *same*.
     fn sames(&self) -> [Sequence; 2] {
         [self.sequence.shifted(self.negligible, -1.0), self.sequence.shifted(-self.negligible, 1.0)]
     }
 
-    /// After how many seeds the two are shown to be the same.
+    /// Returns the number of seeds after which the two are shown to be the same.
     fn same_after(&self) -> Option<usize> {
         if self.negligible <= 0.0 || self.sequence.any_diverged() {
             return None;
@@ -150,7 +151,7 @@ impl PairedTest {
         Some(of(&below)?.max(of(&above)?))
     }
 
-    /// After how many seeds the observed pattern of a sequence is struck at `level`.
+    /// Returns the number of seeds after which the observed pattern of a sequence is struck at `level`.
     fn first(&self, sequence: &Sequence, level: f64, sides: Sides) -> Option<usize> {
         let (n, planned) = (sequence.len(), self.plan.seeds as usize);
         let beyond = || self.patterns.struck_after(sequence, self.plan, level, sides);
@@ -165,31 +166,31 @@ impl PairedTest {
     }
 }
 
-/// Whether the observed pattern is one of the ⌊level · 2^n⌋ that are struck of all.
+/// Returns whether the observed pattern is one of the ⌊level · 2^n⌋ patterns that are struck.
 fn is_struck(sequence: &Sequence, n: usize, level: f64, sides: Sides) -> bool {
     let all = 2f64.powi(n as i32);
     let observed = sides.size(sequence.sum(n));
     observed > 0.0 && counted::share(sequence, n, sides) * all <= (level * all).floor()
 }
 
-/// The two-sided p of a fixed number of differences: the share of sign patterns whose sum is as large as the
-/// observed one.
+/// Returns the two-sided p of a fixed number of differences: the share of sign patterns whose sum is at least as
+/// large in size as the observed one.
 pub fn exact_p(differences: &[f64]) -> Option<f64> {
     let pairs: Vec<[f64; 2]> = differences.iter().map(|&d| pair(d)).collect();
     PairedTest::new(&pairs, Plan::fixed(pairs.len() as u64), 0.05, 0.0).p()
 }
 
-/// The same of the signed ranks of the differences (Wilcoxon 1945).
+/// Returns the two-sided p of the signed ranks of the differences (Wilcoxon 1945).
 pub fn signed_rank_p(differences: &[f64]) -> Option<f64> {
     exact_p(&signed_ranks(differences))
 }
 
-/// The signed ranks of differences by their size; equal sizes share their mean rank, and 0 has the rank 0.
+/// Returns the signed ranks of differences by size. Equal sizes share their mean rank, and 0 has the rank 0.
 pub fn signed_ranks(differences: &[f64]) -> Vec<f64> {
     sequence::signed_ranks(differences, 0.0)
 }
 
-/// Scores that differ by `d`.
+/// Returns a pair of scores that differ by `d`.
 fn pair(d: f64) -> [f64; 2] {
     match d {
         f64::NEG_INFINITY => [0.0, f64::INFINITY],

@@ -1,31 +1,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A comparison that counts all sign patterns has at most this number of seeds.
+/// The maximum number of seeds with which a comparison counts all sign patterns.
 const COUNTED: usize = 24;
 
-/// How many seeds a comparison has, and after which of them it may be decided. It is fixed before the first run.
+/// The number of seeds of a comparison, and the moments at which it may be decided. A plan is fixed before the first
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// N: the planned number of seeds, or the largest number where the comparison goes on until it is decided.
+    /// N: the planned number of seeds, or the largest number if the comparison continues until it is decided.
     pub seeds: u64,
-    /// Whether it may be decided after every seed. Otherwise it is decided once, after all of them.
+    /// Whether the comparison may be decided after every seed. Otherwise it is decided once, after all seeds.
     pub until_decided: bool,
 }
 
 impl Plan {
-    /// Decides once, after `seeds` seeds.
+    /// Creates a plan that decides once, after `seeds` seeds.
     pub const fn fixed(seeds: u64) -> Self {
         Self { seeds, until_decided: false }
     }
 
-    /// Decides as soon as the seeds show a difference, after `seeds` seeds at the latest.
+    /// Creates a plan that decides as soon as the seeds show a difference, after `seeds` seeds at the latest.
     pub const fn until_decided(seeds: u64) -> Self {
         Self { seeds, until_decided: true }
     }
 
-    /// f(n): the share of the level that the first `n` seeds may spend. It is 1 after all planned seeds, and
-    /// grows to 1.5 for anybody who goes on beyond them.
+    /// Returns f(n): the share of the level that the first `n` seeds may spend. It is 1 after all planned seeds, and
+    /// approaches 1.5 as seeds are added.
     pub fn spent(&self, n: u64) -> f64 {
         let share = n as f64 / self.seeds.max(1) as f64;
         match self.until_decided {
@@ -36,12 +37,13 @@ impl Plan {
         }
     }
 
-    /// Whether N seeds can decide anything at `level`: whether 2^(N − 1) · `level` is at least 1.
+    /// Returns whether N seeds can decide anything at `level`: whether 2^(N − 1) · `level` is at least 1.
     pub fn can_decide(&self, level: f64) -> bool {
         self.seeds >= fewest_seeds(level)
     }
 
-    /// The fewest first seeds that may decide *better* or *worse* at `level`: all of a fixed plan.
+    /// Returns the smallest number of first seeds that may decide *better* or *worse* at `level`; all seeds of a
+    /// fixed plan.
     pub fn first(&self, level: f64) -> u64 {
         let two = |n: &u64| level * self.spent(*n) * 2f64.powi(*n as i32) >= 2.0;
         match self.until_decided {
@@ -50,18 +52,18 @@ impl Plan {
         }
     }
 
-    /// Whether all 2^N patterns are counted at the only moment that decides.
+    /// Returns whether all 2^N patterns are counted, at the only moment that decides.
     pub(super) fn is_counted(&self) -> bool {
         !self.until_decided && self.seeds as usize <= COUNTED
     }
 }
 
-/// The smallest number of seeds that can decide anything at `level`.
+/// Returns the smallest number of seeds that can decide anything at `level`.
 pub fn fewest_seeds(level: f64) -> u64 {
     (1..).find(|&n| level * 2f64.powi(n - 1) >= 1.0).map_or(u64::MAX, |n: i32| n as u64)
 }
 
-/// b: so many first seeds keep all their sign patterns.
+/// Returns b: the number of first seeds of which all sign patterns are stored.
 pub(super) fn beginnings(level: f64) -> usize {
     const FEWEST: usize = 14;
     const STRUCK: f64 = 40.0;

@@ -1,26 +1,26 @@
 use super::super::variance::scale;
 use std::borrow::Cow;
 
-/// By how much a number may be off that was rounded, and computed from rounded ones.
+/// The relative error of a number that is rounded and was computed from rounded numbers.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// What is tested, pair by pair: d = a − b, in the order of the seeds.
+/// The tested differences, d = a − b, in the order of the seeds.
 ///
-/// All of it is multiplied by one power of two, so that sums of numbers of any size are numbers.
+/// All numbers are multiplied by one power of two, so that their sums are finite whatever their size.
 #[derive(Clone, Debug)]
 pub(super) struct Sequence {
-    /// d; ±∞ where one of the two diverged, 0 where both did.
+    /// d; ±∞ if one of the two runs diverged, 0 if both did.
     values: Vec<f64>,
-    /// By how much a sum of the first n may be off, at n − 1.
+    /// The largest error of a sum of the first n values, at index n − 1.
     tolerances: Vec<f64>,
-    /// The first n whose pairs include a diverged run.
+    /// The smallest n for which the first n pairs include a diverged run.
     diverged: Option<usize>,
-    /// What the numbers were multiplied by.
+    /// The factor that the numbers were multiplied by.
     pub(super) scale: f64,
 }
 
 impl Sequence {
-    /// The differences of pairs `[a, b]`, of which lower is better; +∞ is a run that diverged.
+    /// Creates the differences of pairs `[a, b]`. Lower is better, and +∞ is a run that diverged.
     pub(super) fn new(pairs: &[[f64; 2]]) -> Self {
         let finite = |pair: &[f64; 2]| pair.map(|v| if v.is_finite() { v } else { 0.0 });
         let scale = scale(pairs.iter().map(finite).collect::<Vec<_>>().as_flattened());
@@ -41,7 +41,7 @@ impl Sequence {
         }
     }
 
-    /// d − `theta`, or with a `sign` of −1 `theta` − d.
+    /// Returns d − `theta`, or `theta` − d if `sign` is −1.
     pub(super) fn shifted(&self, theta: f64, sign: f64) -> Self {
         let more =
             |(n, tolerance): (usize, &f64)| tolerance + ROUNDING * (n + 1) as f64 * theta.abs();
@@ -52,7 +52,7 @@ impl Sequence {
         }
     }
 
-    /// The first `n`.
+    /// Returns the first `n` differences.
     pub(super) fn up_to(&self, n: usize) -> Self {
         Self {
             values: self.values[..n].to_vec(),
@@ -66,7 +66,7 @@ impl Sequence {
         self.values.len()
     }
 
-    /// d − θ themselves.
+    /// Returns the differences, scaled and shifted.
     pub(super) fn values(&self) -> &[f64] {
         &self.values
     }
@@ -75,12 +75,12 @@ impl Sequence {
         self.diverged.is_some()
     }
 
-    /// Whether the first `n` have a diverged run, so that ranks are summed.
+    /// Returns whether the first `n` pairs include a diverged run, so that ranks are summed.
     pub(super) fn is_ranked(&self, n: usize) -> bool {
         self.diverged.is_some_and(|first| first <= n)
     }
 
-    /// By how much sums of the first `n` may differ and be equal.
+    /// Returns by how much two sums of the first `n` may differ and still be equal.
     pub(super) fn tolerance(&self, n: usize) -> f64 {
         match n {
             0 => 0.0,
@@ -90,7 +90,7 @@ impl Sequence {
         }
     }
 
-    /// What is summed after `n` seeds: d, or with a diverged run among them the signed ranks of d.
+    /// Returns the terms of the sum after `n` seeds: d, or the signed ranks of d if a run among them diverged.
     pub(super) fn terms(&self, n: usize) -> Cow<'_, [f64]> {
         let values = &self.values[..n];
         match self.is_ranked(n) {
@@ -99,20 +99,20 @@ impl Sequence {
         }
     }
 
-    /// The sum after `n` seeds; 0 where it is no more than rounding.
+    /// Returns the sum after `n` seeds; 0 if it is only rounding.
     pub(super) fn sum(&self, n: usize) -> f64 {
         let sum: f64 = self.terms(n).iter().sum();
         if sum.abs() <= self.tolerance(n) { 0.0 } else { sum }
     }
 
-    /// The mean of the first `n`.
+    /// Returns the mean of the first `n` differences.
     pub(super) fn mean(&self, n: usize) -> f64 {
         self.values[..n].iter().sum::<f64>() / n as f64
     }
 }
 
-/// Signed ranks of values by their size (Wilcoxon 1945; Pratt 1959 for zeros, which rank and do not count). Sizes
-/// that differ by no more than `tolerance` share a rank.
+/// Returns the signed ranks of values by size (Wilcoxon 1945). Zeros take part in the ranking, but get the rank 0
+/// (Pratt 1959). Sizes that differ by no more than `tolerance` share a rank.
 pub(super) fn signed_ranks(values: &[f64], tolerance: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&i, &j| values[i].abs().total_cmp(&values[j].abs()));

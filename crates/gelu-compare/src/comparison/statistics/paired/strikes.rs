@@ -1,13 +1,13 @@
-//! Striking out sign patterns, seed by seed.
+//! Strikes out sign patterns, seed by seed.
 
 use super::plan::{Plan, beginnings};
 use super::sequence::Sequence;
 use std::cmp::Ordering;
 
-/// This number of sums is looked through at once.
+/// The number of sums that are searched at once.
 const BLOCK: usize = 32;
 
-/// The signs, as the highest bit of a number, that four bits flip.
+/// The sign bits that each combination of four flip bits changes. The sign bit is the highest bit of a number.
 const SIGNS: [[u64; 4]; 16] = {
     let mut signs = [[0; 4]; 16];
     let mut bit = 0;
@@ -18,7 +18,7 @@ const SIGNS: [[u64; 4]; 16] = {
     signs
 };
 
-/// By which sums patterns are struck out.
+/// The sums by which patterns are struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sides {
     /// The largest |S| first.
@@ -36,27 +36,27 @@ impl Sides {
     }
 }
 
-/// The sign patterns that are kept: all of the first seeds, each continued by one fixed rule.
+/// The stored sign patterns: all patterns of the first seeds, each continued by one fixed rule.
 ///
 /// Bit s − 1 of a pattern's number says whether the sign of seed s is flipped; pattern 0 is the observed one.
 #[derive(Clone, Debug)]
 pub(super) struct Patterns {
     bits: usize,
-    /// Which of them flip the seeds beyond the first `bits`, 64 patterns a word.
+    /// The patterns that flip each seed beyond the first `bits`, 64 patterns per word.
     flips: Vec<Vec<u64>>,
 }
 
 impl Patterns {
-    /// Those of a test at `level`, of at most this number of seeds.
+    /// Creates the patterns of a test at `level` of at most `seeds` seeds.
     pub(super) fn new(level: f64, seeds: usize) -> Self {
         let bits = beginnings(level);
         Self { bits, flips: (bits + 1..=seeds).map(|seed| flips(bits, seed)).collect() }
     }
 
-    /// After how many seeds the observed pattern of a sequence is struck; `None` where it is not.
+    /// Returns the number of seeds after which the observed pattern of a sequence is struck; `None` if it is not.
     ///
-    /// After seed n, ⌊level · f(n) · 2^min(n, bits)⌋ patterns are struck in all, those with the largest sums first, and
-    /// whole groups of equal sums only. The continuations of a struck pattern are struck.
+    /// After seed n, ⌊level · f(n) · 2^min(n, bits)⌋ patterns are struck in all: those with the largest sums first,
+    /// and only whole groups of equal sums. If a pattern is struck, its continuations are, too.
     pub(super) fn struck_after(
         &self,
         sequence: &Sequence,
@@ -72,7 +72,7 @@ impl Patterns {
         })
     }
 
-    /// The sums of all patterns after all seeds of a sequence, that of the observed one first.
+    /// Returns the sums of all patterns after all seeds of a sequence. The first is that of the observed pattern.
     pub(super) fn sums(&self, sequence: &Sequence) -> Vec<f64> {
         let mut sums = Sums::new(self);
         (1..=sequence.len()).for_each(|n| sums.go_on(sequence, n));
@@ -83,7 +83,7 @@ impl Patterns {
 /// The sums of all patterns, seed after seed.
 struct Sums<'a> {
     patterns: &'a Patterns,
-    /// NaN where the pattern is struck: so are those that continue it.
+    /// One sum per pattern; NaN if the pattern or one that it continues is struck.
     values: Vec<f64>,
     struck: usize,
 }
@@ -93,11 +93,11 @@ impl<'a> Sums<'a> {
         Self { patterns, values: vec![0.0], struck: 0 }
     }
 
-    /// Takes in seed `n`, the one after those so far.
+    /// Adds seed `n`, the one after those so far.
     fn go_on(&mut self, sequence: &Sequence, n: usize) {
         let terms = sequence.terms(n);
         if sequence.is_ranked(n) {
-            // A further seed changes the ranks of all.
+            // A further seed changes the ranks of all seeds.
             let before = std::mem::replace(&mut self.values, vec![0.0]);
             (1..=n).for_each(|s| self.add(s, terms[s - 1]));
             let again =
@@ -131,7 +131,8 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Strikes out further patterns until `allowed` are struck in all; whether the observed one is among them.
+    /// Strikes out further patterns until `allowed` are struck in all. Returns whether the observed pattern is among
+    /// the new ones.
     fn strike(&mut self, allowed: usize, tolerance: f64, sides: Sides) -> bool {
         let allowed = allowed.min(self.values.len());
         let Some(room) = allowed.checked_sub(self.struck).filter(|&room| room > 0) else {
@@ -153,12 +154,12 @@ impl<'a> Sums<'a> {
         observed
     }
 
-    /// The `count` largest sizes of patterns that are not struck, the largest first; fewer where no more are above the
-    /// tolerance.
+    /// Returns the `count` largest sizes of patterns that are not struck, the largest first. Returns fewer if no more
+    /// are above the tolerance.
     fn largest(&self, count: usize, tolerance: f64, sides: Sides) -> Vec<f64> {
         let (mut sizes, mut least) = (Vec::with_capacity(2 * count), tolerance);
         for block in self.values.chunks(BLOCK) {
-            // Nearly no block has a sum that counts.
+            // Almost no block has a sum that is large enough.
             if largest_of(block, sides) <= least {
                 continue;
             }
@@ -177,11 +178,11 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The largest size of the sums of a block, NaN apart.
+/// Returns the largest size of the sums of a block, ignoring NaN.
 fn largest_of(block: &[f64], sides: Sides) -> f64 {
     let larger = |largest: f64, size: f64| if size > largest { size } else { largest };
     match block.as_array::<BLOCK>() {
-        // Several maxima at once compile to vectors.
+        // The compiler turns several maxima at once into vector instructions.
         Some(block) => {
             let mut largest = [f64::NEG_INFINITY; BLOCK / 4];
             for (place, &sum) in block.iter().enumerate() {
@@ -198,8 +199,8 @@ fn descending(a: &f64, b: &f64) -> Ordering {
     b.total_cmp(a)
 }
 
-/// Which patterns flip the sign of seed `s`: pattern g where bit 0 of SplitMix64(g · 1024 + s) is 1, but never
-/// pattern 0.
+/// Returns the patterns that flip the sign of seed `s`: every pattern g for which bit 0 of SplitMix64(g · 1024 + s)
+/// is 1, but never pattern 0.
 fn flips(bits: usize, s: usize) -> Vec<u64> {
     let word = |word: u64| {
         (0..64).fold(0, |flips, place| {
@@ -210,7 +211,7 @@ fn flips(bits: usize, s: usize) -> Vec<u64> {
     (0..(1u64 << bits) / 64).map(word).collect()
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014): the first number of the generator whose state is `state`.
+/// Returns the first number of the SplitMix64 generator whose state is `state` (Steele, Lea and Flood 2014).
 fn split_mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_published_generator() {
-        // The reference implementation's first outputs of the seeds 0 and 1234567.
+        // The reference implementation's first outputs for the seeds 0 and 1234567.
         assert_eq!(split_mix(0), 0xE220_A839_7B1D_CDAF);
         assert_eq!(split_mix(1_234_567), 6_457_827_717_110_365_317);
     }

@@ -3,10 +3,10 @@ use super::{Interval, PairedTest, Plan, Standing};
 
 static BEFORE: Memory<Tested> = Memory::new();
 
-/// All that the test says of some pairs.
+/// All results of the test of some pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// What the pairs show.
+    /// The current result of the test.
     pub standing: Standing,
     /// The interval of the centre of the differences.
     pub interval: Option<Interval>,
@@ -14,8 +14,8 @@ pub struct Tested {
     pub p: Option<f64>,
 }
 
-/// Tests pairs as [`PairedTest`] does. What was computed of the same numbers before is not computed again: a dashboard
-/// asks once a second.
+/// Tests pairs as [`PairedTest`] does. Stores the results and returns them again for the same numbers, because a
+/// dashboard asks once per second.
 pub fn tested(pairs: &[[f64; 2]], plan: Plan, level: f64, negligible: f64) -> Tested {
     let flag = f64::from(u8::from(plan.until_decided));
     let mut numbers = pairs.as_flattened().to_vec();

@@ -32,7 +32,7 @@ fn a_kept_change_is_the_next_incumbent_and_begins_a_budget() {
     assert!(session.incumbent().unwrap().is(&side("c")));
     let of_incumbent = session.of_incumbent();
     assert_eq!(of_incumbent, [(5, "./c"), (4, "./c"), (3, "./c"), (2, "./c")]);
-    // One that failed before there was a pair takes nothing of the budget.
+    // A judgement that failed before the first pair uses no share of the budget.
     let open = session.take(5).unwrap();
     session.entries[3].pairs = 0;
     assert_eq!((open.j, session.next_j(), session.next_number()), (3, 2, 5));
