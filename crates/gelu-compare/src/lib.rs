@@ -29,6 +29,7 @@ pub mod names;
 pub mod network;
 #[cfg(feature = "program")]
 pub mod output;
+#[cfg(feature = "program")]
 pub mod pack;
 #[cfg(feature = "program")]
 mod pipe;

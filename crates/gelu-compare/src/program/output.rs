@@ -1,10 +1,10 @@
 //! Reads a program's output: measures, and lines for the log.
 
 use super::json::{self, Leaf};
-use crate::scores::number::number;
 use super::told::Measures;
 use super::{Pattern, Study};
 use crate::names::excerpt;
+use crate::scores::number::number;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};

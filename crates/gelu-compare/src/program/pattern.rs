@@ -1,5 +1,5 @@
-use crate::scores::number::{NUMBER, began_before, goes_on, number};
 use crate::names::excerpt;
+use crate::scores::number::{NUMBER, began_before, goes_on, number};
 use crate::{Error, Result};
 use regex::Regex;
 use regex_syntax::hir::{Hir, HirKind};

@@ -3,7 +3,6 @@ use super::{Comparison, Description, Experiment, Foreign, RunFolder, RunStatus, 
 use crate::error::Place;
 use crate::files::{from_toml, problem, read_text, sync_folder};
 use crate::names::{excerpts, printable};
-use crate::pack;
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use serde::Deserialize;
@@ -283,10 +282,19 @@ pub(crate) fn comparisons_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .map(|entry| entry.path())
-        .filter(|path| path.join("comparison.toml").exists() || pack::is_packed(path))
+        .filter(|path| path.join("comparison.toml").exists() || is_packed(path))
         .collect();
     found.sort();
     found
+}
+
+#[cfg(feature = "program")]
+use crate::pack::is_packed;
+
+/// Without programs there are no packed comparisons.
+#[cfg(not(feature = "program"))]
+fn is_packed(_: &Path) -> bool {
+    false
 }
 
 /// Returns an error for a folder without a comparison. It suggests the comparisons inside and next to the folder.

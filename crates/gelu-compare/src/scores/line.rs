@@ -1,10 +1,10 @@
 //! One line of a table.
 
 use super::columns::Places;
+use super::number::number;
 use crate::error::Place;
 use crate::measure::Direction;
 use crate::names::excerpt;
-use super::number::number;
 use crate::{Error, Result};
 use csv::StringRecord;
 use std::path::Path;

@@ -23,10 +23,10 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 }
 
 /// A regular expression without groups that matches what [`number`] accepts.
-pub(super) const NUMBER: &str = r"(?i-u:[+-]?(?:1\.#[a-z]+[0-9]*|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan(?:\([a-z0-9_]*\))?|infinity|inf))";
+pub(crate) const NUMBER: &str = r"(?i-u:[+-]?(?:1\.#[a-z]+[0-9]*|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan(?:\([a-z0-9_]*\))?|infinity|inf))";
 
 /// Returns whether the text after a number continues it: `0,301` is not 0, and `9.1e-05` is not 9.1.
-pub(super) fn goes_on(behind: &str) -> bool {
+pub(crate) fn goes_on(behind: &str) -> bool {
     let mut next = behind.chars();
     match next.next() {
         Some(c) if c.is_ascii_digit() => true,
@@ -37,7 +37,7 @@ pub(super) fn goes_on(behind: &str) -> bool {
 }
 
 /// Returns whether the text before a number belongs to it, as in `234.5` from `1,234.5`.
-pub(super) fn began_before(before: &str) -> bool {
+pub(crate) fn began_before(before: &str) -> bool {
     let mut last = before.chars().rev();
     let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     match last.next() {

@@ -25,7 +25,8 @@ pub fn command_line(program: &Sandbox, name: &str) -> String {
     let mut commands = vec![Vec::new()];
     while let Some(words) = commands.pop() {
         let help = help(program, &words);
-        let title: Vec<&str> = std::iter::once(name).chain(words.iter().map(String::as_str)).collect();
+        let title: Vec<&str> =
+            std::iter::once(name).chain(words.iter().map(String::as_str)).collect();
         let below = subcommands(&help);
         // What has commands below it is described by them.
         if below.is_empty() {

@@ -36,7 +36,8 @@ fn scripted(script: &str) -> Sandbox {
 
 #[test]
 fn the_book_has_every_command() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/command-line.md");
+    let page =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/command-line.md");
     let commands = command_line(&program(), "gelu-compare");
     assert_generated(&page, "gelu-compare", &commands);
 }

@@ -40,7 +40,7 @@ fn json_is_one_document_and_nothing_else() {
     let document: Document = serde_json::from_str(&text).unwrap();
     assert_eq!(document.schema, "gelu-comparison/4");
     assert!(document.data.synthetic);
-    assert_eq!((document.runs.len(), document.activations.len()), (4, 4));
+    assert_eq!((document.runs.len(), document.arms.len()), (4, 4));
     for run in &document.runs {
         assert_eq!((run.status.as_str(), run.epochs.len()), ("finished", 3));
         let (first, last) = (&run.epochs[0], &run.epochs[2]);
@@ -87,8 +87,8 @@ fn the_same_setting_twice_is_one_setting() {
         &["--learning-rates", "1e-3,0.001", "--dropout", "0,0.0", "--json"],
     );
     let document: Document = serde_json::from_str(&sandbox.run(&arguments).success()).unwrap();
-    assert_eq!((document.runs.len(), document.activations.len()), (1, 1));
-    let runs: Vec<_> = document.activations.iter().map(|a| (a.finished, a.edge)).collect();
+    assert_eq!((document.runs.len(), document.arms.len()), (1, 1));
+    let runs: Vec<_> = document.arms.iter().map(|a| (a.finished, a.edge)).collect();
     assert_eq!(runs, [(1, None)]);
 }
 
@@ -168,7 +168,7 @@ fn a_run_beside_the_plan_is_shown_and_changes_no_verdict() {
     assert_eq!((before.runs.len(), after.runs.len()), (4, 6));
     assert_eq!(after.runs.iter().filter(|run| !run.planned).count(), 2);
     assert_eq!(after.differences, before.differences);
-    let edges: Vec<_> = after.activations.iter().map(|entry| entry.edge).collect();
+    let edges: Vec<_> = after.arms.iter().map(|entry| entry.edge).collect();
     assert_eq!(edges, [None, None], "no rate was chosen");
     let text = sandbox.run(&["report", "results/digits"]).success();
     assert!(text.contains("2 of 6 runs were trained beside the plan"), "{text}");
@@ -200,7 +200,7 @@ fn diverged_runs_are_marked_and_the_others_go_on() {
         assert_eq!(run.status, expected, "{run:?}");
         assert_eq!(run.diverged_in_epoch.is_some(), run.learning_rate > 1.0);
     }
-    assert!(document.activations.iter().all(|entry| entry.best_learning_rate == 1e-3));
+    assert!(document.arms.iter().all(|entry| entry.best_learning_rate == 1e-3));
 }
 
 #[test]

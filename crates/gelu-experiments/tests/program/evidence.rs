@@ -140,7 +140,9 @@ fn page_of(name: &str) -> String {
 
 /// The table of all comparisons that are kept, a row for each verdict.
 fn all_verdicts() -> String {
-    let mut table = "| experiment | at | setting | next to | verdict | of |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| experiment | at | setting | next to | verdict | of |\n|---|---|---|---|---|---|\n"
+            .to_owned();
     for comparison in kept("zip") {
         let opened = pack::open(&comparison).unwrap();
         let mut reader = AnyReader::<Recipe>::open(opened.path()).unwrap();

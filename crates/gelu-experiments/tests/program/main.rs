@@ -35,7 +35,8 @@ mod workers;
 fn the_book_has_every_command() {
     use gelu_compare::testing::{Sandbox, assert_generated, command_line};
     use std::path::Path;
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/command-line.md");
+    let page =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/command-line.md");
     let program = Sandbox::of(Path::new(support::PROGRAM));
     assert_generated(&page, "gelu", &command_line(&program, "gelu"));
 }

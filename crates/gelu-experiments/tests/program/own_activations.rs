@@ -14,8 +14,7 @@ fn formula_is_trained_drawn_and_part_of_the_run() {
     let folder = sandbox.path("results/digits");
     let document: Document =
         serde_json::from_str(&fs::read_to_string(folder.join("results.json")).unwrap()).unwrap();
-    let names: Vec<&str> =
-        document.activations.iter().map(|entry| entry.activation.as_str()).collect();
+    let names: Vec<&str> = document.arms.iter().map(|entry| entry.activation.as_str()).collect();
     assert_eq!(names, ["gelu", MISH]);
     let epochs = &document.runs[1].epochs;
     assert!(epochs[2].train_loss < epochs[0].train_loss, "it learns: {epochs:?}");

@@ -24,7 +24,7 @@ pub struct Document {
     pub reported: Reported,
     pub criterion: Criterion,
     pub runs: Vec<Run>,
-    pub activations: Vec<Activation>,
+    pub arms: Vec<Activation>,
     pub differences: Vec<Difference>,
 }
 
